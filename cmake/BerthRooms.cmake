@@ -1,0 +1,146 @@
+# berth_room(NAME [CORE] [DEPS room ...] [LIBS target ...])
+#
+# src/NAME/*.cc -> static library berth_NAME; *_test.cc -> one program NAME_test; *_bench.cc -> one program NAME_bench;
+# each *_fuzz.cc -> a program of its own. One test program per room: linking GoogleTest once per file would cost more
+# than compiling it.
+#
+# Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. Trees built
+# by clang have none at all (CMakePresets.json), so that `./dev test` finds what they hide in tests and shells.
+
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  message(STATUS "GoogleTest is not installed: this tree has no tests")
+endif()
+if(BERTH_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
+
+enable_testing()
+add_custom_target(tests)
+add_custom_target(benches)
+add_custom_target(fuzzers)
+
+# A target that only carries a precompiled header for others to reuse.
+function(berth_pch name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;HEADERS")
+  set(source ${CMAKE_BINARY_DIR}/${name}.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Empty: carries a precompiled header.\n")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
+set(berth_std_headers
+    <algorithm> <array> <charconv> <compare> <cstdint> <expected> <functional> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <utility> <variant> <vector>)
+
+function(berth_use_pch target kind)
+  if(NOT BERTH_PCH)
+    return()
+  endif()
+  if(NOT TARGET berth_${kind}_pch)
+    if(kind STREQUAL "test")
+      berth_pch(berth_test_pch LIBS GTest::gtest fmt::fmt HEADERS ${berth_std_headers} <gtest/gtest.h>)
+    else()
+      berth_pch(berth_shell_pch LIBS fmt::fmt HEADERS ${berth_std_headers} <fmt/format.h>)
+    endif()
+  endif()
+  # The definitions that came with the header must come with its users too.
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} REUSE_FROM berth_${kind}_pch)
+endfunction()
+
+# A program beside the room's library; built when its group (tests, benches, fuzzers) is.
+function(berth_side_program name group)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${group})
+  if(NOT group STREQUAL "tests")
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  add_dependencies(${group} ${name})
+endfunction()
+
+function(berth_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CORE" "" "DEPS;LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "berth_room(${name}): '${arg_UNPARSED_ARGUMENTS}' belongs to none of CORE, DEPS, LIBS")
+  endif()
+  set(dir ${CMAKE_SOURCE_DIR}/src/${name})
+  if(NOT IS_DIRECTORY ${dir})
+    message(FATAL_ERROR "berth_room(${name}): there is no src/${name}")
+  endif()
+  foreach(dep IN LISTS arg_DEPS)
+    if(NOT TARGET berth_${dep})
+      message(FATAL_ERROR "berth_room(${name}): '${dep}' is no room, or stands further down")
+    endif()
+  endforeach()
+
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
+  file(GLOB benches CONFIGURE_DEPENDS ${dir}/*_bench.cc)
+  file(GLOB fuzzers CONFIGURE_DEPENDS ${dir}/*_fuzz.cc)
+  if(sources)
+    list(REMOVE_ITEM sources ${tests} ${benches} ${fuzzers})
+  endif()
+
+  # A room that is empty, or has headers only, is a room.
+  if(sources)
+    add_library(berth_${name} STATIC ${sources})
+    set(scope PUBLIC)
+    if(NOT arg_CORE)
+      berth_use_pch(berth_${name} shell)
+    endif()
+  else()
+    add_library(berth_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(berth_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM arg_DEPS PREPEND berth_ OUTPUT_VARIABLE dep_targets)
+  target_link_libraries(berth_${name} ${scope} ${dep_targets} ${arg_LIBS})
+
+  if(tests AND GTest_FOUND AND NOT BERTH_FUZZ)
+    berth_side_program(${name}_test tests SOURCES ${tests} LIBS berth_${name} GTest::gtest_main)
+    berth_use_pch(${name}_test test)
+    # One process per room, not one per case; tools/test_summary.py counts the cases from the JSON.
+    add_test(NAME ${name}_test
+             COMMAND ${name}_test --gtest_brief=1 --gtest_output=json:${CMAKE_BINARY_DIR}/test-results/${name}_test.json
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endif()
+  if(benches AND BERTH_BENCH)
+    berth_side_program(${name}_bench benches SOURCES ${benches} LIBS berth_${name} benchmark::benchmark_main)
+  endif()
+  if(BERTH_FUZZ)
+    foreach(file IN LISTS fuzzers)
+      cmake_path(GET file STEM fuzzer)
+      berth_side_program(${fuzzer} fuzzers SOURCES ${file} LIBS berth_${name})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()
+
+# berth_app(NAME DEPS room ...): apps/*.cc -> build/<preset>/NAME.
+function(berth_app name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/apps/*.cc)
+  list(TRANSFORM arg_DEPS PREPEND berth_ OUTPUT_VARIABLE dep_targets)
+  if(NOT sources)
+    message(STATUS "apps/ has no source: no program '${name}'")
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${dep_targets})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endfunction()
+
+# The checks of the tree itself, as tests. Once is enough: not in the sanitizer trees.
+function(berth_lint_tests)
+  if(BERTH_SANITIZE)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME layers COMMAND ${Python3_EXECUTABLE} tools/check_layers.py WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  add_test(NAME lint_fails_on_planted_violations COMMAND ${Python3_EXECUTABLE} tools/check_layers_test.py
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
