@@ -1,0 +1,30 @@
+// Which seeds a property test runs over: BERTH_SEED_BASE is the first one (else 1), BERTH_SEEDS says how many. For tests
+// only: nothing that is shipped includes this.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace berth {
+
+inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);  // layers: allow getenv: tests only; no library includes this header
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// A test that runs over these says which one failed (SCOPED_TRACE(name_of(seed))) and stops there.
+inline std::vector<Seed> property_seeds(std::uint64_t count_without_environment) {
+  const std::uint64_t base = number_from_environment("BERTH_SEED_BASE", 1);
+  const std::uint64_t count = number_from_environment("BERTH_SEEDS", count_without_environment);
+  std::vector<Seed> seeds;
+  for (std::uint64_t i = 0; i < count; ++i) seeds.push_back({base + i});
+  return seeds;
+}
+
+inline std::string name_of(Seed seed) { return "BERTH_SEEDS=1 BERTH_SEED_BASE=" + std::to_string(seed.value); }
+
+}  // namespace berth

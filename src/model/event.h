@@ -1,0 +1,79 @@
+// A fact. The state is the fold of all facts and of the plans that were adopted; nothing else changes it.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/time.h"
+#include "model/flavor.h"
+#include "model/ids.h"
+#include "model/node.h"
+#include "model/policy.h"
+#include "model/queue.h"
+#include "model/workload.h"
+
+namespace berth {
+
+// The first event of every run.
+struct RunConfigured {
+  Seed seed;
+  PlacementPolicy policy = PlacementPolicy::kBestFit;
+};
+
+struct FlavorAdded {
+  Flavor flavor;
+};
+
+// Pods whose needs fragmentation is measured by; replaces those named before.
+struct TypicalPodsChosen {
+  std::vector<TypicalPod> pods;
+};
+
+struct QueueAdded {
+  Queue queue;
+};
+
+// Nodes that join together. Their order among each other is drawn from the run's seed; all come after earlier ones.
+struct NodesAdded {
+  std::vector<Node> nodes;
+};
+
+// The machine is gone, and with it whatever ran there: each workload that loses a pod stops whole and waits again.
+struct NodeFailed {
+  NodeId node;
+};
+
+// Nothing new is started there; what runs may end.
+struct NodeDrained {
+  NodeId node;
+};
+
+// A failed or drained node takes work again.
+struct NodeRestored {
+  NodeId node;
+};
+
+struct WorkloadSubmitted {
+  std::string name;
+  QueueId queue;
+  Time at;
+  Duration declared_run = kRunNotDeclared;
+  WorkloadShape shape;
+};
+
+// All its pods ended by themselves.
+struct WorkloadEnded {
+  WorkloadId workload;
+};
+
+// Its owner no longer wants it, waiting or running.
+struct WorkloadCancelled {
+  WorkloadId workload;
+};
+
+using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
+                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled>;
+
+}  // namespace berth

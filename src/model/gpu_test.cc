@@ -1,0 +1,68 @@
+#include "model/gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace berth {
+namespace {
+
+TEST(GpuCatalogue, NamesAreUniqueAndFound) {
+  std::set<std::string_view> names;
+  for (const GpuModel& model : gpu_catalogue()) {
+    EXPECT_TRUE(names.insert(model.short_name).second) << model.short_name;
+    EXPECT_TRUE(model.name == model.short_name || names.insert(model.name).second) << model.name;
+    EXPECT_EQ(find_gpu_model(model.name), &model);
+    EXPECT_EQ(find_gpu_model(model.short_name), &model);
+    EXPECT_GE(model.memory_mib, 0);
+  }
+}
+
+TEST(GpuCatalogue, HasTheModelsOfTraces) {
+  struct Case {
+    std::string_view name;
+    std::int64_t memory_mib;
+  };
+  const Case cases[] = {
+      {"P100", 16384},
+      {"T4", 15360},
+      {"V100M16", 16384},
+      {"V100M32", 32768},
+      {"G2", 0},
+      {"G3", 0},
+      {"A10", 24576},
+      {"gpu", 0},
+      {"H100", 81559},
+      {"H200", 143771},
+      {"A30", 24576},
+      {"L4", 23034},
+      {"A100-SXM4-80GB", 81920},
+  };
+  for (const Case& c : cases) {
+    const GpuModel* const model = find_gpu_model(c.name);
+    ASSERT_NE(model, nullptr) << c.name;
+    EXPECT_EQ(model->memory_mib, c.memory_mib) << c.name;
+  }
+  EXPECT_EQ(find_gpu_model("H100")->name, "H100-SXM5-80GB");
+}
+
+TEST(GpuCatalogue, IsLetterForLetter) {
+  for (const std::string_view name : {"", "h100", "H100 ", "H10O", "A100", "GPU"})
+    EXPECT_EQ(find_gpu_model(name), nullptr) << name;
+}
+
+TEST(NearestGpuModel, GuessesWhatWasMeant) {
+  EXPECT_EQ(nearest_gpu_model("H10O"), "H100");
+  EXPECT_EQ(nearest_gpu_model("h100"), "H100");
+  EXPECT_EQ(nearest_gpu_model("V100M23"), "V100M32");
+  EXPECT_EQ(nearest_gpu_model("A100"), "A100-80GB");
+  EXPECT_EQ(nearest_gpu_model("l4"), "L4");
+  EXPECT_EQ(nearest_gpu_model("tesla-t4"), "Tesla-T4");
+  EXPECT_EQ(nearest_gpu_model("abacus"), "");
+  EXPECT_EQ(nearest_gpu_model(""), "");
+  EXPECT_EQ(nearest_gpu_model(std::string(1 << 20, 'H')), "");
+}
+
+}  // namespace
+}  // namespace berth

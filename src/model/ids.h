@@ -1,0 +1,16 @@
+// Which thing is meant. Each is an index into the table of its kind in the state; names are for people only.
+#pragma once
+
+#include "base/id.h"
+
+namespace berth {
+
+using FlavorId = Id<struct FlavorTag>;
+using QueueId = Id<struct QueueTag>;
+using NodeId = Id<struct NodeTag>;          // nodes in the run's order: the smaller id wins a tie
+using RequestId = Id<struct RequestTag>;    // distinct pod requests
+using ShapeId = Id<struct ShapeTag>;        // distinct workload shapes: identical ones are tried once
+using WorkloadId = Id<struct WorkloadTag>;  // in the order of submission; never used again
+using PodId = Id<struct PodTag>;            // running pods
+
+}  // namespace berth

@@ -1,0 +1,61 @@
+// A machine: what it has when nothing runs on it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "model/gpu.h"
+#include "model/ids.h"
+
+namespace berth {
+
+// The most that is believed of one machine and of one fleet. The fleet's memory keeps every sum inside 64 bits.
+inline constexpr std::int64_t kNodesMax = 1 << 24;
+inline constexpr std::int64_t kNodeCpuMilliMax = 50'000'000;                // 50,000 cores
+inline constexpr std::int64_t kNodeMemoryBytesMax = std::int64_t{1} << 50;  // a PiB
+inline constexpr std::int64_t kFleetMemoryBytesMax = std::int64_t{1} << 62;
+inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>::max();
+
+// INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
+// gpus == 0.
+struct Node {
+  std::string name;
+  FlavorId flavor;
+  std::int32_t gpus = 0;
+  std::int64_t gpu_memory_mib = 0;  // of each GPU; 0 = not known
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int32_t pods_max = kPodsUnbounded;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+// Some of one node's GPUs, by their index there.
+class GpuSet {
+ public:
+  constexpr GpuSet() = default;
+  static constexpr GpuSet from_bits(std::uint64_t bits) { return GpuSet(bits); }
+
+  constexpr void add(int gpu) { bits_ |= std::uint64_t{1} << gpu; }
+  constexpr bool contains(int gpu) const { return ((bits_ >> gpu) & 1) != 0; }
+  constexpr int size() const { return std::popcount(bits_); }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr std::uint64_t bits() const { return bits_; }
+
+  // Calls visit(index) in ascending order.
+  template <class Visit>
+  constexpr void for_each(Visit visit) const {
+    for (std::uint64_t left = bits_; left != 0; left &= left - 1) visit(std::countr_zero(left));
+  }
+
+  friend constexpr bool operator==(GpuSet, GpuSet) = default;
+
+ private:
+  explicit constexpr GpuSet(std::uint64_t bits) : bits_(bits) {}
+
+  std::uint64_t bits_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+// A place in the quota tree, and in which order the workloads that wait there are tried.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/ids.h"
+
+namespace berth {
+
+enum class Order : std::uint8_t {
+  kFifo,      // who came first; nobody passes a blocked head that could use the same flavors
+  kFifoSkip,  // who came first among those that fit
+  kSjf,       // shortest declared run among those that fit, then fewer GPUs, then who came first
+};
+
+inline constexpr std::string_view kOrderNames[] = {"fifo", "fifo-skip", "sjf"};
+
+constexpr std::string_view name_of(Order order) { return kOrderNames[static_cast<std::size_t>(order)]; }
+std::optional<Order> find_order(std::string_view name);
+
+// A queue without an order of its own shares the line of its parent. INVARIANT: a queue without a parent has one.
+struct Queue {
+  std::string name;  // the whole path: "research/nlp"
+  QueueId parent;    // none at the top
+  std::optional<Order> order;
+
+  friend bool operator==(const Queue&, const Queue&) = default;
+};
+
+}  // namespace berth
