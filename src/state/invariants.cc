@@ -1,0 +1,231 @@
+#include "state/invariants.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace berth {
+namespace {
+
+std::string numbered(const char* noun, std::size_t number) { return noun + (" " + std::to_string(number)); }
+
+class Inspection {
+ public:
+  explicit Inspection(const State& state) : state_(state) {}
+
+  std::vector<std::string> run() {
+    check_table_sizes();
+    if (!wrong_.empty()) return std::move(wrong_);  // what follows looks nodes and queues up
+    check_workloads();
+    check_pods();
+    check_ledger();
+    check_totals();
+    check_lines();
+    return std::move(wrong_);
+  }
+
+ private:
+  void expect(bool holds, const std::string& otherwise) {
+    if (!holds) wrong_.push_back(otherwise);
+  }
+
+  void check_table_sizes() {
+    expect(state_.ledger().nodes() == state_.nodes(), "the ledger has not the nodes that the fleet has");
+    expect(state_.lines().size() == state_.queues().size(), "there is not one place for a line per queue");
+    for (std::size_t queue = 0; wrong_.empty() && queue < state_.queues().size(); ++queue) {
+      const auto& order = state_.queues()[queue].order;
+      const auto& line = state_.lines()[queue];
+      expect(order.has_value() == line.has_value() && (!line || line->order() == *order),
+             numbered("queue", queue) + " has not the line that its order asks for");
+    }
+  }
+
+  // A gang is placed whole or not at all, and nothing is counted that is not there.
+  void check_workloads() {
+    reached_.assign(state_.pods().size(), false);
+    std::size_t running = 0;
+    std::size_t pending = 0;
+    state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      running += workload.phase == Phase::kRunning ? 1 : 0;
+      pending += workload.phase == Phase::kPending ? 1 : 0;
+      if (workload.phase == Phase::kRunning) {
+        check_pods_of(id, workload);
+      } else {
+        expect(workload.first_pod.is_none(), numbered("workload", id.index()) + " does not run, but has pods");
+      }
+    });
+    expect(running == state_.running(), "the count of running workloads is wrong");
+    expect(pending == state_.pending(), "the count of pending workloads is wrong");
+  }
+
+  void check_pods_of(WorkloadId id, const Workload& workload) {
+    const std::string name = numbered("workload", id.index());
+    std::vector<RequestId> requests;
+    for (PodId at = workload.first_pod; !at.is_none(); at = state_.pod(at).next) {
+      if (at.index() >= state_.pods().size() || reached_[at.index()] || state_.pod(at).workload != id) {
+        wrong_.push_back(name + " lists a pod that is not its own");
+        return;
+      }
+      reached_[at.index()] = true;
+      requests.push_back(state_.pod(at).request);
+    }
+    const Shape& shape = state_.shape(workload.shape);
+    const bool whole = std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
+      std::vector<RequestId> asked;
+      for (const NumberedPodSet& set : way) asked.insert(asked.end(), static_cast<std::size_t>(set.count), set.request);
+      return asked == requests;
+    });
+    expect(whole, name + " runs, but not with exactly the pods of one of its ways");
+  }
+
+  void check_pods() {
+    for (std::size_t i = 0; i < state_.pods().size(); ++i) {
+      const Pod& pod = state_.pods()[i];
+      expect(reached_[i] == !pod.workload.is_none(), numbered("pod", i) + " belongs to no running workload");
+      if (pod.workload.is_none()) continue;
+      if (pod.node.index() >= state_.nodes()) {
+        wrong_.push_back(numbered("pod", i) + " is on no node");
+        continue;
+      }
+      const PodRequest& request = state_.request(pod.request);
+      const Node& node = state_.node(pod.node);
+      const bool on_own_gpus =
+          pod.gpus.size() == request.gpus && (node.gpus >= 64 || pod.gpus.bits() >> node.gpus == 0);
+      const bool of_its_type = request.gpus == 0 || (node.gpus > 0 && request.flavors.contains(node.flavor));
+      expect(on_own_gpus && of_its_type && request.gpu_memory_mib <= node.gpu_memory_mib,
+             numbered("pod", i) + " is on a node or on GPUs that its request does not allow");
+    }
+  }
+
+  // What the pods hold is added up first: a ledger of our own would assert where a node is overfull.
+  struct Held {
+    std::int64_t cpu_milli = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t pods = 0;
+    std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{};
+    std::array<std::int64_t, kGpusPerNodeMax> gpu_memory_mib{};
+  };
+
+  void check_ledger() {
+    if (!wrong_.empty()) return;
+    std::vector<Held> held(state_.nodes());
+    Ledger again;
+    for (std::size_t i = 0; i < state_.nodes(); ++i) {
+      again.add(state_.node(NodeId(i)));
+      again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
+    }
+    for (const Pod& pod : state_.pods()) {
+      if (!pod.workload.is_none()) add(held[pod.node.index()], pod);
+    }
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      expect(fits(held[i], state_.node(NodeId(i))), numbered("node", i) + " holds more than it has");
+    }
+    if (!wrong_.empty()) return;
+    for (const Pod& pod : state_.pods()) {
+      if (pod.workload.is_none()) continue;
+      again.apply({.request = state_.request(pod.request), .node = pod.node, .gpus = pod.gpus});
+    }
+    expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
+  }
+
+  void add(Held& held, const Pod& pod) const {
+    const PodRequest& request = state_.request(pod.request);
+    held.cpu_milli += request.cpu_milli;
+    held.memory_bytes += request.memory_bytes;
+    ++held.pods;
+    pod.gpus.for_each([&](int gpu) {
+      held.gpu_milli[static_cast<std::size_t>(gpu)] += request.gpu_milli;
+      held.gpu_memory_mib[static_cast<std::size_t>(gpu)] +=
+          gpu_memory_taken(request, state_.node(pod.node).gpu_memory_mib);
+    });
+  }
+
+  static bool fits(const Held& held, const Node& node) {
+    const auto at_most = [](const auto& amounts, std::int64_t most) {
+      return std::all_of(amounts.begin(), amounts.end(), [&](std::int64_t amount) { return amount <= most; });
+    };
+    return held.cpu_milli <= node.cpu_milli && held.memory_bytes <= node.memory_bytes && held.pods <= node.pods_max &&
+           at_most(held.gpu_milli, kMilliPerGpu) && at_most(held.gpu_memory_mib, node.gpu_memory_mib);
+  }
+
+  // The sums that the ledger keeps, from the single GPUs up.
+  void check_totals() {
+    const Ledger& ledger = state_.ledger();
+    std::array<FreeTotals, kFlavorsMax + 1> sums{};
+    for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+      const NodeFree& node = ledger.node(NodeId(i));
+      std::int64_t free = 0;
+      std::int64_t whole = 0;
+      std::int64_t largest = 0;
+      for (const std::int16_t milli : ledger.gpu_milli(NodeId(i))) {
+        free += milli;
+        whole += milli == kMilliPerGpu ? 1 : 0;
+        largest = std::max<std::int64_t>(largest, milli);
+      }
+      expect(free == node.gpu_milli && whole == node.whole_gpus && largest == node.largest_gpu_milli,
+             numbered("node", i) + " sums its GPUs up wrongly");
+      if (!node.open) continue;
+      FreeTotals& sum = sums[node.gpus > 0 ? node.flavor : kFlavorsMax];
+      sum.cpu_milli += node.cpu_milli;
+      sum.memory_bytes += node.memory_bytes;
+      sum.gpu_milli += node.gpu_milli;
+    }
+    for (std::size_t flavor = 0; flavor < kFlavorsMax; ++flavor) {
+      expect(sums[flavor] == ledger.totals(FlavorId(flavor)),
+             "the totals of " + numbered("flavor", flavor) + " are wrong");
+    }
+    expect(sums[kFlavorsMax] == ledger.totals_without_gpus(), "the totals of nodes without GPUs are wrong");
+  }
+
+  // Who waits, waits in its line, once; and the heads are those whom the order may look at.
+  void check_lines() {
+    using Waiting = std::pair<ShapeId, PendingKey>;
+    std::vector<std::vector<Waiting>> expected(state_.lines().size());
+    state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase != Phase::kPending) return;
+      expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
+    });
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!state_.lines()[i]) continue;
+      const Line& line = *state_.lines()[i];
+      std::vector<Waiting> waiting;
+      for (const ShapeInLine& shape : line.shapes()) {
+        shape.waiting.for_each([&](const PendingKey& key) { waiting.push_back({shape.shape, key}); });
+      }
+      std::sort(expected[i].begin(), expected[i].end());
+      std::sort(waiting.begin(), waiting.end());
+      expect(waiting == expected[i] && line.size() == waiting.size(),
+             numbered("line", i) + " has not exactly those who wait in it");
+      check_heads(line, numbered("line", i));
+    }
+  }
+
+  void check_heads(const Line& line, const std::string& name) {
+    std::vector<Head> expected;
+    for (std::size_t at = 0; at < line.shapes().size(); ++at) {
+      const ShapeInLine& shape = line.shapes()[at];
+      expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name + " has a shape in disorder");
+      const bool in_nobodys_way = shape.impossible() || (shape.blocked() && line.order() != Order::kFifo);
+      if (shape.waiting.empty() || in_nobodys_way) {
+        expect(!shape.listed, name + " lists a shape that has no head");
+        continue;
+      }
+      expected.push_back({shape.waiting.front(), static_cast<std::uint32_t>(at)});
+      expect(shape.listed == shape.waiting.front(), name + " lists another head than a shape has");
+    }
+    std::sort(expected.begin(), expected.end());
+    std::vector<Head> heads;
+    line.heads().for_each([&](const Head& head) { heads.push_back(head); });
+    expect(heads == expected, name + " has the wrong heads");
+  }
+
+  const State& state_;
+  std::vector<std::string> wrong_;
+  std::vector<bool> reached_;  // pods that a running workload lists
+};
+
+}  // namespace
+
+std::vector<std::string> violations(const State& state) { return Inspection(state).run(); }
+
+}  // namespace berth

@@ -1,0 +1,133 @@
+// What every node has free, now. Changed only by moves, each of which can be taken back exactly; who keeps an index on
+// it follows its list of changes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "model/flavor.h"
+#include "model/node.h"
+#include "model/request.h"
+
+namespace berth {
+
+// One pod's room on one node, taken or given back.
+struct Move {
+  enum class Direction : std::uint8_t { kTake, kGive };
+
+  PodRequest request;
+  NodeId node;
+  GpuSet gpus;
+  Direction direction = Direction::kTake;
+};
+
+// Everything that can be done can be undone by turning its direction round; nothing else may touch free capacity.
+inline Move inverse(Move move) {
+  move.direction = move.direction == Move::Direction::kTake ? Move::Direction::kGive : Move::Direction::kTake;
+  return move;
+}
+
+// A node's free capacity in one cache line: what every decision reads.
+struct NodeFree {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t gpu_memory_mib = 0;  // of each of its GPUs when free
+  std::int32_t pods = 0;
+  std::int32_t gpu_milli = 0;    // over all its GPUs
+  std::uint32_t gpus_begin = 0;  // where its GPUs begin in the ledger's lists
+  std::int16_t whole_gpus = 0;
+  std::int16_t largest_gpu_milli = 0;     // the most that one GPU has free
+  std::uint16_t memory_bounded_pods = 0;  // fractions that ask an amount of GPU memory of their own
+  std::uint8_t gpus = 0;
+  std::uint8_t flavor = 0;  // meaningful when gpus > 0
+  bool open = true;         // takes new pods
+
+  bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
+  friend bool operator==(const NodeFree&, const NodeFree&) = default;
+};
+
+// Pods on a node by what they hold: [0] a fraction, [1..8] that many GPUs, [9] more than eight.
+using PodKinds = std::array<std::uint16_t, 10>;
+
+constexpr std::size_t kind_of(const PodRequest& request) {
+  if (request.is_fraction()) return 0;
+  return request.gpus <= 8 ? static_cast<std::size_t>(request.gpus) : 9;
+}
+
+// What the open nodes of one flavor (or without GPUs) have free together.
+struct FreeTotals {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t gpu_milli = 0;
+
+  friend bool operator==(const FreeTotals&, const FreeTotals&) = default;
+};
+
+// A GPU's memory that a request takes from a device that has `device_mib`.
+constexpr std::int64_t gpu_memory_taken(const PodRequest& request, std::int64_t device_mib) {
+  if (!request.is_fraction()) return device_mib;
+  // Rounded down, so that fractions that add up to one device always fit it.
+  return request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
+}
+
+// INVARIANT: free amounts are never negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single
+// GPUs and nodes say.
+class Ledger {
+ public:
+  NodeId add(const Node& node);
+  // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
+  void set_open(NodeId node, bool open);
+  void apply(const Move& move);
+
+  std::size_t nodes() const { return nodes_.size(); }
+  const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
+  std::span<const std::int16_t> gpu_milli(NodeId node) const { return of(gpu_milli_, nodes_[node.index()]); }
+  std::span<const std::int32_t> gpu_memory_mib(NodeId node) const { return of(gpu_memory_mib_, nodes_[node.index()]); }
+  const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
+  // By flavor; the last is of nodes without GPUs.
+  const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
+  const FreeTotals& totals_without_gpus() const { return totals_[kFlavorsMax]; }
+
+  // Changes are numbered from 0. [first_change, last_change) are still listed; a reader who stands before first_change
+  // looks at every node again.
+  std::uint64_t first_change() const { return first_change_; }
+  std::uint64_t last_change() const { return first_change_ + changes_.size(); }
+  // Calls visit(node) once for each node that was changed by `change` or later. PRE: change >= first_change().
+  template <class Visit>
+  void for_each_changed_since(std::uint64_t change, Visit visit) const {
+    for (std::size_t at = static_cast<std::size_t>(change - first_change_); at < changes_.size(); ++at) {
+      const NodeId node = changes_[at];
+      if (latest_change_[node.index()] == first_change_ + at) visit(node);
+    }
+  }
+
+  void add_to(Hasher& hasher) const;
+  // The same free capacity on the same nodes; when what changed does not matter.
+  bool same_as(const Ledger& other) const;
+
+ private:
+  template <class T>
+  static std::span<const T> of(const std::vector<T>& gpus, const NodeFree& node) {
+    return std::span<const T>(gpus).subspan(node.gpus_begin, node.gpus);
+  }
+  FreeTotals& totals_of(const NodeFree& node) { return totals_[node.gpus > 0 ? node.flavor : kFlavorsMax]; }
+  void add_to_totals(const NodeFree& node, std::int64_t sign);
+  void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
+  void note_change(NodeId node);
+
+  std::vector<NodeFree> nodes_;
+  std::vector<std::int16_t> gpu_milli_;
+  std::vector<std::int32_t> gpu_memory_mib_;
+  std::vector<PodKinds> kinds_;
+  std::array<FreeTotals, kFlavorsMax + 1> totals_{};
+  std::vector<NodeId> changes_;
+  std::vector<std::uint64_t> latest_change_;  // per node
+  std::uint64_t first_change_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,202 @@
+#include "state/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+Node gpu_node(int gpus) {
+  return {.name = "",
+          .flavor = FlavorId(0),
+          .gpus = gpus,
+          .gpu_memory_mib = 1000,
+          .cpu_milli = 10'000,
+          .memory_bytes = 100};
+}
+
+TEST(Ledger, ANewNodeIsAllFree) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.add(gpu_node(4)), NodeId(0));
+  EXPECT_EQ(
+      ledger.add(
+          {.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 5, .memory_bytes = 6, .pods_max = 7}),
+      NodeId(1));
+  const NodeFree& node = ledger.node(NodeId(0));
+  EXPECT_EQ(node.whole_gpus, 4);
+  EXPECT_EQ(node.gpu_milli, 4000);
+  EXPECT_EQ(node.largest_gpu_milli, 1000);
+  EXPECT_EQ(node.pods, kPodsUnbounded);
+  EXPECT_EQ(ledger.gpu_memory_mib(NodeId(0)).size(), 4u);
+  EXPECT_EQ(ledger.node(NodeId(1)).pods, 7);
+  EXPECT_TRUE(ledger.gpu_milli(NodeId(1)).empty());
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 4000}));
+  EXPECT_EQ(ledger.totals_without_gpus(), (FreeTotals{5, 6, 0}));
+}
+
+TEST(Ledger, AMoveTakesWhatIsAskedAndTheInverseGivesItBack) {
+  struct Case {
+    const char* what;
+    PodRequest request;
+    std::uint64_t gpus;
+    NodeFree left;
+    std::size_t kind;
+  };
+  const auto left = [](std::int64_t cpu, std::int64_t memory, int gpu_milli, int whole, int largest) {
+    NodeFree free;
+    free.cpu_milli = cpu;
+    free.memory_bytes = memory;
+    free.gpu_memory_mib = 1000;
+    free.pods = kPodsUnbounded - 1;
+    free.gpu_milli = gpu_milli;
+    free.whole_gpus = static_cast<std::int16_t>(whole);
+    free.largest_gpu_milli = static_cast<std::int16_t>(largest);
+    free.gpus = 2;
+    return free;
+  };
+  const Case cases[] = {
+      {"no GPU", {.cpu_milli = 1000, .memory_bytes = 10}, 0, left(9000, 90, 2000, 2, 1000), 0},
+      {"a fraction", {.gpus = 1, .gpu_milli = 300}, 2, left(10'000, 100, 1700, 1, 1000), 0},
+      {"one GPU", {.cpu_milli = 1, .gpus = 1, .gpu_milli = 1000}, 1, left(9999, 100, 1000, 1, 1000), 1},
+      {"all GPUs", {.gpus = 2, .gpu_milli = 1000}, 3, left(10'000, 100, 0, 0, 0), 2},
+  };
+  for (const Case& c : cases) {
+    Ledger ledger;
+    ledger.add(gpu_node(2));
+    const Ledger before = ledger;
+    const Move move{.request = c.request, .node = NodeId(0), .gpus = GpuSet::from_bits(c.gpus)};
+    ledger.apply(move);
+    EXPECT_EQ(ledger.node(NodeId(0)), c.left) << c.what;
+    EXPECT_EQ(ledger.kinds(NodeId(0))[c.kind], c.request.gpus > 0 ? 1 : 0) << c.what;
+    EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{c.left.cpu_milli, c.left.memory_bytes, c.left.gpu_milli}))
+        << c.what;
+    ledger.apply(inverse(move));
+    EXPECT_TRUE(ledger.same_as(before)) << c.what;
+  }
+}
+
+TEST(Ledger, AFractionTakesItsShareOfTheMemoryUnlessItNamesAnAmount) {
+  struct Case {
+    std::int64_t asked_mib;
+    std::int32_t milli;
+    std::int64_t device_mib;
+    std::int64_t taken_mib;
+  };
+  const Case cases[] = {
+      {0, 500, 1000, 500},   {0, 333, 1000, 333},   {0, 1, 999, 0}, {700, 100, 1000, 700},
+      {0, 1000, 1000, 1000}, {5, 1000, 1000, 1000}, {0, 500, 0, 0},
+  };
+  for (const Case& c : cases) {
+    const PodRequest request{.gpus = 1, .gpu_milli = c.milli, .gpu_memory_mib = c.asked_mib};
+    EXPECT_EQ(gpu_memory_taken(request, c.device_mib), c.taken_mib) << c.asked_mib << " " << c.milli;
+  }
+}
+
+TEST(Ledger, AClosedNodeCountsInNoTotal) {
+  Ledger ledger;
+  ledger.add(gpu_node(2));
+  ledger.add(gpu_node(2));
+  const Ledger before = ledger;
+  ledger.set_open(NodeId(0), false);
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000}));
+  const Move move{.request = {.gpus = 1, .gpu_milli = 1000}, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+  ledger.apply(move);
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 2000}));
+  ledger.set_open(NodeId(0), true);
+  EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{20'000, 200, 3000}));
+  ledger.apply(inverse(move));
+  EXPECT_TRUE(ledger.same_as(before));
+}
+
+TEST(LedgerDeathTest, NeverGivesOutWhatItHasNot) {
+  const auto move = [](PodRequest request, std::uint64_t gpus) {
+    return Move{.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(gpus)};
+  };
+  const Move moves[] = {
+      move({.cpu_milli = 10'001}, 0),          move({.memory_bytes = 101}, 0),
+      move({.gpus = 1, .gpu_milli = 1000}, 0), move({.gpus = 1, .gpu_milli = 1000}, 3),
+      move({.gpus = 1, .gpu_milli = 1000}, 4), inverse(move({.gpus = 1, .gpu_milli = 1}, 1)),
+  };
+  for (const Move& wrong : moves) {
+    Ledger ledger;
+    ledger.add(gpu_node(2));
+    EXPECT_DEATH(ledger.apply(wrong), "internal error");
+  }
+  Ledger ledger;
+  ledger.add(gpu_node(2));
+  ledger.apply(move({.gpus = 1, .gpu_milli = 600}, 1));
+  EXPECT_DEATH(ledger.apply(move({.gpus = 1, .gpu_milli = 600}, 1)), "internal error");
+  EXPECT_DEATH(ledger.apply(move({.gpus = 1, .gpu_milli = 1, .gpu_memory_mib = 401}, 1)), "internal error");
+}
+
+TEST(LedgerProperty, WhateverWasTakenGivingItBackRestoresItBitForBit) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Ledger ledger;
+    for (const Node& node : random_nodes(rng, 3, 1, 10)) ledger.add(node);
+    crowd(ledger, rng, 3, 20);
+    const Ledger before = ledger;
+    Hasher hash_before;
+    before.add_to(hash_before);
+    std::vector<bool> open;
+    for (std::size_t i = 0; i < ledger.nodes(); ++i) open.push_back(ledger.node(NodeId(i)).open);
+    std::vector<Move> moves = crowd(ledger, rng, 3, 60);
+    rng.shuffle(std::span(moves));
+    for (const Move& move : moves) ledger.apply(inverse(move));
+    for (std::size_t i = 0; i < open.size(); ++i) ledger.set_open(NodeId(i), open[i]);
+    ASSERT_TRUE(ledger.same_as(before));
+    Hasher hash_after;
+    ledger.add_to(hash_after);
+    ASSERT_EQ(hash_after.digest(), hash_before.digest());
+  }
+}
+
+// A reader who follows the list of changes and looks again where it says so knows every node.
+TEST(LedgerProperty, TheListOfChangesNamesEveryNodeThatChanged) {
+  for (const Seed seed : property_seeds(20)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Ledger ledger;
+    std::vector<NodeFree> known;
+    std::uint64_t read_to = 0;
+    std::vector<Move> moves;
+    int rescans = 0;
+    for (int round = 0; round < 60; ++round) {
+      if (rng.below(4) == 0 || ledger.nodes() == 0) ledger.add(random_node(rng, 3));
+      for (std::int64_t i = rng.between(0, 100); i > 0; --i) {
+        for (const Move& move : crowd(ledger, rng, 3, 2)) moves.push_back(move);
+        if (moves.empty()) continue;
+        std::swap(moves[static_cast<std::size_t>(rng.below(moves.size()))], moves.back());
+        ledger.apply(inverse(moves.back()));
+        moves.pop_back();
+      }
+      for (std::int64_t i = rng.between(0, 300); i > 0; --i) {
+        const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
+        ledger.set_open(node, !ledger.node(node).open);
+      }
+      std::map<NodeId, int> named;
+      known.resize(ledger.nodes());
+      if (read_to < ledger.first_change()) {
+        ++rescans;
+        for (std::size_t i = 0; i < ledger.nodes(); ++i) known[i] = ledger.node(NodeId(i));
+      } else {
+        ledger.for_each_changed_since(read_to, [&](NodeId node) {
+          ++named[node];
+          known[node.index()] = ledger.node(node);
+        });
+      }
+      read_to = ledger.last_change();
+      for (const auto& [node, times] : named) ASSERT_EQ(times, 1) << "a node is named once";
+      for (std::size_t i = 0; i < ledger.nodes(); ++i) ASSERT_EQ(known[i], ledger.node(NodeId(i)));
+    }
+    ASSERT_GT(rescans, 0) << "the list was never cut";
+  }
+}
+
+}  // namespace
+}  // namespace berth

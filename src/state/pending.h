@@ -1,0 +1,80 @@
+// Who waits, in the order in which they may be tried. Identical workloads of a line stand together: when one does not
+// fit, none of them does, and none is tried again before enough room for it may have come free.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/sorted_blocks.h"
+#include "model/ids.h"
+#include "model/plan.h"
+#include "model/queue.h"
+
+namespace berth {
+
+// A workload's place in its line: smaller goes first. What the first two hold depends on the line's order.
+struct PendingKey {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  WorkloadId workload;
+
+  friend auto operator<=>(const PendingKey&, const PendingKey&) = default;
+};
+
+// The workloads of one shape that wait in one line.
+struct ShapeInLine {
+  ShapeId shape;
+  SortedBlocks<PendingKey> waiting;
+  std::int64_t missing = 0;          // > 0: blocked until room for so many more pods may have come free
+  std::optional<PendingKey> listed;  // its head as it stands in the line's `heads`
+
+  bool blocked() const { return missing > 0; }
+  // It stands in nobody's way.
+  bool impossible() const { return missing == kMissingForever; }
+};
+
+// The first of one shape's workloads.
+struct Head {
+  PendingKey key;
+  std::uint32_t shape_index = 0;  // into the line's shapes
+
+  friend auto operator<=>(const Head&, const Head&) = default;
+};
+
+// All who wait at one queue that has an order, or below it. INVARIANT: `heads` has the first of every waiting shape that
+// is not blocked; in a strict line also of those that are, unless they are impossible.
+class Line {
+ public:
+  explicit Line(Order order) : order_(order) {}
+
+  Order order() const { return order_; }
+  std::size_t size() const { return size_; }
+  const std::vector<ShapeInLine>& shapes() const { return shapes_; }
+  const SortedBlocks<Head>& heads() const { return heads_; }
+  const ShapeInLine* find(ShapeId shape) const;
+
+  void add(ShapeId shape, const PendingKey& key);
+  void remove(ShapeId shape, const PendingKey& key);
+  // Sets how many pods' room a shape lacks; 0 or less: it may be tried.
+  void set_missing(std::size_t shape_index, std::int64_t missing);
+  std::size_t index_of(ShapeId shape) const;
+
+ private:
+  bool is_listed(const ShapeInLine& entry) const {
+    if (entry.waiting.empty() || entry.impossible()) return false;
+    return order_ == Order::kFifo || !entry.blocked();
+  }
+  void relist(std::size_t shape_index);
+
+  Order order_;
+  std::size_t size_ = 0;
+  std::vector<ShapeInLine> shapes_;
+  std::vector<std::pair<ShapeId, std::uint32_t>> index_;  // by shape
+  SortedBlocks<Head> heads_;
+};
+
+}  // namespace berth

@@ -1,0 +1,147 @@
+// Random clusters and random work for property tests. Amounts are few and round, so that nodes fill up and ties and
+// exact fits are common. For tests only: nothing that is shipped includes this.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "model/event.h"
+#include "state/state.h"
+
+namespace berth {
+
+template <class T>
+T one_of(Rng& rng, std::initializer_list<T> values) {
+  return values.begin()[rng.below(values.size())];
+}
+
+inline Node random_node(Rng& rng, std::size_t flavors) {
+  Node node;
+  node.name = "node";
+  node.gpus = flavors == 0 ? 0 : one_of(rng, {0, 1, 2, 4, 8});
+  if (node.gpus > 0) {
+    node.flavor = FlavorId(static_cast<std::size_t>(rng.below(flavors)));
+    node.gpu_memory_mib = one_of<std::int64_t>(rng, {0, 999, 16'384, 16'384});
+  }
+  node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
+  node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
+  if (rng.below(6) == 0) node.pods_max = static_cast<std::int32_t>(rng.between(0, 4));
+  return node;
+}
+
+// Half of them are like the one before.
+inline std::vector<Node> random_nodes(Rng& rng, std::size_t flavors, std::int64_t least, std::int64_t most) {
+  std::vector<Node> nodes;
+  for (std::int64_t left = rng.between(least, most); left > 0; --left) {
+    const bool again = !nodes.empty() && rng.below(2) == 0;
+    nodes.push_back(again ? nodes.back() : random_node(rng, flavors));
+  }
+  return nodes;
+}
+
+inline FlavorSet random_flavors(Rng& rng, std::size_t flavors) {
+  if (flavors == 0 || rng.below(3) == 0) return FlavorSet::all();
+  return FlavorSet::from_bits(1 + rng.below((std::uint64_t{1} << flavors) - 1));
+}
+
+inline PodRequest random_request(Rng& rng, std::size_t flavors) {
+  PodRequest request;
+  request.cpu_milli = one_of<std::int64_t>(rng, {0, 500, 1'000, 4'000, 16'000});
+  request.memory_bytes = one_of<std::int64_t>(rng, {0, 1, 4, 32}) << 30;
+  const std::uint64_t kind = rng.below(10);
+  if (kind == 0) return request;
+  request.gpus = kind < 7 ? 1 : one_of(rng, {2, 2, 4, 8});
+  request.gpu_milli = kind < 5 ? one_of(rng, {1, 100, 250, 333, 500, 500, 500, 700, 999}) : kMilliPerGpu;
+  request.flavors = random_flavors(rng, flavors);
+  if (rng.below(3) == 0) request.gpu_memory_mib = one_of<std::int64_t>(rng, {100, 999, 8'192, 16'384, 16'384, 40'000});
+  return request;
+}
+
+// One way or several, one pod set or several.
+inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
+  PodSets sets;
+  for (std::int64_t left = rng.below(3) == 0 ? rng.between(2, 3) : 1; left > 0; --left) {
+    sets.push_back({random_request(rng, flavors), rng.below(3) == 0 ? rng.between(2, 9) : 1});
+  }
+  WorkloadShape shape{{sets}};
+  for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {
+    for (PodSet& set : sets) {
+      if (set.request.gpus > 0) set.request.flavors = random_flavors(rng, flavors);
+    }
+    shape.ways.push_back(sets);
+  }
+  return shape;
+}
+
+inline std::vector<TypicalPod> random_typical_pods(Rng& rng, std::size_t flavors) {
+  std::vector<TypicalPod> pods;
+  for (std::int64_t left = rng.between(1, 12); left > 0; --left) {
+    const PodRequest request = random_request(rng, flavors);
+    pods.push_back({request.cpu_milli, request.gpus, request.gpu_milli, request.flavors, rng.between(1, 1000)});
+  }
+  return pods;
+}
+
+inline WorkloadSubmitted submission(QueueId queue, WorkloadShape shape, Duration declared_run = kRunNotDeclared) {
+  return {.name = "job", .queue = queue, .at = Time{}, .declared_run = declared_run, .shape = std::move(shape)};
+}
+
+inline WorkloadShape single_pod(const PodRequest& request) { return {{{{request, 1}}}}; }
+
+// A state without nodes: flavors and one queue of each given order, side by side.
+inline State new_state(Seed seed, PlacementPolicy policy, std::size_t flavors, std::initializer_list<Order> orders) {
+  State state;
+  state.apply(RunConfigured{seed, policy});
+  for (std::size_t i = 0; i < flavors; ++i)
+    state.apply(FlavorAdded{{.name = "flavor", .model = "gpu", .memory_mib = 0}});
+  for (const Order order : orders) state.apply(QueueAdded{{.name = "queue", .parent = QueueId(), .order = order}});
+  return state;
+}
+
+// Any devices that one pod could take on a node as it is, written down plainly: the reading of a request that filters,
+// room and scores are compared with. None if the node cannot take it.
+inline std::optional<GpuSet> some_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
+  const NodeFree& node = ledger.node(id);
+  if (!node.open || node.pods < 1) return std::nullopt;
+  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
+  GpuSet gpus;
+  if (request.gpus == 0) return gpus;
+  if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;
+  const std::int64_t device_mib = node.gpu_memory_mib;
+  if (request.gpu_memory_mib > device_mib) return std::nullopt;
+  std::int64_t share_mib = device_mib;
+  if (request.gpu_milli < kMilliPerGpu) {
+    share_mib = request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
+  }
+  std::vector<int> usable;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    if (ledger.gpu_milli(id)[at] >= request.gpu_milli && ledger.gpu_memory_mib(id)[at] >= share_mib)
+      usable.push_back(gpu);
+  }
+  if (static_cast<int>(usable.size()) < request.gpus) return std::nullopt;
+  rng.shuffle(std::span(usable));
+  for (int i = 0; i < request.gpus; ++i) gpus.add(usable[static_cast<std::size_t>(i)]);
+  return gpus;
+}
+
+// Puts random pods on random nodes and closes some, without asking who they belong to; the moves that were made.
+inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, std::int64_t tries) {
+  std::vector<Move> moves;
+  if (ledger.nodes() == 0) return moves;
+  for (; tries > 0; --tries) {
+    const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
+    if (rng.below(20) == 0) ledger.set_open(node, !ledger.node(node).open);
+    const PodRequest request = random_request(rng, flavors);
+    const std::optional<GpuSet> gpus = some_gpus(ledger, node, request, rng);
+    if (!gpus) continue;
+    moves.push_back({.request = request, .node = node, .gpus = *gpus});
+    ledger.apply(moves.back());
+  }
+  return moves;
+}
+
+}  // namespace berth

@@ -1,0 +1,158 @@
+// What the state refuses to believe. Everything here can be caused from outside (a damaged journal, a wrong trace), so
+// nothing here asserts.
+#include <array>
+#include <utility>
+
+#include "base/wide.h"
+#include "state/state.h"
+
+namespace berth {
+namespace {
+
+using Refusal = std::optional<std::string>;
+
+Refusal unless(bool holds, const char* text) { return holds ? Refusal() : Refusal(text); }
+
+// The first refusal among several checks, each made only if those before it passed.
+template <class... Checks>
+Refusal first_of(Checks... checks) {
+  Refusal refusal;
+  static_cast<void>(((refusal = checks()) || ...));
+  return refusal;
+}
+
+bool within(std::int64_t value, std::int64_t low, std::int64_t high) { return value >= low && value <= high; }
+
+bool is_valid(const PodRequest& request, std::size_t flavors) {
+  const bool any = request.flavors == FlavorSet::all();
+  const bool flavors_known =
+      any || (!request.flavors.empty() && FlavorSet::first(flavors).contains_all(request.flavors));
+  const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
+                        : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
+                                            : request.gpu_milli == kMilliPerGpu;
+  return flavors_known && gpus_fit && within(request.gpus, 0, kGpusPerNodeMax) &&
+         within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) && within(request.cpu_milli, 0, kNodeCpuMilliMax) &&
+         within(request.memory_bytes, 0, kNodeMemoryBytesMax);
+}
+
+// The ways of a shape are the same pods in other flavors.
+bool same_but_flavors(const PodSets& a, const PodSets& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    PodRequest request = a[i].request;
+    request.flavors = b[i].request.flavors;
+    if (request != b[i].request || a[i].count != b[i].count) return false;
+  }
+  return true;
+}
+
+Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
+  if (shape.ways.empty()) return "a workload needs at least one way to run";
+  for (const PodSets& way : shape.ways) {
+    std::int64_t pods = 0;
+    for (const PodSet& set : way) {
+      if (!is_valid(set.request, flavors)) return "a pod's request is out of bounds";
+      if (!within(set.count, 1, kPodsPerWorkloadMax)) return "a pod set has 1 to 1,000,000 pods";
+      pods += set.count;
+    }
+    if (!within(pods, 1, kPodsPerWorkloadMax)) return "a workload has 1 to 1,000,000 pods";
+    if (!same_but_flavors(way, shape.ways.front())) return "the ways of a workload may differ in their flavors only";
+  }
+  return std::nullopt;
+}
+
+Refusal refusal_of_node(const Node& node, std::size_t flavors) {
+  return first_of(
+      [&] { return unless(within(node.gpus, 0, kGpusPerNodeMax), "a node has 0 to 64 GPUs"); },
+      [&] { return unless(node.flavor.is_none() == (node.gpus == 0), "a node with GPUs has a flavor, others none"); },
+      [&] {
+        return unless(node.gpus == 0 || node.flavor.index() < flavors, "a node names a flavor that there is not");
+      },
+      [&] { return unless(within(node.gpu_memory_mib, 0, kGpuMemoryMibMax), "a GPU's memory is out of bounds"); },
+      [&] { return unless(within(node.cpu_milli, 0, kNodeCpuMilliMax), "a node has at most 50,000 cores"); },
+      [&] { return unless(within(node.memory_bytes, 0, kNodeMemoryBytesMax), "a node has at most a PiB of memory"); },
+      [&] { return unless(node.pods_max >= 0, "a node's pods cannot be negative"); });
+}
+
+Refusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
+  if (static_cast<std::int64_t>(state.nodes() + nodes.size()) > kNodesMax) return "more than 16,777,216 nodes";
+  Wide memory = 0;
+  for (std::size_t i = 0; i < state.nodes(); ++i) memory += state.node(NodeId(i)).memory_bytes;
+  for (const Node& node : nodes) {
+    memory += node.memory_bytes;
+    if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
+  }
+  return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
+}
+
+Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {
+  if (pods.size() > kTypicalPodsMax) return "more than 4,096 typical pods";
+  std::int64_t weight = 0;
+  for (const TypicalPod& pod : pods) {
+    const PodRequest request{
+        .cpu_milli = pod.cpu_milli, .gpus = pod.gpus, .gpu_milli = pod.gpu_milli, .flavors = pod.flavors};
+    if (!is_valid(request, flavors)) return "a typical pod's request is out of bounds";
+    if (!within(pod.weight, 1, kTypicalWeightMax)) return "a typical pod's weight is out of bounds";
+    weight += pod.weight;
+  }
+  return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
+}
+
+Refusal refusal_of_queue(const Queue& queue, std::size_t queues) {
+  return first_of(
+      [&] { return unless(queue.parent.is_none() || queue.parent.index() < queues, "a queue's parent is not known"); },
+      [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); });
+}
+
+Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
+
+}  // namespace
+
+std::optional<std::string> State::refusal(const Event& event) const {
+  const bool configured = revision_ > 0;
+  if (configured == std::holds_alternative<RunConfigured>(event)) {
+    return configured ? "a run is configured once" : "a run begins with its configuration";
+  }
+  const auto known_node = [&](NodeId node) { return unless(node.index() < nodes(), "there is no such node"); };
+  const auto in_phase = [&](WorkloadId id, bool pending_too) {
+    const Workload* const workload = workloads_.find(id);
+    const bool ok = workload != nullptr &&
+                    (workload->phase == Phase::kRunning || (pending_too && workload->phase == Phase::kPending));
+    return unless(ok, "there is no such workload in that phase");
+  };
+  struct Visitor {
+    const State& state;
+    const decltype(known_node)& node_known;
+    const decltype(in_phase)& workload_in_phase;
+
+    Refusal operator()(const RunConfigured& fact) const {
+      return unless(static_cast<std::size_t>(fact.policy) < std::size(kPlacementPolicyNames), "unknown policy");
+    }
+    Refusal operator()(const FlavorAdded& fact) const {
+      return unless(state.flavors().size() < kFlavorsMax && within(fact.flavor.memory_mib, 0, kGpuMemoryMibMax),
+                    "at most 64 flavors, each with a sensible memory");
+    }
+    Refusal operator()(const TypicalPodsChosen& fact) const {
+      return refusal_of_typical(fact.pods, state.flavors().size());
+    }
+    Refusal operator()(const QueueAdded& fact) const { return refusal_of_queue(fact.queue, state.queues().size()); }
+    Refusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
+    Refusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
+    Refusal operator()(const NodeDrained& fact) const { return node_known(fact.node); }
+    Refusal operator()(const NodeRestored& fact) const { return node_known(fact.node); }
+    Refusal operator()(const WorkloadSubmitted& fact) const {
+      return first_of([&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); },
+                      [&] { return refusal_of_time(fact.at); },
+                      [&] {
+                        return fact.declared_run == kRunNotDeclared ? Refusal()
+                                                                    : refusal_of_time(Time{fact.declared_run.ms});
+                      },
+                      [&] { return refusal_of_shape(fact.shape, state.flavors().size()); });
+    }
+    Refusal operator()(const WorkloadEnded& fact) const { return workload_in_phase(fact.workload, false); }
+    Refusal operator()(const WorkloadCancelled& fact) const { return workload_in_phase(fact.workload, true); }
+  };
+  return std::visit(Visitor{*this, known_node, in_phase}, event);
+}
+
+}  // namespace berth

@@ -1,0 +1,200 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "state/random_world.h"
+#include "state/state.h"
+
+namespace berth {
+namespace {
+
+// Two flavors, a queue with an order, one node; workload 0 pending, 1 cancelled.
+State known() {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo});
+  state.apply(NodesAdded{
+      {{.name = "", .flavor = FlavorId(0), .gpus = 1, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1}}});
+  state.apply(submission(QueueId(0), single_pod({})));
+  state.apply(submission(QueueId(0), single_pod({})));
+  state.apply(WorkloadCancelled{WorkloadId(1)});
+  return state;
+}
+
+const PodRequest kGpu{.gpus = 1, .gpu_milli = 1000};
+
+Event submit(const PodRequest& request, std::int64_t count = 1) {
+  return submission(QueueId(0), {{{{request, count}}}});
+}
+Event add_node(const Node& node) { return NodesAdded{{node}}; }
+Event choose(const TypicalPod& pod) { return TypicalPodsChosen{{pod}}; }
+
+struct Case {
+  const char* what;
+  Event event;
+  const char* refusal;  // empty: none
+};
+
+void expect(const State& state, const std::vector<Case>& cases) {
+  for (const Case& c : cases) EXPECT_EQ(state.refusal(c.event).value_or(""), c.refusal) << c.what;
+}
+
+TEST(Refusal, ARunBeginsWithItsConfigurationAndHasOne) {
+  expect(State(), {
+                      {"the configuration", RunConfigured{Seed{1}, PlacementPolicy::kSpread}, ""},
+                      {"an unknown policy", RunConfigured{Seed{1}, static_cast<PlacementPolicy>(7)}, "unknown policy"},
+                      {"another event", FlavorAdded{}, "a run begins with its configuration"},
+                  });
+  expect(known(), {{"a second one", RunConfigured{}, "a run is configured once"}});
+}
+
+TEST(Refusal, OfFlavorsAndQueues) {
+  const char* const flavor = "at most 64 flavors, each with a sensible memory";
+  expect(known(), {
+                      {"a flavor", FlavorAdded{{"a", "b", 1 << 20}}, ""},
+                      {"its memory", FlavorAdded{{"a", "b", (1 << 20) + 1}}, flavor},
+                      {"negative memory", FlavorAdded{{"a", "b", -1}}, flavor},
+                      {"a top queue", QueueAdded{{"q", QueueId(), Order::kSjf}}, ""},
+                      {"a child without order", QueueAdded{{"q/r", QueueId(0), {}}}, ""},
+                      {"a top queue without", QueueAdded{{"q", QueueId(), {}}}, "a queue at the top needs an order"},
+                      {"its own parent", QueueAdded{{"q", QueueId(1), Order::kSjf}}, "a queue's parent is not known"},
+                  });
+  State full = new_state(Seed{1}, PlacementPolicy::kFgd, kFlavorsMax, {});
+  expect(full, {{"one more", FlavorAdded{}, flavor}});
+}
+
+TEST(Refusal, OfNodes) {
+  const Node good{.name = "",
+                  .flavor = FlavorId(1),
+                  .gpus = 64,
+                  .gpu_memory_mib = 1 << 20,
+                  .cpu_milli = kNodeCpuMilliMax,
+                  .memory_bytes = kNodeMemoryBytesMax,
+                  .pods_max = 0};
+  const auto but = [&](const std::function<void(Node&)>& change) {
+    Node node = good;
+    change(node);
+    return add_node(node);
+  };
+  const char* const flavor = "a node with GPUs has a flavor, others none";
+  const char* const memory = "a node has at most a PiB of memory";
+  expect(
+      known(),
+      {
+          {"the largest", add_node(good), ""},
+          {"nothing", NodesAdded{}, ""},
+          {"too many GPUs", but([](Node& node) { node.gpus = 65; }), "a node has 0 to 64 GPUs"},
+          {"negative GPUs", but([](Node& node) { node.gpus = -1; }), "a node has 0 to 64 GPUs"},
+          {"GPUs of no flavor", but([](Node& node) { node.flavor = FlavorId(); }), flavor},
+          {"a flavor of no GPUs", but([](Node& node) { node.gpus = 0; }), flavor},
+          {"unknown flavor", but([](Node& node) { node.flavor = FlavorId(2); }),
+           "a node names a flavor that there is not"},
+          {"GPU memory", but([](Node& node) { ++node.gpu_memory_mib; }), "a GPU's memory is out of bounds"},
+          {"cores", but([](Node& node) { ++node.cpu_milli; }), "a node has at most 50,000 cores"},
+          {"negative cores", but([](Node& node) { node.cpu_milli = -1; }), "a node has at most 50,000 cores"},
+          {"memory", but([](Node& node) { ++node.memory_bytes; }), memory},
+          {"negative memory", but([](Node& node) { node.memory_bytes = -1; }), memory},
+          {"pods", but([](Node& node) { node.pods_max = -1; }), "a node's pods cannot be negative"},
+          {"the fleet's memory", NodesAdded{std::vector<Node>(4097, good)}, "the fleet has more than 4 EiB of memory"},
+      });
+  expect(known(), {
+                      {"fail", NodeFailed{NodeId(0)}, ""},
+                      {"drain", NodeDrained{NodeId(0)}, ""},
+                      {"restore", NodeRestored{NodeId(0)}, ""},
+                      {"fail none", NodeFailed{NodeId(1)}, "there is no such node"},
+                      {"drain none", NodeDrained{NodeId()}, "there is no such node"},
+                      {"restore none", NodeRestored{NodeId(1)}, "there is no such node"},
+                  });
+}
+
+TEST(Refusal, OfTooManyNodes) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 0, {});
+  state.apply(NodesAdded{std::vector<Node>(2)});
+  std::vector<Node> nodes(static_cast<std::size_t>(kNodesMax) - 1);
+  const Event event = NodesAdded{std::move(nodes)};
+  EXPECT_EQ(state.refusal(event).value_or(""), "more than 16,777,216 nodes");
+}
+
+TEST(Refusal, OfTypicalPods) {
+  const char* const request = "a typical pod's request is out of bounds";
+  const char* const weight = "a typical pod's weight is out of bounds";
+  expect(known(), {
+                      {"none", TypicalPodsChosen{}, ""},
+                      {"one", choose({1, 1, 500, FlavorSet::all(), kTypicalWeightMax}), ""},
+                      {"a fraction of two", choose({1, 2, 500, FlavorSet::all(), 1}), request},
+                      {"no weight", choose({1, 1, 500, FlavorSet::all(), 0}), weight},
+                      {"too much weight", choose({1, 1, 500, FlavorSet::all(), kTypicalWeightMax + 1}), weight},
+                      {"too much in sum", TypicalPodsChosen{{{1, 1, 500, FlavorSet::all(), kTypicalWeightMax}, {}}},
+                       "the typical pods' weights add up to more than 1,000,000,000"},
+                      {"too many", TypicalPodsChosen{std::vector<TypicalPod>(kTypicalPodsMax + 1)},
+                       "more than 4,096 typical pods"},
+                  });
+}
+
+TEST(Refusal, OfPodRequests) {
+  const char* const bounds = "a pod's request is out of bounds";
+  const auto gpu_but = [](const std::function<void(PodRequest&)>& change) {
+    PodRequest request = kGpu;
+    change(request);
+    return submit(request);
+  };
+  expect(known(),
+         {
+             {"nothing", submit({}), ""},
+             {"a GPU", submit(kGpu), ""},
+             {"the most of all",
+              submit({kNodeCpuMilliMax, kNodeMemoryBytesMax, 64, 1000, 1 << 20, FlavorSet::first(2)}), ""},
+             {"negative processor", submit({.cpu_milli = -1}), bounds},
+             {"too much processor", submit({.cpu_milli = kNodeCpuMilliMax + 1}), bounds},
+             {"too much memory", submit({.memory_bytes = kNodeMemoryBytesMax + 1}), bounds},
+             {"65 GPUs", gpu_but([](PodRequest& request) { request.gpus = 65; }), bounds},
+             {"-1 GPUs", gpu_but([](PodRequest& request) { request.gpus = -1; }), bounds},
+             {"thousandths of none", submit({.gpu_milli = 1}), bounds},
+             {"memory of none", submit({.gpu_memory_mib = 1}), bounds},
+             {"a type of none", submit({.flavors = FlavorSet::first(1)}), bounds},
+             {"none of one", gpu_but([](PodRequest& request) { request.gpu_milli = 0; }), bounds},
+             {"more than one of one", gpu_but([](PodRequest& request) { request.gpu_milli = 1001; }), bounds},
+             {"no flavor", gpu_but([](PodRequest& request) { request.flavors = FlavorSet(); }), bounds},
+             {"an unknown flavor", gpu_but([](PodRequest& request) { request.flavors = FlavorSet::first(3); }), bounds},
+             {"GPU memory", gpu_but([](PodRequest& request) { request.gpu_memory_mib = (1 << 20) + 1; }), bounds},
+         });
+}
+
+TEST(Refusal, OfWorkloads) {
+  const char* const phase = "there is no such workload in that phase";
+  WorkloadSubmitted late = submission(QueueId(0), single_pod({}));
+  late.at = kTimeMax + Duration{1};
+  WorkloadSubmitted early = late;
+  early.at = Time{-1};
+  expect(known(),
+         {
+             {"an unknown queue", submission(QueueId(1), single_pod({})), "there is no such queue"},
+             {"too late", late, "a time is out of bounds"},
+             {"too early", early, "a time is out of bounds"},
+             {"too long", submission(QueueId(0), single_pod({}), Duration{kTimeMax.ms + 1}), "a time is out of bounds"},
+             {"run not declared", submission(QueueId(0), single_pod({}), kRunNotDeclared), ""},
+             {"no way", submission(QueueId(0), {}), "a workload needs at least one way to run"},
+             {"no pod set", submission(QueueId(0), {{{}}}), "a workload has 1 to 1,000,000 pods"},
+             {"no pod", submit({}, 0), "a pod set has 1 to 1,000,000 pods"},
+             {"the most pods", submit({}, 1'000'000), ""},
+             {"too many pods", submit({}, 1'000'001), "a pod set has 1 to 1,000,000 pods"},
+             {"too many in sum", submission(QueueId(0), {{{{{}, 1'000'000}, {{}, 1}}}}),
+              "a workload has 1 to 1,000,000 pods"},
+             {"ways that differ in flavors",
+              submission(QueueId(0), {{{{{.gpus = 1, .gpu_milli = 1, .flavors = FlavorSet::first(1)}, 1}},
+                                       {{{.gpus = 1, .gpu_milli = 1, .flavors = FlavorSet::first(2)}, 1}}}}),
+              ""},
+             {"ways that differ in count", submission(QueueId(0), {{{{kGpu, 1}}, {{kGpu, 2}}}}),
+              "the ways of a workload may differ in their flavors only"},
+             {"ways that differ in pod sets", submission(QueueId(0), {{{{kGpu, 1}}, {{kGpu, 1}, {kGpu, 1}}}}),
+              "the ways of a workload may differ in their flavors only"},
+             {"end one that waits", WorkloadEnded{WorkloadId(0)}, phase},
+             {"cancel one that waits", WorkloadCancelled{WorkloadId(0)}, ""},
+             {"cancel again", WorkloadCancelled{WorkloadId(1)}, phase},
+             {"cancel nobody", WorkloadCancelled{WorkloadId(2)}, phase},
+             {"end nobody", WorkloadEnded{WorkloadId()}, phase},
+         });
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,38 @@
+#include "state/room.h"
+
+#include <algorithm>
+
+namespace berth {
+namespace {
+
+std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request) {
+  const NodeFree& node = ledger.node(id);
+  if (node.gpus == 0 || !node.has_flavor_of(request.flavors)) return 0;
+  if (request.gpu_memory_mib > node.gpu_memory_mib) return 0;
+  if (!request.is_fraction()) return node.whole_gpus / request.gpus;
+  if (node.largest_gpu_milli < request.gpu_milli) return 0;
+  const std::int64_t memory_mib = gpu_memory_taken(request, node.gpu_memory_mib);
+  const auto free_milli = ledger.gpu_milli(id);
+  const auto free_memory_mib = ledger.gpu_memory_mib(id);
+  std::int64_t room = 0;
+  for (std::size_t gpu = 0; gpu < free_milli.size(); ++gpu) {
+    std::int64_t on_gpu = free_milli[gpu] / request.gpu_milli;
+    if (memory_mib > 0) on_gpu = std::min(on_gpu, free_memory_mib[gpu] / memory_mib);
+    room += on_gpu;
+  }
+  return room;
+}
+
+}  // namespace
+
+std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request) {
+  const NodeFree& node = ledger.node(id);
+  if (!node.open) return 0;
+  std::int64_t room = node.pods;
+  if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request));
+  if (room > 0 && request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
+  if (room > 0 && request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
+  return room;
+}
+
+}  // namespace berth

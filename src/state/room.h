@@ -1,0 +1,14 @@
+// How many pods of one kind a node would still take: the arithmetic of free capacity.
+#pragma once
+
+#include <cstdint>
+
+#include "state/ledger.h"
+
+namespace berth {
+
+// The number of pods of `request` that could be put on `node` now, one after the other. Which GPU each takes does not
+// matter for identical pods: a fraction leaves every GPU to itself, whole GPUs are alike.
+std::int64_t room_for(const Ledger& ledger, NodeId node, const PodRequest& request);
+
+}  // namespace berth

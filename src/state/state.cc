@@ -1,0 +1,316 @@
+#include "state/state.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+// Streams of the seed for batches of nodes; those of workloads are numbered from 0.
+constexpr std::uint64_t kNodeStreams = std::uint64_t{1} << 48;
+
+}  // namespace
+
+std::uint64_t digest_of(const PodRequest& request) {
+  Hasher hasher;
+  request.add_to(hasher);
+  return hasher.digest();
+}
+
+std::uint64_t digest_of(const Shape& shape) {
+  Hasher hasher;
+  for (const auto& way : shape.ways) {
+    hasher.add(std::uint64_t{way.size()});
+    for (const NumberedPodSet& set : way) hasher.add(set.request.value()).add(set.count);
+  }
+  return hasher.digest();
+}
+
+void State::apply(const Event& event) {
+  ++revision_;
+  history_.add(std::uint64_t{event.index()});
+  std::visit([this](const auto& fact) { on(fact); }, event);
+}
+
+void State::adopt(const Plan& plan) {
+  BERTH_ASSERT(plan.revision == revision_);
+  ++revision_;
+  history_.add(plan.now.ms);
+  for (const Start& decision : plan.starts) start(decision, plan.now);
+  for (const Blocked& blocked : plan.blocked) {
+    Line& line = *lines_[blocked.line.index()];
+    line.set_missing(line.index_of(blocked.shape), blocked.missing);
+    history_.add(blocked.line.value()).add(blocked.shape.value()).add(blocked.missing);
+  }
+}
+
+QueueId State::line_of(QueueId queue) const {
+  while (!queues_[queue.index()].order) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
+PendingKey State::key_of(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) return {.workload = id};
+  const bool declared = workload.declared_run != kRunNotDeclared;
+  return {.first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
+          .second = shapes_[workload.shape.index()].gpu_milli,
+          .workload = id};
+}
+
+std::uint64_t State::hash() const {
+  Hasher hasher = history_;
+  ledger_.add_to(hasher);
+  return hasher.add(std::uint64_t{running_}).add(std::uint64_t{pending_}).digest();
+}
+
+void State::on(const RunConfigured& event) {
+  seed_ = event.seed;
+  policy_ = event.policy;
+  history_.add(seed_.value).add(static_cast<std::uint64_t>(policy_));
+}
+
+void State::on(const FlavorAdded& event) {
+  flavors_.push_back(event.flavor);
+  history_.add(event.flavor.name).add(event.flavor.memory_mib);
+}
+
+void State::on(const TypicalPodsChosen& event) {
+  typical_pods_ = std::make_shared<const std::vector<TypicalPod>>(event.pods);
+  ++typical_pods_version_;
+  for (const TypicalPod& pod : event.pods) {
+    history_.add(pod.cpu_milli).add(pod.gpus).add(pod.gpu_milli).add(pod.flavors.bits()).add(pod.weight);
+  }
+}
+
+void State::on(const QueueAdded& event) {
+  queues_.push_back(event.queue);
+  lines_.emplace_back();
+  if (event.queue.order) lines_.back().emplace(*event.queue.order);
+  history_.add(event.queue.name).add(event.queue.parent.value());
+  history_.add(event.queue.order ? static_cast<std::uint64_t>(*event.queue.order) : ~std::uint64_t{0});
+}
+
+void State::on(const NodesAdded& event) {
+  // The order in which nodes are looked at, and so who wins a tie, is drawn here, once; a name never decides.
+  std::vector<Node> added = event.nodes;
+  Rng rng(seed_, kNodeStreams + nodes_->size());
+  rng.shuffle(std::span(added));
+  auto nodes = std::make_shared<std::vector<Node>>(*nodes_);
+  nodes->insert(nodes->end(), added.begin(), added.end());
+  nodes_ = std::move(nodes);
+  for (const Node& node : added) {
+    const NodeId id = ledger_.add(node);
+    // A closed node has no room, so opening it is what frees the room that it brings.
+    ledger_.set_open(id, false);
+    freeing(id, [&] { ledger_.set_open(id, true); });
+    history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
+  }
+  count_types(added);
+  retry_the_impossible();
+}
+
+void State::count_types(const std::vector<Node>& nodes) {
+  auto types = std::make_shared<std::vector<NodeType>>(*node_types_);
+  for (Node node : nodes) {
+    node.name.clear();
+    const auto same =
+        std::find_if(types->begin(), types->end(), [&](const NodeType& type) { return type.node == node; });
+    if (same == types->end()) {
+      types->push_back({node, 1});
+    } else {
+      ++same->count;
+    }
+  }
+  node_types_ = std::move(types);
+}
+
+void State::retry_the_impossible() {
+  for (auto& line : lines_) {
+    if (!line) continue;
+    for (std::size_t at = 0; at < line->shapes().size(); ++at) {
+      if (line->shapes()[at].impossible()) line->set_missing(at, 0);
+    }
+  }
+}
+
+void State::on(const NodeDrained& event) {
+  ledger_.set_open(event.node, false);
+  history_.add(event.node.value());
+}
+
+void State::on(const NodeRestored& event) {
+  freeing(event.node, [&] { ledger_.set_open(event.node, true); });
+  history_.add(event.node.value());
+}
+
+void State::on(const NodeFailed& event) {
+  history_.add(event.node.value());
+  ledger_.set_open(event.node, false);
+  std::vector<WorkloadId> lost;
+  for (const Pod& pod : pods_) {
+    if (!pod.workload.is_none() && pod.node == event.node) lost.push_back(pod.workload);
+  }
+  std::sort(lost.begin(), lost.end());
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  for (const WorkloadId id : lost) {
+    stop_pods(id);
+    workloads_[id].phase = Phase::kPending;
+    workloads_[id].evicted_by = EvictionRule::kNode;
+    enqueue(id);
+  }
+}
+
+void State::on(const WorkloadSubmitted& event) {
+  Workload workload;
+  workload.shape = intern_shape(event.shape);
+  workload.queue = event.queue;
+  workload.submitted = event.at;
+  workload.declared_run = event.declared_run;
+  const WorkloadId id = workloads_.add(workload);
+  enqueue(id);
+  history_.add(digest_of(shapes_[workload.shape.index()]))
+      .add(workload.queue.value())
+      .add(event.at.ms)
+      .add(event.declared_run.ms);
+}
+
+void State::on(const WorkloadEnded& event) {
+  history_.add(event.workload.value());
+  stop_pods(event.workload);
+  workloads_[event.workload].phase = Phase::kEnded;
+  workloads_.note_ended(event.workload);
+}
+
+void State::on(const WorkloadCancelled& event) {
+  history_.add(event.workload.value());
+  if (workloads_[event.workload].phase == Phase::kRunning) {
+    stop_pods(event.workload);
+  } else {
+    dequeue(event.workload);
+  }
+  workloads_[event.workload].phase = Phase::kCancelled;
+  workloads_.note_ended(event.workload);
+}
+
+ShapeId State::intern_shape(const WorkloadShape& shape) {
+  Shape numbered;
+  for (const PodSets& way : shape.ways) {
+    auto& sets = numbered.ways.emplace_back();
+    for (const PodSet& set : way) {
+      sets.push_back({RequestId(requests_.intern(set.request)), set.count});
+      numbered.flavors = numbered.flavors.united_with(set.request.flavors);
+      if (numbered.ways.size() > 1) continue;
+      numbered.pods += set.count;
+      numbered.gpu_milli += set.count * set.request.gpu_milli_total();
+    }
+  }
+  return ShapeId(shapes_.intern(numbered));
+}
+
+void State::start(const Start& start, Time now) {
+  dequeue(start.workload);
+  Workload& workload = workloads_[start.workload];
+  BERTH_ASSERT(workload.phase == Phase::kPending);
+  workload.phase = Phase::kRunning;
+  workload.started = now;
+  workload.evicted_by = EvictionRule::kNone;
+  ++workload.attempts;
+  ++running_;
+  history_.add(start.workload.value()).add(start.way);
+  PodId last;
+  std::size_t at = 0;
+  for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
+    for (std::int64_t i = 0; i < set.count; ++i, ++at) {
+      const PodPlacement& place = start.pods[at];
+      ledger_.apply({.request = requests_[set.request.index()], .node = place.node, .gpus = place.gpus});
+      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId()});
+      (last.is_none() ? workload.first_pod : pods_[last.index()].next) = pod;
+      last = pod;
+      history_.add(place.node.value()).add(place.gpus.bits());
+    }
+  }
+  BERTH_ASSERT(at == start.pods.size());
+}
+
+void State::stop_pods(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kRunning);
+  --running_;
+  PodId next = workload.first_pod;
+  workload.first_pod = PodId();
+  while (!next.is_none()) {
+    const PodId at = next;
+    Pod& pod = pods_[at.index()];
+    next = pod.next;
+    freeing(pod.node, [&] {
+      ledger_.apply({.request = requests_[pod.request.index()],
+                     .node = pod.node,
+                     .gpus = pod.gpus,
+                     .direction = Move::Direction::kGive});
+    });
+    pod = {};
+    free_pods_.push_back(at);
+  }
+}
+
+void State::enqueue(WorkloadId id) {
+  lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
+  ++pending_;
+}
+
+void State::dequeue(WorkloadId id) {
+  lines_[line_of(workloads_[id].queue).index()]->remove(workloads_[id].shape, key_of(id));
+  --pending_;
+}
+
+PodId State::new_pod(const Pod& pod) {
+  if (free_pods_.empty()) {
+    pods_.push_back(pod);
+    return PodId(pods_.size() - 1);
+  }
+  const PodId id = free_pods_.back();
+  free_pods_.pop_back();
+  pods_[id.index()] = pod;
+  return id;
+}
+
+template <class Change>
+void State::freeing(NodeId node, Change change) {
+  // Of a shape with one pod set every node's room adds up exactly, so what came free is counted (its ways differ in their
+  // flavors, and a node has one). Of several sets it does not: a node may have had room for either and now has it for
+  // both. So there any room at all where something came free is reason enough to try again.
+  const auto room_of = [&](const Shape& shape) {
+    std::int64_t room = 0;
+    for (const auto& way : shape.ways) {
+      for (const NumberedPodSet& set : way) room += room_for(ledger_, node, requests_[set.request.index()]);
+    }
+    return room;
+  };
+  const auto for_each_blocked = [&](auto visit) {
+    for (auto& line : lines_) {
+      if (!line) continue;
+      for (std::size_t at = 0; at < line->shapes().size(); ++at) {
+        const ShapeInLine& entry = line->shapes()[at];
+        if (entry.blocked() && !entry.impossible()) visit(*line, at, entry);
+      }
+    }
+  };
+  room_before_.clear();
+  for_each_blocked([&](Line&, std::size_t, const ShapeInLine& entry) {
+    room_before_.push_back(room_of(shapes_[entry.shape.index()]));
+  });
+  change();
+  std::size_t next = 0;
+  for_each_blocked([&](Line& line, std::size_t at, const ShapeInLine& entry) {
+    const Shape& shape = shapes_[entry.shape.index()];
+    const std::int64_t before = room_before_[next++];
+    const std::int64_t freed = room_of(shape) - (shape.ways.front().size() == 1 ? before : 0);
+    if (freed > 0) line.set_missing(at, entry.missing - freed);
+  });
+}
+
+}  // namespace berth

@@ -1,0 +1,166 @@
+// The cluster as it is: the fold of all events and of the plans that were adopted. What is kept beside the facts (free
+// capacity, who waits where) is derived from them and can be recomputed at any time (state/invariants.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/intern.h"
+#include "base/rng.h"
+#include "model/event.h"
+#include "model/plan.h"
+#include "state/ledger.h"
+#include "state/pending.h"
+#include "state/workload_table.h"
+
+namespace berth {
+
+// A running pod. Those of one workload form a list, in the order of its pod sets.
+struct Pod {
+  RequestId request;
+  NodeId node;
+  GpuSet gpus;
+  WorkloadId workload;  // none: this entry is free
+  PodId next;
+};
+
+// A way of a shape with its requests numbered.
+struct NumberedPodSet {
+  RequestId request;
+  std::int64_t count = 0;
+
+  friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
+};
+
+// Nodes that have the same, how many.
+struct NodeType {
+  Node node;  // without a name
+  std::int64_t count = 0;
+};
+
+struct Shape {
+  std::vector<std::vector<NumberedPodSet>> ways;
+  FlavorSet flavors;  // any that one of its ways could use; all() if one of its pods asks no GPU
+  std::int64_t pods = 0;
+  std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+std::uint64_t digest_of(const PodRequest& request);
+std::uint64_t digest_of(const Shape& shape);
+
+class State {
+ public:
+  // Why an event makes no sense in this state (an id that there is not, an amount out of bounds); empty if it does.
+  // Events from outside are asked about before they are applied.
+  std::optional<std::string> refusal(const Event& event) const;
+
+  // PRE: refusal(event) has no answer.
+  void apply(const Event& event);
+  // PRE: the plan was made for this state at this revision.
+  void adopt(const Plan& plan);
+  // A copy to try things on; it costs its live records, which are flat.
+  State fork() const { return *this; }
+
+  State() = default;
+  State(State&&) = default;
+  State& operator=(State&&) = default;
+
+  std::uint64_t revision() const { return revision_; }
+  Seed seed() const { return seed_; }
+  PlacementPolicy policy() const { return policy_; }
+  const std::vector<TypicalPod>& typical_pods() const { return *typical_pods_; }
+  std::uint64_t typical_pods_version() const { return typical_pods_version_; }
+
+  const std::vector<Flavor>& flavors() const { return flavors_; }
+  const std::vector<Queue>& queues() const { return queues_; }
+  const Node& node(NodeId node) const { return (*nodes_)[node.index()]; }
+  std::size_t nodes() const { return nodes_->size(); }
+  // Every kind of node that was ever added, closed ones included.
+  const std::vector<NodeType>& node_types() const { return *node_types_; }
+  const Ledger& ledger() const { return ledger_; }
+  // For a Trial alone.
+  Ledger& ledger_for_trial() { return ledger_; }
+
+  const PodRequest& request(RequestId request) const { return requests_[request.index()]; }
+  std::size_t requests() const { return requests_.size(); }
+  const Shape& shape(ShapeId shape) const { return shapes_[shape.index()]; }
+
+  const WorkloadTable& workloads() const { return workloads_; }
+  const Workload& workload(WorkloadId workload) const { return workloads_[workload]; }
+  const Pod& pod(PodId pod) const { return pods_[pod.index()]; }
+  const std::vector<Pod>& pods() const { return pods_; }
+  std::size_t running() const { return running_; }
+  std::size_t pending() const { return pending_; }
+
+  // The queue in whose line the workloads of `queue` wait.
+  QueueId line_of(QueueId queue) const;
+  // By queue; empty for a queue that shares its parent's line.
+  const std::vector<std::optional<Line>>& lines() const { return lines_; }
+  PendingKey key_of(WorkloadId workload) const;
+
+  // The same history gives the same hash, with every compiler; it covers every event, every decision, and what is free,
+  // but not the names of nodes and workloads, which decide nothing.
+  std::uint64_t hash() const;
+
+ private:
+  State(const State&) = default;
+
+  void on(const RunConfigured& event);
+  void on(const FlavorAdded& event);
+  void on(const TypicalPodsChosen& event);
+  void on(const QueueAdded& event);
+  void on(const NodesAdded& event);
+  void on(const NodeFailed& event);
+  void on(const NodeDrained& event);
+  void on(const NodeRestored& event);
+  void on(const WorkloadSubmitted& event);
+  void on(const WorkloadEnded& event);
+  void on(const WorkloadCancelled& event);
+
+  ShapeId intern_shape(const WorkloadShape& shape);
+  void start(const Start& start, Time now);
+  void stop_pods(WorkloadId workload);
+  void enqueue(WorkloadId workload);
+  void dequeue(WorkloadId workload);
+  PodId new_pod(const Pod& pod);
+  void count_types(const std::vector<Node>& nodes);
+  void retry_the_impossible();
+  // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
+  template <class Change>
+  void freeing(NodeId node, Change change);
+
+  std::uint64_t revision_ = 0;
+  Hasher history_;
+  Seed seed_;
+  PlacementPolicy policy_ = PlacementPolicy::kBestFit;
+  // Behind shared pointers stands what changes rarely, so that forks need not copy it; a change makes a new one.
+  std::shared_ptr<const std::vector<TypicalPod>> typical_pods_ = std::make_shared<const std::vector<TypicalPod>>();
+  std::uint64_t typical_pods_version_ = 0;
+  std::shared_ptr<const std::vector<Node>> nodes_ = std::make_shared<const std::vector<Node>>();
+  std::shared_ptr<const std::vector<NodeType>> node_types_ = std::make_shared<const std::vector<NodeType>>();
+  std::vector<Flavor> flavors_;
+  std::vector<Queue> queues_;
+  Ledger ledger_;
+  InternTable<PodRequest, digest_of> requests_;
+  InternTable<Shape, digest_of> shapes_;
+  WorkloadTable workloads_;
+  std::vector<Pod> pods_;
+  std::vector<PodId> free_pods_;
+  std::vector<std::optional<Line>> lines_;
+  std::vector<std::int64_t> room_before_;  // scratch of freeing()
+  std::size_t running_ = 0;
+  std::size_t pending_ = 0;
+};
+
+// Calls visit(pod) for the pods of a running workload, in the order of its pod sets.
+template <class Visit>
+void for_each_pod(const State& state, WorkloadId workload, Visit visit) {
+  for (PodId at = state.workload(workload).first_pod; !at.is_none(); at = state.pod(at).next) visit(state.pod(at));
+}
+
+}  // namespace berth

@@ -1,0 +1,237 @@
+#include "state/state.h"
+
+#include <gtest/gtest.h>
+
+#include "state/invariants.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+const PodRequest kOneGpu{.gpus = 1, .gpu_milli = 1000};
+
+Node gpu_node(std::int32_t gpus, std::string name = "") {
+  return {.name = std::move(name),
+          .flavor = FlavorId(0),
+          .gpus = gpus,
+          .gpu_memory_mib = 0,
+          .cpu_milli = 64'000,
+          .memory_bytes = 64};
+}
+
+WorkloadShape gang(const PodRequest& request, std::int64_t pods) { return {{{{request, pods}}}}; }
+
+GpuSet gpu(int index) {
+  GpuSet gpus;
+  gpus.add(index);
+  return gpus;
+}
+
+void start(State& state, WorkloadId workload, std::vector<PodPlacement> pods, std::vector<Blocked> blocked = {}) {
+  Plan plan;
+  plan.now = Time{7};
+  plan.revision = state.revision();
+  if (!pods.empty()) plan.starts.push_back({workload, 0, std::move(pods)});
+  plan.blocked = std::move(blocked);
+  state.adopt(plan);
+}
+
+std::int64_t missing(const State& state, std::size_t shape) { return state.lines()[0]->find(ShapeId(shape))->missing; }
+
+TEST(State, AQueueWithoutAnOrderSharesTheLineOfTheNextOneAboveThatHasOne) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 0, {Order::kFifo});
+  state.apply(QueueAdded{{"a/b", QueueId(0), {}}});
+  state.apply(QueueAdded{{"a/b/c", QueueId(1), {}}});
+  state.apply(QueueAdded{{"a/b/d", QueueId(1), Order::kSjf}});
+  EXPECT_EQ(state.line_of(QueueId(2)), QueueId(0));
+  EXPECT_EQ(state.line_of(QueueId(3)), QueueId(3));
+  state.apply(submission(QueueId(2), single_pod({})));
+  EXPECT_EQ(state.lines()[0]->size(), 1u);
+  EXPECT_FALSE(state.lines()[2].has_value());
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
+TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
+  struct Case {
+    Order order;
+    Duration declared;
+    PendingKey key;
+  };
+  constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+  const Case cases[] = {
+      {Order::kFifo, Duration{5}, {0, 0, WorkloadId(0)}},
+      {Order::kFifoSkip, Duration{5}, {0, 0, WorkloadId(0)}},
+      {Order::kSjf, Duration{5}, {5, 3000, WorkloadId(0)}},
+      {Order::kSjf, kRunNotDeclared, {kUnknown, 3000, WorkloadId(0)}},
+  };
+  for (const Case& c : cases) {
+    State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {c.order});
+    state.apply(submission(QueueId(0), gang(kOneGpu, 3), c.declared));
+    EXPECT_EQ(state.key_of(WorkloadId(0)), c.key) << name_of(c.order);
+  }
+}
+
+TEST(State, AWorkloadGoesThroughItsPhases) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(2)}});
+  const Ledger idle = state.ledger();
+  for (int i = 0; i < 3; ++i) state.apply(submission(QueueId(0), gang(kOneGpu, 2)));
+  EXPECT_EQ(state.pending(), 3u);
+
+  start(state, WorkloadId(0), {{NodeId(0), gpu(0)}, {NodeId(0), gpu(1)}});
+  EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kRunning);
+  EXPECT_EQ(state.workload(WorkloadId(0)).started, Time{7});
+  EXPECT_EQ(state.running(), 1u);
+  EXPECT_EQ(state.pending(), 2u);
+  EXPECT_EQ(state.ledger().node(NodeId(0)).whole_gpus, 0);
+  int pods = 0;
+  for_each_pod(state, WorkloadId(0), [&](const Pod& pod) { EXPECT_EQ(pod.gpus, gpu(pods++)); });
+  EXPECT_EQ(pods, 2);
+
+  state.apply(WorkloadEnded{WorkloadId(0)});
+  EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kEnded);
+  EXPECT_TRUE(state.ledger().same_as(idle));
+
+  start(state, WorkloadId(1), {{NodeId(0), gpu(1)}, {NodeId(0), gpu(0)}});
+  state.apply(WorkloadCancelled{WorkloadId(1)});
+  state.apply(WorkloadCancelled{WorkloadId(2)});
+  EXPECT_EQ(state.workload(WorkloadId(1)).phase, Phase::kCancelled);
+  EXPECT_EQ(state.running() + state.pending(), 0u);
+  EXPECT_TRUE(state.ledger().same_as(idle));
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
+TEST(State, AFailedNodeTakesWholeGangsDownAndTheyWaitInTheirOldPlace) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(2), gpu_node(2)}});
+  state.apply(submission(QueueId(0), gang(kOneGpu, 2)));
+  state.apply(submission(QueueId(0), gang(kOneGpu, 1)));
+  state.apply(submission(QueueId(0), gang(kOneGpu, 1)));
+  start(state, WorkloadId(0), {{NodeId(0), gpu(0)}, {NodeId(1), gpu(0)}});
+  start(state, WorkloadId(1), {{NodeId(1), gpu(1)}});
+  state.apply(NodeFailed{NodeId(0)});
+  EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kPending);
+  EXPECT_EQ(state.workload(WorkloadId(0)).evicted_by, EvictionRule::kNode);
+  EXPECT_EQ(state.workload(WorkloadId(1)).phase, Phase::kRunning);
+  EXPECT_EQ(state.ledger().node(NodeId(1)).whole_gpus, 1) << "what the gang held elsewhere is free again";
+  EXPECT_FALSE(state.ledger().node(NodeId(0)).open);
+  EXPECT_EQ(state.lines()[0]->heads().front().key.workload, WorkloadId(0));
+  state.apply(NodeRestored{NodeId(0)});
+  EXPECT_TRUE(state.ledger().node(NodeId(0)).open);
+  start(state, WorkloadId(0), {{NodeId(0), gpu(0)}, {NodeId(0), gpu(1)}});
+  EXPECT_EQ(state.workload(WorkloadId(0)).attempts, 2u);
+  EXPECT_EQ(state.workload(WorkloadId(0)).evicted_by, EvictionRule::kNone);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
+TEST(State, ADrainedNodeLetsRunWhatRuns) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(2)}});
+  state.apply(submission(QueueId(0), gang(kOneGpu, 1)));
+  start(state, WorkloadId(0), {{NodeId(0), gpu(0)}});
+  state.apply(NodeDrained{NodeId(0)});
+  EXPECT_EQ(state.running(), 1u);
+  EXPECT_FALSE(state.ledger().node(NodeId(0)).open);
+  state.apply(WorkloadEnded{WorkloadId(0)});
+  EXPECT_EQ(state.ledger().node(NodeId(0)).whole_gpus, 2);
+  EXPECT_FALSE(state.ledger().node(NodeId(0)).open);
+}
+
+// A gang that lacks room for two pods is not tried again before that much may have come free.
+TEST(State, ABlockedShapeIsWokenByEnoughRoomForItsOwnPods) {
+  struct Case {
+    const char* what;
+    Event event;
+    std::int64_t missing;  // of 3
+  };
+  const PodRequest small{.gpus = 1, .gpu_milli = 500};
+  const Case cases[] = {
+      {"one whole GPU comes free", WorkloadEnded{WorkloadId(0)}, 2},
+      {"half a GPU is no room", WorkloadEnded{WorkloadId(1)}, 3},
+      {"two GPUs are restored", NodeRestored{NodeId(2)}, 1},
+      {"a node comes", NodesAdded{{gpu_node(8)}}, 0},
+      {"a node without GPUs comes", NodesAdded{{{}}}, 3},
+      {"somebody else goes", WorkloadCancelled{WorkloadId(2)}, 3},
+  };
+  for (const Case& c : cases) {
+    State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+    for (int i = 0; i < 3; ++i) state.apply(NodesAdded{{gpu_node(2)}});
+    state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+    state.apply(submission(QueueId(0), single_pod(small)));
+    state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+    state.apply(submission(QueueId(0), single_pod(small)));
+    state.apply(submission(QueueId(0), gang(kOneGpu, 4)));
+    start(state, WorkloadId(0), {{NodeId(0), gpu(0)}});
+    start(state, WorkloadId(1), {{NodeId(0), gpu(1)}});
+    start(state, WorkloadId(3), {{NodeId(0), gpu(1)}});
+    state.apply(NodeDrained{NodeId(2)});
+    start(state, {}, {}, {{QueueId(0), ShapeId(2), 3}});
+    state.apply(c.event);
+    EXPECT_EQ(missing(state, 2), c.missing) << c.what;
+  }
+}
+
+TEST(State, OnlyNewNodesWakeTheImpossible) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(2)}});
+  state.apply(submission(QueueId(0), single_pod({.gpus = 8, .gpu_milli = 1000})));
+  start(state, {}, {}, {{QueueId(0), ShapeId(0), kMissingForever}});
+  state.apply(NodeDrained{NodeId(0)});
+  state.apply(NodeRestored{NodeId(0)});
+  EXPECT_EQ(missing(state, 0), kMissingForever);
+  state.apply(NodesAdded{{{}}});
+  EXPECT_EQ(missing(state, 0), 0);
+}
+
+// Both pods ask what one node had all along, each by itself; what was missing is room for both at once.
+TEST(State, AGangOfTwoPodSetsIsWokenByRoomThatOnlyBothTogetherNeed) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{
+      {{.name = "", .flavor = FlavorId(0), .gpus = 3, .gpu_memory_mib = 0, .cpu_milli = 9000, .memory_bytes = 0}}});
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  const PodRequest wide{.cpu_milli = 4500, .gpus = 2, .gpu_milli = 1000};
+  const PodRequest hungry{.cpu_milli = 4500, .gpus = 1, .gpu_milli = 1000};
+  start(state, WorkloadId(0), {{NodeId(0), gpu(2)}});
+  state.apply(submission(QueueId(0), {{{{wide, 1}, {hungry, 1}}}}));
+  start(state, {}, {}, {{QueueId(0), ShapeId(1), 1}});
+  state.apply(WorkloadEnded{WorkloadId(0)});
+  EXPECT_EQ(missing(state, 1), 0);
+}
+
+TEST(State, ATieNeverGoesByName) {
+  const auto order = [](std::vector<Node> nodes) {
+    State state = new_state(Seed{42}, PlacementPolicy::kFgd, 1, {});
+    state.apply(NodesAdded{std::move(nodes)});
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < state.nodes(); ++i) names.push_back(state.node(NodeId(i)).name);
+    return names;
+  };
+  std::vector<Node> nodes;
+  for (int i = 0; i < 20; ++i) nodes.push_back(gpu_node(1, std::to_string(i)));
+  const auto drawn = order(nodes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].name = std::to_string(19 - i);
+  const auto renamed = order(nodes);
+  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(std::stoi(drawn[i]) + std::stoi(renamed[i]), 19);
+}
+
+TEST(State, AForkGoesItsOwnWay) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(2)}});
+  const std::uint64_t before = state.hash();
+  State fork = state.fork();
+  EXPECT_EQ(fork.hash(), before);
+  fork.apply(NodesAdded{{gpu_node(2)}});
+  fork.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  EXPECT_EQ(state.hash(), before);
+  EXPECT_EQ(state.nodes(), 1u);
+  EXPECT_EQ(state.pending(), 0u);
+  EXPECT_NE(fork.hash(), before);
+}
+
+TEST(StateDeathTest, AdoptsNoPlanOfAnotherRevision) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  EXPECT_DEATH(state.adopt(Plan()), "internal error");
+}
+
+}  // namespace
+}  // namespace berth

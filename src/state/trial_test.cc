@@ -1,0 +1,82 @@
+#include "state/trial.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+Ledger one_node() {
+  Ledger ledger;
+  ledger.add({.name = "", .flavor = FlavorId(0), .gpus = 2, .gpu_memory_mib = 10, .cpu_milli = 10, .memory_bytes = 10});
+  return ledger;
+}
+
+const Move kMove{
+    .request = {.cpu_milli = 1, .gpus = 1, .gpu_milli = 400}, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+
+TEST(Trial, LeavesNothingBehindUnlessKept) {
+  Ledger ledger = one_node();
+  const Ledger before = ledger;
+  {
+    Trial trial(ledger);
+    trial.apply(kMove);
+    EXPECT_FALSE(ledger.same_as(before));
+  }
+  EXPECT_TRUE(ledger.same_as(before));
+  {
+    Trial trial(ledger);
+    trial.apply(kMove);
+    trial.keep();
+  }
+  EXPECT_EQ(ledger.gpu_milli(NodeId(0))[0], 600);
+}
+
+TEST(Trial, WhatWasKeptIsNotTakenBackByLaterRollbacks) {
+  Ledger ledger = one_node();
+  {
+    Trial trial(ledger);
+    trial.apply(kMove);
+    trial.keep();
+    trial.apply(kMove);
+    trial.rollback_to(0);
+  }
+  EXPECT_EQ(ledger.gpu_milli(NodeId(0))[0], 600);
+}
+
+TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Ledger ledger;
+    for (const Node& node : random_nodes(rng, 2, 1, 6)) ledger.add(node);
+    crowd(ledger, rng, 2, 10);
+    const Ledger before = ledger;
+    {
+      Trial trial(ledger);
+      std::vector<std::pair<std::size_t, Ledger>> marks;
+      for (int step = 0; step < 60; ++step) {
+        const std::uint64_t what = rng.below(8);
+        if (what == 0) marks.emplace_back(trial.mark(), ledger);
+        if (what == 1 && !marks.empty()) {
+          marks.resize(1 + static_cast<std::size_t>(rng.below(marks.size())), marks.front());
+          trial.rollback_to(marks.back().first);
+          ASSERT_TRUE(ledger.same_as(marks.back().second));
+        }
+        const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
+        const PodRequest request = random_request(rng, 2);
+        const std::optional<GpuSet> gpus = some_gpus(trial.ledger(), node, request, rng);
+        if (what > 1 && gpus) trial.apply({.request = request, .node = node, .gpus = *gpus});
+      }
+    }
+    ASSERT_TRUE(ledger.same_as(before));
+  }
+}
+
+}  // namespace
+}  // namespace berth
