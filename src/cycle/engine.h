@@ -1,0 +1,14 @@
+// The state and what makes deciding on it fast. What a cycle decides depends on the state alone.
+#pragma once
+
+#include "placement/score_index.h"
+#include "state/state.h"
+
+namespace berth {
+
+struct Engine {
+  State state;
+  ScoreIndex index;
+};
+
+}  // namespace berth

@@ -1,0 +1,43 @@
+// Why a workload does not run, with numbers. Counted when somebody asks, by the same table of filters that decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/reason.h"
+#include "state/state.h"
+
+namespace berth {
+
+// How many nodes refuse a pod for the same thing.
+struct NodeTally {
+  std::string_view refuses_with;
+  std::int64_t nodes = 0;
+
+  friend bool operator==(const NodeTally&, const NodeTally&) = default;
+};
+
+struct Explanation {
+  ReasonCode code = ReasonCode::kNone;
+  std::int64_t nodes_that_fit = 0;  // at least one of its pods
+  std::int64_t pods_that_fit = 0;   // at once, in its best way
+  std::int64_t pods = 0;
+  std::vector<NodeTally> tallies;  // most nodes first
+  // "0 of 1,523 nodes: 912 too few free GPUs, 301 wrong type, 310 no GPU"
+  std::string text;
+};
+
+// PRE: the workload is known.
+ReasonCode reason_of(const State& state, WorkloadId workload);
+Explanation explain(const State& state, WorkloadId workload);
+
+// Those of its line that stand before it, the first first.
+std::vector<WorkloadId> ahead_of(const State& state, WorkloadId workload);
+
+// 1523 -> "1,523".
+std::string with_separators(std::int64_t value);
+
+}  // namespace berth

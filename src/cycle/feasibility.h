@@ -1,0 +1,18 @@
+// Whether a workload could ever run on the nodes that there are, whatever ends.
+#pragma once
+
+#include <cstdint>
+
+#include "model/reason.h"
+#include "state/state.h"
+
+namespace berth {
+
+// kNone: it could, alone on the fleet. Else kGpuType or kInvalid. For one pod set this is exact; of several each is
+// looked at by itself, so that an answer other than kNone is always right.
+ReasonCode reason_never(const State& state, const Shape& shape);
+
+// How many of its pods the fleet would hold if nothing ran, in its best way; each pod set by itself.
+std::int64_t pods_when_idle(const State& state, const Shape& shape);
+
+}  // namespace berth

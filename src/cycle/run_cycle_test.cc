@@ -1,0 +1,274 @@
+#include "cycle/run_cycle.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "cycle/explain.h"
+#include "cycle/feasibility.h"
+#include "placement/place.h"
+#include "state/invariants.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kFlavors = 2;
+constexpr Time kNow{5};
+
+// What happens to one cluster in the course of one seed.
+class History {
+ public:
+  explicit History(Seed seed) : rng_(seed) {
+    apply(RunConfigured{seed, static_cast<PlacementPolicy>(rng_.below(std::size(kPlacementPolicyNames)))});
+    for (std::size_t i = 0; i < kFlavors; ++i) apply(FlavorAdded{{"flavor", "gpu", 0}});
+    for (int i = 0; i < 2; ++i) apply(QueueAdded{{"queue", QueueId(), static_cast<Order>(rng_.below(3))}});
+    apply(QueueAdded{{"queue/child", QueueId(1), {}}});
+    apply(TypicalPodsChosen{random_typical_pods(rng_, kFlavors)});
+    apply(NodesAdded{random_nodes(rng_, kFlavors, 1, 6)});
+    // Few shapes, so that many workloads have the same.
+    for (int i = 0; i < 8; ++i) shapes_.push_back(random_shape(rng_, kFlavors));
+  }
+
+  Engine& engine() { return engine_; }
+  State& state() { return engine_.state; }
+
+  void step() {
+    if (rng_.below(3) == 0) {
+      cycle(rng_.below(2) == 0 ? Effort::unbounded() : Effort{rng_.between(1, 3)});
+    } else {
+      apply(random_event());
+    }
+  }
+
+  Plan cycle(Effort effort) {
+    const std::uint64_t hash = state().hash();
+    const Ledger ledger = state().ledger();
+    Plan plan = run_cycle(engine_, kNow, effort);
+    EXPECT_EQ(state().hash(), hash) << "a cycle only wishes";
+    EXPECT_TRUE(state().ledger().same_as(ledger));
+    EXPECT_LE(plan.attempts, effort.attempts_max);
+    EXPECT_TRUE(plan.finished || plan.attempts == effort.attempts_max);
+    state().adopt(plan);
+    if (!plan.starts.empty()) note_less_room();
+    for (const Blocked& blocked : plan.blocked)
+      less_room_since_refusal_[{blocked.line, blocked.shape}] = !plan.starts.empty();
+    return plan;
+  }
+
+  void settle() {
+    for (bool finished = false; !finished;) finished = cycle(Effort{rng_.between(1, 50)}).finished;
+  }
+
+  // Several pod sets crowd each other out by where they happen to go. So less room elsewhere after a refusal, or another
+  // draw of the random policy, can make them fit: that is luck and no reason to try again.
+  bool may_have_luck(QueueId line, ShapeId shape) const {
+    if (engine_.state.shape(shape).ways.front().size() == 1) return false;
+    const auto known = less_room_since_refusal_.find({line, shape});
+    return engine_.state.policy() == PlacementPolicy::kRandom ||
+           (known != less_room_since_refusal_.end() && known->second);
+  }
+
+ private:
+  void apply(const Event& event) {
+    ASSERT_EQ(state().refusal(event), std::nullopt);
+    if (std::holds_alternative<NodeDrained>(event) || std::holds_alternative<NodeFailed>(event)) note_less_room();
+    state().apply(event);
+  }
+
+  void note_less_room() {
+    for (auto& [where, less] : less_room_since_refusal_) less = true;
+  }
+
+  NodeId any_node() { return NodeId(static_cast<std::size_t>(rng_.below(state().nodes()))); }
+
+  Event random_event() {
+    switch (rng_.below(12)) {
+      case 0:
+        return NodeDrained{any_node()};
+      case 1:
+        return NodeFailed{any_node()};
+      case 2:
+      case 3:
+        return NodeRestored{any_node()};
+      case 4:
+        if (state().nodes() < 20) return NodesAdded{random_nodes(rng_, kFlavors, 1, 3)};
+        break;
+      case 5:
+        return cancel_or_end(true);
+      case 6:
+      case 7:
+      case 8:
+        return cancel_or_end(false);
+      default:
+        break;
+    }
+    const QueueId queue(static_cast<std::size_t>(rng_.below(3)));
+    return submission(queue, shapes_[static_cast<std::size_t>(rng_.below(shapes_.size()))],
+                      Duration{rng_.between(-1, 3)});
+  }
+
+  Event cancel_or_end(bool pending_too) {
+    std::vector<WorkloadId> alive;
+    state().workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kRunning || (pending_too && workload.phase == Phase::kPending)) alive.push_back(id);
+    });
+    if (alive.empty()) return NodeRestored{any_node()};
+    const WorkloadId id = alive[static_cast<std::size_t>(rng_.below(alive.size()))];
+    if (pending_too) return WorkloadCancelled{id};
+    return WorkloadEnded{id};
+  }
+
+  Rng rng_;
+  Engine engine_;
+  std::vector<WorkloadShape> shapes_;
+  std::map<std::pair<QueueId, ShapeId>, bool> less_room_since_refusal_;
+};
+
+constexpr int kSteps = 60;
+
+bool fits_now(State& state, WorkloadId workload) {
+  Trial trial(state.ledger_for_trial());
+  ScoreIndex fresh;
+  const Rng rng(state.seed(), workload.value());
+  return std::holds_alternative<Start>(place_workload(state, trial, fresh, workload, rng));
+}
+
+std::vector<WorkloadId> pending(const State& state) {
+  std::vector<WorkloadId> ids;
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    if (workload.phase == Phase::kPending) ids.push_back(id);
+  });
+  return ids;
+}
+
+TEST(RunCycleProperty, NoHistoryBreaksAnInvariant) {
+  for (const Seed seed : property_seeds(1000)) {
+    SCOPED_TRACE(name_of(seed));
+    History history(seed);
+    for (int step = 0; step < kSteps; ++step) {
+      history.step();
+      ASSERT_EQ(violations(history.state()), std::vector<std::string>()) << "after step " << step;
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(RunCycleProperty, TheSameHistoryGivesTheSameHash) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    History first(seed);
+    History second(seed);
+    for (int step = 0; step < kSteps; ++step) {
+      first.step();
+      second.step();
+      ASSERT_EQ(first.state().hash(), second.state().hash()) << "after step " << step;
+    }
+  }
+}
+
+// The index remembers; what it remembers decides nothing.
+TEST(RunCycleProperty, AForkWithoutAnIndexDecidesAsTheOriginalAndLeavesItAlone) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    History history(seed);
+    for (int step = 0; step < kSteps; ++step) {
+      history.step();
+      if (step % 6 != 0) continue;
+      const std::uint64_t before = history.state().hash();
+      Engine fork{history.state().fork(), ScoreIndex()};
+      const Plan plan = run_cycle(fork, kNow, Effort::unbounded());
+      ASSERT_EQ(plan, run_cycle(history.engine(), kNow, Effort::unbounded()));
+      fork.state.adopt(plan);
+      fork.state.apply(NodeFailed{NodeId(0)});
+      ASSERT_EQ(violations(fork.state), std::vector<std::string>());
+      ASSERT_EQ(history.state().hash(), before);
+      ASSERT_EQ(violations(history.state()), std::vector<std::string>());
+    }
+  }
+}
+
+// Whoever is left waiting does not fit, stands behind somebody, or never will: nobody sleeps through his chance.
+TEST(RunCycleProperty, NobodyWaitsWhoFits) {
+  int looked_at = 0;
+  for (const Seed seed : property_seeds(4000)) {
+    SCOPED_TRACE(name_of(seed));
+    History history(seed);
+    for (int step = 0; step < kSteps; ++step) {
+      history.step();
+      if (step % 5 != 0) continue;
+      history.settle();
+      State& state = history.state();
+      std::set<std::pair<QueueId, ShapeId>> known;
+      for (const WorkloadId id : pending(state)) {
+        const ReasonCode code = reason_of(state, id);
+        ASSERT_NE(code, ReasonCode::kNone) << "workload " << id.value() << " waits and was not tried";
+        const ShapeId shape = state.workload(id).shape;
+        const QueueId line = state.line_of(state.workload(id).queue);
+        if (code == ReasonCode::kBehind || is_impossible(code) || !known.insert({line, shape}).second) continue;
+        if (history.may_have_luck(line, shape)) continue;
+        ++looked_at;
+        ASSERT_FALSE(fits_now(state, id)) << "workload " << id.value() << " fits and waits, after step " << step;
+      }
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(looked_at, 0);
+}
+
+// An idle fleet: everything ended, every node open, everybody else cancelled.
+State idle(const State& state) {
+  State idle_state = state.fork();
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    if (workload.phase == Phase::kRunning) idle_state.apply(WorkloadEnded{id});
+  });
+  for (std::size_t node = 0; node < state.nodes(); ++node) idle_state.apply(NodeRestored{NodeId(node)});
+  return idle_state;
+}
+
+TEST(ReasonNeverProperty, IsSaidExactlyOfThoseWhomTheIdleFleetCannotHold) {
+  std::map<ReasonCode, int> said;
+  for (const Seed seed : property_seeds(300)) {
+    SCOPED_TRACE(name_of(seed));
+    History history(seed);
+    for (int step = 0; step < kSteps; ++step) history.step();
+    State fleet = idle(history.state());
+    for (const WorkloadId id : pending(fleet)) {
+      const Shape& shape = fleet.shape(fleet.workload(id).shape);
+      const ReasonCode never = reason_never(fleet, shape);
+      const bool fits = fits_now(fleet, id);
+      ++said[never];
+      ASSERT_TRUE(never == ReasonCode::kNone || !fits) << "workload " << id.value();
+      ASSERT_TRUE(never != ReasonCode::kNone || fits || shape.ways.front().size() > 1) << "workload " << id.value();
+    }
+  }
+  EXPECT_GT(said[ReasonCode::kNone], 0);
+  EXPECT_GT(said[ReasonCode::kGpuType], 0);
+  EXPECT_GT(said[ReasonCode::kInvalid], 0);
+}
+
+TEST(RunCycle, IsBoundedByItsEffort) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip}), ScoreIndex()};
+  engine.state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 2}}});
+  for (int i = 0; i < 3; ++i) engine.state.apply(submission(QueueId(0), single_pod({.gpus = 1, .gpu_milli = 1000})));
+  const Plan first = run_cycle(engine, kNow, Effort{1});
+  EXPECT_EQ(first.starts.size(), 1u);
+  EXPECT_FALSE(first.finished);
+  engine.state.adopt(first);
+  const Plan rest = run_cycle(engine, kNow, Effort{2});
+  EXPECT_EQ(rest.starts.size(), 1u);
+  EXPECT_EQ(rest.blocked, (std::vector<Blocked>{{QueueId(0), ShapeId(0), 1}}));
+  EXPECT_TRUE(rest.finished);
+  engine.state.adopt(rest);
+  const Plan nothing = run_cycle(engine, kNow, Effort{1});
+  EXPECT_EQ(nothing.attempts, 0) << "what cannot have become possible is not tried again";
+  EXPECT_TRUE(nothing.changes_nothing());
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,70 @@
+// Which nodes a pod may go to: the rows of one table, in the order in which they are looked at. A node that fits passes
+// every row; one that does not is counted under the first row that it fails.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+
+#include "placement/node_view.h"
+
+namespace berth {
+
+// INVARIANT: `passes` is a function without state; each row has a type of its own so that compilers see through it.
+template <class Passes>
+struct Filter {
+  std::string_view refuses_with;  // as a person reads it: "912 too few free GPUs"
+  Passes passes;
+};
+
+inline constexpr std::tuple kFilters = {
+    Filter{"closed", [](const NodeView& node, const PodRequest&) { return node.free.open; }},
+    Filter{"no GPU",
+           [](const NodeView& node, const PodRequest& request) { return request.gpus == 0 || node.free.gpus > 0; }},
+    Filter{"wrong type",
+           [](const NodeView& node, const PodRequest& request) {
+             return request.gpus == 0 || node.free.has_flavor_of(request.flavors);
+           }},
+    Filter{"too small GPUs",
+           [](const NodeView& node, const PodRequest& request) {
+             return request.gpu_memory_mib <= node.free.gpu_memory_mib;
+           }},
+    Filter{"too few free GPUs",
+           [](const NodeView& node, const PodRequest& request) {
+             return request.is_fraction() ? node.free.largest_gpu_milli >= request.gpu_milli
+                                          : node.free.whole_gpus >= request.gpus;
+           }},
+    Filter{"too little free GPU memory",
+           [](const NodeView& node, const PodRequest& request) {
+             // Shares of the memory add up like the fractions themselves; only bounds can make them fall apart.
+             const bool bounds_matter = request.gpu_memory_mib > 0 || node.free.memory_bounded_pods > 0;
+             return !request.is_fraction() || !bounds_matter || node.some_gpu_fits(request);
+           }},
+    Filter{"too little free CPU",
+           [](const NodeView& node, const PodRequest& request) { return node.free.cpu_milli >= request.cpu_milli; }},
+    Filter{
+        "too little free memory",
+        [](const NodeView& node, const PodRequest& request) { return node.free.memory_bytes >= request.memory_bytes; }},
+    Filter{"too many pods", [](const NodeView& node, const PodRequest&) { return node.free.pods > 0; }},
+};
+
+inline constexpr std::size_t kFilterCount = std::tuple_size_v<decltype(kFilters)>;
+
+// What each row refuses with.
+inline constexpr std::array<std::string_view, kFilterCount> kRefusals =
+    std::apply([](const auto&... row) { return std::array{row.refuses_with...}; }, kFilters);
+
+inline bool fits(const NodeView& node, const PodRequest& request) {
+  return std::apply([&](const auto&... row) { return (row.passes(node, request) && ...); }, kFilters);
+}
+
+// The row that a node fails first; kFilterCount if it fits.
+inline std::size_t first_refusing(const NodeView& node, const PodRequest& request) {
+  std::size_t row = 0;
+  std::apply([&](const auto&... each) { static_cast<void>(((each.passes(node, request) && (++row, true)) && ...)); },
+             kFilters);
+  return row;
+}
+
+}  // namespace berth

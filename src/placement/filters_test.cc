@@ -1,0 +1,113 @@
+#include "placement/filters.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+// A node of four GPUs with 1,000 MiB each; what stands in a case was taken from it before.
+struct Case {
+  const char* what;
+  std::vector<Move> taken;
+  bool open;
+  PodRequest request;
+  std::string_view refused_with;  // empty: it fits
+};
+
+Move take(const PodRequest& request, std::uint64_t gpus) {
+  return {.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(gpus)};
+}
+
+TEST(Filters, EachRefusesForItsOwnReason) {
+  const Node node{.name = "",
+                  .flavor = FlavorId(1),
+                  .gpus = 4,
+                  .gpu_memory_mib = 1000,
+                  .cpu_milli = 8000,
+                  .memory_bytes = 100,
+                  .pods_max = 3};
+  const PodRequest whole{.gpus = 1, .gpu_milli = 1000};
+  const PodRequest half{.gpus = 1, .gpu_milli = 500};
+  const PodRequest hungry{.gpus = 1, .gpu_milli = 100, .gpu_memory_mib = 900};
+  const Case cases[] = {
+      {"closed before all else", {}, false, {.cpu_milli = 9000}, "closed"},
+      {"one GPU type too few",
+       {},
+       true,
+       {.gpus = 1, .gpu_milli = 1, .flavors = FlavorSet::of(FlavorId(0))},
+       "wrong type"},
+      {"right type", {}, true, {.gpus = 1, .gpu_milli = 1, .flavors = FlavorSet::of(FlavorId(1))}, ""},
+      {"GPU memory that no GPU has", {}, true, {.gpus = 1, .gpu_milli = 1, .gpu_memory_mib = 1001}, "too small GPUs"},
+      {"the same for whole GPUs", {}, true, {.gpus = 1, .gpu_milli = 1000, .gpu_memory_mib = 1001}, "too small GPUs"},
+      {"all GPUs", {}, true, {.gpus = 4, .gpu_milli = 1000}, ""},
+      {"one more", {}, true, {.gpus = 5, .gpu_milli = 1000}, "too few free GPUs"},
+      {"whole ones beside a fraction", {take(half, 1)}, true, {.gpus = 4, .gpu_milli = 1000}, "too few free GPUs"},
+      {"a fraction beside others", {take({.gpus = 3, .gpu_milli = 1000}, 14), take(half, 1)}, true, half, ""},
+      {"a larger one",
+       {take({.gpus = 3, .gpu_milli = 1000}, 14), take(half, 1)},
+       true,
+       {.gpus = 1, .gpu_milli = 501},
+       "too few free GPUs"},
+      {"GPU memory that another holds",
+       {take({.gpus = 3, .gpu_milli = 1000}, 14), take(hungry, 1)},
+       true,
+       hungry,
+       "too little free GPU memory"},
+      {"a share of memory that another holds",
+       {take({.gpus = 3, .gpu_milli = 1000}, 14), take(hungry, 1)},
+       true,
+       half,
+       "too little free GPU memory"},
+      {"processor", {}, true, {.cpu_milli = 8001}, "too little free CPU"},
+      {"processor exactly", {}, true, {.cpu_milli = 8000}, ""},
+      {"memory", {}, true, {.memory_bytes = 101}, "too little free memory"},
+      {"memory exactly", {}, true, {.memory_bytes = 100}, ""},
+      {"pods", {take(half, 1), take(half, 1), take(whole, 2)}, true, {}, "too many pods"},
+      {"one pod less", {take(half, 1), take(half, 1)}, true, {}, ""},
+  };
+  std::set<std::string_view> reached;
+  for (const Case& c : cases) {
+    Ledger ledger;
+    ledger.add(node);
+    for (const Move& move : c.taken) ledger.apply(move);
+    ledger.set_open(NodeId(0), c.open);
+    const std::size_t row = first_refusing(NodeView(ledger, NodeId(0)), c.request);
+    EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], c.refused_with) << c.what;
+    EXPECT_EQ(fits(NodeView(ledger, NodeId(0)), c.request), c.refused_with.empty()) << c.what;
+    reached.insert(c.refused_with);
+  }
+  Ledger ledger;
+  ledger.add({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1});
+  EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
+  reached.insert("no GPU");
+  for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
+}
+
+TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
+  for (const Seed seed : property_seeds(2000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Ledger ledger;
+    for (const Node& node : random_nodes(rng, 3, 1, 3)) ledger.add(node);
+    crowd(ledger, rng, 3, rng.between(0, 40));
+    for (int i = 0; i < 20; ++i) {
+      const PodRequest request = random_request(rng, 3);
+      for (std::size_t node = 0; node < ledger.nodes(); ++node) {
+        const NodeView view(ledger, NodeId(node));
+        ASSERT_EQ(fits(view, request), first_refusing(view, request) == kFilterCount);
+        ASSERT_EQ(fits(view, request), room_for(ledger, NodeId(node), request) > 0);
+        ASSERT_EQ(fits(view, request), some_gpus(ledger, NodeId(node), request, rng).has_value());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

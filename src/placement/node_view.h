@@ -1,0 +1,38 @@
+// One node as filters and scores see it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "state/ledger.h"
+
+namespace berth {
+
+class NodeView {
+ public:
+  NodeView(const Ledger& ledger, NodeId id) : free(ledger.node(id)), ledger_(ledger), id_(id) {}
+
+  const NodeFree& free;  // in one cache line; what stands elsewhere is fetched only when asked for
+
+  std::span<const std::int16_t> gpu_milli() const { return ledger_.gpu_milli(id_); }
+  std::span<const std::int32_t> gpu_memory_mib() const { return ledger_.gpu_memory_mib(id_); }
+  const PodKinds& kinds() const { return ledger_.kinds(id_); }
+
+  // Whether one GPU has the thousandths and the memory that a fraction asks.
+  bool gpu_fits(std::size_t gpu, const PodRequest& fraction) const {
+    return gpu_milli()[gpu] >= fraction.gpu_milli &&
+           gpu_memory_mib()[gpu] >= gpu_memory_taken(fraction, free.gpu_memory_mib);
+  }
+  bool some_gpu_fits(const PodRequest& fraction) const {
+    for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
+      if (gpu_fits(gpu, fraction)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Ledger& ledger_;
+  NodeId id_;
+};
+
+}  // namespace berth

@@ -1,0 +1,26 @@
+// Places for all pods of a workload at once, or none.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "base/rng.h"
+#include "model/plan.h"
+#include "placement/score_index.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// It does not fit now: room for at least `missing` more of its pods must come free before it can.
+struct Unfit {
+  std::int64_t missing = 1;
+};
+
+// Tries the ways of the workload's shape in their order and takes the first in which every pod gets a node. Then the
+// moves stay in the trial; else the trial is left exactly as it was found.
+// PRE: `trial` is on the state's own ledger.
+std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
+                                          Rng rng);
+
+}  // namespace berth

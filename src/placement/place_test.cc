@@ -1,0 +1,118 @@
+#include "placement/place.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+const PodRequest kOneGpu{.gpus = 1, .gpu_milli = 1000};
+
+PodRequest of_flavor(PodRequest request, std::size_t flavor) {
+  request.flavors = FlavorSet::of(FlavorId(flavor));
+  return request;
+}
+
+// Nodes with so many GPUs each, all of the flavor given.
+State with_nodes(std::vector<std::pair<std::int32_t, std::size_t>> nodes) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo});
+  for (const auto& [gpus, flavor] : nodes) {
+    state.apply(
+        NodesAdded{{{.name = "", .flavor = FlavorId(flavor), .gpus = gpus, .gpu_memory_mib = 0, .cpu_milli = 8000}}});
+  }
+  return state;
+}
+
+struct Case {
+  const char* what;
+  std::vector<std::pair<std::int32_t, std::size_t>> nodes;
+  WorkloadShape shape;
+  std::int64_t missing;  // 0: it starts
+  std::uint32_t way;
+};
+
+TEST(PlaceWorkload, IsAllOrNothingInTheFirstWayThatFits) {
+  const PodRequest first = of_flavor(kOneGpu, 0);
+  const PodRequest second = of_flavor(kOneGpu, 1);
+  const Case cases[] = {
+      {"exactly fits", {{2, 0}, {1, 0}}, {{{{kOneGpu, 3}}}}, 0, 0},
+      {"one GPU short", {{2, 0}, {1, 0}}, {{{{kOneGpu, 4}}}}, 1, 0},
+      {"three short", {{2, 0}}, {{{{kOneGpu, 5}}}}, 3, 0},
+      {"fractions share a GPU", {{1, 0}}, {{{{{.gpus = 1, .gpu_milli = 500}, 2}}}}, 0, 0},
+      {"both ways fit", {{2, 0}, {2, 1}}, {{{{first, 2}}, {{second, 2}}}}, 0, 0},
+      {"the second way fits", {{1, 0}, {2, 1}}, {{{{first, 2}}, {{second, 2}}}}, 0, 1},
+      {"ways are not mixed", {{1, 0}, {1, 1}}, {{{{first, 2}}, {{second, 2}}}}, 1, 0},
+      {"the nearest way counts", {{1, 0}, {3, 1}}, {{{{first, 4}}, {{second, 4}}}}, 1, 0},
+      {"two pod sets", {{2, 0}, {1, 1}}, {{{{first, 2}, {second, 1}}}}, 0, 0},
+      {"the second set is short", {{2, 0}, {1, 1}}, {{{{first, 2}, {second, 5}}}}, 1, 0},
+      {"no nodes", {}, {{{{kOneGpu, 2}}}}, 2, 0},
+  };
+  for (const Case& c : cases) {
+    State state = with_nodes(c.nodes);
+    state.apply(submission(QueueId(0), c.shape));
+    const Ledger before = state.ledger();
+    {
+      Trial trial(state.ledger_for_trial());
+      ScoreIndex index;
+      const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(Seed{1}));
+      if (const Start* const start = std::get_if<Start>(&outcome)) {
+        EXPECT_EQ(c.missing, 0) << c.what;
+        EXPECT_EQ(start->way, c.way) << c.what;
+        EXPECT_EQ(start->workload, WorkloadId(0)) << c.what;
+        EXPECT_EQ(static_cast<std::int64_t>(start->pods.size()), state.shape(ShapeId(0)).pods) << c.what;
+        EXPECT_FALSE(state.ledger().same_as(before)) << c.what;
+      } else {
+        EXPECT_EQ(std::get<Unfit>(outcome).missing, c.missing) << c.what;
+        EXPECT_TRUE(state.ledger().same_as(before)) << c.what;
+      }
+    }
+    EXPECT_TRUE(state.ledger().same_as(before)) << c.what;
+  }
+}
+
+// By counting room alone, without placing anything.
+std::int64_t missing_by_room(const State& state, const Shape& shape) {
+  std::int64_t least = INT64_MAX;
+  for (const auto& way : shape.ways) {
+    std::int64_t room = 0;
+    for (std::size_t node = 0; node < state.nodes(); ++node) {
+      room += std::min(room_for(state.ledger(), NodeId(node), state.request(way[0].request)), way[0].count);
+    }
+    least = std::min(least, std::max<std::int64_t>(way[0].count - room, 0));
+  }
+  return least;
+}
+
+TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSaysHowMuchIsMissing) {
+  for (const Seed seed : property_seeds(1000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const auto policy = static_cast<PlacementPolicy>(rng.below(std::size(kPlacementPolicyNames)));
+    State state = new_state(seed, policy, 2, {Order::kFifo});
+    state.apply(NodesAdded{random_nodes(rng, 2, 0, 8)});
+    state.apply(TypicalPodsChosen{random_typical_pods(rng, 2)});
+    crowd(state.ledger_for_trial(), rng, 2, 30);
+    WorkloadShape shape = random_shape(rng, 2);
+    for (PodSets& way : shape.ways) way = {{way.front().request, shape.ways.front().front().count}};
+    state.apply(submission(QueueId(0), shape));
+    const Ledger before = state.ledger();
+    const std::int64_t missing = missing_by_room(state, state.shape(ShapeId(0)));
+    {
+      Trial trial(state.ledger_for_trial());
+      ScoreIndex index;
+      const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(seed));
+      const Unfit* const unfit = std::get_if<Unfit>(&outcome);
+      ASSERT_EQ(unfit == nullptr ? 0 : unfit->missing, missing);
+      ASSERT_TRUE(unfit == nullptr || state.ledger().same_as(before)) << "a trial that failed leaves nothing";
+    }
+    ASSERT_TRUE(state.ledger().same_as(before));
+  }
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,111 @@
+#include "placement/score_index.h"
+
+#include <algorithm>
+
+#include "placement/filters.h"
+
+namespace berth {
+namespace {
+
+// Any of the fitting nodes, each as likely.
+std::optional<NodeId> drawn_node(const ScoreTree& scores, Rng& rng) {
+  std::uint64_t fitting = 0;
+  for (std::size_t node = 0; node < scores.nodes(); ++node) fitting += scores[node] != ScoreTree::kUnfit ? 1 : 0;
+  if (fitting == 0) return std::nullopt;
+  auto skip = rng.below(fitting);
+  for (std::size_t node = 0;; ++node) {
+    if (scores[node] != ScoreTree::kUnfit && skip-- == 0) return NodeId(node);
+  }
+}
+
+std::optional<NodeId> best_node(const ScoreTree& scores) {
+  const auto best = scores.first_best();
+  return best ? std::optional(NodeId(*best)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PodPlacement> ScoreIndex::best(const State& state, RequestId request, Rng& rng) {
+  const ScoreRow& policy = score_row(state.policy());
+  const Row& row = fresh_row(state, request);
+  const std::optional<NodeId> node = policy.draws_node ? drawn_node(row.scores, rng) : best_node(row.scores);
+  if (!node) return std::nullopt;
+  const NodeView view(state.ledger(), *node);
+  return PodPlacement{*node, choose_gpus(policy, view, state.request(request), *fragmentation_, rng)};
+}
+
+std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, RequestId id, Rng& rng) {
+  const ScoreRow& policy = score_row(state.policy());
+  const Fragmentation fragmentation(state.typical_pods(), state.flavors().size());
+  const PodRequest& request = state.request(id);
+  std::vector<NodeId> fitting;
+  std::optional<NodeId> best;
+  Score best_score = 0;
+  for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
+    const NodeView view(state.ledger(), NodeId(i));
+    const Score score = policy.score_if_fits(view, request, fragmentation);
+    if (score == ScoreTree::kUnfit) continue;
+    fitting.push_back(NodeId(i));
+    if (!best || score > best_score) {
+      best = NodeId(i);
+      best_score = score;
+    }
+  }
+  if (!best) return std::nullopt;
+  if (policy.draws_node) best = fitting[static_cast<std::size_t>(rng.below(fitting.size()))];
+  const NodeView view(state.ledger(), *best);
+  return PodPlacement{*best, choose_gpus(policy, view, request, fragmentation, rng)};
+}
+
+const Fragmentation& ScoreIndex::fragmentation(const State& state) {
+  if (!fragmentation_ || fragmentation_version_ != state.typical_pods_version() ||
+      fragmentation_flavors_ != state.flavors().size()) {
+    fragmentation_.emplace(state.typical_pods(), state.flavors().size());
+    fragmentation_version_ = state.typical_pods_version();
+    fragmentation_flavors_ = state.flavors().size();
+    rows_.clear();
+    rows_held_ = 0;
+  }
+  return *fragmentation_;
+}
+
+ScoreIndex::Row& ScoreIndex::fresh_row(const State& state, RequestId id) {
+  const Fragmentation& measure = fragmentation(state);
+  const ScoreRow& policy = score_row(state.policy());
+  const PodRequest& request = state.request(id);
+  const Ledger& ledger = state.ledger();
+  if (rows_.size() <= id.index()) rows_.resize(state.requests());
+  if (!rows_[id.index()]) {
+    make_space(ledger.nodes());
+    rows_[id.index()] = std::make_unique<Row>();
+    ++rows_held_;
+  }
+  Row& row = *rows_[id.index()];
+  row.last_used = ++uses_;
+  const auto score_of = [&](std::size_t node) {
+    const NodeView view(ledger, NodeId(node));
+    return policy.score_if_fits(view, request, measure);
+  };
+  if (row.scores.nodes() != ledger.nodes() || row.next_change < ledger.first_change()) {
+    row.scores.assign(ledger.nodes(), score_of);
+  } else {
+    ledger.for_each_changed_since(row.next_change,
+                                  [&](NodeId node) { row.scores.set(node.index(), score_of(node.index())); });
+  }
+  row.next_change = ledger.last_change();
+  return row;
+}
+
+void ScoreIndex::make_space(std::size_t nodes) {
+  const std::size_t rows_max = std::max<std::size_t>(16, bytes_max_ / ((nodes + 1) * sizeof(Score)));
+  while (rows_held_ >= rows_max) {
+    std::unique_ptr<Row>* oldest = nullptr;
+    for (std::unique_ptr<Row>& row : rows_) {
+      if (row && (oldest == nullptr || row->last_used < (*oldest)->last_used)) oldest = &row;
+    }
+    oldest->reset();
+    --rows_held_;
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,197 @@
+#include "placement/scores.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/assert.h"
+#include "placement/filters.h"
+
+namespace berth {
+namespace {
+
+// The largest node of the fleet that the published results were made on: what "full" means in the scores. A larger node
+// scores beyond the ends, which keeps the order right; for the largest that is believed (kNodeCpuMilliMax) a left-over
+// still fits a Score.
+constexpr std::int64_t kCpuMilliScale = 128'000;
+constexpr std::int64_t kGpuMilliScale = 8'000;
+constexpr std::int64_t kCpuPerGpuScale = kCpuMilliScale / kGpuMilliScale;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+Score clamped(std::int64_t score) { return static_cast<Score>(std::clamp<std::int64_t>(score, -30'000, 30'000)); }
+
+int fullest_gpu(const NodeView& node, const PodRequest& request) {
+  int best = -1;
+  for (std::size_t gpu = 0; gpu < node.gpu_milli().size(); ++gpu) {
+    if (!node.gpu_fits(gpu, request)) continue;
+    if (best < 0 || node.gpu_milli()[gpu] < node.gpu_milli()[static_cast<std::size_t>(best)])
+      best = static_cast<int>(gpu);
+  }
+  BERTH_ASSERT(best >= 0);
+  return best;
+}
+
+int fullest_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng&) {
+  return fullest_gpu(node, request);
+}
+
+int emptiest_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng&) {
+  int best = -1;
+  for (std::size_t gpu = 0; gpu < node.gpu_milli().size(); ++gpu) {
+    if (!node.gpu_fits(gpu, request)) continue;
+    if (best < 0 || node.gpu_milli()[gpu] > node.gpu_milli()[static_cast<std::size_t>(best)])
+      best = static_cast<int>(gpu);
+  }
+  BERTH_ASSERT(best >= 0);
+  return best;
+}
+
+int drawn_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng& rng) {
+  std::array<int, kGpusPerNodeMax> fitting{};
+  std::size_t count = 0;
+  for (std::size_t gpu = 0; gpu < node.gpu_milli().size(); ++gpu) {
+    if (node.gpu_fits(gpu, request)) fitting[count++] = static_cast<int>(gpu);
+  }
+  return fitting[static_cast<std::size_t>(rng.below(count))];
+}
+
+// fgd: the placement after which the least is out of reach of the usual pods.
+struct FgdChoice {
+  int gpu = -1;  // for a fraction
+  int score = 0;
+};
+
+FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+  if (node.free.gpus == 0) return {.score = fragmentation.score(0, 0)};
+  const FlavorId flavor(node.free.flavor);
+  const std::int64_t cpu_after = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t before = fragmentation.unusable(flavor, node.free.cpu_milli, node.gpu_milli());
+  std::array<std::int16_t, kGpusPerNodeMax> after{};
+  std::copy(node.gpu_milli().begin(), node.gpu_milli().end(), after.begin());
+  const std::span<const std::int16_t> gpus_after(after.data(), node.gpu_milli().size());
+  if (!request.is_fraction()) {
+    int left = request.gpus;
+    for (std::size_t gpu = 0; left > 0; ++gpu) {
+      if (after[gpu] != kMilliPerGpu) continue;
+      after[gpu] = 0;
+      --left;
+    }
+    return {.score = fragmentation.score(before, fragmentation.unusable(flavor, cpu_after, gpus_after))};
+  }
+  FgdChoice best;
+  for (std::size_t gpu = 0; gpu < gpus_after.size(); ++gpu) {
+    if (!node.gpu_fits(gpu, request)) continue;
+    // GPUs with equal rests are equally good: only the first of them that fits is tried.
+    std::size_t first = 0;
+    while (node.gpu_milli()[first] != node.gpu_milli()[gpu] || !node.gpu_fits(first, request)) ++first;
+    if (first < gpu) continue;
+    after[gpu] = static_cast<std::int16_t>(after[gpu] - request.gpu_milli);
+    const int score = fragmentation.score(before, fragmentation.unusable(flavor, cpu_after, gpus_after));
+    after[gpu] = node.gpu_milli()[gpu];
+    if (best.gpu < 0 || score > best.score) best = {static_cast<int>(gpu), score};
+  }
+  return best;
+}
+
+Score fgd(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+  return static_cast<Score>(best_fgd_choice(node, request, fragmentation).score);
+}
+
+int fgd_gpu(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation, Rng&) {
+  return best_fgd_choice(node, request, fragmentation).gpu;
+}
+
+// What is left on the node after placing, CPU and GPU in equal parts of the scale: cpu / 256,000 + gpu / 16,000 is this
+// over 2,560 hundredths.
+std::int64_t left_over(const NodeView& node, const PodRequest& request) {
+  const std::int64_t cpu_left = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t gpu_left = node.free.gpu_milli - request.gpu_milli_total();
+  return cpu_left + kCpuPerGpuScale * gpu_left;
+}
+constexpr std::int64_t kLeftOverPerPoint = 2 * kCpuMilliScale / 100;
+
+// floor(100 x (1 - (cpu_left / 128,000 + gpu_left / 8,000) / 2)).
+Score best_fit(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+  return clamped(100 - ceil_div(left_over(node, request), kLeftOverPerPoint));
+}
+
+// The opposite: where the most is left.
+Score spread(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+  return clamped(left_over(node, request) / kLeftOverPerPoint);
+}
+
+// Three bands: GPUs in part used come before free GPUs of nodes in use, and these before idle nodes.
+Score gpu_packing(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+  if (request.gpus == 0) return 0;
+  const int gpus = node.free.gpus;
+  if (node.free.whole_gpus == gpus) return static_cast<Score>(std::max(33 - gpus, gpus));
+  if (!request.is_fraction()) return static_cast<Score>(std::max(50 - request.gpus, 33));
+  const std::int16_t free = node.gpu_milli()[static_cast<std::size_t>(fullest_gpu(node, request))];
+  if (free == kMilliPerGpu) return 50 - 1;
+  return static_cast<Score>(std::max(100 - free * 100 / kMilliPerGpu / 10, 50));
+}
+
+// Pods of one kind (fractions, or that many GPUs) together.
+Score gpu_clustering(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+  if (request.gpus == 0) return 0;
+  // floor(25 x used / 8,000), also where a node has more than 8 GPUs.
+  const std::int64_t base = 25 - ceil_div(25 * std::int64_t{node.free.gpu_milli}, kGpuMilliScale);
+  const std::size_t kind = kind_of(request);
+  const bool has_others = [&] {
+    for (std::size_t other = 0; other < node.kinds().size(); ++other) {
+      if (other != kind && node.kinds()[other] > 0) return true;
+    }
+    return false;
+  }();
+  if (node.kinds()[kind] > 0) return static_cast<Score>(base + (has_others ? 50 : 75));
+  return static_cast<Score>(base + (has_others ? 0 : 25));
+}
+
+// floor(100 x (1 - (cpu_free / 128,000 x cpu_asked / 128,000 + gpu_free / 8,000 x gpu_asked / 8,000) / 2)).
+Score dot_product(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+  const std::int64_t product = node.free.cpu_milli * request.cpu_milli +
+                               kCpuPerGpuScale * kCpuPerGpuScale * node.free.gpu_milli * request.gpu_milli_total();
+  return clamped(100 - ceil_div(product, 2 * kCpuMilliScale * kCpuMilliScale / 100));
+}
+
+Score any(const NodeView&, const PodRequest&, const Fragmentation&) { return 0; }
+
+// Filters and formula in one function for each policy: this is where all the time goes.
+template <Score (*score)(const NodeView&, const PodRequest&, const Fragmentation&)>
+Score if_fits(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+  return fits(node, request) ? score(node, request, fragmentation) : ScoreTree::kUnfit;
+}
+
+constexpr std::array kScoreRows = {
+    ScoreRow{PlacementPolicy::kFgd, if_fits<fgd>, fgd_gpu},
+    ScoreRow{PlacementPolicy::kBestFit, if_fits<best_fit>, fullest_gpu},
+    ScoreRow{PlacementPolicy::kGpuPacking, if_fits<gpu_packing>, fullest_gpu},
+    ScoreRow{PlacementPolicy::kGpuClustering, if_fits<gpu_clustering>, fullest_gpu},
+    ScoreRow{PlacementPolicy::kDotProduct, if_fits<dot_product>, fullest_gpu},
+    ScoreRow{PlacementPolicy::kRandom, if_fits<any>, drawn_gpu, true},
+    ScoreRow{PlacementPolicy::kSpread, if_fits<spread>, emptiest_gpu},
+};
+
+}  // namespace
+
+const ScoreRow& score_row(PlacementPolicy policy) {
+  const ScoreRow& row = kScoreRows[static_cast<std::size_t>(policy)];
+  BERTH_ASSERT(row.policy == policy);
+  return row;
+}
+
+GpuSet choose_gpus(const ScoreRow& row, const NodeView& node, const PodRequest& request,
+                   const Fragmentation& fragmentation, Rng& rng) {
+  GpuSet gpus;
+  if (request.gpus == 0) return gpus;
+  if (request.is_fraction()) {
+    gpus.add(row.gpu_for_fraction(node, request, fragmentation, rng));
+    return gpus;
+  }
+  for (int gpu = 0; gpus.size() < request.gpus; ++gpu) {
+    if (node.gpu_milli()[static_cast<std::size_t>(gpu)] == kMilliPerGpu) gpus.add(gpu);
+  }
+  return gpus;
+}
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+// How good a node is for a pod that fits it: one row a policy. Scores are integers, higher is better; formulas as in the
+// simulator of Weng et al. (USENIX ATC 2023), whose published results they reproduce.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/rng.h"
+#include "model/policy.h"
+#include "placement/fragmentation.h"
+#include "placement/node_view.h"
+#include "placement/score_tree.h"
+
+namespace berth {
+
+struct ScoreRow {
+  PlacementPolicy policy;
+  // ScoreTree::kUnfit if a filter refuses.
+  Score (*score_if_fits)(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation);
+  // The device for a fraction of a GPU, on a node that it fits. Whole GPUs are alike: the first that are free are taken.
+  int (*gpu_for_fraction)(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation,
+                          Rng& rng);
+  // Among the fitting nodes: the best score, the first in the run's order if several have it; or any, drawn evenly.
+  bool draws_node = false;
+};
+
+const ScoreRow& score_row(PlacementPolicy policy);
+
+// The devices that a pod gets on a node that it fits.
+GpuSet choose_gpus(const ScoreRow& row, const NodeView& node, const PodRequest& request,
+                   const Fragmentation& fragmentation, Rng& rng);
+
+}  // namespace berth

@@ -1,0 +1,232 @@
+#include "placement/scores.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+// The published formulas once more, as slowly as they read, in long double or in whole numbers.
+struct Slow {
+  const Ledger& ledger;
+  NodeId id;
+  const PodRequest& request;
+  const Fragmentation& fragmentation;
+  const NodeFree& node = ledger.node(id);
+
+  bool gpu_fits(std::size_t gpu) const {
+    if (ledger.gpu_milli(id)[gpu] < request.gpu_milli) return false;
+    return ledger.gpu_memory_mib(id)[gpu] >= gpu_memory_taken(request, node.gpu_memory_mib);
+  }
+
+  std::vector<int> fitting_gpus() const {
+    std::vector<int> gpus;
+    for (int gpu = 0; gpu < node.gpus; ++gpu) {
+      if (gpu_fits(static_cast<std::size_t>(gpu))) gpus.push_back(gpu);
+    }
+    return gpus;
+  }
+
+  int free_of(int gpu) const { return ledger.gpu_milli(id)[static_cast<std::size_t>(gpu)]; }
+
+  // The GPU whose `rank` is largest, the first of equals.
+  template <class Rank>
+  int first_best(Rank rank) const {
+    const std::vector<int> gpus = fitting_gpus();
+    return *std::max_element(gpus.begin(), gpus.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  }
+  int fullest() const {
+    return first_best([&](int gpu) { return -free_of(gpu); });
+  }
+  int emptiest() const {
+    return first_best([&](int gpu) { return free_of(gpu); });
+  }
+
+  int fgd_with(const std::vector<int>& taken) const {
+    std::vector<std::int16_t> before;
+    std::vector<std::int16_t> after;
+    for (int gpu = 0; gpu < node.gpus; ++gpu) {
+      before.push_back(static_cast<std::int16_t>(free_of(gpu)));
+      const bool is_taken = std::find(taken.begin(), taken.end(), gpu) != taken.end();
+      after.push_back(static_cast<std::int16_t>(free_of(gpu) - (is_taken ? request.gpu_milli : 0)));
+    }
+    const FlavorId flavor(node.flavor);
+    return fragmentation.score(fragmentation.unusable(flavor, node.cpu_milli, before),
+                               fragmentation.unusable(flavor, node.cpu_milli - request.cpu_milli, after));
+  }
+  int fgd_gpu() const {
+    return first_best([&](int gpu) { return fgd_with({gpu}); });
+  }
+  std::vector<int> first_free() const {
+    std::vector<int> gpus = fitting_gpus();
+    gpus.resize(static_cast<std::size_t>(request.gpus));
+    return gpus;
+  }
+  int fgd() const {
+    if (node.gpus == 0) return 50;
+    return fgd_with(request.is_fraction() ? std::vector<int>{fgd_gpu()} : first_free());
+  }
+
+  // Sums of eighths of thousandths are exact here: 128,000 and 8,000 divide powers of two times 1,000.
+  long double left_over() const {
+    const auto cpu_left = static_cast<long double>(node.cpu_milli - request.cpu_milli);
+    const auto gpu_left = static_cast<long double>(node.gpu_milli - request.gpu_milli_total());
+    return 0.5L * cpu_left / 128'000 + 0.5L * gpu_left / 8'000;
+  }
+
+  int gpu_packing() const {
+    if (request.gpus == 0) return 0;
+    int idle = 0;
+    for (int gpu = 0; gpu < node.gpus; ++gpu) idle += free_of(gpu) == 1000 ? 1 : 0;
+    if (idle == node.gpus) return std::max(33 - idle, idle);
+    std::vector<int> gpus = fitting_gpus();
+    std::stable_sort(gpus.begin(), gpus.end(), [&](int a, int b) { return free_of(a) < free_of(b); });
+    gpus.resize(static_cast<std::size_t>(request.gpus));
+    int wholly_free = 0;
+    int rest = 0;
+    for (const int gpu : gpus) {
+      wholly_free += free_of(gpu) == 1000 ? 1 : 0;
+      rest += free_of(gpu) * 100 / 1000;
+    }
+    return wholly_free > 0 ? std::max(50 - wholly_free, 33) : std::max(100 - rest / 10, 50);
+  }
+
+  int gpu_clustering(const std::vector<Move>& moves) const {
+    if (request.gpus == 0) return 0;
+    const auto kind = [](const PodRequest& pod) { return pod.is_fraction() ? 0 : pod.gpus; };
+    bool has_own = false;
+    bool has_others = false;
+    for (const Move& move : moves) {
+      if (move.node != id || move.request.gpus == 0) continue;
+      (kind(move.request) == kind(request) ? has_own : has_others) = true;
+    }
+    const int base = static_cast<int>(std::floor(25.0L * (8000 - node.gpu_milli) / 8000));
+    if (has_own) return base + (has_others ? 50 : 75);
+    return base + (has_others ? 0 : 25);
+  }
+
+  long double dot_product() const {
+    const long double cpu =
+        static_cast<long double>(node.cpu_milli) / 128'000 * static_cast<long double>(request.cpu_milli) / 128'000;
+    const long double gpu =
+        static_cast<long double>(node.gpu_milli) / 8'000 * static_cast<long double>(request.gpu_milli_total()) / 8'000;
+    return 100 * (1 - (cpu + gpu) / 2);
+  }
+};
+
+Score score(PlacementPolicy policy, const Slow& slow) {
+  return score_row(policy).score_if_fits(NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation);
+}
+
+// At a whole number a long double may stand a hair below or above.
+void expect_floor(int actual, long double exact, const char* what) {
+  const long double nearest = std::round(exact);
+  const long double expected = std::abs(exact - nearest) < 1e-9L ? nearest : std::floor(exact);
+  ASSERT_EQ(actual, static_cast<int>(expected)) << what;
+}
+
+void expect_published_scores(const Slow& slow, const std::vector<Move>& moves) {
+  ASSERT_EQ(score(PlacementPolicy::kFgd, slow), slow.fgd());
+  expect_floor(score(PlacementPolicy::kBestFit, slow), 100 * (1 - slow.left_over()), "best-fit");
+  ASSERT_EQ(score(PlacementPolicy::kGpuPacking, slow), slow.gpu_packing());
+  ASSERT_EQ(score(PlacementPolicy::kGpuClustering, slow), slow.gpu_clustering(moves));
+  expect_floor(score(PlacementPolicy::kDotProduct, slow), slow.dot_product(), "dot-product");
+  ASSERT_EQ(score(PlacementPolicy::kRandom, slow), 0);
+  expect_floor(score(PlacementPolicy::kSpread, slow), 100 * slow.left_over(), "spread");
+}
+
+GpuSet chosen(PlacementPolicy policy, const Slow& slow, Rng& rng) {
+  return choose_gpus(score_row(policy), NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation, rng);
+}
+
+void expect_gpus(const Slow& slow, Rng& rng) {
+  for (std::size_t i = 0; i < std::size(kPlacementPolicyNames); ++i) {
+    const auto policy = static_cast<PlacementPolicy>(i);
+    const GpuSet gpus = chosen(policy, slow, rng);
+    ASSERT_EQ(gpus.size(), slow.request.gpus);
+    if (slow.request.gpus == 0) continue;
+    GpuSet expected;
+    if (!slow.request.is_fraction()) {
+      for (const int gpu : slow.first_free()) expected.add(gpu);
+    } else if (policy == PlacementPolicy::kRandom) {
+      gpus.for_each([&](int gpu) { ASSERT_TRUE(slow.gpu_fits(static_cast<std::size_t>(gpu))); });
+      continue;
+    } else {
+      expected.add(policy == PlacementPolicy::kFgd      ? slow.fgd_gpu()
+                   : policy == PlacementPolicy::kSpread ? slow.emptiest()
+                                                        : slow.fullest());
+    }
+    ASSERT_EQ(gpus, expected) << name_of(policy);
+  }
+}
+
+TEST(ScoresProperty, AreThePublishedFormulas) {
+  std::map<bool, int> seen;
+  for (const Seed seed : property_seeds(10'000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Ledger ledger;
+    ledger.add(random_node(rng, 2));
+    const auto moves = crowd(ledger, rng, 2, rng.between(0, 60));
+    const auto typical = random_typical_pods(rng, 2);
+    const Fragmentation fragmentation(typical, 2);
+    for (int i = 0; i < 10; ++i) {
+      const PodRequest request = random_request(rng, 2);
+      const Slow slow{ledger, NodeId(0), request, fragmentation};
+      const bool fits = some_gpus(ledger, NodeId(0), request, rng).has_value();
+      ++seen[fits];
+      if (fits) {
+        expect_published_scores(slow, moves);
+        expect_gpus(slow, rng);
+      } else {
+        for (std::size_t policy = 0; policy < std::size(kPlacementPolicyNames); ++policy) {
+          ASSERT_EQ(score(static_cast<PlacementPolicy>(policy), slow), ScoreTree::kUnfit);
+        }
+      }
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(seen[true], 0);
+  EXPECT_GT(seen[false], 0);
+}
+
+// Two GPUs with equal rests, of which only the second has memory left.
+TEST(Fgd, PassesOverAGpuWhoseMemoryIsTaken) {
+  Ledger ledger;
+  ledger.add(
+      {.name = "", .flavor = FlavorId(0), .gpus = 2, .gpu_memory_mib = 1000, .cpu_milli = 8000, .memory_bytes = 0});
+  const PodRequest bounded{.gpus = 1, .gpu_milli = 500, .gpu_memory_mib = 1000};
+  const PodRequest half{.gpus = 1, .gpu_milli = 500};
+  ledger.apply({.request = bounded, .node = NodeId(0), .gpus = GpuSet::from_bits(1)});
+  ledger.apply({.request = half, .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
+  const Fragmentation fragmentation(std::vector<TypicalPod>{{0, 1, 500, FlavorSet::all(), 1}}, 1);
+  Rng rng(Seed{1});
+  const NodeView view(ledger, NodeId(0));
+  EXPECT_EQ(choose_gpus(score_row(PlacementPolicy::kFgd), view, half, fragmentation, rng), GpuSet::from_bits(2));
+}
+
+TEST(RandomPolicy, DrawsEveryFittingGpuEquallyOften) {
+  Ledger ledger;
+  ledger.add({.name = "", .flavor = FlavorId(0), .gpus = 4, .gpu_memory_mib = 0, .cpu_milli = 8000, .memory_bytes = 0});
+  ledger.apply({.request = {.gpus = 1, .gpu_milli = 1000}, .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
+  const Fragmentation fragmentation(std::vector<TypicalPod>{}, 1);
+  Rng rng(Seed{1});
+  std::map<std::uint64_t, int> drawn;
+  for (int i = 0; i < 3000; ++i) {
+    ++drawn[choose_gpus(score_row(PlacementPolicy::kRandom), NodeView(ledger, NodeId(0)), {.gpus = 1, .gpu_milli = 500},
+                        fragmentation, rng)
+                .bits()];
+  }
+  ASSERT_EQ(drawn.size(), 3u);
+  for (const auto& [gpus, times] : drawn) EXPECT_NEAR(times, 1000, 150) << gpus;
+}
+
+}  // namespace
+}  // namespace berth
