@@ -1,0 +1,200 @@
+#include "journal/chain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+
+namespace berth {
+namespace {
+
+void append(Bytes& file, const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); }
+
+// A file in parts: headers and records, in their order.
+struct Journal {
+  std::vector<Bytes> parts;
+  std::vector<std::size_t> headers;  // which of the parts
+
+  Bytes file() const {
+    Bytes bytes;
+    for (const Bytes& part : parts) append(bytes, part);
+    return bytes;
+  }
+};
+
+Journal small_journal(std::uint32_t sections) {
+  Journal journal;
+  ChainWriter writer;
+  for (std::uint32_t section = 0; section < sections; ++section) {
+    journal.headers.push_back(journal.parts.size());
+    journal.parts.push_back(writer.begin_section(section, sections));
+    for (const Record& record : {Record(Event(RunConfigured{Seed{7}, PlacementPolicy::kFgd})),
+                                 Record(Event(NodeFailed{NodeId(3)})), Record(RunClosed{section})}) {
+      journal.parts.push_back(writer.append(encode(record)));
+    }
+  }
+  return journal;
+}
+
+// The payloads, or what is wrong.
+std::expected<std::vector<Bytes>, std::string> read(const Bytes& file) {
+  ChainReader reader(file);
+  std::vector<Bytes> payloads;
+  while (true) {
+    const auto payload = reader.next();
+    if (!payload) return std::unexpected(payload.error());
+    if (payload->empty()) return payloads;
+    payloads.emplace_back(payload->begin(), payload->end());
+  }
+}
+
+TEST(Sha256, IsThePublishedOne) {
+  // FIPS 180-4's example "abc".
+  const Bytes abc = {'a', 'b', 'c'};
+  const Digest expected = {0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40,
+                           0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17,
+                           0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad};
+  Sha256 sha;
+  for (std::size_t split = 0; split <= 3; ++split) {
+    EXPECT_EQ(sha.of(std::span(abc).first(split), std::span(abc).subspan(split)), expected);
+  }
+}
+
+TEST(Chain, GivesBackWhatWasWritten) {
+  for (const std::uint32_t sections : {1u, 3u}) {
+    const auto payloads = read(small_journal(sections).file());
+    ASSERT_TRUE(payloads.has_value()) << payloads.error();
+    ASSERT_EQ(payloads->size(), 3u * sections);
+    EXPECT_EQ(payloads->back(), encode(RunClosed{sections - 1}));
+  }
+}
+
+TEST(Chain, FindsEveryFlippedBit) {
+  const Bytes file = small_journal(2).file();
+  for (std::size_t at = 0; at < file.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes changed = file;
+      changed[at] = static_cast<std::uint8_t>(changed[at] ^ (1 << bit));
+      ASSERT_FALSE(read(changed).has_value()) << "byte " << at << ", bit " << bit;
+    }
+  }
+}
+
+TEST(Chain, FindsEveryByteThatWentOrCame) {
+  const Bytes file = small_journal(2).file();
+  for (std::size_t at = 0; at < file.size(); ++at) {
+    ASSERT_FALSE(read(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(at))).has_value())
+        << "cut to " << at;
+    ASSERT_FALSE(read(Bytes(file.begin() + static_cast<std::ptrdiff_t>(at) + 1, file.end())).has_value())
+        << "from " << at + 1;
+    Bytes shorter = file;
+    shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(at));
+    ASSERT_FALSE(read(shorter).has_value()) << "without byte " << at;
+    for (const std::uint8_t byte : {std::uint8_t{0}, std::uint8_t{0xff}, file[at]}) {
+      Bytes longer = file;
+      longer.insert(longer.begin() + static_cast<std::ptrdiff_t>(at), byte);
+      ASSERT_FALSE(read(longer).has_value()) << "one more at " << at;
+    }
+  }
+  Bytes longer = file;
+  longer.push_back(0);
+  ASSERT_FALSE(read(longer).has_value()) << "one more at the end";
+}
+
+TEST(Chain, FindsPartsThatWereLeftOutDoubledOrSwapped) {
+  const Journal journal = small_journal(3);
+  const std::size_t parts = journal.parts.size();
+  for (std::size_t a = 0; a < parts; ++a) {
+    Journal without = journal;
+    without.parts.erase(without.parts.begin() + static_cast<std::ptrdiff_t>(a));
+    ASSERT_FALSE(read(without.file()).has_value()) << "without part " << a;
+    Journal doubled = journal;
+    doubled.parts.insert(doubled.parts.begin() + static_cast<std::ptrdiff_t>(a), journal.parts[a]);
+    ASSERT_FALSE(read(doubled.file()).has_value()) << "part " << a << " twice";
+    for (std::size_t b = a + 1; b < parts; ++b) {
+      Journal swapped = journal;
+      std::swap(swapped.parts[a], swapped.parts[b]);
+      ASSERT_FALSE(read(swapped.file()).has_value()) << "parts " << a << " and " << b;
+    }
+  }
+  const std::size_t section = parts / 3;
+  for (std::size_t a = 0; a < 3; ++a) {
+    Journal without = journal;
+    const auto begin = without.parts.begin() + static_cast<std::ptrdiff_t>(a * section);
+    without.parts.erase(begin, begin + static_cast<std::ptrdiff_t>(section));
+    ASSERT_FALSE(read(without.file()).has_value()) << "without section " << a;
+    for (std::size_t b = a + 1; b < 3; ++b) {
+      Journal swapped = journal;
+      for (std::size_t part = 0; part < section; ++part) {
+        std::swap(swapped.parts[a * section + part], swapped.parts[b * section + part]);
+      }
+      ASSERT_FALSE(read(swapped.file()).has_value()) << "sections " << a << " and " << b;
+    }
+  }
+}
+
+// A record of another journal does not fit, though it is sound there.
+TEST(Chain, FindsARecordOfAnotherJournal) {
+  Journal journal = small_journal(1);
+  journal.parts[2] = small_journal(2).parts[2];
+  EXPECT_FALSE(read(journal.file()).has_value());
+}
+
+TEST(Chain, SaysWhereItStopsBeingSound) {
+  const Journal journal = small_journal(1);
+  const std::size_t second = journal.parts[0].size() + journal.parts[1].size();
+  const std::string where = "record 2, byte " + std::to_string(second) + ": ";
+  Bytes changed = journal.file();
+  changed[second + 5] ^= 1;
+  EXPECT_EQ(read(changed).error(), where + "the record, or one before it, was changed: its hash does not match");
+  const Bytes file = journal.file();
+  const auto cut = [&](std::size_t to) { return Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(to)); };
+  EXPECT_EQ(read(cut(second)).error(), where + "the journal is cut off here; up to here it is sound");
+  EXPECT_EQ(read(cut(second + 9)).error(),
+            where + "the record is damaged, or the journal is cut off; up to here it is sound");
+  EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
+  Bytes newer = file;
+  newer[8] = 2;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 2; this program reads format 1");
+}
+
+// Format version 1, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatOneHasTheseBytes) {
+  ChainWriter writer;
+  Bytes file = writer.begin_section(0, 1);
+  append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
+  append(file, writer.append(encode(CycleAsked{Time{-1}, Effort{64}})));
+  append(file, writer.append(encode(RunClosed{1})));
+  std::string hex;
+  for (const std::uint8_t byte : file) {
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
+  }
+  EXPECT_EQ(hex,
+            "42455254484a4e4c010000000000000001000000"  // header: magic, format, section 0 of 1
+            "0400000000ac0201"                          // seed 300, best-fit
+            "90fa14ce34a752e28bd8946e8334a98722b193860986a2adb7dc0dadec0325c2"
+            "0400000040018001"  // asked at -1 ms with effort 64
+            "d5d21c2f01aa5d278a2c67623572015cb1a0622eeebf769c64b2992d92e24d94"
+            "020000004201"  // closed with hash 1
+            "2fa1b24a2ffaf479b3f2a7cd025c48c75b82c9a98c14ff9724c7c6149feb637e");
+}
+
+TEST(ChainProperty, RandomDamageIsFound) {
+  for (const Seed seed : property_seeds(300)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const Bytes file = small_journal(static_cast<std::uint32_t>(rng.between(1, 4))).file();
+    Bytes changed = file;
+    for (std::int64_t changes = rng.between(1, 4); changes > 0; --changes) {
+      changed[static_cast<std::size_t>(rng.below(changed.size()))] = static_cast<std::uint8_t>(rng.below(256));
+    }
+    ASSERT_TRUE(changed == file || !read(changed).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace berth

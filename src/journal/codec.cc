@@ -1,0 +1,356 @@
+#include "journal/codec.h"
+
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace berth {
+namespace {
+
+constexpr std::uint8_t kCycleAskedType = 64;
+constexpr std::uint8_t kPlanType = 65;
+constexpr std::uint8_t kRunClosedType = 66;
+
+class Writer {
+ public:
+  void operator()(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::uint8_t>(value | 0x80));
+    bytes.push_back(static_cast<std::uint8_t>(value));
+  }
+  void operator()(std::int64_t value) {
+    (*this)((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void operator()(std::int32_t value) { (*this)(std::int64_t{value}); }
+  void operator()(std::uint32_t value) { (*this)(std::uint64_t{value}); }
+  void operator()(bool value) { (*this)(std::uint64_t{value}); }
+  void operator()(const std::string& text) {
+    (*this)(std::uint64_t{text.size()});
+    bytes.insert(bytes.end(), text.begin(), text.end());
+  }
+
+  Bytes bytes;
+};
+
+// Reads what Writer writes. After the first mistake every further value is 0 or empty, and `failed` stays true.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+
+  void operator()(std::uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (left_.empty()) break;
+      const std::uint8_t byte = left_.front();
+      left_ = left_.subspan(1);
+      if (shift == 63 && byte > 1) break;
+      value |= std::uint64_t{byte & 0x7fu} << shift;
+      if ((byte & 0x80) == 0) {
+        // A last byte of 0 behind another would be a second encoding of the same number.
+        if (byte == 0 && shift > 0) break;
+        return;
+      }
+    }
+    fail(value);
+  }
+  void operator()(std::int64_t& value) {
+    std::uint64_t zigzag = 0;
+    (*this)(zigzag);
+    value = static_cast<std::int64_t>((zigzag >> 1) ^ (0 - (zigzag & 1)));
+  }
+  void operator()(std::int32_t& value) { narrow_into<std::int64_t>(value); }
+  void operator()(std::uint32_t& value) { narrow_into<std::uint64_t>(value); }
+  void operator()(bool& value) {
+    std::uint64_t wide = 0;
+    (*this)(wide);
+    if (wide > 1) failed_ = true;
+    value = wide == 1;
+  }
+  void operator()(std::string& text) {
+    const std::size_t size = count();
+    if (failed_) return;
+    text.assign(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(size));
+    left_ = left_.subspan(size);
+  }
+
+  // A number of items to come, each of at least one byte.
+  std::size_t count() {
+    std::uint64_t count = 0;
+    (*this)(count);
+    if (count > left_.size()) {
+      failed_ = true;
+      return 0;
+    }
+    return static_cast<std::size_t>(count);
+  }
+
+  bool failed() const { return failed_; }
+  bool at_end() const { return left_.empty(); }
+  void fail() { failed_ = true; }
+
+ private:
+  template <class Number>
+  void fail(Number& value) {
+    failed_ = true;
+    value = 0;
+  }
+  template <class Wide, class Narrow>
+  void narrow_into(Narrow& value) {
+    Wide wide = 0;
+    (*this)(wide);
+    if (std::in_range<Narrow>(wide)) {
+      value = static_cast<Narrow>(wide);
+    } else {
+      fail(value);
+    }
+  }
+
+  std::span<const std::uint8_t> left_;
+  bool failed_ = false;
+};
+
+// Every type's fields once, for writing and for reading: `io` is a Writer with a const value, or a Reader.
+template <class Io>
+constexpr bool kReads = std::is_same_v<Io, Reader>;
+
+template <class Io, class Tag>
+void fields(Io& io, Id<Tag>& id) {
+  std::uint32_t value = id.value();
+  io(value);
+  id = Id<Tag>(value);
+}
+
+template <class Io, class Enum>
+  requires std::is_enum_v<Enum>
+void enumerator(Io& io, Enum& value, std::size_t size) {
+  auto number = static_cast<std::uint32_t>(value);
+  io(number);
+  if constexpr (kReads<Io>) {
+    if (number >= size) io.fail();
+  }
+  value = static_cast<Enum>(number);
+}
+
+template <class Io>
+void fields(Io& io, Time& time) {
+  io(time.ms);
+}
+
+template <class Io>
+void fields(Io& io, Duration& duration) {
+  io(duration.ms);
+}
+
+template <class Io>
+void fields(Io& io, FlavorSet& flavors) {
+  std::uint64_t bits = flavors.bits();
+  io(bits);
+  flavors = FlavorSet::from_bits(bits);
+}
+
+template <class Io>
+void fields(Io& io, GpuSet& gpus) {
+  std::uint64_t bits = gpus.bits();
+  io(bits);
+  gpus = GpuSet::from_bits(bits);
+}
+
+template <class Io, class Item>
+void fields(Io& io, std::vector<Item>& items) {
+  if constexpr (kReads<Io>) {
+    const std::size_t count = io.count();
+    items.clear();
+    for (std::size_t i = 0; i < count && !io.failed(); ++i) fields(io, items.emplace_back());
+  } else {
+    io(std::uint64_t{items.size()});
+    for (Item& item : items) fields(io, item);
+  }
+}
+
+template <class Io>
+void fields(Io& io, Node& node) {
+  io(node.name);
+  fields(io, node.flavor);
+  io(node.gpus);
+  io(node.gpu_memory_mib);
+  io(node.cpu_milli);
+  io(node.memory_bytes);
+  io(node.pods_max);
+}
+
+template <class Io>
+void fields(Io& io, TypicalPod& pod) {
+  io(pod.cpu_milli);
+  io(pod.gpus);
+  io(pod.gpu_milli);
+  fields(io, pod.flavors);
+  io(pod.weight);
+}
+
+template <class Io>
+void fields(Io& io, PodSet& set) {
+  io(set.request.cpu_milli);
+  io(set.request.memory_bytes);
+  io(set.request.gpus);
+  io(set.request.gpu_milli);
+  io(set.request.gpu_memory_mib);
+  fields(io, set.request.flavors);
+  io(set.count);
+}
+
+template <class Io>
+void fields(Io& io, PodPlacement& pod) {
+  fields(io, pod.node);
+  fields(io, pod.gpus);
+}
+
+template <class Io>
+void fields(Io& io, Start& start) {
+  fields(io, start.workload);
+  io(start.way);
+  fields(io, start.pods);
+}
+
+template <class Io>
+void fields(Io& io, Blocked& blocked) {
+  fields(io, blocked.line);
+  fields(io, blocked.shape);
+  io(blocked.missing);
+}
+
+template <class Io>
+void fields(Io& io, RunConfigured& event) {
+  io(event.seed.value);
+  enumerator(io, event.policy, std::size(kPlacementPolicyNames));
+}
+
+template <class Io>
+void fields(Io& io, FlavorAdded& event) {
+  io(event.flavor.name);
+  io(event.flavor.model);
+  io(event.flavor.memory_mib);
+}
+
+template <class Io>
+void fields(Io& io, TypicalPodsChosen& event) {
+  fields(io, event.pods);
+}
+
+template <class Io>
+void fields(Io& io, QueueAdded& event) {
+  io(event.queue.name);
+  fields(io, event.queue.parent);
+  bool has_order = event.queue.order.has_value();
+  io(has_order);
+  if (!has_order) return;
+  Order order = event.queue.order.value_or(Order::kFifo);
+  enumerator(io, order, std::size(kOrderNames));
+  event.queue.order = order;
+}
+
+template <class Io>
+void fields(Io& io, NodesAdded& event) {
+  fields(io, event.nodes);
+}
+
+template <class Io, class Event>
+  requires(std::is_same_v<Event, NodeFailed> || std::is_same_v<Event, NodeDrained> ||
+           std::is_same_v<Event, NodeRestored>)
+void fields(Io& io, Event& event) {
+  fields(io, event.node);
+}
+
+template <class Io>
+void fields(Io& io, WorkloadSubmitted& event) {
+  io(event.name);
+  fields(io, event.queue);
+  fields(io, event.at);
+  fields(io, event.declared_run);
+  fields(io, event.shape.ways);
+}
+
+template <class Io, class Event>
+  requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled>)
+void fields(Io& io, Event& event) {
+  fields(io, event.workload);
+}
+
+template <class Io>
+void fields(Io& io, CycleAsked& record) {
+  fields(io, record.now);
+  io(record.effort.attempts_max);
+}
+
+template <class Io>
+void fields(Io& io, Plan& plan) {
+  fields(io, plan.now);
+  io(plan.revision);
+  fields(io, plan.starts);
+  fields(io, plan.blocked);
+  io(plan.attempts);
+  io(plan.finished);
+}
+
+template <class Io>
+void fields(Io& io, RunClosed& record) {
+  io(record.state_hash);
+}
+
+template <class T>
+std::expected<Record, std::string> read_as(Reader& reader) {
+  T value;
+  fields(reader, value);
+  if (reader.failed()) return std::unexpected("a field is damaged");
+  if (!reader.at_end()) return std::unexpected("bytes follow the last field");
+  if constexpr (std::is_constructible_v<Event, T>) {
+    return Record(Event(std::move(value)));
+  } else {
+    return Record(std::move(value));
+  }
+}
+
+template <std::size_t... Index>
+std::expected<Record, std::string> read_event(Reader& reader, std::uint8_t type, std::index_sequence<Index...>) {
+  std::expected<Record, std::string> record = std::unexpected("its type is unknown");
+  static_cast<void>(
+      ((type == Index && (record = read_as<std::variant_alternative_t<Index, Event>>(reader), true)) || ...));
+  return record;
+}
+
+}  // namespace
+
+Bytes encode(const Record& record) {
+  Writer writer;
+  // fields() serves reading too and so takes what it may change; here it changes nothing.
+  const auto write = [&](std::uint8_t type, const auto& value) {
+    writer.bytes.push_back(type);
+    fields(writer, const_cast<std::remove_cvref_t<decltype(value)>&>(value));
+  };
+  if (const Event* const event = std::get_if<Event>(&record)) {
+    std::visit([&](const auto& fact) { write(static_cast<std::uint8_t>(event->index()), fact); }, *event);
+  } else if (const CycleAsked* const asked = std::get_if<CycleAsked>(&record)) {
+    write(kCycleAskedType, *asked);
+  } else if (const Plan* const plan = std::get_if<Plan>(&record)) {
+    write(kPlanType, *plan);
+  } else {
+    write(kRunClosedType, std::get<RunClosed>(record));
+  }
+  return std::move(writer.bytes);
+}
+
+std::expected<Record, std::string> decode(std::span<const std::uint8_t> bytes) {
+  if (bytes.empty()) return std::unexpected("it is empty");
+  Reader reader(bytes.subspan(1));
+  switch (bytes.front()) {
+    case kCycleAskedType:
+      return read_as<CycleAsked>(reader);
+    case kPlanType:
+      return read_as<Plan>(reader);
+    case kRunClosedType:
+      return read_as<RunClosed>(reader);
+    default:
+      return read_event(reader, bytes.front(), std::make_index_sequence<std::variant_size_v<Event>>());
+  }
+}
+
+}  // namespace berth

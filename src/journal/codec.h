@@ -1,0 +1,42 @@
+// The journal's records as bytes. One thing has one encoding: what decodes encodes back to the same bytes.
+//
+// Integers are LEB128 varints of at most ten bytes, signed ones zigzagged; text is its length and its bytes; a record is
+// its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. Format
+// version 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+
+namespace berth {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// A cycle is asked for; the plan that it must make follows if it changes anything.
+struct CycleAsked {
+  Time now;
+  Effort effort;
+};
+
+// The run is over, with this state hash.
+struct RunClosed {
+  std::uint64_t state_hash = 0;
+};
+
+using Record = std::variant<Event, CycleAsked, Plan, RunClosed>;
+
+Bytes encode(const Record& record);
+
+// The record, or what is wrong with the bytes. Any bytes may be given.
+std::expected<Record, std::string> decode(std::span<const std::uint8_t> bytes);
+
+}  // namespace berth

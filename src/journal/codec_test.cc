@@ -1,0 +1,221 @@
+#include "journal/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/property_seeds.h"
+
+namespace berth {
+namespace {
+
+// Numbers at the ends of their ranges and of every length of varint.
+template <class T>
+T any(Rng& rng) {
+  if constexpr (std::is_same_v<T, bool>) return rng.below(2) == 0;
+  const std::uint64_t bits = rng.next() >> rng.below(64);
+  return static_cast<T>(rng.below(2) == 0 ? bits : 0 - bits);
+}
+
+std::string any_text(Rng& rng) {
+  std::string text(static_cast<std::size_t>(rng.below(9)), '\0');
+  for (char& c : text) c = static_cast<char>(rng.below(256));
+  return text;
+}
+
+template <class T>
+T any_id(Rng& rng) {
+  return rng.below(8) == 0 ? T() : T(any<std::uint32_t>(rng));
+}
+
+template <class Make>
+auto any_list(Rng& rng, Make make) {
+  std::vector<decltype(make())> items(static_cast<std::size_t>(rng.below(4)));
+  for (auto& item : items) item = make();
+  return items;
+}
+
+Node any_node(Rng& rng) {
+  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng), any<std::int64_t>(rng),
+          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng)};
+}
+
+PodSet any_set(Rng& rng) {
+  const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
+                           any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next())};
+  return {request, any<std::int64_t>(rng)};
+}
+
+WorkloadSubmitted any_submission(Rng& rng) {
+  return {any_text(rng),
+          any_id<QueueId>(rng),
+          Time{any<std::int64_t>(rng)},
+          Duration{any<std::int64_t>(rng)},
+          {any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); })}};
+}
+
+Plan any_plan(Rng& rng) {
+  Plan plan{Time{any<std::int64_t>(rng)}, rng.next(), {}, {}, any<std::int64_t>(rng), any<bool>(rng)};
+  plan.starts = any_list(rng, [&] {
+    return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng),
+                 any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; })};
+  });
+  plan.blocked =
+      any_list(rng, [&] { return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng)}; });
+  return plan;
+}
+
+constexpr std::size_t kEventTypes = std::variant_size_v<Event>;
+constexpr std::size_t kRecordTypes = kEventTypes + 3;
+
+Record any_record(Rng& rng, std::size_t type) {
+  switch (type) {
+    case 0:
+      return Event(
+          RunConfigured{Seed{rng.next()}, static_cast<PlacementPolicy>(rng.below(std::size(kPlacementPolicyNames)))});
+    case 1:
+      return Event(FlavorAdded{{any_text(rng), any_text(rng), any<std::int64_t>(rng)}});
+    case 2:
+      return Event(TypicalPodsChosen{any_list(rng, [&] {
+        return TypicalPod{any<std::int64_t>(rng), any<std::int32_t>(rng), any<std::int32_t>(rng),
+                          FlavorSet::from_bits(rng.next()), any<std::int64_t>(rng)};
+      })});
+    case 3: {
+      const auto order =
+          rng.below(2) == 0 ? std::optional<Order>() : static_cast<Order>(rng.below(std::size(kOrderNames)));
+      return Event(QueueAdded{{any_text(rng), any_id<QueueId>(rng), order}});
+    }
+    case 4:
+      return Event(NodesAdded{any_list(rng, [&] { return any_node(rng); })});
+    case 5:
+      return Event(NodeFailed{any_id<NodeId>(rng)});
+    case 6:
+      return Event(NodeDrained{any_id<NodeId>(rng)});
+    case 7:
+      return Event(NodeRestored{any_id<NodeId>(rng)});
+    case 8:
+      return Event(any_submission(rng));
+    case 9:
+      return Event(WorkloadEnded{any_id<WorkloadId>(rng)});
+    case 10:
+      return Event(WorkloadCancelled{any_id<WorkloadId>(rng)});
+    case 11:
+      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+    case 12:
+      return any_plan(rng);
+    default:
+      return RunClosed{rng.next()};
+  }
+}
+
+std::size_t type_of(const Record& record) {
+  return std::holds_alternative<Event>(record) ? std::get<Event>(record).index() : kEventTypes + record.index() - 1;
+}
+
+// Events compare by what they say, which is what they encode to, and here also field by field.
+void expect_same_fields(const Record& a, const Record& b) {
+  ASSERT_EQ(type_of(a), type_of(b));
+  if (const Plan* const plan = std::get_if<Plan>(&a)) {
+    ASSERT_EQ(*plan, std::get<Plan>(b));
+  }
+  if (!std::holds_alternative<Event>(a)) return;
+  const Event& event = std::get<Event>(a);
+  const Event& other = std::get<Event>(b);
+  if (const auto* const flavor = std::get_if<FlavorAdded>(&event)) {
+    ASSERT_EQ(flavor->flavor, std::get<FlavorAdded>(other).flavor);
+  } else if (const auto* const nodes = std::get_if<NodesAdded>(&event)) {
+    ASSERT_EQ(nodes->nodes, std::get<NodesAdded>(other).nodes);
+  } else if (const auto* const queue = std::get_if<QueueAdded>(&event)) {
+    ASSERT_EQ(queue->queue, std::get<QueueAdded>(other).queue);
+  } else if (const auto* const typical = std::get_if<TypicalPodsChosen>(&event)) {
+    ASSERT_EQ(typical->pods, std::get<TypicalPodsChosen>(other).pods);
+  } else if (const auto* const job = std::get_if<WorkloadSubmitted>(&event)) {
+    const auto& again = std::get<WorkloadSubmitted>(other);
+    ASSERT_EQ(job->name, again.name);
+    ASSERT_EQ(job->queue, again.queue);
+    ASSERT_EQ(job->at, again.at);
+    ASSERT_EQ(job->declared_run, again.declared_run);
+    ASSERT_EQ(job->shape, again.shape);
+  }
+}
+
+TEST(CodecProperty, WhatIsEncodedDecodesToTheSame) {
+  for (const Seed seed : property_seeds(500)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    for (std::size_t type = 0; type < kRecordTypes; ++type) {
+      const Record record = any_record(rng, type);
+      ASSERT_EQ(type_of(record), type) << "a type is missing in this test";
+      const Bytes bytes = encode(record);
+      const auto again = decode(bytes);
+      ASSERT_TRUE(again.has_value()) << again.error();
+      expect_same_fields(record, *again);
+      ASSERT_EQ(encode(*again), bytes);
+      for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+        ASSERT_FALSE(decode(std::span(bytes).first(cut)).has_value()) << "cut to " << cut << " bytes";
+      }
+      Bytes longer = bytes;
+      longer.push_back(0);
+      ASSERT_FALSE(decode(longer).has_value());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(CodecProperty, WhatDecodesHasOneEncoding) {
+  int understood = 0;
+  for (const Seed seed : property_seeds(500)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    for (int i = 0; i < 100; ++i) {
+      Bytes bytes = encode(any_record(rng, static_cast<std::size_t>(rng.below(kRecordTypes))));
+      for (std::int64_t changes = rng.between(0, 3); changes > 0 && !bytes.empty(); --changes) {
+        const auto at = static_cast<std::ptrdiff_t>(rng.below(bytes.size()));
+        const auto byte = static_cast<std::uint8_t>(rng.below(256));
+        const std::uint64_t change = rng.below(3);
+        if (change == 0) bytes[static_cast<std::size_t>(at)] = byte;
+        if (change == 1) bytes.insert(bytes.begin() + at, byte);
+        if (change == 2) bytes.erase(bytes.begin() + at);
+      }
+      const auto record = decode(bytes);
+      if (!record) continue;
+      ++understood;
+      ASSERT_EQ(encode(*record), bytes);
+    }
+  }
+  EXPECT_GT(understood, 0);
+}
+
+TEST(Codec, RefusesWhatHasAnotherForm) {
+  struct Case {
+    const char* what;
+    Bytes bytes;
+    const char* refusal;  // empty: understood
+  };
+  const Case cases[] = {
+      {"nothing", {}, "it is empty"},
+      {"unknown type", {11}, "its type is unknown"},
+      {"a type between", {63}, "its type is unknown"},
+      {"node 5 fails", {5, 5}, ""},
+      {"no node at all", {5, 0xff, 0xff, 0xff, 0xff, 0x0f}, ""},
+      {"a node beyond 32 bits", {5, 0x80, 0x80, 0x80, 0x80, 0x10}, "a field is damaged"},
+      {"a longer form of 5", {5, 0x85, 0}, "a field is damaged"},
+      {"more after the end", {5, 5, 0}, "bytes follow the last field"},
+      {"the largest number", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, ""},
+      {"beyond 64 bits", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}, "a field is damaged"},
+      {"eleven bytes", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, "a field is damaged"},
+      {"an unknown policy", {0, 1, 7}, "a field is damaged"},
+      {"an unknown order", {3, 0, 0, 1, 3}, "a field is damaged"},
+      {"neither true nor false", {3, 0, 0, 2}, "a field is damaged"},
+      {"more nodes than bytes", {4, 0xff, 0xff, 0xff, 0xff, 0x0f}, "a field is damaged"},
+      {"a text longer than the record", {1, 9, 'a'}, "a field is damaged"},
+  };
+  for (const Case& c : cases) {
+    const auto record = decode(c.bytes);
+    EXPECT_EQ(record ? "" : record.error(), c.refusal) << c.what;
+  }
+}
+
+}  // namespace
+}  // namespace berth
