@@ -1,0 +1,230 @@
+#include "sim/scenario_expect.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/wording.h"
+#include "model/gpu.h"
+#include "sim/scenario_later.h"
+
+namespace berth {
+namespace {
+
+using namespace scenario;
+
+constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "done", "cancelled"};
+constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started"};
+constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
+constexpr std::string_view kImpossibleKeys[] = {"reason"};
+constexpr std::string_view kEvictedKeys[] = {"rule"};
+
+class ExpectationReader {
+ public:
+  ExpectationReader(ScenarioLine& line, const ScenarioNames& names, ScenarioClock& clock)
+      : line_(line), names_(names), clock_(clock) {}
+
+  void read() {
+    const ScenarioWord* const subject = line_.take_plain("expect w running");
+    if (subject == nullptr) return;
+    if (subject->value == "none") return expect_none();
+    if (subject->value == "usage") return expect_usage();
+    if (subject->value == "fragments") return expect_fragments();
+    if (const LaterWord* const later = find_later_word("expect", subject->value);
+        later != nullptr && !names_.workloads.contains(subject->value)) {
+      return line_.complain(*subject, quote(subject->value) + " is not supported yet (" + std::string(later->what) +
+                                          "); this version knows expect WORKLOAD, none, usage and fragments");
+    }
+    const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
+    if (verb == nullptr) return;
+    const auto workload = names_.workload(line_, *subject, subject->value);
+    if (workload) expect_of(*workload, *verb);
+  }
+
+  std::optional<Expectation> made() && { return std::move(made_); }
+
+ private:
+  void expect_of(WorkloadId workload, const ScenarioWord& verb) {
+    const std::string& word = verb.is_pair() ? verb.key : verb.value;
+    if (word == "running") return expect_running(workload, verb);
+    if (verb.is_pair() && std::find(std::begin(kVerbs), std::end(kVerbs), word) != std::end(kVerbs)) {
+      return line_.complain(verb, quote(word + "=") + " takes no value; write " + word);
+    }
+    if (word == "waits") return expect_waits(workload);
+    if (word == "impossible") return expect_impossible(workload);
+    if (word == "evicted") return expect_evicted(workload);
+    if (word == "done" || word == "cancelled") {
+      made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
+      return line_.finish("expect", {});
+    }
+    const LaterWord* const later = find_later_word("expect", word);
+    line_.complain(verb, later != nullptr ? quote(word) + " is not supported yet (" + std::string(later->what) +
+                                                "); this version knows " + listed_words(kVerbs)
+                                          : quote(word) + " is nothing to expect" + line_.instead(word, kVerbs));
+  }
+
+  void expect_running(WorkloadId workload, const ScenarioWord& verb) {
+    ExpectRunning expected{.workload = workload, .pods = {}, .on = {}, .flavors = {}, .started = {}};
+    if (verb.is_pair()) expected.pods = line_.integer(&verb, 1, kScenarioPodsMax, 1);
+    if (const ScenarioWord* const on = line_.take("on")) {
+      for (const std::string& node : line_.list(*on)) {
+        if (names_.is_node(line_, *on, node)) expected.on.push_back(node);
+      }
+      std::sort(expected.on.begin(), expected.on.end());
+      expected.on.erase(std::unique(expected.on.begin(), expected.on.end()), expected.on.end());
+    }
+    if (const ScenarioWord* const word = line_.take("flavor")) {
+      for (const std::string& name : line_.list(*word)) {
+        if (const auto flavor = names_.flavor(line_, *word, name)) expected.flavors.add(*flavor);
+      }
+    }
+    if (const ScenarioWord* const started = line_.take("started")) {
+      const Parsed<Time> moment = clock_.earlier(started->value);
+      if (moment) {
+        expected.started = *moment;
+      } else {
+        line_.complain(*started, "started: " + moment.error());
+      }
+    }
+    line_.finish("expect", kRunningKeys);
+    made_ = std::move(expected);
+  }
+
+  std::optional<ReasonCode> take_reason() {
+    const ScenarioWord* const word = line_.take("reason");
+    if (word == nullptr) return std::nullopt;
+    const std::span known = std::span(kReasonNames).subspan(1);  // without kNone
+    const auto place = std::find(known.begin(), known.end(), word->value);
+    if (place != known.end()) return static_cast<ReasonCode>(1 + (place - known.begin()));
+    const bool later = std::find(std::begin(kLaterReasonNames), std::end(kLaterReasonNames), word->value) !=
+                       std::end(kLaterReasonNames);
+    line_.complain(*word, later
+                              ? "reason: " + quote(word->value) + " is not reached by this version; it knows " +
+                                    listed_words(known)
+                              : "reason: " + quote(word->value) + " is no reason" + line_.instead(word->value, known));
+    return std::nullopt;
+  }
+
+  void expect_waits(WorkloadId workload) {
+    ExpectWaits expected{.workload = workload, .reason = take_reason(), .has = {}, .ahead = {}};
+    if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
+    if (const ScenarioWord* const word = line_.take("ahead")) {
+      std::vector<WorkloadId>& ahead = expected.ahead.emplace();
+      if (word->value != "none") {
+        for (const std::string& name : line_.list(*word)) {
+          if (const auto other = names_.workload(line_, *word, name)) ahead.push_back(*other);
+        }
+      }
+    }
+    line_.finish("expect", kWaitsKeys);
+    made_ = std::move(expected);
+  }
+
+  void expect_impossible(WorkloadId workload) {
+    const ScenarioWord* const word = line_.take("reason");
+    ExpectImpossible expected{.workload = workload, .reason = {}};
+    if (word != nullptr) {
+      constexpr std::string_view kImpossible[] = {name_of(ReasonCode::kGpuType), name_of(ReasonCode::kInvalid)};
+      if (word->value == kImpossible[0]) {
+        expected.reason = ReasonCode::kGpuType;
+      } else if (word->value == kImpossible[1]) {
+        expected.reason = ReasonCode::kInvalid;
+      } else {
+        line_.complain(*word, "reason: " + quote(word->value) + " does not make a workload impossible in this version" +
+                                  line_.instead(word->value, kImpossible));
+      }
+    }
+    line_.finish("expect", kImpossibleKeys);
+    made_ = expected;
+  }
+
+  void expect_evicted(WorkloadId workload) {
+    if (const ScenarioWord* const rule = line_.take("rule"); rule != nullptr && rule->value != "node") {
+      const bool later =
+          std::find(std::begin(kLaterRuleNames), std::end(kLaterRuleNames), rule->value) != std::end(kLaterRuleNames);
+      line_.complain(*rule, "rule: " + quote(rule->value) +
+                                (later ? " is not reached by this version; it knows node" : " is no rule; write node"));
+    }
+    line_.finish("expect", kEvictedKeys);
+    made_ = ExpectEvicted{workload};
+  }
+
+  void expect_none() {
+    const char* const kForm = "expect none evicted since start, or since last";
+    std::array<const ScenarioWord*, 3> words{};
+    for (const ScenarioWord*& word : words) {
+      word = line_.take_plain();
+      if (word == nullptr) return line_.complain("something is missing; write " + std::string(kForm));
+    }
+    const std::string& since = words[2]->value;
+    if (words[0]->value != "evicted" || words[1]->value != "since" || (since != "start" && since != "last")) {
+      return line_.complain("this is nothing to expect; write " + std::string(kForm));
+    }
+    line_.finish("expect", {});
+    made_ = ExpectNoneEvicted{since == "start"};
+  }
+
+  void expect_usage() {
+    const char* const kForm = "expect usage research = h100:24";
+    const ScenarioWord* const path = line_.take_plain(kForm);
+    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(kForm);
+    const ScenarioWord* const amounts = equals == nullptr ? nullptr : line_.take_plain(kForm);
+    if (amounts == nullptr) return;
+    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + std::string(kForm));
+    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}};
+    for (const std::string& part : line_.list(*amounts)) read_amount(*amounts, part, expected.amounts);
+    line_.finish("expect", {});
+    made_ = std::move(expected);
+  }
+
+  // "24", "h100:24", "h100.cpu:64" or "h100.memory:1Ti".
+  void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {
+    UsageAmount made;
+    const std::size_t colon = part.find(':');
+    if (colon != std::string_view::npos) {
+      std::string_view flavor = part.substr(0, colon);
+      if (const std::size_t dot = flavor.rfind('.'); dot != std::string_view::npos) {
+        const std::string_view resource = flavor.substr(dot + 1);
+        if (resource == "cpu") made.resource = Resource::kCpuMilli;
+        if (resource == "memory") made.resource = Resource::kMemoryBytes;
+        if (made.resource != Resource::kGpuMilli) flavor = flavor.substr(0, dot);
+      }
+      made.flavor = names_.flavor(line_, word, std::string(flavor));
+      part.remove_prefix(colon + 1);
+    }
+    const Parsed<std::int64_t> amount = made.resource == Resource::kMemoryBytes ? parse_bytes(part) : parse_milli(part);
+    if (!amount) return line_.complain(word, amount.error());
+    made.amount = *amount;
+    amounts.push_back(made);
+  }
+
+  void expect_fragments() {
+    const char* const kForm = "expect fragments 8gpu=3";
+    const ScenarioWord* const word = line_.take_any(kForm);
+    if (word == nullptr) return;
+    std::string_view size = word->key;
+    const bool well_formed = size.ends_with("gpu");
+    if (well_formed) size.remove_suffix(3);
+    const auto gpus = parse_integer(size, 1, kGpusPerNodeMax);
+    if (!well_formed || !gpus) return line_.complain(*word, "this is nothing to expect; write " + std::string(kForm));
+    const std::int64_t count = line_.integer(word, 0, kScenarioNodesMax * kGpusPerNodeMax, 0);
+    line_.finish("expect", {});
+    made_ = ExpectFragments{static_cast<std::int32_t>(*gpus), count};
+  }
+
+  ScenarioLine& line_;
+  const ScenarioNames& names_;
+  ScenarioClock& clock_;
+  std::optional<Expectation> made_;
+};
+
+}  // namespace
+
+std::optional<Expectation> read_expectation(ScenarioLine& line, const ScenarioNames& names, ScenarioClock& clock) {
+  ExpectationReader reader(line, names, clock);
+  reader.read();
+  return std::move(reader).made();
+}
+
+}  // namespace berth

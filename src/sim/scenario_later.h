@@ -1,0 +1,139 @@
+// What the scenario language has and this version does not know yet. Such words are refused, never ignored: a scenario
+// that passes must have meant what was run. Whoever builds one of these takes its rows out.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "model/reason.h"
+
+namespace berth {
+
+struct LaterWord {
+  // Where it may stand: the name of a statement, "" for statements themselves, "expect" for what follows that word.
+  // `group` has the keys of `submit`.
+  std::string_view statement;
+  std::string_view word;
+  std::string_view what;
+};
+
+inline constexpr LaterWord kLaterWords[] = {
+    {"", "window", "guarantees that change by the calendar"},
+    {"", "circle", "circles of trust"},
+    {"", "reserve", "reservations"},
+    {"", "checkpoint", "checkpoints"},
+    {"", "scrub_fails", "scrubbing of devices"},
+    {"", "set", "changes of queues and workloads"},
+    {"", "hold", "held queues"},
+    {"", "release", "held queues"},
+    {"", "lint", "the linter"},
+    {"fail", "pod", "the end of a single pod"},
+    {"drain", "queue", "queues that take no more work"},
+    {"flavor", "weight", "what a flavor weighs in shares"},
+    {"nodes", "labels", "labels of nodes"},
+    {"nodes", "taints", "taints of nodes"},
+    {"nodes", "mode", "ways to share a device"},
+    {"nodes", "replicas", "time-sliced replicas"},
+    {"nodes", "mig", "MIG slices"},
+    {"nodes", "nvlink_domain", "NVLink domains"},
+    {"queue", "guarantee", "a queue's floor"},
+    {"queue", "limit", "a queue's ceiling"},
+    {"queue", "borrowing_limit", "how far above its floor a queue may go"},
+    {"queue", "lending_limit", "how much of an idle floor others may have"},
+    {"queue", "weight", "how surplus is shared"},
+    {"queue", "reclaim_within", "the lender's clock"},
+    {"queue", "patience", "waiting instead of evicting"},
+    {"queue", "reclaim", "taking back what was lent"},
+    {"queue", "preempt", "preemption"},
+    {"queue", "min_runtime", "a time without eviction"},
+    {"queue", "half_life", "decayed usage"},
+    {"queue", "budget", "budgets"},
+    {"queue", "user_limit", "limits of one user"},
+    {"queue", "dedicated", "nodes of one queue alone"},
+    {"submit", "max", "elastic workloads"},
+    {"submit", "priority", "priorities"},
+    {"submit", "preempts", "preemption"},
+    {"submit", "limit", "enforced ends"},
+    {"submit", "guaranteed", "insisting on the floor"},
+    {"submit", "coverage", "best-effort work"},
+    {"submit", "latency", "latency classes"},
+    {"submit", "resize", "elastic workloads"},
+    {"submit", "grace", "a time to stop in"},
+    {"submit", "pdb", "disruption budgets"},
+    {"submit", "movable", "migration"},
+    {"submit", "topology", "topology"},
+    {"submit", "slice", "topology"},
+    {"submit", "spread", "spreading over domains"},
+    {"submit", "strategy", "spreading over nodes"},
+    {"submit", "select", "labels of nodes"},
+    {"submit", "tolerate", "taints of nodes"},
+    {"submit", "after", "dependencies"},
+    {"submit", "after_ok", "dependencies"},
+    {"submit", "begin", "a time not to start before"},
+    {"submit", "user", "who may submit, and limits of one user"},
+    {"submit", "namespace", "who may submit, and quotas of a namespace"},
+    {"expect", "evicting", "a time to stop in"},
+    {"expect", "shrunk", "elastic workloads"},
+    {"expect", "repairing", "repair of a gang"},
+    {"expect", "migrated", "migration"},
+    {"expect", "share", "shares of surplus"},
+    {"expect", "borrowed", "borrowing"},
+    {"expect", "lent", "lending"},
+    {"expect", "device", "the state of a device"},
+    {"expect", "mig", "MIG slices"},
+    {"expect", "covered", "floors"},
+    {"expect", "against", "floors"},
+    {"expect", "shadow", "reservations"},
+    {"expect", "for", "evictions for the sake of another"},
+    {"expect", "lost", "lost work"},
+};
+
+constexpr const LaterWord* find_later_word(std::string_view statement, std::string_view word) {
+  const auto* const found = std::find_if(std::begin(kLaterWords), std::end(kLaterWords), [&](const LaterWord& later) {
+    return later.statement == statement && later.word == word;
+  });
+  return found == std::end(kLaterWords) ? nullptr : found;
+}
+
+// Codes of the closed list of reasons that nothing in this version leads to.
+inline constexpr std::string_view kLaterReasonNames[] = {
+    "QuotaFloor",
+    "QuotaLimit",
+    "BorrowingLimit",
+    "LendingLimit",
+    "FairShare",
+    "Priority",
+    "Budget",
+    "UserLimit",
+    "NamespaceQuota",
+    "QueueHeld",
+    "QueueClosed",
+    "NotAllowed",
+    "Dependency",
+    "NotBefore",
+    "Calendar",
+    "Reserved",
+    "Topology",
+    "SliceGeometry",
+    "NodeSelector",
+    "Taint",
+    "Affinity",
+    "Spread",
+    "Ports",
+    "Numa",
+    "Trust",
+    "Dirty",
+    "Isolation",
+    "KeepsFloorDeliverable",
+    "BackOff",
+    "Cooldown",
+    "Repairing",
+    "Patience",
+    "VictimsProtected",
+};
+
+// Rules by which a later version evicts.
+inline constexpr std::string_view kLaterRuleNames[] = {"reclaim",    "fair-share", "preempt", "window",
+                                                       "defragment", "over-run",   "budget"};
+
+}  // namespace berth

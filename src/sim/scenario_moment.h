@@ -1,0 +1,36 @@
+// Moments of a scenario's virtual time: it begins at 00:00 of a first day that has no date until somebody gives one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "model/quantity.h"
+
+namespace berth {
+
+class ScenarioClock {
+ public:
+  Time now() const { return now_; }
+
+  // "08:00" or "08:00:30" (of this day), "+10m", "2026-11-21T08:00:00Z": the moment, which is not before now. The first
+  // date that is given is the date of the day that it is then.
+  Parsed<Time> later(std::string_view text);
+  void advance_to(Time moment) { now_ = moment; }
+
+  // "08:00": the last time that it was so, today or yesterday; or a date. What has not come yet is a complaint.
+  Parsed<Time> earlier(std::string_view text);
+
+ private:
+  Parsed<Time> on_date(std::string_view text);
+
+  Time now_;
+  std::optional<std::int64_t> first_day_;  // of the scenario, in days since 1970
+};
+
+// "08:00", "08:00:30.250", "day 2 08:00".
+std::string format_moment(Time moment);
+
+}  // namespace berth

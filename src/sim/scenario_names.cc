@@ -1,0 +1,36 @@
+#include "sim/scenario_names.h"
+
+#include <utility>
+
+#include "base/assert.h"
+#include "base/wording.h"
+
+namespace berth {
+
+bool NameTable::is_new(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const {
+  if (!contains(name)) return true;
+  line.complain(word, "there is a " + kind_ + " " + quote(name) + " already; choose another name");
+  return false;
+}
+
+void NameTable::add(const std::string& name) {
+  const bool added = index_.emplace(name, names_.size()).second;
+  BERTH_ASSERT(added);
+  names_.push_back(name);
+}
+
+std::optional<std::size_t> NameTable::look_up(const ScenarioLine& line, const ScenarioWord& word,
+                                              const std::string& name) const {
+  const auto known = index_.find(name);
+  if (known != index_.end()) return known->second;
+  std::string text = "there is no " + kind_ + " " + quote(name);
+  if (names_.empty()) {
+    text += "; " + declare_;
+  } else {
+    text += line.instead(name, std::vector<std::string_view>(names_.begin(), names_.end()));
+  }
+  line.complain(word, std::move(text));
+  return std::nullopt;
+}
+
+}  // namespace berth

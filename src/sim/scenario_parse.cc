@@ -1,0 +1,531 @@
+#include "sim/scenario_parse.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/wording.h"
+#include "model/gpu.h"
+#include "sim/scenario_expect.h"
+#include "sim/scenario_later.h"
+#include "sim/scenario_line.h"
+#include "sim/scenario_moment.h"
+#include "sim/scenario_names.h"
+
+namespace berth {
+namespace {
+
+using namespace scenario;
+
+// Words that have a meaning of their own after `expect` or in a list of workloads.
+constexpr std::string_view kReservedNames[] = {"none",     "usage", "fragments", "share",
+                                               "borrowed", "lent",  "device",    "mig"};
+
+constexpr std::string_view kFlavorKeys[] = {"model"};
+constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
+constexpr std::string_view kQueueKeys[] = {"order"};
+constexpr std::string_view kSubmitKeys[] = {"queue", "pods",   "min",    "gpus",  "gpu_memory",
+                                            "cpu",   "memory", "flavor", "mixed", "run"};
+constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
+// A pod set before its flavors are made into ways.
+struct SetDraft {
+  PodRequest request;
+  std::int64_t count = 1;
+  std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
+  bool mixed = false;
+
+  FlavorSet all_flavors() const {
+    if (flavors.empty()) return FlavorSet::all();
+    FlavorSet set;
+    for (const FlavorId flavor : flavors) set.add(flavor);
+    return set;
+  }
+  bool allows(FlavorId flavor) const { return std::find(flavors.begin(), flavors.end(), flavor) != flavors.end(); }
+};
+
+// A workload to which pod sets may still be added.
+struct Draft {
+  WorkloadId workload;
+  std::size_t statement = 0;
+  std::vector<SetDraft> sets;
+};
+
+bool leads(const SetDraft& set) { return !set.flavors.empty() && !set.mixed; }
+
+// A set that would have to choose its own flavor, because the first set with GPUs may take one that it may not.
+const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets) {
+  const auto leader = std::find_if(sets.begin(), sets.end(), leads);
+  if (leader == sets.end()) return nullptr;
+  for (const SetDraft& set : sets) {
+    if (!leads(set) || set.flavors.size() == 1) continue;
+    if (!std::ranges::all_of(leader->flavors, [&](FlavorId flavor) { return set.allows(flavor); })) return &set;
+  }
+  return nullptr;
+}
+
+// One way for each flavor that the first set with GPUs prefers: in it every set keeps to that flavor if it may.
+// PRE: no set has a choice of its own.
+WorkloadShape shape_of(const std::vector<SetDraft>& sets) {
+  const auto leader = std::find_if(sets.begin(), sets.end(), leads);
+  const std::vector<FlavorId> choices = leader == sets.end() ? std::vector<FlavorId>{FlavorId()} : leader->flavors;
+  WorkloadShape shape;
+  for (const FlavorId flavor : choices) {
+    PodSets& way = shape.ways.emplace_back();
+    for (const SetDraft& set : sets) {
+      PodSet& made = way.emplace_back(PodSet{set.request, set.count});
+      made.request.flavors = leads(set) && set.allows(flavor) ? FlavorSet::of(flavor) : set.all_flavors();
+    }
+  }
+  return shape;
+}
+
+class ScenarioParser {
+ public:
+  explicit ScenarioParser(const std::string& file) : file_(file) {}
+
+  Result<Scenario> parse(std::string_view text) {
+    if (text.size() > kScenarioBytesMax)
+      return Complaints({file_}, "larger than 1 MiB; split it into several scenarios");
+    split(text);
+    open();
+    for (ScenarioLine& line : lines_) read(line);
+    close_drafts();
+    if (!complaints_.empty()) return std::move(complaints_);
+    return std::move(scenario_);
+  }
+
+ private:
+  using Reader = void (ScenarioParser::*)(ScenarioLine&);
+  struct Keyword {
+    std::string_view name;
+    Reader read;
+  };
+
+  void split(std::string_view text) {
+    std::int64_t number = 0;
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      ScenarioLine line(file_, ++number, text.substr(0, end), complaints_);
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      if (line.empty()) continue;
+      if (std::ssize(lines_) == kScenarioStatementsMax) {
+        line.complain("more than 10,000 statements; split it into several scenarios");
+        return;
+      }
+      declares_flavors_ = declares_flavors_ || line.keyword() == "flavor";
+      declares_queues_ = declares_queues_ || line.keyword() == "queue";
+      lines_.push_back(std::move(line));
+    }
+    scenario_.lines = std::ssize(lines_);
+  }
+
+  // A scenario that declares no flavor has one called gpu; one that declares no queue has one called default.
+  void open() {
+    scenario_.statements.push_back({0, RunConfigured{Seed{1}, PlacementPolicy::kBestFit}});
+    if (!declares_flavors_) add_flavor(0, {.name = "gpu", .model = "gpu", .memory_mib = 0});
+    if (!declares_queues_) add_queue(0, {.name = "default", .parent = {}, .order = Order::kFifo});
+  }
+
+  void read(ScenarioLine& line);
+
+  template <class What>
+  void add(const ScenarioLine& line, What what) {
+    scenario_.statements.push_back({line.number(), std::move(what)});
+  }
+  void add_flavor(std::int64_t line, Flavor flavor) {
+    names_.flavors.add(flavor.name);
+    gpu_memory_mib_.push_back(flavor.memory_mib);
+    scenario_.statements.push_back({line, FlavorAdded{std::move(flavor)}});
+  }
+  void add_queue(std::int64_t line, Queue queue) {
+    names_.queues.add(queue.name);
+    scenario_.statements.push_back({line, QueueAdded{std::move(queue)}});
+  }
+
+  std::optional<WorkloadId> take_workload(ScenarioLine& line) {
+    const ScenarioWord* const word = line.take_plain("the name of a workload");
+    return word == nullptr ? std::nullopt : names_.workload(line, *word, word->value);
+  }
+
+  // Whether the run has not begun: the seed and the policy hold for all of it.
+  bool is_first(const ScenarioLine& line) {
+    if (!begun_) return true;
+    line.complain(quote(line.keyword()) + " holds for the whole scenario; write it before all else");
+    return false;
+  }
+
+  // ---- statements -----------------------------------------------------------------------------------------------
+
+  void read_seed(ScenarioLine& line) {
+    const ScenarioWord* const word = line.take_plain("seed 7");
+    const std::int64_t seed = line.integer(word, 0, INT64_MAX, 1);
+    if (is_first(line)) configuration().seed.value = static_cast<std::uint64_t>(seed);
+    line.finish("seed", {});
+  }
+
+  void read_policy(ScenarioLine& line) {
+    const ScenarioWord* const word = line.take_plain("policy best-fit");
+    const auto policy = word == nullptr ? std::nullopt : find_placement_policy(word->value);
+    if (word != nullptr && !policy) {
+      line.complain(*word,
+                    "there is no policy " + quote(word->value) + line.instead(word->value, kPlacementPolicyNames));
+    } else if (policy == PlacementPolicy::kFgd) {
+      line.complain(*word,
+                    "'fgd' is not known in scenarios: it measures by typical pods, which come from a trace; "
+                    "write best-fit, or use berth simulate");
+    } else if (policy && is_first(line)) {
+      configuration().policy = *policy;
+    }
+    line.finish("policy", {});
+  }
+
+  RunConfigured& configuration() {
+    return std::get<RunConfigured>(std::get<Event>(scenario_.statements.front().action));
+  }
+
+  void read_flavor(ScenarioLine& line) {
+    const ScenarioWord* const name = line.take_plain("flavor h100 model=H100");
+    const ScenarioWord* const model_name = line.take("model");
+    const GpuModel* const model = find_gpu_model(model_name == nullptr ? "gpu" : std::string_view(model_name->value));
+    if (model == nullptr) {
+      const std::string_view nearest = nearest_gpu_model(model_name->value);
+      line.complain(*model_name, "model: unknown GPU model " + quote(model_name->value) +
+                                     (nearest.empty() ? "; write one such as H100, or leave model= out"
+                                                      : "; did you mean " + quote(nearest) + "?"));
+    }
+    line.finish("flavor", kFlavorKeys);
+    if (name == nullptr || !line.is_name(*name) || !names_.flavors.is_new(line, *name, name->value)) return;
+    if (names_.flavors.size() == kFlavorsMax) return line.complain("more than 64 flavors; leave some out");
+    add_flavor(line.number(), {.name = name->value,
+                               .model = std::string(model == nullptr ? "gpu" : model->name),
+                               .memory_mib = model == nullptr ? 0 : model->memory_mib});
+  }
+
+  void read_add(ScenarioLine& line) {
+    const ScenarioWord* const what = line.take_plain("add nodes n 4 gpus=8");
+    if (what == nullptr) return;
+    if (what->value == "nodes") return read_nodes(line);
+    line.complain(*what, "only nodes can be added; write add nodes n 4 gpus=8");
+  }
+
+  void read_nodes(ScenarioLine& line) {
+    const ScenarioWord* const prefix = line.take_plain("nodes n 4 gpus=8");
+    const ScenarioWord* const count_word = prefix == nullptr ? nullptr : line.take_plain("how many nodes");
+    const std::int64_t count = line.integer(count_word, 1, kScenarioNodesMax, 0);
+    Node node;
+    node.gpus = static_cast<std::int32_t>(line.integer(line.take("gpus"), 0, kGpusPerNodeMax, 0));
+    if (const auto flavor = take_node_flavor(line, node.gpus)) {
+      node.flavor = *flavor;
+      node.gpu_memory_mib = gpu_memory_mib_[flavor->index()];
+    }
+    node.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, kNodeCpuMilliMax);
+    node.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, kScenarioMemoryBytesMax);
+    node.pods_max = static_cast<std::int32_t>(line.integer(line.take("pods"), 0, kPodsUnbounded, kPodsUnbounded));
+    line.finish("nodes", kNodesKeys);
+    if (prefix == nullptr || !line.is_name(*prefix)) return;
+    if (static_cast<std::int64_t>(names_.nodes.size()) + count > kScenarioNodesMax) {
+      return line.complain("more than 100,000 nodes in one scenario; take fewer");
+    }
+    NodesAdded added;
+    for (std::int64_t i = 1; i <= count; ++i) {
+      node.name = prefix->value + std::to_string(i);
+      if (!names_.nodes.is_new(line, *prefix, node.name)) return;
+      names_.nodes.add(node.name);
+      added.nodes.push_back(node);
+    }
+    add(line, Event(std::move(added)));
+  }
+
+  std::optional<FlavorId> take_node_flavor(ScenarioLine& line, std::int32_t gpus) {
+    const ScenarioWord* const word = line.take("flavor");
+    if (gpus == 0) {
+      if (word != nullptr) line.complain(*word, "flavor= says of which kind the GPUs are; write gpus=, too");
+      return std::nullopt;
+    }
+    if (word != nullptr) return names_.flavor(line, *word, word->value);
+    if (names_.flavors.size() == 1) return FlavorId(0);
+    line.complain(names_.flavors.size() == 0 ? "no flavor is declared yet; write flavor lines above"
+                                             : "there are several flavors; write flavor=" + names_.flavors[0]);
+    return std::nullopt;
+  }
+
+  void read_queue(ScenarioLine& line) {
+    const ScenarioWord* const path = line.take_plain("queue research");
+    const ScenarioWord* const order_word = line.take("order");
+    const auto order = order_word == nullptr ? Order::kFifo : find_order(order_word->value);
+    if (!order) {
+      line.complain(*order_word, "order: " + quote(order_word->value) + " is no order" +
+                                     line.instead(order_word->value, kOrderNames));
+    }
+    line.finish("queue", kQueueKeys);
+    if (path == nullptr || !line.is_name(*path, true) || !names_.queues.is_new(line, *path, path->value)) return;
+    QueueId parent;
+    if (const std::size_t slash = path->value.rfind('/'); slash != std::string::npos) {
+      const std::string parent_path = path->value.substr(0, slash);
+      const auto index = names_.queues.look_up(line, *path, parent_path);
+      if (index) parent = QueueId(*index);
+    }
+    add_queue(line.number(), {.name = path->value, .parent = parent, .order = order.value_or(Order::kFifo)});
+  }
+
+  void read_at(ScenarioLine& line) {
+    close_drafts();
+    if (const ScenarioWord* const word = line.take_plain("at 08:00, at +10m or at 2026-11-21T08:00:00Z")) {
+      const Parsed<Time> moment = clock_.later(word->value);
+      if (moment) {
+        clock_.advance_to(*moment);
+        add(line, PassTime{*moment});
+      } else {
+        line.complain(*word, moment.error());
+      }
+    }
+    line.finish("at", {});
+  }
+
+  void read_submit(ScenarioLine& line) {
+    const ScenarioWord* const name = line.take_plain("submit w gpus=8");
+    WorkloadSubmitted submitted{.name = {}, .queue = take_queue(line), .at = clock_.now(), .shape = {}};
+    if (const ScenarioWord* const run = line.take("run")) {
+      const Parsed<std::int64_t> ms = parse_duration_ms(run->value);
+      if (!ms) {
+        line.complain(*run, "run: " + ms.error());
+      } else if (*ms == 0 || *ms > kTimeMax.ms) {
+        line.complain(*run, "run: " + quote(run->value) + " is out of range; write 1ms to 10,000 years");
+      } else {
+        submitted.declared_run.ms = *ms;
+      }
+    }
+    const SetDraft set = take_set(line);
+    line.finish("submit", kSubmitKeys);
+    if (name == nullptr || !line.is_name(*name)) return;
+    const bool reserved =
+        std::find(std::begin(kReservedNames), std::end(kReservedNames), name->value) != std::end(kReservedNames);
+    if (reserved) {
+      return line.complain(*name, quote(name->value) + " has a meaning of its own after expect; choose another name");
+    }
+    if (!names_.workloads.is_new(line, *name, name->value)) return;
+    const WorkloadId workload(names_.workloads.size());
+    names_.workloads.add(name->value);
+    submitted.name = name->value;
+    drafts_.push_back({workload, scenario_.statements.size(), {set}});
+    add(line, Event(std::move(submitted)));
+  }
+
+  QueueId take_queue(ScenarioLine& line) {
+    if (const ScenarioWord* const word = line.take("queue")) return names_.queue(line, *word).value_or(QueueId());
+    if (names_.queues.size() == 1) return QueueId(0);
+    line.complain(names_.queues.size() == 0 ? "no queue is declared yet; write queue lines above"
+                                            : "there are several queues; write queue=" + names_.queues[0]);
+    return {};
+  }
+
+  void read_group(ScenarioLine& line) {
+    const ScenarioWord* const name = line.take_plain("group w workers pods=2 gpus=8");
+    const ScenarioWord* const set_name =
+        name == nullptr ? nullptr : line.take_plain("a name for the pods, as in group w workers");
+    const SetDraft set = take_set(line);
+    line.finish("submit", kGroupKeys);
+    if (set_name == nullptr || !line.is_name(*set_name)) return;
+    const auto workload = names_.workload(line, *name, name->value);
+    if (!workload) return;
+    const auto draft =
+        std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& each) { return each.workload == *workload; });
+    if (draft == drafts_.end()) {
+      return line.complain(*name,
+                           quote(name->value) + " is submitted already; write group lines right below its submit");
+    }
+    draft->sets.push_back(set);
+  }
+
+  // The pods that a `submit` or `group` line speaks of.
+  SetDraft take_set(ScenarioLine& line) {
+    SetDraft set;
+    set.count = line.integer(line.take("pods"), 1, kScenarioPodsMax, 1);
+    pods_ += set.count;
+    if (pods_ > kScenarioPodsMax && pods_ - set.count <= kScenarioPodsMax) {
+      line.complain("more than 100,000 pods in one scenario; take fewer");
+    }
+    if (const ScenarioWord* const min = line.take("min");
+        min != nullptr && line.integer(min, 1, kScenarioPodsMax, set.count) != set.count) {
+      line.complain(*min,
+                    "'min=' other than pods= is not supported yet (elastic workloads); this version starts all "
+                    "pods or none, write min=" +
+                        std::to_string(set.count));
+    }
+    take_gpus(line, set.request);
+    if (const ScenarioWord* const memory = line.take("gpu_memory")) {
+      constexpr std::int64_t kMib = 1 << 20;
+      set.request.gpu_memory_mib = (line.bytes(memory, kGpuMemoryMibMax * kMib, 0) + kMib - 1) / kMib;
+      if (set.request.gpus == 0) line.complain(*memory, "gpu_memory= is of each GPU; write gpus=, too");
+    }
+    set.request.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, 0);
+    set.request.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, 0);
+    take_flavors(line, set);
+    return set;
+  }
+
+  void take_gpus(ScenarioLine& line, PodRequest& request) {
+    const ScenarioWord* const word = line.take("gpus");
+    if (word == nullptr) return;
+    if (word->value.starts_with("mig:") || word->value.starts_with("mps:")) {
+      return line.complain(*word, quote("gpus=" + word->value.substr(0, 4)) + " is not supported yet (" +
+                                      (word->value.starts_with("mig:") ? "MIG slices" : "MPS shares") +
+                                      "); this version knows gpus=8 and gpus=500m");
+    }
+    const std::int64_t milli = line.milli(word, std::int64_t{kGpusPerNodeMax} * kMilliPerGpu, 0);
+    if (milli > kMilliPerGpu && milli % kMilliPerGpu != 0) {
+      return line.complain(*word,
+                           "gpus: " + quote(word->value) + " is neither whole GPUs (2) nor a part of one (500m)");
+    }
+    request.gpus = static_cast<std::int32_t>((milli + kMilliPerGpu - 1) / kMilliPerGpu);
+    request.gpu_milli = static_cast<std::int32_t>(std::min<std::int64_t>(milli, kMilliPerGpu));
+  }
+
+  void take_flavors(ScenarioLine& line, SetDraft& set) {
+    const ScenarioWord* const word = line.take("flavor");
+    const ScenarioWord* const mixed = line.take("mixed");
+    if (set.request.gpus == 0) {
+      for (const ScenarioWord* const idle : {word, mixed}) {
+        if (idle != nullptr) line.complain(*idle, idle->key + "= says something about GPUs; write gpus=, too");
+      }
+      return;
+    }
+    if (word != nullptr) {
+      for (const std::string& name : line.list(*word)) {
+        const auto flavor = names_.flavor(line, *word, name);
+        if (!flavor) continue;
+        if (set.allows(*flavor)) line.complain(*word, "flavor " + quote(name) + " stands here twice; write it once");
+        set.flavors.push_back(*flavor);
+      }
+    } else {
+      for (std::size_t i = 0; i < names_.flavors.size(); ++i) set.flavors.emplace_back(i);
+      if (names_.flavors.size() == 0) line.complain("no flavor is declared yet; write flavor lines above");
+    }
+    set.mixed = mixed != nullptr && mixed->value == "yes";
+    if (mixed != nullptr && mixed->value != "yes" && mixed->value != "no") {
+      line.complain(*mixed, "mixed: " + quote(mixed->value) + " is neither yes nor no");
+    }
+  }
+
+  // From here on nothing is added to the workloads submitted so far.
+  void close_drafts() {
+    for (const Draft& draft : drafts_) {
+      Statement& statement = scenario_.statements[draft.statement];
+      if (set_with_a_choice_of_its_own(draft.sets) != nullptr) {
+        complaints_.add(
+            {file_, statement.line, 1},
+            "a pod set may take several flavors, but not all that the first set with GPUs may; give it one flavor, "
+            "the same ones, or mixed=yes");
+        continue;
+      }
+      auto& event = std::get<Event>(statement.action);
+      std::get<WorkloadSubmitted>(event).shape = shape_of(draft.sets);
+    }
+    drafts_.clear();
+  }
+
+  void read_end(ScenarioLine& line) {
+    close_drafts();
+    if (const auto workload = take_workload(line)) add(line, EndWorkload{*workload});
+    line.finish("end", {});
+  }
+  void read_cancel(ScenarioLine& line) {
+    close_drafts();
+    if (const auto workload = take_workload(line)) add(line, CancelWorkload{*workload});
+    line.finish("cancel", {});
+  }
+  void read_cycle(ScenarioLine& line) {
+    close_drafts();
+    add(line, Cycle{});
+    line.finish("cycle", {});
+  }
+  void read_settle(ScenarioLine& line) {
+    close_drafts();
+    add(line, Settle{});
+    line.finish("settle", {});
+  }
+
+  void read_fail(ScenarioLine& line) { change_node(line, "fail", NodeChange::kFail); }
+  void read_drain(ScenarioLine& line) { change_node(line, "drain", NodeChange::kDrain); }
+  void read_restore(ScenarioLine& line) { change_node(line, "restore", NodeChange::kRestore); }
+
+  void change_node(ScenarioLine& line, const std::string& verb, NodeChange change) {
+    const ScenarioWord* const kind = line.take_plain(verb + " node n1");
+    const ScenarioWord* const name = kind == nullptr ? nullptr : line.take_plain(verb + " node n1");
+    if (kind != nullptr && kind->value != "node") {
+      const LaterWord* const later = find_later_word(verb, kind->value);
+      line.complain(*kind, later != nullptr ? quote(verb + " " + kind->value) + " is not supported yet (" +
+                                                  std::string(later->what) + "); this version knows " + verb + " node"
+                                            : quote(kind->value) + " is not known here; write " + verb + " node n1");
+    } else if (name != nullptr && names_.is_node(line, *name, name->value)) {
+      add(line, ChangeNode{change, name->value});
+    }
+    line.finish(verb, {});
+  }
+
+  void read_expect(ScenarioLine& line) {
+    close_drafts();
+    ++scenario_.expectations;
+    if (auto expectation = read_expectation(line, names_, clock_)) add(line, std::move(*expectation));
+  }
+
+  static const std::array<Keyword, 17> kKeywords;
+
+  const std::string& file_;
+  Complaints complaints_;
+  std::vector<ScenarioLine> lines_;
+  bool declares_flavors_ = false;
+  bool declares_queues_ = false;
+  bool begun_ = false;
+  Scenario scenario_;
+  ScenarioClock clock_;
+  ScenarioNames names_;
+  std::vector<std::int64_t> gpu_memory_mib_;  // by flavor
+  std::vector<Draft> drafts_;
+  std::int64_t pods_ = 0;
+};
+
+const std::array<ScenarioParser::Keyword, 17> ScenarioParser::kKeywords = {{
+    {"seed", &ScenarioParser::read_seed},
+    {"policy", &ScenarioParser::read_policy},
+    {"flavor", &ScenarioParser::read_flavor},
+    {"nodes", &ScenarioParser::read_nodes},
+    {"add", &ScenarioParser::read_add},
+    {"queue", &ScenarioParser::read_queue},
+    {"at", &ScenarioParser::read_at},
+    {"submit", &ScenarioParser::read_submit},
+    {"group", &ScenarioParser::read_group},
+    {"end", &ScenarioParser::read_end},
+    {"cancel", &ScenarioParser::read_cancel},
+    {"fail", &ScenarioParser::read_fail},
+    {"drain", &ScenarioParser::read_drain},
+    {"restore", &ScenarioParser::read_restore},
+    {"cycle", &ScenarioParser::read_cycle},
+    {"settle", &ScenarioParser::read_settle},
+    {"expect", &ScenarioParser::read_expect},
+}};
+
+void ScenarioParser::read(ScenarioLine& line) {
+  const ScenarioWord& word = *line.take_any("a statement");
+  const std::string& name = word.is_pair() ? word.key : word.value;
+  std::vector<std::string_view> known;
+  for (const Keyword& keyword : kKeywords) {
+    known.push_back(keyword.name);
+    if (keyword.name != name || word.is_pair()) continue;
+    (this->*keyword.read)(line);
+    begun_ = begun_ || (name != "seed" && name != "policy");
+    return;
+  }
+  const LaterWord* const later = find_later_word("", name);
+  line.complain(word, later != nullptr ? quote(name) + " is not supported yet (" + std::string(later->what) +
+                                             "); this version knows " + listed_words(known)
+                                       : quote(name) + " is no statement" + line.instead(name, known));
+}
+
+}  // namespace
+
+Result<Scenario> parse_scenario(const std::string& file_name, std::string_view text) {
+  return ScenarioParser(file_name).parse(text);
+}
+
+}  // namespace berth

@@ -1,0 +1,116 @@
+// A scenario is a text with one statement a line, in the language of docs/scenarios.md. Here it becomes statements that
+// can be carried out: names are looked up, amounts are numbers, times are moments. All complaints come at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "model/event.h"
+#include "model/reason.h"
+
+namespace berth {
+
+// Beyond these a text is taken for a mistake.
+inline constexpr std::size_t kScenarioBytesMax = 1 << 20;
+inline constexpr std::int64_t kScenarioStatementsMax = 10'000;
+inline constexpr std::int64_t kScenarioNodesMax = 100'000;
+inline constexpr std::int64_t kScenarioPodsMax = 100'000;
+// Of one node and of one pod: so that the largest fleet stays within what the core believes.
+inline constexpr std::int64_t kScenarioMemoryBytesMax = std::int64_t{1} << 45;
+
+namespace scenario {
+
+// Nodes are meant by name: the core numbers them in an order drawn from the seed. Workloads are numbered by `submit`
+// lines, which is what the core does, too.
+
+struct PassTime {
+  Time until;
+};
+struct EndWorkload {
+  WorkloadId workload;
+};
+struct CancelWorkload {
+  WorkloadId workload;
+};
+enum class NodeChange : std::uint8_t { kFail, kDrain, kRestore };
+struct ChangeNode {
+  NodeChange change = NodeChange::kFail;
+  std::string node;
+};
+struct Cycle {};
+struct Settle {};
+
+// What is not given is not compared.
+struct ExpectRunning {
+  WorkloadId workload;
+  std::optional<std::int64_t> pods;
+  std::vector<std::string> on;  // exactly these nodes, sorted
+  FlavorSet flavors;            // exactly these
+  std::optional<Time> started;
+};
+struct ExpectWaits {
+  WorkloadId workload;
+  std::optional<ReasonCode> reason;
+  std::string has;
+  std::optional<std::vector<WorkloadId>> ahead;  // exactly these, the first first
+};
+struct ExpectImpossible {
+  WorkloadId workload;
+  std::optional<ReasonCode> reason;
+};
+// The last attempt ended because of its node.
+struct ExpectEvicted {
+  WorkloadId workload;
+};
+struct ExpectOver {
+  WorkloadId workload;
+  Phase phase = Phase::kEnded;  // or kCancelled
+};
+struct ExpectNoneEvicted {
+  bool since_start = true;  // else since the last expectations
+};
+enum class Resource : std::uint8_t { kGpuMilli, kCpuMilli, kMemoryBytes };
+// How much the running workloads at or below a queue hold on nodes of a flavor, or on all.
+struct UsageAmount {
+  std::optional<FlavorId> flavor;
+  Resource resource = Resource::kGpuMilli;
+  std::int64_t amount = 0;
+};
+struct ExpectUsage {
+  QueueId queue;
+  std::vector<UsageAmount> amounts;
+};
+struct ExpectFragments {
+  std::int32_t gpus = 8;
+  std::int64_t count = 0;
+};
+
+using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver,
+                                 ExpectNoneEvicted, ExpectUsage, ExpectFragments>;
+using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, ChangeNode, Cycle, Settle, Expectation>;
+
+struct Statement {
+  std::int64_t line = 0;
+  Action action;
+};
+
+}  // namespace scenario
+
+struct Scenario {
+  // The first is the run's configuration. A `group` is part of its `submit`.
+  std::vector<scenario::Statement> statements;
+  std::int64_t lines = 0;  // statements as they were written
+  std::int64_t expectations = 0;
+};
+
+// `file_name` is for the complaints.
+Result<Scenario> parse_scenario(const std::string& file_name, std::string_view text);
+
+}  // namespace berth

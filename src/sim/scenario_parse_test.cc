@@ -1,0 +1,226 @@
+#include "sim/scenario_parse.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "sim/scenario_later.h"
+
+namespace berth {
+namespace {
+
+std::string complaints_about(std::string_view text) {
+  const Result<Scenario> scenario = parse_scenario("s.txt", text);
+  return scenario ? "" : scenario.error().to_string();
+}
+
+TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
+  struct Case {
+    const char* text;
+    const char* complaint;
+  };
+  const Case cases[] = {
+      {"nods n 4", "s.txt:1:1: 'nods' is no statement; did you mean 'nodes'?\n"},
+      {"gpus=8", "s.txt:1:1: 'gpus' is no statement"},
+      {"seed x", "s.txt:1:6: 'x' is not a whole number; write a whole number from 0 to 9223372036854775807\n"},
+      {"seed", "s.txt:1:1: something is missing; write seed 7\n"},
+      {"seed 1 2", "s.txt:1:8: '2' is one word too many; end the line before it\n"},
+      {"nodes n 1\nseed 2", "s.txt:2:1: 'seed' holds for the whole scenario; write it before all else\n"},
+      {"nodes n 1\npolicy spread", "s.txt:2:1: 'policy' holds for the whole scenario; write it before all else\n"},
+      {"policy sprad", "s.txt:1:8: there is no policy 'sprad'; did you mean 'spread'?\n"},
+      {"policy fgd",
+       "s.txt:1:8: 'fgd' is not known in scenarios: it measures by typical pods, which come from a trace; "},
+      {"flavor h model=H10O", "s.txt:1:10: model: unknown GPU model 'H10O'; did you mean 'H100'?\n"},
+      {"flavor h model=", "s.txt:1:10: 'model=' has no value; write model=... without a blank\n"},
+      {"flavor h\nflavor h", "s.txt:2:8: there is a flavor 'h' already; choose another name\n"},
+      {"flavor a:b", "s.txt:1:8: 'a:b' is no name; names have no ':', '=', ',' and no blanks\n"},
+      {"flavor a/b", "s.txt:1:8: 'a/b' is no name; only queues have a '/'\n"},
+      {"nodes n", "s.txt:1:1: something is missing; write how many nodes\n"},
+      {"nodes n 0", "s.txt:1:9: '0' is out of range; write a whole number from 1 to 100000\n"},
+      {"nodes n 1 gpus=65", "s.txt:1:11: gpus: '65' is out of range; write a whole number from 0 to 64\n"},
+      {"nodes n 1 gpu=8", "s.txt:1:11: 'gpu=' is not known here; did you mean 'gpus'?\n"},
+      {"nodes n 1 gpus=8 gpus=8", "s.txt:1:18: 'gpus=' stands here twice; write it once\n"},
+      {"nodes n 1 memory=64Ti", "s.txt:1:11: memory: '64Ti' is too much; write at most 32Ti\n"},
+      {"nodes n 1 cpu=1x", "s.txt:1:11: cpu: '1x' is not a quantity; write 1500m, 1.5 or 2\n"},
+      {"nodes n 1 flavor=gpu", "s.txt:1:11: flavor= says of which kind the GPUs are; write gpus=, too\n"},
+      {"nodes n 1 gpus=8 flavor=gpo", "s.txt:1:18: there is no flavor 'gpo'; did you mean 'gpu'?\n"},
+      {"flavor a\nflavor b\nnodes n 1 gpus=8", "s.txt:3:1: there are several flavors; write flavor=a\n"},
+      {"nodes n 1 gpus=8\nflavor a", "s.txt:1:1: no flavor is declared yet; write flavor lines above\n"},
+      {"nodes n 20\nnodes n1 1", "s.txt:2:7: there is a node 'n11' already; choose another name\n"},
+      {"nodes n 90000\nadd nodes m 10001", "s.txt:2:1: more than 100,000 nodes in one scenario; take fewer\n"},
+      {"add node n 1", "s.txt:1:5: only nodes can be added; write add nodes n 4 gpus=8\n"},
+      {"queue a order=fofo", "s.txt:1:9: order: 'fofo' is no order; did you mean 'fifo'?\n"},
+      {"queue a/b", "s.txt:1:7: there is no queue 'a'; declare it above\n"},
+      {"queue a/", "s.txt:1:7: 'a/' is no path; write research/nlp\n"},
+      {"queue a\nqueue a", "s.txt:2:7: there is a queue 'a' already; choose another name\n"},
+      {"submit w queue=a", "s.txt:1:10: there is no queue 'a'; known: default\n"},
+      {"queue a\nqueue b\nsubmit w", "s.txt:3:1: there are several queues; write queue=a\n"},
+      {"submit w\nqueue a", "s.txt:1:1: no queue is declared yet; write queue lines above\n"},
+      {"submit w\nsubmit w", "s.txt:2:8: there is a workload 'w' already; choose another name\n"},
+      {"submit none", "s.txt:1:8: 'none' has a meaning of its own after expect; choose another name\n"},
+      {"submit w pods=0", "s.txt:1:10: pods: '0' is out of range; write a whole number from 1 to 100000\n"},
+      {"submit w pods=99999\nsubmit v pods=2", "s.txt:2:1: more than 100,000 pods in one scenario; take fewer\n"},
+      {"submit w gpus=1500m", "s.txt:1:10: gpus: '1500m' is neither whole GPUs (2) nor a part of one (500m)\n"},
+      {"submit w gpus=65", "s.txt:1:10: gpus: '65' is too much; write at most 64\n"},
+      {"submit w gpu_memory=1Gi", "s.txt:1:10: gpu_memory= is of each GPU; write gpus=, too\n"},
+      {"submit w flavor=gpu", "s.txt:1:10: flavor= says something about GPUs; write gpus=, too\n"},
+      {"submit w gpus=1 flavor=gpu,gpu", "s.txt:1:17: flavor 'gpu' stands here twice; write it once\n"},
+      {"submit w gpus=1 flavor=gpu,",
+       "s.txt:1:17: 'flavor=' has an empty part; write names with commas and no blanks\n"},
+      {"submit w gpus=1 mixed=maybe", "s.txt:1:17: mixed: 'maybe' is neither yes nor no\n"},
+      {"submit w run=2", "s.txt:1:10: run: '2' has no unit; write 2s for seconds, or ms, m, h, d\n"},
+      {"submit w run=0s", "s.txt:1:10: run: '0s' is out of range; write 1ms to 10,000 years\n"},
+      {"submit w pods=4 min=2", "s.txt:1:17: 'min=' other than pods= is not supported yet (elastic workloads); "},
+      {"submit w gpus=mig:1g.10gb", "s.txt:1:10: 'gpus=mig:' is not supported yet (MIG slices); this version knows "},
+      {"submit w gpus=mps:25%", "s.txt:1:10: 'gpus=mps:' is not supported yet (MPS shares); this version knows "},
+      {"group w workers", "s.txt:1:7: there is no workload 'w'; submit it above\n"},
+      {"submit w\ngroup w", "s.txt:2:1: something is missing; write a name for the pods, as in group w workers\n"},
+      {"flavor a\nflavor b\nflavor c\nsubmit w gpus=8 flavor=c\ngroup w x gpus=1 flavor=a,b",
+       "s.txt:4:1: a pod set may take several flavors, but not all that the first set with GPUs may; give it one "
+       "flavor, the "
+       "same ones, or mixed=yes\n"},
+      {"submit w\ncycle\ngroup w x", "s.txt:3:7: 'w' is submitted already; write group lines right below its submit\n"},
+      {"end w", "s.txt:1:5: there is no workload 'w'; submit it above\n"},
+      {"submit train\ncancel trai", "s.txt:2:8: there is no workload 'trai'; did you mean 'train'?\n"},
+      {"nodes n 2\nfail node n3", "s.txt:2:11: there is no node 'n3'; did you mean 'n1'?\n"},
+      {"nodes n 2\nfail nod n1", "s.txt:2:6: 'nod' is not known here; write fail node n1\n"},
+      {"at noon", "s.txt:1:4: 'noon' is not a moment; write 08:00, 08:00:30, +10m or 2026-11-21T08:00:00Z\n"},
+      {"at 24:00", "s.txt:1:4: '24:00' is not a moment"},
+      {"at 2026-02-30T00:00:00Z", "s.txt:1:4: '2026-02-30T00:00:00Z' is not a moment"},
+      {"at 08:00\nat 07:59", "s.txt:2:4: '07:59' is before now, which is 08:00; write a later moment, or +10m\n"},
+      {"at 2026-11-21T08:00:00Z\nat 2026-11-20T09:00:00Z", "s.txt:2:4: '2026-11-20T09:00:00Z' is before now"},
+      {"at +10", "s.txt:1:4: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
+      {"submit w\nexpect w runing", "s.txt:2:10: 'runing' is nothing to expect; did you mean 'running'?\n"},
+      {"submit w\nexpect w", "s.txt:2:1: something is missing; write what is expected: running, waits, "},
+      {"submit w\nexpect v running", "s.txt:2:8: there is no workload 'v'; did you mean 'w'?\n"},
+      {"submit w\nexpect w waits=1", "s.txt:2:10: 'waits=' takes no value; write waits\n"},
+      {"submit w\nexpect w running on=n1", "s.txt:2:18: there is no node 'n1'; write a line like nodes n 4 above\n"},
+      {"submit w\nexpect w running started=08:00",
+       "s.txt:2:18: started: '08:00' has not come: it is 00:00; write a moment "},
+      {"submit w\nexpect w running reason=Behind",
+       "s.txt:2:18: 'reason=' is not known here; known: on, flavor, started\n"},
+      {"submit w\nexpect w waits reason=Capacty",
+       "s.txt:2:16: reason: 'Capacty' is no reason; did you mean 'Capacity'?\n"},
+      {"submit w\nexpect w waits reason=None", "s.txt:2:16: reason: 'None' is no reason"},
+      {"submit w\nexpect w waits ahead=v", "s.txt:2:16: there is no workload 'v'; did you mean 'w'?\n"},
+      {"submit w\nexpect w waits has=\"a b", "s.txt:2:16: a quote is not closed; write has=\"some words\"\n"},
+      {"submit w\nexpect w impossible reason=Capacity",
+       "s.txt:2:21: reason: 'Capacity' does not make a workload impossible "},
+      {"submit w\nexpect w evicted rule=preempt",
+       "s.txt:2:18: rule: 'preempt' is not reached by this version; it knows node\n"},
+      {"submit w\nexpect w evicted rule=x", "s.txt:2:18: rule: 'x' is no rule; write node\n"},
+      {"submit w\nexpect w done on=n1", "s.txt:2:15: 'on=' is not known here\n"},
+      {"expect none evicted",
+       "s.txt:1:1: something is missing; write expect none evicted since start, or since last\n"},
+      {"expect none evicted since noon", "s.txt:1:1: this is nothing to expect; write expect none evicted since start"},
+      {"expect usage default 24", "s.txt:1:1: something is missing; write expect usage research = h100:24\n"},
+      {"expect usage q = 24", "s.txt:1:14: there is no queue 'q'; known: default\n"},
+      {"expect usage default = h100:24", "s.txt:1:24: there is no flavor 'h100'; known: gpu\n"},
+      {"expect usage default = gpu:x", "s.txt:1:24: 'x' is not a quantity; write 1500m, 1.5 or 2\n"},
+      {"expect fragments 8=3", "s.txt:1:18: this is nothing to expect; write expect fragments 8gpu=3\n"},
+      {"expect fragments", "s.txt:1:1: something is missing; write expect fragments 8gpu=3\n"},
+  };
+  for (const Case& c : cases) {
+    const std::string found = complaints_about(c.text);
+    EXPECT_TRUE(found.starts_with(c.complaint)) << c.text << "\n  found:    " << found << "  expected: " << c.complaint;
+  }
+}
+
+TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
+  for (const LaterWord& later : kLaterWords) {
+    const std::string word(later.word);
+    const std::string pair = word + "=1";
+    std::vector<std::string> texts;
+    if (later.statement.empty()) texts = {word + " a"};
+    if (later.statement == "flavor") texts = {"flavor f " + pair};
+    if (later.statement == "nodes") texts = {"nodes n 1 " + pair, "add nodes n 1 " + pair};
+    if (later.statement == "queue") texts = {"queue q " + pair};
+    if (later.statement == "submit") texts = {"submit w " + pair, "submit w\ngroup w x " + pair};
+    if (later.statement == "fail" || later.statement == "drain")
+      texts = {std::string(later.statement) + " " + word + " a"};
+    if (later.statement == "expect") {
+      // Each is a subject, a verb or a key of one of the verbs.
+      texts = {"submit w\nexpect w " + pair};
+      if (word == "covered" || word == "against") texts = {"submit w\nexpect w running " + pair};
+      if (word == "shadow") texts = {"submit w\nexpect w waits " + pair};
+      if (word == "for" || word == "lost") texts = {"submit w\nexpect w evicted " + pair};
+      if (word == "share" || word == "borrowed" || word == "lent") texts = {"expect " + word + " default = 1"};
+      if (word == "device" || word == "mig") texts = {"expect " + word + " n1/0 dirty"};
+    }
+    ASSERT_FALSE(texts.empty()) << later.statement << " " << word << ": write how it is written";
+    for (const std::string& text : texts) {
+      const std::string found = complaints_about(text);
+      EXPECT_NE(found.find(word), std::string::npos) << text << "\n  found: " << found;
+      EXPECT_NE(found.find(" is not supported yet (" + std::string(later.what) + "); this version "), std::string::npos)
+          << text << "\n  found: " << found;
+    }
+  }
+  for (const std::string_view reason : kLaterReasonNames) {
+    const std::string found = complaints_about("submit w\nexpect w waits reason=" + std::string(reason));
+    EXPECT_NE(found.find("'" + std::string(reason) + "' is not reached by this version; it knows "), std::string::npos)
+        << found;
+  }
+}
+
+TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
+  EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q guarantee=8\nsubmit w flavour=h100"),
+            "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
+            "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
+            "s.txt:2:9: 'guarantee=' is not supported yet (a queue's floor); this version knows order\n"
+            "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
+}
+
+TEST(ScenarioParse, BoundsWhatItReads) {
+  EXPECT_EQ(complaints_about(std::string(kScenarioBytesMax + 1, '#')),
+            "s.txt: larger than 1 MiB; split it into several scenarios\n");
+  std::string many;
+  for (int i = 0; i < 10'001; ++i) many += "cycle\n";
+  EXPECT_EQ(complaints_about(many), "s.txt:10001:1: more than 10,000 statements; split it into several scenarios\n");
+  std::string words = "submit w";
+  for (int i = 0; i < 100; ++i) words += " x";
+  EXPECT_EQ(complaints_about(words), "s.txt:1:134: more than 64 words on one line; use several statements\n");
+}
+
+TEST(ScenarioParse, GivesAWayForEachFlavorInTheOrderWanted) {
+  const Result<Scenario> scenario = parse_scenario("s.txt",
+                                                   "flavor a\nflavor b\nflavor c\n"
+                                                   "submit w cpu=1\n"
+                                                   "group w workers pods=2 gpus=8 flavor=c,a\n"
+                                                   "group w helpers gpus=500m flavor=a\n"
+                                                   "submit m gpus=1 pods=2 flavor=c,b mixed=yes\n");
+  ASSERT_TRUE(scenario) << scenario.error().to_string();
+  const auto shape_at = [&](std::size_t statement) -> const WorkloadShape& {
+    return std::get<WorkloadSubmitted>(std::get<Event>(scenario->statements[statement].action)).shape;
+  };
+  const FlavorSet a = FlavorSet::of(FlavorId(0));
+  const FlavorSet c = FlavorSet::of(FlavorId(2));
+  const WorkloadShape& gang = shape_at(scenario->statements.size() - 2);
+  ASSERT_EQ(gang.ways.size(), 2u);
+  EXPECT_EQ(gang.ways[0][0].request.flavors, FlavorSet::all());  // asks no GPU
+  EXPECT_EQ(gang.ways[0][1].request.flavors, c);
+  EXPECT_EQ(gang.ways[0][2].request.flavors, a);  // may not use c, and has no choice of its own
+  EXPECT_EQ(gang.ways[1][1].request.flavors, a);
+  EXPECT_EQ(gang.ways[1][2].request.flavors, a);
+  const WorkloadShape& mixed = shape_at(scenario->statements.size() - 1);
+  ASSERT_EQ(mixed.ways.size(), 1u);
+  EXPECT_EQ(mixed.ways[0][0].request.flavors.bits(), 6u);
+}
+
+TEST(ScenarioParse, RoundsAmountsUp) {
+  const Result<Scenario> scenario =
+      parse_scenario("s.txt", "submit w gpus=500m gpu_memory=1M cpu=1.5 memory=1Ki run=1h30m\r\n\r\n  # the end");
+  ASSERT_TRUE(scenario) << scenario.error().to_string();
+  const auto& submitted = std::get<WorkloadSubmitted>(std::get<Event>(scenario->statements.back().action));
+  const PodRequest& request = submitted.shape.ways[0][0].request;
+  EXPECT_EQ(request.gpus, 1);
+  EXPECT_EQ(request.gpu_milli, 500);
+  EXPECT_EQ(request.gpu_memory_mib, 1);
+  EXPECT_EQ(request.cpu_milli, 1500);
+  EXPECT_EQ(request.memory_bytes, 1024);
+  EXPECT_EQ(submitted.declared_run.ms, 5'400'000);
+  EXPECT_EQ(scenario->lines, 1);
+}
+
+}  // namespace
+}  // namespace berth

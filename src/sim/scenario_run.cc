@@ -1,0 +1,463 @@
+#include "sim/scenario_run.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/wide.h"
+#include "base/wording.h"
+#include "cycle/explain.h"
+#include "cycle/feasibility.h"
+#include "model/quantity.h"
+#include "sim/scenario_moment.h"
+#include "sim/scenario_parse.h"
+#include "sim/session.h"
+
+namespace berth {
+namespace {
+
+using namespace scenario;
+
+// What a scenario may cost, in looks at a node or a pod: a few seconds. Scenarios are one screen long; this is for the
+// text that wants to keep us busy for ever.
+constexpr std::int64_t kStepsMax = 20'000'000;
+constexpr std::size_t kNamesShownMax = 8;
+
+std::string joined(std::span<const std::string> names) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamesShownMax); ++i) out += (i > 0 ? ", " : "") + names[i];
+  return names.size() > kNamesShownMax ? out + ", ..." : out;
+}
+
+std::string counted(std::int64_t count, const std::string& thing) {
+  return with_separators(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+// A workload's pods in a few words.
+struct Whereabouts {
+  std::int64_t pods = 0;
+  std::vector<std::string> nodes;  // sorted
+  FlavorSet flavors;               // of its GPUs
+};
+
+class ScenarioRun {
+ public:
+  ScenarioRun(const std::string& file, Scenario scenario) : file_(file), scenario_(std::move(scenario)) {}
+
+  ScenarioOutcome go() {
+    for (const Statement& statement : scenario_.statements) {
+      line_ = statement.line;
+      const bool expects = std::holds_alternative<Expectation>(statement.action);
+      // "Since last" goes back to what was expected before the run of expectations in which it stands.
+      if (!expects && expected_before_) evictions_checked_ = evictions_.size();
+      expected_before_ = expects;
+      std::visit([this](const auto& action) { carry_out(action); }, statement.action);
+      if (stopped_) break;
+    }
+    return {.file = file_,
+            .statements = scenario_.lines,
+            .expectations = scenario_.expectations,
+            .failures = std::move(failures_),
+            .refused = false,
+            .state_hash = session_.close()};
+  }
+
+ private:
+  // An end that is due, unless the attempt that it belongs to has ended otherwise.
+  struct End {
+    Time at;
+    WorkloadId workload;
+    std::uint32_t attempt = 0;
+
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  struct Submitted {
+    std::string name;
+    Duration run;
+    // As it was when it ended: the state forgets those that ended long ago.
+    std::optional<Workload> last;
+  };
+  struct Eviction {
+    WorkloadId workload;
+    Time at;
+  };
+
+  const State& state() const { return session_.state(); }
+  const Workload& workload(WorkloadId id) const {
+    const std::optional<Workload>& last = submitted_[id.index()].last;
+    return last ? *last : state().workload(id);
+  }
+  const std::string& name_of_workload(WorkloadId id) const { return submitted_[id.index()].name; }
+  const std::string& flavor_name(FlavorId id) const { return state().flavors()[id.index()].name; }
+
+  void fail(std::string text) { failures_.add({file_, line_}, std::move(text)); }
+  void compare(const std::string& what, const std::string& expected, const std::string& found) {
+    if (expected != found) fail("expected " + what + " " + expected + ", found " + found);
+  }
+
+  // Whether so many steps are left; takes them. What cannot be afforded is not done, and the scenario ends there.
+  [[nodiscard]] bool afford(Wide steps) {
+    if (steps > steps_left_ && !stopped_)
+      stop("this is more work than a scenario may ask for; take fewer nodes, pods or cycles");
+    if (!stopped_) steps_left_ -= static_cast<std::int64_t>(steps);
+    return !stopped_;
+  }
+  void stop(std::string text) {
+    fail(std::move(text));
+    stopped_ = true;
+  }
+  std::int64_t nodes() const { return static_cast<std::int64_t>(state().nodes()); }
+
+  // ---- what happens ---------------------------------------------------------------------------------------------
+
+  bool apply(const Event& event) {
+    if (const auto refusal = state().refusal(event)) {
+      stop(*refusal);
+      return false;
+    }
+    session_.apply(event);
+    return true;
+  }
+
+  void carry_out(const Event& event) {
+    if (const auto* const added = std::get_if<NodesAdded>(&event)) return add_nodes(*added);
+    if (!apply(event)) return;
+    if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) note_submitted(*fact);
+  }
+
+  void add_nodes(const NodesAdded& added) {
+    // The nodes that there are, with their names, are copied.
+    const auto types = static_cast<std::int64_t>(state().node_types().size());
+    if (!afford(8 * Wide{nodes()} + cost_of_freeing(std::ssize(added.nodes)) + Wide{types} * std::ssize(added.nodes)))
+      return;
+    const std::size_t first = state().nodes();
+    if (!apply(added)) return;
+    for (std::size_t i = first; i < state().nodes(); ++i) node_ids_.emplace(state().node(NodeId(i)).name, NodeId(i));
+  }
+
+  void note_submitted(const WorkloadSubmitted& fact) {
+    submitted_.push_back({fact.name, fact.declared_run, {}});
+    const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
+    sets_ += sets_of(shape);
+    largest_ = {std::max(largest_.sets, sets_of(shape)), std::max(largest_.pods, shape.pods * std::ssize(shape.ways))};
+  }
+
+  // Room that comes free on a node is counted for every shape that waits for some.
+  Wide cost_of_freeing(std::int64_t pods_or_nodes) const {
+    return Wide{pods_or_nodes} * (1 + std::ssize(state().queues()) + sets_);
+  }
+  // An upper bound of what trying one workload costs.
+  std::int64_t cost_of_attempt() const { return 1 + largest_.sets * nodes() + largest_.pods; }
+  // Pod sets in all its ways.
+  static std::int64_t sets_of(const Shape& shape) { return std::ssize(shape.ways) * std::ssize(shape.ways.front()); }
+
+  void carry_out(const PassTime& action) {
+    while (!ends_.empty() && ends_.begin()->at <= action.until) {
+      const End end = *ends_.begin();
+      ends_.erase(ends_.begin());
+      now_ = end.at;
+      const Workload& ending = workload(end.workload);
+      const bool due = ending.phase == Phase::kRunning && ending.attempts == end.attempt;
+      if (due) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+    }
+    now_ = action.until;
+  }
+
+  void finish(const Event& event, WorkloadId id, Phase phase) {
+    if (!afford(cost_of_freeing(state().shape(workload(id).shape).pods))) return;
+    Workload last = workload(id);
+    if (!apply(event)) return;
+    last.phase = phase;
+    last.first_pod = PodId();
+    submitted_[id.index()].last = last;
+  }
+
+  void carry_out(const EndWorkload& action) {
+    if (workload(action.workload).phase != Phase::kRunning) {
+      return fail("expected " + name_of_workload(action.workload) + " running, so that it could end, found it " +
+                  how_it_is(action.workload));
+    }
+    finish(WorkloadEnded{action.workload}, action.workload, Phase::kEnded);
+  }
+
+  void carry_out(const CancelWorkload& action) {
+    const Phase phase = workload(action.workload).phase;
+    if (phase != Phase::kRunning && phase != Phase::kPending) {
+      return fail("expected " + name_of_workload(action.workload) +
+                  " running or waiting, so that it could be cancelled, "
+                  "found it " +
+                  how_it_is(action.workload));
+    }
+    finish(WorkloadCancelled{action.workload}, action.workload, Phase::kCancelled);
+  }
+
+  void carry_out(const ChangeNode& action) {
+    const auto known = node_ids_.find(action.node);
+    if (known == node_ids_.end()) return;  // its nodes were refused, which is a failure already
+    const NodeId node = known->second;
+    if (action.change == NodeChange::kDrain) {
+      apply(NodeDrained{node});
+    } else if (action.change == NodeChange::kRestore) {
+      if (afford(cost_of_freeing(1))) apply(NodeRestored{node});
+    } else {
+      fail_node(node);
+    }
+  }
+
+  void fail_node(NodeId node) {
+    std::set<WorkloadId> lost;
+    for (const Pod& pod : state().pods()) {
+      if (!pod.workload.is_none() && pod.node == node) lost.insert(pod.workload);
+    }
+    Wide cost = std::ssize(state().pods());
+    for (const WorkloadId id : lost) cost += cost_of_freeing(state().shape(workload(id).shape).pods);
+    if (!afford(cost) || !apply(NodeFailed{node})) return;
+    for (const WorkloadId id : lost) evictions_.push_back({id, now_});
+  }
+
+  // Whether it changed anything.
+  bool run_cycle_now() {
+    const std::int64_t cost = cost_of_attempt();
+    if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
+    const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
+    static_cast<void>(afford(Wide{plan.attempts} * cost));
+    for (const Start& start : plan.starts) {
+      const Duration run = submitted_[start.workload.index()].run;
+      if (run != kRunNotDeclared) ends_.insert({now_ + run, start.workload, workload(start.workload).attempts});
+    }
+    return !plan.changes_nothing();
+  }
+
+  void carry_out(const Cycle&) { run_cycle_now(); }
+  void carry_out(const Settle&) {
+    while (run_cycle_now() && !stopped_) {
+    }
+  }
+
+  // ---- what is found --------------------------------------------------------------------------------------------
+
+  Whereabouts whereabouts(WorkloadId id) {
+    Whereabouts found;
+    // Names are copied and sorted, which costs more than a look at a number.
+    if (!afford(20 * Wide{state().shape(workload(id).shape).pods})) return found;
+    for_each_pod(state(), id, [&](const Pod& pod) {
+      ++found.pods;
+      const Node& node = state().node(pod.node);
+      found.nodes.push_back(node.name);
+      if (state().request(pod.request).gpus > 0) found.flavors.add(node.flavor);
+    });
+    std::sort(found.nodes.begin(), found.nodes.end());
+    found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());
+    return found;
+  }
+
+  std::string flavors_text(FlavorSet flavors) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < state().flavors().size(); ++i) {
+      if (flavors.contains(FlavorId(i))) names.push_back(flavor_name(FlavorId(i)));
+    }
+    return names.empty() ? "no GPUs" : joined(names);
+  }
+
+  std::string names_of(const std::vector<WorkloadId>& workloads) const {
+    std::vector<std::string> names;
+    for (const WorkloadId id : workloads) names.push_back(name_of_workload(id));
+    return names.empty() ? "nobody" : joined(names);
+  }
+
+  Explanation explained(WorkloadId id) {
+    const bool affordable = afford(1 + Wide{nodes()} * sets_of(state().shape(workload(id).shape)));
+    return affordable ? explain(state(), id) : Explanation{};
+  }
+
+  std::string how_it_is(WorkloadId id) {
+    switch (workload(id).phase) {
+      case Phase::kEnded:
+        return "done";
+      case Phase::kCancelled:
+        return "cancelled";
+      case Phase::kRunning: {
+        const Whereabouts found = whereabouts(id);
+        return "running: " + counted(found.pods, "pod") + " on " + joined(found.nodes) + " (" +
+               flavors_text(found.flavors) + "), started " + format_moment(workload(id).started);
+      }
+      case Phase::kPending:
+        break;
+    }
+    const Explanation why = explained(id);
+    if (why.code == ReasonCode::kNone) return "waiting: not tried yet";
+    return "waiting: " + std::string(name_of(why.code)) + ", " + why.text;
+  }
+
+  // ---- what is expected -----------------------------------------------------------------------------------------
+
+  void carry_out(const Expectation& expectation) {
+    std::visit([this](const auto& expected) { check(expected); }, expectation);
+  }
+
+  void check(const ExpectRunning& expected) {
+    const std::string& name = name_of_workload(expected.workload);
+    if (workload(expected.workload).phase != Phase::kRunning) {
+      return fail("expected " + name + " running, found it " + how_it_is(expected.workload));
+    }
+    const Whereabouts found = whereabouts(expected.workload);
+    if (stopped_) return;
+    if (expected.pods) compare(name + " running with", counted(*expected.pods, "pod"), counted(found.pods, "pod"));
+    if (!expected.on.empty() && expected.on != found.nodes) {
+      fail("expected " + name + " on " + joined(expected.on) + ", found it on " + joined(found.nodes));
+    }
+    if (!expected.flavors.empty()) compare(name + " on", flavors_text(expected.flavors), flavors_text(found.flavors));
+    if (expected.started) {
+      compare(name + " started", format_moment(*expected.started), format_moment(workload(expected.workload).started));
+    }
+  }
+
+  void check(const ExpectWaits& expected) {
+    const WorkloadId id = expected.workload;
+    const std::string& name = name_of_workload(id);
+    if (workload(id).phase != Phase::kPending) return fail("expected " + name + " waiting, found it " + how_it_is(id));
+    if (expected.reason && reason_of(state(), id) != *expected.reason) {
+      fail("expected " + name + " waiting: " + std::string(name_of(*expected.reason)) + ", found it " + how_it_is(id));
+    }
+    if (!expected.has.empty()) {
+      const std::string text = explained(id).text;
+      if (!text.contains(expected.has)) {
+        fail("expected " + name + " waiting with the words " + quote(expected.has) + ", found it " + how_it_is(id));
+      }
+    }
+    if (expected.ahead) {
+      if (!afford(static_cast<std::int64_t>(state().pending()))) return;
+      const std::vector<WorkloadId> ahead = ahead_of(state(), id);
+      if (ahead != *expected.ahead) {
+        fail("expected " + names_of(*expected.ahead) + " ahead of " + name + ", found " + names_of(ahead));
+      }
+    }
+  }
+
+  void check(const ExpectImpossible& expected) {
+    const WorkloadId id = expected.workload;
+    const std::string& name = name_of_workload(id);
+    if (workload(id).phase != Phase::kPending)
+      return fail("expected " + name + " impossible, found it " + how_it_is(id));
+    if (!afford(1 + Wide{std::ssize(state().node_types())} * sets_of(state().shape(workload(id).shape)))) return;
+    const ReasonCode never = reason_never(state(), state().shape(workload(id).shape));
+    if (never == ReasonCode::kNone) {
+      fail("expected " + name + " impossible, found that it could run on idle nodes; it is " + how_it_is(id));
+    } else if (expected.reason && *expected.reason != never) {
+      fail("expected " + name + " impossible: " + std::string(name_of(*expected.reason)) + ", found " +
+           std::string(name_of(never)) + "; it is " + how_it_is(id));
+    }
+  }
+
+  void check(const ExpectEvicted& expected) {
+    const Workload& found = workload(expected.workload);
+    if (found.phase != Phase::kRunning && found.evicted_by == EvictionRule::kNode) return;
+    fail("expected " + name_of_workload(expected.workload) + " evicted because of its node, found it " +
+         how_it_is(expected.workload));
+  }
+
+  void check(const ExpectOver& expected) {
+    if (workload(expected.workload).phase == expected.phase) return;
+    fail("expected " + name_of_workload(expected.workload) +
+         (expected.phase == Phase::kEnded ? " done" : " cancelled") + ", found it " + how_it_is(expected.workload));
+  }
+
+  void check(const ExpectNoneEvicted& expected) {
+    const std::size_t first = expected.since_start ? 0 : evictions_checked_;
+    if (first >= evictions_.size()) return;
+    const Eviction& eviction = evictions_[first];
+    fail("expected none evicted since " + std::string(expected.since_start ? "the start" : "the last expectations") +
+         ", found " + counted(static_cast<std::int64_t>(evictions_.size() - first), "eviction") + ", the first of " +
+         name_of_workload(eviction.workload) + " at " + format_moment(eviction.at));
+  }
+
+  bool is_at_or_below(QueueId queue, QueueId top) const {
+    while (!queue.is_none() && queue != top) queue = state().queues()[queue.index()].parent;
+    return queue == top;
+  }
+
+  std::int64_t usage(QueueId queue, const UsageAmount& asked) const {
+    std::int64_t used = 0;
+    for (const Pod& pod : state().pods()) {
+      if (pod.workload.is_none() || !is_at_or_below(workload(pod.workload).queue, queue)) continue;
+      const PodRequest& request = state().request(pod.request);
+      const Node& node = state().node(pod.node);
+      if (asked.flavor && (node.gpus == 0 || node.flavor != *asked.flavor)) continue;
+      used += asked.resource == Resource::kGpuMilli   ? request.gpu_milli_total()
+              : asked.resource == Resource::kCpuMilli ? request.cpu_milli
+                                                      : request.memory_bytes;
+    }
+    return used;
+  }
+
+  void check(const ExpectUsage& expected) {
+    for (const UsageAmount& asked : expected.amounts) {
+      if (!afford(1 + std::ssize(state().pods()))) return;
+      const auto text = [&](std::int64_t amount) {
+        const bool memory = asked.resource == Resource::kMemoryBytes;
+        std::string out = asked.flavor ? flavor_name(*asked.flavor) : "";
+        if (asked.resource == Resource::kCpuMilli) out += ".cpu";
+        if (memory) out += ".memory";
+        return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount) : format_milli(amount));
+      };
+      compare("usage of " + state().queues()[expected.queue.index()].name, text(asked.amount),
+              text(usage(expected.queue, asked)));
+    }
+  }
+
+  void check(const ExpectFragments& expected) {
+    if (!afford(nodes())) return;
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < state().nodes(); ++i) {
+      const NodeFree& node = state().ledger().node(NodeId(i));
+      if (node.open) count += node.whole_gpus / expected.gpus;
+    }
+    const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
+    compare(what, with_separators(expected.count), with_separators(count));
+  }
+
+  // The dearest workload so far, of which an attempt looks at each node once a set and way.
+  struct Largest {
+    std::int64_t sets = 0;
+    std::int64_t pods = 0;
+  };
+
+  const std::string& file_;
+  Scenario scenario_;
+  Session session_;
+  Complaints failures_;
+  std::int64_t line_ = 0;
+  Time now_;
+  std::vector<Submitted> submitted_;  // by workload
+  std::map<std::string, NodeId> node_ids_;
+  std::set<End> ends_;
+  std::vector<Eviction> evictions_;
+  std::size_t evictions_checked_ = 0;
+  bool expected_before_ = false;
+  std::int64_t steps_left_ = kStepsMax;
+  bool stopped_ = false;
+  std::int64_t sets_ = 0;  // of all workloads, in all their ways
+  Largest largest_;
+};
+
+}  // namespace
+
+ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text) {
+  Result<Scenario> scenario = parse_scenario(file_name, text);
+  if (!scenario) {
+    return {.file = file_name,
+            .statements = 0,
+            .expectations = 0,
+            .failures = scenario.error(),
+            .refused = true,
+            .state_hash = 0};
+  }
+  return ScenarioRun(file_name, std::move(*scenario)).go();
+}
+
+}  // namespace berth

@@ -1,0 +1,45 @@
+// One engine under virtual time: facts go in, cycles are run, and each step may be recorded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "cycle/engine.h"
+#include "journal/codec.h"
+
+namespace berth {
+
+class Session {
+ public:
+  using Recorder = std::function<void(const Bytes& payload)>;
+
+  explicit Session(Recorder recorder = nullptr) : recorder_(std::move(recorder)) {}
+
+  const State& state() const { return engine_.state; }
+  Engine& engine() { return engine_; }
+
+  // PRE: the state does not refuse it.
+  void apply(const Event& event);
+
+  // Runs cycles until there is nothing more to try at this moment; visit(start) sees every decision.
+  template <class Visit>
+  void decide(Time now, Visit visit) {
+    for (bool finished = false; !finished;) {
+      const Plan plan = one_cycle(now, Effort::unbounded());
+      for (const Start& start : plan.starts) visit(start);
+      finished = plan.finished;
+    }
+  }
+  // One cycle, adopted if it changes anything.
+  Plan one_cycle(Time now, Effort effort);
+
+  // Ends the record and gives the final state hash.
+  std::uint64_t close();
+
+ private:
+  Engine engine_;
+  Recorder recorder_;
+};
+
+}  // namespace berth
