@@ -1,0 +1,250 @@
+// The commands as they are typed: what is printed where, and with which exit code.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "sim/files.h"
+#include "sim/test_data.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome berth_command(std::vector<std::string> words) {
+  words.insert(words.begin(), "berth");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.exit_code = run_command_line(static_cast<int>(argv.size()), argv.data());
+  std::fflush(stdout);
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+class Cli : public testing::Test {
+ protected:
+  Cli() { std::filesystem::create_directories(folder_); }
+  ~Cli() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  const std::string nodes_text = "name,cpu,memory,gpus,gpu_model\nn1,64,512Gi,8,H100\nn2,64,512Gi,4,T4\n";
+  const std::string jobs_text =
+      "name,queue,submit_s,run_s,pods,gpus,cpu,memory,gpu_models\n"
+      "a,red,0,100,1,8,8,64Gi,H100\n"
+      "b,blue,1,50,2,1,1,1Gi,\n"
+      "c,red,2,10,1,500m,1,1Gi,T4|H100\n";
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("berth-cli-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
+};
+
+TEST_F(Cli, BadInputIsComplainedAboutOnStderrWithExitCodeTwoAndNothingOnStdout) {
+  const std::string pods_header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
+  const std::string nodes_header = "sn,cpu_milli,memory_mib,gpu,model\n";
+  const std::string good_nodes = nodes_header + "n1,64000,262144,8,T4\n";
+  const std::string good_pods = pods_header + "p1,1000,1024,1,500,\n";
+  struct Case {
+    const char* what;
+    std::string nodes;
+    std::string pods;
+    const char* complaint;  // stderr has it
+  };
+  const Case cases[] = {
+      {"a wrong quantity", good_nodes, pods_header + "p1,1000,1024,1,1.5,\n", "pods.csv:2:16: gpu_milli: '1.5'"},
+      {"a missing column", good_nodes, "name,cpu_milli,memory_mib,num_gpu\np1,1,1,1\n", "'gpu_milli' is missing"},
+      {"a negative time", good_nodes,
+       "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+       "p1,1000,1024,1,500,,LS,Running,-5,7,0\n",
+       "pods.csv:2:"},
+      {"a duplicate id", good_nodes, pods_header + "p1,1,1,1,500,\np1,1,1,1,500,\n", "pods.csv:3:1: "},
+      {"an unknown GPU type", nodes_header + "n1,64000,262144,8,T44\n", good_pods, "nodes.csv:2:"},
+      {"an unknown GPU type asked for", good_nodes, pods_header + "p1,1000,1024,1,500,H10O\n", "did you mean H100"},
+      {"a half-written last line", good_nodes, pods_header + "p1,1,1,1,500,\np2,1,1", "pods.csv:3"},
+      {"an empty file", good_nodes, "", "the file is empty"},
+      {"a header alone", good_nodes, pods_header, "pods.csv"},
+      {"binary bytes", good_nodes, std::string("\x7f\x45\x4c\x46\x00\x01\x02", 7), "pods.csv:1"},
+      {"a million million GPUs", nodes_header + "n1,64000,262144,1000000000000,T4\n", good_pods, "nodes.csv:2:17"},
+  };
+  for (const Case& bad : cases) {
+    SCOPED_TRACE(bad.what);
+    const Outcome outcome = berth_command({"simulate", "fill", "--nodes", file("nodes.csv", bad.nodes), "--pods",
+                                           file("pods.csv", bad.pods), "--seeds", "1", "--output", "json"});
+    EXPECT_EQ(outcome.exit_code, kExitBadInput);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(bad.complaint), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Cli, AnEmptyLastLineIsNoMistake) {
+  const Outcome outcome = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text + "\n"), "--jobs",
+                                         file("jobs.csv", jobs_text + "\n"), "-o", "json"});
+  EXPECT_EQ(outcome.exit_code, kExitDone) << outcome.err;
+}
+
+TEST_F(Cli, TheFirstHundredComplaintsAreShownAndAllAreCounted) {
+  std::string pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
+  for (int i = 0; i < 250; ++i) pods += "p" + std::to_string(i) + ",x,1,1,500\n";
+  const Outcome outcome =
+      berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods", file("pods.csv", pods)});
+  EXPECT_EQ(outcome.exit_code, kExitBadInput);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 101);
+  EXPECT_NE(outcome.err.find("... and 150 more\n"), std::string::npos);
+}
+
+TEST_F(Cli, WrongUsageSaysWhatToWriteInstead) {
+  const std::string nodes = file("nodes.csv", nodes_text);
+  const std::string jobs = file("jobs.csv", jobs_text);
+  struct Case {
+    std::vector<std::string> words;
+    const char* complaint;
+  };
+  const Case cases[] = {
+      {{"simulate", "run"}, "name a file of jobs"},
+      {{"simulate", "run", "--jobs", jobs}, "--nodes FILE, or --gpus N"},
+      {{"simulate", "run", "--jobs", jobs, "--gpus", "1000000000000"}, "write a whole number from 1 to 16777216"},
+      {{"simulate", "run", "--jobs", jobs, "--gpus", "4", "--nodes", nodes}, "leave out --nodes or --gpus"},
+      {{"simulate", "run", "--generate", "100", "--jobs", jobs}, "leave out --jobs"},
+      {{"simulate", "run", "--generate", "9"}, "from 10 to 125000"},
+      {{"simulate", "run", "--jobs", jobs, "--gpus", "4", "--order", "lifo"}, "did you mean fifo"},
+      {{"simulate", "run", "--jobs", jobs, "--gpus", "4", "--seed", "1..3"}, "one seed"},
+      {{"simulate", "fill", "--nodes", nodes, "--pods", jobs, "--until", "1.3x"}, "--until: '1.3x'"},
+      {{"simulate", "fill", "--nodes", nodes, "--pods", jobs, "--seeds", "5..1"}, "--seeds: '5..1'"},
+      {{"simulate", "fill", "--nodes", nodes, "--pods", jobs, "--output", "xml"}, "xml"},
+      {{"simulate", "fill", "--nodes", path("none.csv"), "--pods", jobs}, "there is no such file"},
+      {{"frobnicate"}, "'frobnicate' is no command; there are: simulate"},
+      {{"simulate", "fil"}, "did you mean fill?"},
+      {{"replay", path("none")}, "there is no such file"},
+  };
+  for (const Case& wrong : cases) {
+    const Outcome outcome = berth_command(wrong.words);
+    EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
+    EXPECT_EQ(outcome.out, "") << wrong.complaint;
+    EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Cli, FillPrintsCheckpointsSeedsAndAHash) {
+  const Outcome outcome =
+      berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods",
+                     file("jobs.csv", jobs_text), "--seeds", "42..44", "--until", "1.3", "--output", "json"});
+  ASSERT_EQ(outcome.exit_code, kExitDone) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["seeds"], Json({42, 43, 44}));
+  EXPECT_EQ(json["state_hash"].get<std::string>().size(), 16u);
+  for (const char* percent : {"100", "130"}) {
+    for (const char* value : {"allocation_pct", "fragmented_pct"}) {
+      EXPECT_TRUE(json["checkpoints"][percent][value]["mean"].is_number()) << percent << value;
+      EXPECT_TRUE(json["checkpoints"][percent][value]["sd"].is_number()) << percent << value;
+    }
+  }
+}
+
+TEST_F(Cli, RunPrintsWaitsAndTheSameCommandPrintsTheSame) {
+  const std::vector<std::string> words{"simulate", "run",
+                                       "--nodes",  file("nodes.csv", nodes_text),
+                                       "--jobs",   file("jobs.csv", jobs_text),
+                                       "--order",  "fifo",
+                                       "--output", "json"};
+  const Outcome first = berth_command(words);
+  ASSERT_EQ(first.exit_code, kExitDone) << first.err;
+  const Json json = Json::parse(first.out);
+  for (const char* times : {"wait_s", "completion_s"}) {
+    for (const char* value : {"mean", "p50", "p90", "p99"})
+      EXPECT_TRUE(json[times][value].is_number()) << times << value;
+  }
+  EXPECT_TRUE(json["utilisation_pct"].is_number());
+  EXPECT_EQ(json["jobs"], 3);
+  EXPECT_EQ(json["never_started"], 0);
+  EXPECT_EQ(berth_command(words).out, first.out);
+}
+
+TEST_F(Cli, AJournalIsReproducedByteForByteAndEveryChangedByteIsFound) {
+  const std::string journal = path("run.journal");
+  const Outcome run = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text), "--jobs",
+                                     file("jobs.csv", jobs_text), "--journal", journal, "-o", "json"});
+  ASSERT_EQ(run.exit_code, kExitDone) << run.err;
+  const Outcome replayed = berth_command({"replay", journal});
+  EXPECT_EQ(replayed.exit_code, kExitDone) << replayed.err;
+  EXPECT_NE(replayed.out.find(Json::parse(run.out)["state_hash"].get<std::string>()), std::string::npos);
+
+  const std::string sound = *read_file(journal);
+  for (std::size_t at = 0; at < sound.size(); at += 7) {
+    std::string changed = sound;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    const Outcome found = berth_command({"replay", file("changed.journal", changed)});
+    EXPECT_EQ(found.exit_code, kExitFailed) << "byte " << at;
+    EXPECT_EQ(found.out, "") << "byte " << at;
+  }
+  EXPECT_EQ(berth_command({"replay", file("cut.journal", sound.substr(0, sound.size() / 2))}).exit_code, kExitFailed);
+}
+
+TEST_F(Cli, AJournalOfSeveralSeedsIsReplayedToTheSameHash) {
+  const std::string journal = path("fill.journal");
+  const Outcome fill =
+      berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods",
+                     file("jobs.csv", jobs_text), "--seeds", "1..5", "--journal", journal, "-o", "json"});
+  ASSERT_EQ(fill.exit_code, kExitDone) << fill.err;
+  const Outcome replayed = berth_command({"replay", journal});
+  EXPECT_EQ(replayed.exit_code, kExitDone) << replayed.err;
+  EXPECT_NE(replayed.out.find(Json::parse(fill.out)["state_hash"].get<std::string>()), std::string::npos);
+}
+
+TEST_F(Cli, AReportIsOnePageThatAsksNothingOfTheNetwork) {
+  const Outcome outcome =
+      berth_command({"simulate", "run", "--generate", "20", "--seed", "3", "--report", path("out")});
+  ASSERT_EQ(outcome.exit_code, kExitDone) << outcome.err;
+  const std::string html = *read_file(path("out/index.html"));
+  for (const char* title :
+       {"Allocation", "Utilisation", "Fragmentation", "Queue length", "Waits by queue", "Waits over time"}) {
+    EXPECT_NE(html.find(title), std::string::npos) << title;
+  }
+  EXPECT_EQ(html.find("src=\"http"), std::string::npos);
+  EXPECT_EQ(html.find("href=\"http"), std::string::npos);
+}
+
+TEST_F(Cli, WhatIsGeneratedRunsFromFilesAsItRunsFromMemory) {
+  ASSERT_EQ(berth_command({"generate", "--nodes", "12", "--seed", "5", "-o", path("fleet")}).exit_code, kExitDone);
+  const Outcome from_files = berth_command({"simulate", "run", "--nodes", path("fleet/nodes.csv"), "--jobs",
+                                            path("fleet/jobs.csv"), "--seed", "5", "-o", "json"});
+  const Outcome from_memory = berth_command({"simulate", "run", "--generate", "12", "--seed", "5", "-o", "json"});
+  ASSERT_EQ(from_files.exit_code, kExitDone) << from_files.err;
+  EXPECT_EQ(Json::parse(from_files.out), Json::parse(from_memory.out));
+}
+
+TEST_F(Cli, AScenarioThatDoesNotHoldSaysWhereAndFails) {
+  const std::string good = file("good.txt", "nodes n 1 gpus=8\nsubmit w gpus=8\ncycle\nexpect w running\n");
+  const std::string bad = file("bad.txt", "nodes n 1 gpus=8\nsubmit w gpus=8\ncycle\nexpect w waits\n");
+  const std::string unknown = file("unknown.txt", "nodes n 1 gpus=8\nfrobnicate w\n");
+  EXPECT_EQ(berth_command({"scenario", good}).exit_code, kExitDone);
+  const Outcome failed = berth_command({"scenario", good, bad});
+  EXPECT_EQ(failed.exit_code, kExitFailed);
+  EXPECT_NE(failed.err.find(bad + ":4"), std::string::npos) << failed.err;
+  const Outcome refused = berth_command({"scenario", unknown});
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find(unknown + ":2"), std::string::npos) << refused.err;
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,13 @@
+// What people type. Results go to stdout, everything else to stderr.
+#pragma once
+
+namespace berth {
+
+// Exit codes: 0 done; 1 it did not hold (a scenario, a replay); 2 wrong usage or input, with nothing on stdout.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitBadInput = 2;
+
+int run_command_line(int argc, char** argv);
+
+}  // namespace berth

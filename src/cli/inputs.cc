@@ -1,0 +1,111 @@
+#include "cli/inputs.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <limits>
+
+#include "base/wording.h"
+#include "cli/command_line.h"
+#include "model/quantity.h"
+#include "sim/files.h"
+#include "sim/readers.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kSeedsMax = 1000;
+
+Parsed<std::int64_t> parse_seed(std::string_view text) {
+  return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+template <class Names>
+Complaints unknown_name(std::string_view option, std::string_view text, const Names& names) {
+  std::string known;
+  for (const std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+  const std::string_view near = nearest_word(text, names);
+  const std::string hint = near.empty() ? "; write one of: " : "; did you mean " + std::string(near) + "? There are: ";
+  return Complaints({std::string(option)}, quote(text) + " is not known" + hint + known);
+}
+
+}  // namespace
+
+Result<std::vector<Seed>> parse_seeds(std::string_view text) {
+  const Complaints mistake({"--seeds"},
+                           quote(text) + " is no list of seeds; write 42, 42..51 or 1,5,9 (at most 1,000)");
+  std::vector<Seed> seeds;
+  if (const std::size_t dots = text.find(".."); dots != std::string_view::npos) {
+    const auto first = parse_seed(text.substr(0, dots));
+    const auto last = parse_seed(text.substr(dots + 2));
+    if (!first || !last || *last < *first || *last - *first >= static_cast<std::int64_t>(kSeedsMax)) return mistake;
+    for (std::int64_t seed = *first; seed <= *last; ++seed) seeds.push_back({static_cast<std::uint64_t>(seed)});
+    return seeds;
+  }
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const auto seed = parse_seed(text.substr(0, comma));
+    if (!seed || seeds.size() == kSeedsMax) return mistake;
+    seeds.push_back({static_cast<std::uint64_t>(*seed)});
+    if (comma == std::string_view::npos) return seeds;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<std::int64_t> parse_until_percent(std::string_view text) {
+  const auto milli = parse_milli(text);
+  const bool is_number = text.find_first_not_of("0123456789.") == std::string_view::npos;
+  if (!milli || !is_number || *milli < 10 || *milli > 100'000 || *milli % 10 != 0) {
+    return Complaints({"--until"},
+                      quote(text) + " is no multiple of capacity; write a number from 0.01 to 100 such as 1.3");
+  }
+  return *milli / 10;
+}
+
+Result<PlacementPolicy> parse_policy(std::string_view text) {
+  if (const auto policy = find_placement_policy(text)) return *policy;
+  return unknown_name("--policy", text, kPlacementPolicyNames);
+}
+
+Result<Order> parse_order(std::string_view text) {
+  if (const auto order = find_order(text)) return *order;
+  return unknown_name("--order", text, kOrderNames);
+}
+
+Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file) {
+  const Result<std::string> text = read_file(jobs_file);
+  if (!text) return text.error();
+  return read_jobs(jobs_file, *text);
+}
+
+Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file) {
+  Trace trace;
+  Complaints complaints;
+  if (const Result<std::string> text = read_file(nodes_file); !text) {
+    complaints.add_all(text.error());
+  } else if (Result<std::vector<TraceNode>> nodes = read_nodes(nodes_file, *text); !nodes) {
+    complaints.add_all(nodes.error());
+  } else {
+    trace.nodes = std::move(*nodes);
+  }
+  if (Result<std::vector<TraceJob>> jobs = read_jobs_file(jobs_file); !jobs) {
+    complaints.add_all(jobs.error());
+  } else {
+    trace.jobs = std::move(*jobs);
+  }
+  if (!complaints.empty()) return complaints;
+  return trace;
+}
+
+std::int64_t processors_named_in(const std::string& jobs_file) {
+  const Result<std::string> text = read_file(jobs_file);
+  return text ? swf_max_procs(*text).value_or(0) : 0;
+}
+
+int complain(const Complaints& complaints) {
+  const std::string text = complaints.to_string();
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return kExitBadInput;
+}
+
+}  // namespace berth

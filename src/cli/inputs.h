@@ -1,0 +1,35 @@
+// From what was typed to what is simulated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "model/policy.h"
+#include "model/queue.h"
+#include "sim/trace.h"
+
+namespace berth {
+
+// "42", "42..51" or "1,5,9"; at most 1,000 of them.
+Result<std::vector<Seed>> parse_seeds(std::string_view text);
+
+// "1.3" -> 130. From 0.01 to 100, in hundredths.
+Result<std::int64_t> parse_until_percent(std::string_view text);
+
+Result<PlacementPolicy> parse_policy(std::string_view text);
+Result<Order> parse_order(std::string_view text);
+
+// Complaints of both files together.
+Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file);
+Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file);
+// Only what a file says about the number of processors (SWF's MaxProcs); 0 if it says nothing.
+std::int64_t processors_named_in(const std::string& jobs_file);
+
+// Prints all complaints to stderr; the exit code for bad input.
+int complain(const Complaints& complaints);
+
+}  // namespace berth

@@ -1,0 +1,184 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/progress.h"
+#include "cli/run_reports.h"
+#include "model/quantity.h"
+#include "sim/door.h"
+#include "sim/generate.h"
+#include "sim/journal_file.h"
+#include "sim/readers.h"
+
+namespace berth {
+namespace {
+
+struct Typed {
+  std::string jobs;
+  std::string nodes;
+  std::string gpus;
+  std::string generate;
+  int days = 1;
+  int load_percent = 95;
+  std::int64_t jobs_per_day = 0;
+  std::string policy = "fgd";
+  std::string order = "fifo-skip";
+  std::string seed = "42";
+  std::string output = "table";
+  std::string report;
+  std::string journal;
+};
+
+Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
+                                 std::int64_t most) {
+  const auto count = parse_integer(text, least, most);
+  if (!count) return Complaints({option}, count.error());
+  return *count;
+}
+
+Result<Trace> generated(const Typed& typed, Seed seed) {
+  if (!typed.jobs.empty() || !typed.nodes.empty() || !typed.gpus.empty()) {
+    return Complaints({"--generate"}, "makes nodes and jobs itself; leave out --jobs, --nodes and --gpus");
+  }
+  const Result<std::int64_t> nodes = parse_count("--generate", typed.generate, kFleetNodesMin, kFleetNodesMax);
+  if (!nodes) return nodes.error();
+  return generate_fleet({.nodes = *nodes,
+                         .days = typed.days,
+                         .seed = seed,
+                         .jobs_per_day = typed.jobs_per_day,
+                         .load_pct = typed.load_percent});
+}
+
+Result<Trace> gpus_only(const Typed& typed) {
+  Complaints complaints;
+  std::int64_t gpus = processors_named_in(typed.jobs);
+  if (!typed.gpus.empty()) {
+    const Result<std::int64_t> counted = parse_count("--gpus", typed.gpus, 1, kTraceGpusMax);
+    if (counted) gpus = *counted;
+    if (!counted) complaints.add_all(counted.error());
+  } else if (gpus == 0) {
+    complaints.add({"--gpus"}, "say on what the jobs run: --nodes FILE, or --gpus N to count GPUs only");
+  }
+  Trace trace;
+  Result<std::vector<TraceJob>> jobs = read_jobs_file(typed.jobs);
+  if (jobs) trace.jobs = std::move(*jobs);
+  if (!jobs) complaints.add_all(jobs.error());
+  if (!complaints.empty()) return complaints;
+  count_gpus_only(trace, gpus);
+  return trace;
+}
+
+Result<Trace> trace_for(const Typed& typed, Seed seed) {
+  if (!typed.generate.empty()) return generated(typed, seed);
+  if (typed.jobs.empty()) return Complaints({"--jobs"}, "name a file of jobs, or --generate N for a fleet of N nodes");
+  if (typed.nodes.empty()) return gpus_only(typed);
+  if (!typed.gpus.empty())
+    return Complaints({"--gpus"}, "counts GPUs only, without nodes; leave out --nodes or --gpus");
+  Result<Trace> trace = read_trace(typed.nodes, typed.jobs);
+  if (trace) split_large_jobs(*trace);
+  return trace;
+}
+
+int run(const Typed& typed, const std::string& command) {
+  Complaints complaints;
+  const Result<PlacementPolicy> policy = parse_policy(typed.policy);
+  if (!policy) complaints.add_all(policy.error());
+  const Result<Order> order = parse_order(typed.order);
+  if (!order) complaints.add_all(order.error());
+  const Result<std::vector<Seed>> seeds = parse_seeds(typed.seed);
+  if (!seeds) complaints.add_all(seeds.error());
+  if (seeds && seeds->size() != 1) complaints.add({"--seed"}, "a run has one seed; write --seed 42");
+  const Result<Trace> trace = trace_for(typed, seeds ? seeds->front() : Seed{});
+  if (!trace) complaints.add_all(trace.error());
+  if (!complaints.empty()) return complain(complaints);
+
+  std::unique_ptr<JournalFile> journal;
+  Session::Recorder recorder;
+  if (!typed.journal.empty()) {
+    Result<JournalFile> created = JournalFile::create(typed.journal);
+    if (!created) return complain(created.error());
+    journal = std::make_unique<JournalFile>(std::move(*created));
+    journal->begin_section(0, 1);
+    recorder = [&](const Bytes& payload) { journal->append(payload); };
+  }
+  const RunOptions options{.policy = *policy, .order = *order, .seed = seeds->front()};
+  const std::string source = typed.jobs.empty() ? "the generated fleet" : typed.jobs;
+  const Result<ClusterRun> done = [&] {
+    Progress progress("running");
+    return run_cluster(*trace, options, source, recorder,
+                       [&](std::int64_t at, std::int64_t of) { progress.show(at, of); });
+  }();
+  if (!done) return complain(done.error());
+  if (journal) {
+    if (const Result<std::uint64_t> bytes = journal->close(); !bytes) return complain(bytes.error());
+  }
+  std::string report;
+  if (!typed.report.empty()) {
+    const std::string title =
+        typed.jobs.empty() ? fmt::format("A generated fleet of {} nodes", typed.generate) : typed.jobs;
+    const Result<std::string> written = write_run_report(typed.report, *done, *trace, options, title, command);
+    if (!written) return complain(written.error());
+    report = "report: " + *written + "\n";
+  }
+  fmt::print("{}", typed.output == "json" ? run_as_json(*done, options) : run_as_table(*done, options));
+  fmt::print(stderr, "{}", report);
+  return kExitDone;
+}
+
+std::string command_of(const Typed& typed) {
+  std::string command = "berth simulate run";
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, value);
+  };
+  add("--generate", typed.generate);
+  add("--jobs", typed.jobs);
+  add("--nodes", typed.nodes);
+  add("--gpus", typed.gpus);
+  if (!typed.generate.empty() && typed.days != 1) add("--days", std::to_string(typed.days));
+  add("--order", typed.order);
+  add("--policy", typed.policy);
+  add("--seed", typed.seed);
+  return command;
+}
+
+}  // namespace
+
+void add_simulate_run(CLI::App& simulate, int& exit_code) {
+  CLI::App& app = *simulate.add_subcommand("run", "Run jobs in virtual time: arrivals, run times, departures");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("--jobs,--pods", typed->jobs, "Jobs: Philly, openb, SWF, or Berth's CSV or JSON");
+  app.add_option("--nodes", typed->nodes, "The nodes they run on: openb, Philly, or Berth's CSV or JSON");
+  app.add_option("--gpus", typed->gpus, "Instead of nodes: so many GPUs in one pool, and nothing else counts");
+  app.add_option("--generate", typed->generate,
+                 "Instead of files: a fleet of so many nodes with its jobs, made from the seed");
+  app.add_option("--days", typed->days, "Days to generate")->capture_default_str()->check(CLI::Range(1, 366));
+  app.add_option("--load", typed->load_percent, "Offered GPU time of a generated fleet, in percent of its GPUs")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--jobs-per-day", typed->jobs_per_day, "Jobs a day of a generated fleet; 0: as the load needs")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}));
+  app.add_option("--order", typed->order, "fifo (strict), fifo-skip (whoever fits) or sjf (shortest run first)")
+      ->capture_default_str();
+  app.add_option("--policy", typed->policy, "fgd, best-fit, gpu-packing, gpu-clustering, dot-product, random or spread")
+      ->capture_default_str();
+  app.add_option("--seed,--seeds", typed->seed, "Settles ties, and makes the generated fleet")->capture_default_str();
+  app.add_option("--output,-o", typed->output, "table or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--report", typed->report, "Write a page with plots into this folder");
+  app.add_option("--journal", typed->journal, "Record every fact and decision in this file; `berth replay` checks it");
+  app.footer(
+      "Examples:\n"
+      "  berth simulate run --generate 1000 --seed 7 --report out\n"
+      "  berth simulate run --jobs jobs.csv --gpus 640 --order sjf -o json\n"
+      "  berth simulate run --jobs jobs.csv --nodes nodes.csv --journal run.journal\n"
+      "\n"
+      "A job that asks more GPUs than the largest node has becomes a gang of equal pods, which start together.");
+  app.callback([typed, &exit_code] { exit_code = run(*typed, command_of(*typed)); });
+}
+
+}  // namespace berth
