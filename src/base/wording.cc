@@ -62,6 +62,15 @@ std::size_t utf8_character(std::string_view text) {
   return overlong || surrogate || code > 0x10ffff ? 0 : length;
 }
 
+bool has_control_characters(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_character(text.substr(at));
+    if (length > 0 && is_control(text.substr(at, length))) return true;
+    at += std::max(length, std::size_t{1});
+  }
+  return false;
+}
+
 std::string quote(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "'";

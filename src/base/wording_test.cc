@@ -20,6 +20,14 @@ TEST(Quote, IsOneSafeLine) {
   EXPECT_EQ(quote(std::string(1000, 'x')), "'" + std::string(48, 'x') + "...'");
 }
 
+TEST(HasControlCharacters, KnowsThoseOfTerminals) {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"\0"sv, "a\tb"sv, "\x7f"sv, "x\xc2\x80"sv, "\xc2\x9f"sv})
+    EXPECT_TRUE(has_control_characters(text)) << quote(text);
+  for (const std::string_view text : {""sv, "a b"sv, "\xc2\xa0"sv, "\xc3\x9f"sv, "\xe2\x80\x93"sv, "\xff"sv})
+    EXPECT_FALSE(has_control_characters(text)) << quote(text);
+}
+
 TEST(Utf8Character, KnowsWellFormedOnes) {
   struct Case {
     std::string_view text;

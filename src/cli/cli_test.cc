@@ -1,13 +1,17 @@
 // The commands as they are typed: what is printed where, and with which exit code.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/shell.h"
 #include "sim/files.h"
 #include "sim/test_data.h"
 
@@ -123,7 +127,7 @@ TEST_F(Cli, WrongUsageSaysWhatToWriteInstead) {
   const Case cases[] = {
       {{"simulate", "run"}, "name a file of jobs"},
       {{"simulate", "run", "--jobs", jobs}, "--nodes FILE, or --gpus N"},
-      {{"simulate", "run", "--jobs", jobs, "--gpus", "1000000000000"}, "write a whole number from 1 to 16777216"},
+      {{"simulate", "run", "--jobs", jobs, "--gpus", "1000000000000"}, "write a whole number from 1 to 2000000"},
       {{"simulate", "run", "--jobs", jobs, "--gpus", "4", "--nodes", nodes}, "leave out --nodes or --gpus"},
       {{"simulate", "run", "--generate", "100", "--jobs", jobs}, "leave out --jobs"},
       {{"simulate", "run", "--generate", "9"}, "from 10 to 125000"},
@@ -244,6 +248,156 @@ TEST_F(Cli, AScenarioThatDoesNotHoldSaysWhereAndFails) {
   const Outcome refused = berth_command({"scenario", unknown});
   EXPECT_EQ(refused.exit_code, kExitBadInput);
   EXPECT_NE(refused.err.find(unknown + ":2"), std::string::npos) << refused.err;
+}
+
+TEST_F(Cli, ThePublishedTableIsDoubtedLikeEveryInput) {
+  std::filesystem::create_directories(path("expected"));
+  const std::string csv = "expected/analysis_allo_discrete.csv";
+  const std::string header = "workload,sc_policy,100,130\n";
+  const std::string good =
+      "w,06-FGD,90,91\nw,05-BestFit,90,91\nw,04-GpuPacking,90,91\nw,03-GpuClustering,90,91\n"
+      "w,02-DotProd,90,91\n";
+  struct Case {
+    std::string text;
+    const char* complaint;
+  };
+  const Case cases[] = {
+      {header + good + "w,01-Random,abc,91\n", "csv:7:13: 100: 'abc' is not a percentage"},
+      {header + good + "w,01-Random,90,1e999\n", "csv:7:16: 130: '1e999' is not a percentage"},
+      {header + good + "w,01-Random,90,nan\n", "csv:7:16: 130: 'nan' is not a percentage"},
+      {header + good + "w,01-Random,90x,91\n", "csv:7:13: 100: '90x' is not a percentage"},
+      {header + good, "csv: workload 'w' has no row of policy '01-Random'; add it"},
+      {header + "w,99-Other,90,91\n", "csv: has no row of a known policy"},
+      {"workload,sc_policy,100\nw,06-FGD,90\n", "csv:1: column '130' is missing"},
+  };
+  for (const Case& bad : cases) {
+    file(csv, bad.text);
+    const Outcome outcome = berth_command({"simulate", "table", "--data", path("")});
+    EXPECT_EQ(outcome.exit_code, kExitBadInput) << bad.complaint;
+    EXPECT_EQ(outcome.out, "") << bad.complaint;
+    EXPECT_NE(outcome.err.find(bad.complaint), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Cli, WhatACommandThrowsIsOneLineAndExitCodeOne) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(guarded([]() -> int { throw std::bad_alloc(); }), kExitFailed);
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find("berth: std::bad_alloc; take a smaller input"), 0u);
+}
+
+TEST_F(Cli, WhatDoesNotReachStdoutIsAFailure) {
+  std::fflush(stdout);
+  const int stdout_before = dup(STDOUT_FILENO);
+  const int full = open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  dup2(full, STDOUT_FILENO);
+  testing::internal::CaptureStderr();
+  const int exit_code = guarded([] { return std::puts("a result"), kExitDone; });
+  const std::string err = testing::internal::GetCapturedStderr();
+  // What is still in the buffer goes nowhere.
+  const int nowhere = open("/dev/null", O_WRONLY);
+  dup2(nowhere, STDOUT_FILENO);
+  std::fflush(stdout);
+  std::clearerr(stdout);
+  dup2(stdout_before, STDOUT_FILENO);
+  for (const int each : {stdout_before, full, nowhere}) close(each);
+  EXPECT_EQ(exit_code, kExitFailed);
+  EXPECT_EQ(err.find("stdout: cannot be written"), 0u) << err;
+}
+
+TEST_F(Cli, ADemoWhoseReportCannotBeWrittenPrintsNothing) {
+  const Outcome outcome = berth_command({"demo", "--nodes", "10", "--report", "/dev/null/x"});
+  EXPECT_EQ(outcome.exit_code, kExitBadInput);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("cannot be written"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Cli, NothingThatIsTypedIsIgnored) {
+  const std::string jobs = file("jobs.csv", jobs_text);
+  const std::string nodes = file("nodes.csv", nodes_text);
+  struct Case {
+    std::vector<std::string> words;
+    const char* complaint;
+  };
+  const Case cases[] = {
+      {{"--jobs", jobs, "--gpus", "20", "--load", "50"}, "--load: is about a generated fleet; write --generate N"},
+      {{"--jobs", jobs, "--nodes", nodes, "--days", "1"}, "--days: is about a generated fleet"},
+      {{"--jobs", jobs, "--nodes", nodes, "--jobs-per-day", "0"}, "--jobs-per-day: is about a generated fleet"},
+      {{"--jobs", jobs, "--nodes", nodes, "--gpus", ""}, "--gpus: the value is empty"},
+      {{"--jobs", jobs, "--gpus", "20", "--nodes", ""}, "--nodes: the value is empty"},
+      {{"--jobs", jobs, "--gpus", "20", "--generate", ""}, "--generate: the value is empty"},
+      {{"--jobs", jobs, "--gpus", "20", "--seeds", "x"}, "--seeds: 'x'"},
+      {{"--jobs", jobs, "--gpus", "20", "--seed", "x"}, "--seed: 'x'"},
+      {{"--jobs", jobs, "--gpus", "20", "--seeds", "1..2"}, "--seeds: a run has one seed"},
+      {{"--jobs", jobs, "--gpus", "20", "--seeds", "1", "--seed", "2"}, "excludes"},
+  };
+  for (const Case& wrong : cases) {
+    std::vector<std::string> words{"simulate", "run"};
+    words.insert(words.end(), wrong.words.begin(), wrong.words.end());
+    const Outcome outcome = berth_command(words);
+    EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
+    EXPECT_EQ(outcome.out, "") << wrong.complaint;
+    EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Cli, AWordIsQuotedForTheShellWhereItNeedsIt) {
+  EXPECT_EQ(shell_quoted("out/jobs-1.csv"), "out/jobs-1.csv");
+  EXPECT_EQ(shell_quoted("my jobs.csv"), "'my jobs.csv'");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quoted("$(x)"), "'$(x)'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  EXPECT_EQ(shell_command("berth", {{"--jobs", "a b"}, {"--gpus", ""}, {"--seed", "1"}}),
+            "berth --jobs 'a b' --seed 1");
+}
+
+TEST_F(Cli, AReportHasTheWholeCommand) {
+  const Outcome run = berth_command({"simulate", "run", "--generate", "10", "--load", "50", "--jobs-per-day", "40",
+                                     "--seed", "3", "--report", path("out")});
+  ASSERT_EQ(run.exit_code, kExitDone) << run.err;
+  EXPECT_NE(read_file(path("out/index.html"))
+                ->find("berth simulate run --generate 10 --load 50 --jobs-per-day 40 --order fifo-skip --policy fgd "
+                       "--seed 3"),
+            std::string::npos);
+}
+
+TEST_F(Cli, AJournalNeverTakesThePlaceOfAnInput) {
+  const std::string nodes = file("nodes.csv", nodes_text);
+  const std::string jobs = file("jobs.csv", jobs_text);
+  std::filesystem::create_symlink(jobs, path("link.csv"));
+  for (const std::string& journal : {nodes, jobs, path("link.csv"), path("./jobs.csv")}) {
+    for (const char* command : {"run", "fill"}) {
+      const Outcome outcome =
+          berth_command({"simulate", command, "--nodes", nodes, "--jobs", jobs, "--journal", journal});
+      EXPECT_EQ(outcome.exit_code, kExitBadInput) << command << " " << journal;
+      EXPECT_NE(outcome.err.find("is the same file as the input"), std::string::npos) << outcome.err;
+      EXPECT_EQ(*read_file(nodes), nodes_text);
+      EXPECT_EQ(*read_file(jobs), jobs_text);
+    }
+  }
+}
+
+TEST_F(Cli, AJournalThatWasThereOutlivesBadInput) {
+  const std::string journal = file("old.journal", "an older run");
+  // What a trace has too much of is only known when all of it was read.
+  std::string vast = "name,cpu,memory,gpus,gpu_model\n";
+  for (int i = 0; i < 5000; ++i) vast += "n" + std::to_string(i) + ",64,1Pi,8,H100\n";
+  for (const std::string& nodes : {file("bad.csv", "name\n"), file("vast.csv", vast)}) {
+    for (const char* command : {"run", "fill"}) {
+      const Outcome outcome = berth_command(
+          {"simulate", command, "--nodes", nodes, "--jobs", file("jobs.csv", jobs_text), "--journal", journal});
+      EXPECT_EQ(outcome.exit_code, kExitBadInput) << command << " " << nodes;
+      EXPECT_EQ(*read_file(journal), "an older run") << command << " " << nodes;
+    }
+  }
+}
+
+TEST_F(Cli, AScenarioInWhichNothingIsExpectedIsRefused) {
+  const Outcome outcome = berth_command({"scenario", file("none.txt", "nodes n 1 gpus=8\ncycle\n")});
+  EXPECT_EQ(outcome.exit_code, kExitBadInput);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("none.txt: nothing is expected; write at least one expect"), std::string::npos)
+      << outcome.err;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
 
 #include "base/wording.h"
 #include "cli/commands.h"
@@ -34,9 +36,7 @@ std::string unknown_command(const CLI::App& berth, int argc, char** argv) {
   return "";
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app("Berth gives every job on a shared GPU cluster its place, and can say why.", "berth");
   app.require_subcommand(1);
   app.set_version_flag("--version", "berth 0.1.0");
@@ -66,6 +66,29 @@ int run_command_line(int argc, char** argv) {
     return asked_for ? kExitDone : kExitBadInput;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int guarded(const std::function<int()>& command) {
+  int exit_code = kExitFailed;
+  try {
+    exit_code = command();
+  } catch (const std::exception& error) {
+    // A library may throw when stdout takes no more, which is said below. Nothing here asks for memory.
+    if (std::ferror(stdout) == 0) {
+      std::fprintf(stderr, "berth: %s; take a smaller input if memory ran out, else please report this\n",
+                   error.what());
+      return kExitFailed;
+    }
+  }
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  std::fputs("stdout: cannot be written, what came out is not whole; write to a place that has room\n", stderr);
+  return kExitFailed;
+}
+
+int run_command_line(int argc, char** argv) {
+  return guarded([&] { return parse_and_run(argc, argv); });
 }
 
 }  // namespace berth

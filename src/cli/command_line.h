@@ -1,6 +1,8 @@
 // What people type. Results go to stdout, everything else to stderr.
 #pragma once
 
+#include <functional>
+
 namespace berth {
 
 // Exit codes: 0 done; 1 it did not hold (a scenario, a replay); 2 wrong usage or input, with nothing on stdout.
@@ -9,5 +11,8 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitBadInput = 2;
 
 int run_command_line(int argc, char** argv);
+
+// The command's exit code; 1 and a line on stderr if it throws, or if what it printed did not reach stdout.
+int guarded(const std::function<int()>& command);
 
 }  // namespace berth

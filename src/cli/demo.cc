@@ -7,6 +7,8 @@
 #include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/run_reports.h"
+#include "cli/shared_options.h"
+#include "cli/shell.h"
 #include "cycle/explain.h"
 #include "sim/generate.h"
 
@@ -27,9 +29,9 @@ int demo(const Typed& typed) {
   const Trace trace = generate_fleet({.nodes = typed.nodes, .seed = seed, .load_pct = kDemoLoadPercent});
   std::int64_t gpus = 0;
   for (const TraceNode& node : trace.nodes) gpus += node.gpus;
-  fmt::print("One day of a made-up fleet: {} nodes, {} GPUs, {} jobs of many teams (seed {}).\n\n",
-             with_separators(typed.nodes), with_separators(gpus),
-             with_separators(static_cast<std::int64_t>(trace.jobs.size())), typed.seed);
+  std::string text = fmt::format("One day of a made-up fleet: {} nodes, {} GPUs, {} jobs of many teams (seed {}).\n\n",
+                                 with_separators(typed.nodes), with_separators(gpus),
+                                 with_separators(static_cast<std::int64_t>(trace.jobs.size())), typed.seed);
   const RunOptions options{.policy = PlacementPolicy::kFgd, .order = Order::kFifoSkip, .seed = seed};
   const Result<ClusterRun> run = [&] {
     Progress progress("running the day");
@@ -37,13 +39,16 @@ int demo(const Typed& typed) {
                        [&](std::int64_t at, std::int64_t of) { progress.show(at, of); });
   }();
   if (!run) return complain(run.error());
-  fmt::print("{}", run_as_table(*run, options));
-  if (typed.report.empty()) return kExitDone;
-  const std::string command = fmt::format("berth demo --nodes {} --seed {}", typed.nodes, typed.seed);
-  const std::string title = fmt::format("A fleet-day on {} nodes", with_separators(typed.nodes));
-  const Result<std::string> written = write_run_report(typed.report, *run, trace, options, title, command);
-  if (!written) return complain(written.error());
-  fmt::print("\nPlots: {}\n", *written);
+  text += run_as_table(*run, options);
+  if (!typed.report.empty()) {
+    const std::string command =
+        shell_command("berth demo", {{"--nodes", std::to_string(typed.nodes)}, {"--seed", std::to_string(typed.seed)}});
+    const std::string title = fmt::format("A fleet-day on {} nodes", with_separators(typed.nodes));
+    const Result<std::string> written = write_run_report(typed.report, *run, trace, options, title, command);
+    if (!written) return complain(written.error());
+    text += fmt::format("\nPlots: {}\n", *written);
+  }
+  fmt::print("{}", text);
   return kExitDone;
 }
 
@@ -56,7 +61,7 @@ void add_demo(CLI::App& berth, int& exit_code) {
   app.add_option("--seed", typed->seed, "The same seed makes the same day")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--report", typed->report, "Write a page with plots into this folder");
+  app.add_option("--report", typed->report, "Write a page with plots into this folder")->check(not_empty());
   app.footer("Example:\n  berth demo --report out");
   app.callback([typed, &exit_code] { exit_code = demo(*typed); });
 }

@@ -5,6 +5,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
+#include "cli/shared_options.h"
 #include "cycle/explain.h"
 #include "sim/files.h"
 #include "sim/generate.h"
@@ -15,19 +16,13 @@ namespace {
 
 struct Typed {
   std::int64_t nodes = 1000;
-  int days = 1;
-  int load_percent = 95;
-  std::int64_t jobs_per_day = 0;
+  FleetOptions fleet;
   std::int64_t seed = 42;
   std::string directory;
 };
 
 int generate(const Typed& typed) {
-  const Trace trace = generate_fleet({.nodes = typed.nodes,
-                                      .days = typed.days,
-                                      .seed = Seed{static_cast<std::uint64_t>(typed.seed)},
-                                      .jobs_per_day = typed.jobs_per_day,
-                                      .load_pct = typed.load_percent});
+  const Trace trace = generate_fleet(typed.fleet.spec(typed.nodes, Seed{static_cast<std::uint64_t>(typed.seed)}));
   for (const auto& [name, text] :
        {std::pair{"nodes.csv", write_nodes_csv(trace.nodes)}, std::pair{"jobs.csv", write_jobs_csv(trace.jobs)}}) {
     const Result<std::string> written = write_file(typed.directory + "/" + name, text);
@@ -46,13 +41,7 @@ void add_generate(CLI::App& berth, int& exit_code) {
       *berth.add_subcommand("generate", "Write a made-up fleet and its jobs as CSV, to look at or to change");
   const auto typed = std::make_shared<Typed>();
   app.add_option("--nodes", typed->nodes, "Nodes of the fleet")->capture_default_str()->check(CLI::Range(10, 125'000));
-  app.add_option("--days", typed->days, "Days of arrivals")->capture_default_str()->check(CLI::Range(1, 366));
-  app.add_option("--load", typed->load_percent, "Offered GPU time, in percent of the fleet's GPUs")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--jobs-per-day", typed->jobs_per_day, "Jobs a day; 0: as the load needs")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}));
+  add_fleet_options(app, typed->fleet);
   app.add_option("--seed", typed->seed, "The same seed makes the same files")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);

@@ -7,6 +7,7 @@
 
 #include "base/wording.h"
 #include "cli/command_line.h"
+#include "cycle/explain.h"
 #include "model/quantity.h"
 #include "sim/files.h"
 #include "sim/readers.h"
@@ -31,9 +32,8 @@ Complaints unknown_name(std::string_view option, std::string_view text, const Na
 
 }  // namespace
 
-Result<std::vector<Seed>> parse_seeds(std::string_view text) {
-  const Complaints mistake({"--seeds"},
-                           quote(text) + " is no list of seeds; write 42, 42..51 or 1,5,9 (at most 1,000)");
+Result<std::vector<Seed>> parse_seeds(std::string_view text, const std::string& option) {
+  const Complaints mistake({option}, quote(text) + " is no list of seeds; write 42, 42..51 or 1,5,9 (at most 1,000)");
   std::vector<Seed> seeds;
   if (const std::size_t dots = text.find(".."); dots != std::string_view::npos) {
     const auto first = parse_seed(text.substr(0, dots));
@@ -75,7 +75,12 @@ Result<Order> parse_order(std::string_view text) {
 Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file) {
   const Result<std::string> text = read_file(jobs_file);
   if (!text) return text.error();
-  return read_jobs(jobs_file, *text);
+  Result<std::vector<TraceJob>> jobs = read_jobs(jobs_file, *text);
+  if (const std::int64_t left_out = jobs ? swf_jobs_left_out(jobs_file, *text) : 0; left_out > 0) {
+    fmt::print(stderr, "{}: {} {} left out (cancelled or failed before they ran)\n", jobs_file,
+               with_separators(left_out), left_out == 1 ? "job was" : "jobs were");
+  }
+  return jobs;
 }
 
 Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file) {

@@ -14,8 +14,8 @@
 
 namespace berth {
 
-// "42", "42..51" or "1,5,9"; at most 1,000 of them.
-Result<std::vector<Seed>> parse_seeds(std::string_view text);
+// "42", "42..51" or "1,5,9"; at most 1,000 of them. `option` is where they were typed.
+Result<std::vector<Seed>> parse_seeds(std::string_view text, const std::string& option = "--seeds");
 
 // "1.3" -> 130. From 0.01 to 100, in hundredths.
 Result<std::int64_t> parse_until_percent(std::string_view text);
@@ -25,6 +25,7 @@ Result<Order> parse_order(std::string_view text);
 
 // Complaints of both files together.
 Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file);
+// Says on stderr how many jobs of an SWF file were left out, if any were.
 Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file);
 // Only what a file says about the number of processors (SWF's MaxProcs); 0 if it says nothing.
 std::int64_t processors_named_in(const std::string& jobs_file);

@@ -24,6 +24,10 @@ int run_scenarios(const std::vector<std::string>& files) {
     }
     const ScenarioOutcome outcome = run_scenario(file, *text);
     (outcome.refused ? refusals : failures).add_all(outcome.failures);
+    if (outcome.failures.empty() && outcome.expectations == 0) {
+      refusals.add({file}, "nothing is expected; write at least one expect");
+      continue;
+    }
     if (!outcome.failures.empty()) continue;
     ++held;
     lines += fmt::format("ok  {}  ({} expectations)\n", file, outcome.expectations);

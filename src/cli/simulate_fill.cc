@@ -7,6 +7,8 @@
 #include "cli/fill_runs.h"
 #include "cli/inputs.h"
 #include "cli/run_reports.h"
+#include "cli/shared_options.h"
+#include "cli/shell.h"
 #include "sim/door.h"
 #include "sim/journal_file.h"
 
@@ -16,12 +18,8 @@ namespace {
 struct Typed {
   std::string nodes;
   std::string pods;
-  std::string policy = "fgd";
-  std::string seeds = "42..51";
   std::string until = "1.3";
-  std::string output = "table";
-  std::string report;
-  std::string journal;
+  SimulationOptions shared{.seeds = "42..51"};
 };
 
 Complaints write_journal(const std::string& path, const FillRuns& done) {
@@ -37,31 +35,34 @@ Complaints write_journal(const std::string& path, const FillRuns& done) {
 
 int fill(const Typed& typed, const std::string& command) {
   Complaints complaints;
-  const Result<PlacementPolicy> policy = parse_policy(typed.policy);
+  const Result<PlacementPolicy> policy = parse_policy(typed.shared.policy);
   if (!policy) complaints.add_all(policy.error());
-  const Result<std::vector<Seed>> seeds = parse_seeds(typed.seeds);
+  const Result<std::vector<Seed>> seeds = parse_seeds(typed.shared.seeds, typed.shared.seeds_option);
   if (!seeds) complaints.add_all(seeds.error());
   const Result<std::int64_t> until = parse_until_percent(typed.until);
   if (!until) complaints.add_all(until.error());
   Result<Trace> trace = read_trace(typed.nodes, typed.pods);
   if (!trace) complaints.add_all(trace.error());
+  complaints.add_all(journal_over_an_input(typed.shared.journal, {typed.nodes, typed.pods}));
   if (!complaints.empty()) return complain(complaints);
   split_large_jobs(*trace);
 
   const FillOptions options{.policy = *policy, .until_percent = *until};
-  const Result<FillRuns> done =
-      run_fills(*trace, options, *seeds, typed.pods, !typed.journal.empty(), "filling with " + typed.policy);
+  const Result<FillRuns> done = run_fills(*trace, options, *seeds, typed.pods, !typed.shared.journal.empty(),
+                                          "filling with " + typed.shared.policy);
   if (!done) return complain(done.error());
-  if (!typed.journal.empty()) {
-    if (const Complaints failure = write_journal(typed.journal, *done); !failure.empty()) return complain(failure);
+  if (!typed.shared.journal.empty()) {
+    if (const Complaints failure = write_journal(typed.shared.journal, *done); !failure.empty())
+      return complain(failure);
   }
   std::string report;
-  if (!typed.report.empty()) {
-    const Result<std::string> written = write_fill_report(typed.report, done->runs, options, command);
+  if (!typed.shared.report.empty()) {
+    const Result<std::string> written = write_fill_report(typed.shared.report, done->runs, options, command);
     if (!written) return complain(written.error());
     report = "report: " + *written + "\n";
   }
-  fmt::print("{}", typed.output == "json" ? fill_as_json(done->runs, options) : fill_as_table(done->runs, options));
+  fmt::print("{}",
+             typed.shared.output == "json" ? fill_as_json(done->runs, options) : fill_as_table(done->runs, options));
   fmt::print(stderr, "{}", report);
   return kExitDone;
 }
@@ -74,15 +75,8 @@ void add_simulate_fill(CLI::App& simulate, int& exit_code) {
   const auto typed = std::make_shared<Typed>();
   app.add_option("--nodes", typed->nodes, "Nodes: openb, Philly, or Berth's CSV or JSON")->required();
   app.add_option("--pods,--jobs", typed->pods, "Pods or jobs: openb, Philly, SWF, or Berth's CSV or JSON")->required();
-  app.add_option("--policy", typed->policy, "fgd, best-fit, gpu-packing, gpu-clustering, dot-product, random or spread")
-      ->capture_default_str();
-  app.add_option("--seeds,--seed", typed->seeds, "42, 42..51 or 1,5,9; one run each")->capture_default_str();
   app.add_option("--until", typed->until, "Demand to stop at, in multiples of the fleet's GPUs")->capture_default_str();
-  app.add_option("--output,-o", typed->output, "table or json")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--report", typed->report, "Write a page with plots into this folder");
-  app.add_option("--journal", typed->journal, "Record every fact and decision in this file; `berth replay` checks it");
+  add_simulation_options(app, typed->shared, "--seeds", "--seed", "42, 42..51 or 1,5,9; one run each");
   app.footer(
       "Example:\n"
       "  berth simulate fill --nodes nodes.csv --pods pods.csv --policy fgd --seeds 42..51 --until 1.3 -o json\n"
@@ -91,8 +85,12 @@ void add_simulate_fill(CLI::App& simulate, int& exit_code) {
       "of no use to the usual pods (Weng et al., USENIX ATC 2023), each as mean and standard deviation over the "
       "seeds.");
   app.callback([typed, &exit_code] {
-    exit_code = fill(*typed, fmt::format("berth simulate fill --nodes {} --pods {} --policy {} --seeds {} --until {}",
-                                         typed->nodes, typed->pods, typed->policy, typed->seeds, typed->until));
+    const SimulationOptions& shared = typed->shared;
+    exit_code = fill(*typed, shell_command("berth simulate fill", {{"--nodes", typed->nodes},
+                                                                   {"--pods", typed->pods},
+                                                                   {"--policy", shared.policy},
+                                                                   {"--seeds", shared.seeds},
+                                                                   {"--until", typed->until}}));
   });
 }
 

@@ -7,6 +7,8 @@
 #include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/run_reports.h"
+#include "cli/shared_options.h"
+#include "cli/shell.h"
 #include "model/quantity.h"
 #include "sim/door.h"
 #include "sim/generate.h"
@@ -21,15 +23,10 @@ struct Typed {
   std::string nodes;
   std::string gpus;
   std::string generate;
-  int days = 1;
-  int load_percent = 95;
-  std::int64_t jobs_per_day = 0;
-  std::string policy = "fgd";
+  FleetOptions fleet;
+  std::vector<CLI::Option*> fleet_options;
   std::string order = "fifo-skip";
-  std::string seed = "42";
-  std::string output = "table";
-  std::string report;
-  std::string journal;
+  SimulationOptions shared{.seeds = "42"};
 };
 
 Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
@@ -45,18 +42,14 @@ Result<Trace> generated(const Typed& typed, Seed seed) {
   }
   const Result<std::int64_t> nodes = parse_count("--generate", typed.generate, kFleetNodesMin, kFleetNodesMax);
   if (!nodes) return nodes.error();
-  return generate_fleet({.nodes = *nodes,
-                         .days = typed.days,
-                         .seed = seed,
-                         .jobs_per_day = typed.jobs_per_day,
-                         .load_pct = typed.load_percent});
+  return generate_fleet(typed.fleet.spec(*nodes, seed));
 }
 
 Result<Trace> gpus_only(const Typed& typed) {
   Complaints complaints;
   std::int64_t gpus = processors_named_in(typed.jobs);
   if (!typed.gpus.empty()) {
-    const Result<std::int64_t> counted = parse_count("--gpus", typed.gpus, 1, kTraceGpusMax);
+    const Result<std::int64_t> counted = parse_count("--gpus", typed.gpus, 1, kPoolGpusMax);
     if (counted) gpus = *counted;
     if (!counted) complaints.add_all(counted.error());
   } else if (gpus == 0) {
@@ -82,30 +75,47 @@ Result<Trace> trace_for(const Typed& typed, Seed seed) {
   return trace;
 }
 
+Complaints unused_fleet_options(const Typed& typed) {
+  Complaints complaints;
+  for (const CLI::Option* option : typed.fleet_options) {
+    if (!typed.generate.empty() || option->count() == 0) continue;
+    complaints.add({option->get_name()}, "is about a generated fleet; write --generate N, or leave it out");
+  }
+  return complaints;
+}
+
 int run(const Typed& typed, const std::string& command) {
   Complaints complaints;
-  const Result<PlacementPolicy> policy = parse_policy(typed.policy);
+  const Result<PlacementPolicy> policy = parse_policy(typed.shared.policy);
   if (!policy) complaints.add_all(policy.error());
   const Result<Order> order = parse_order(typed.order);
   if (!order) complaints.add_all(order.error());
-  const Result<std::vector<Seed>> seeds = parse_seeds(typed.seed);
+  const Result<std::vector<Seed>> seeds = parse_seeds(typed.shared.seeds, typed.shared.seeds_option);
   if (!seeds) complaints.add_all(seeds.error());
-  if (seeds && seeds->size() != 1) complaints.add({"--seed"}, "a run has one seed; write --seed 42");
+  if (seeds && seeds->size() != 1) {
+    complaints.add({typed.shared.seeds_option}, "a run has one seed; write " + typed.shared.seeds_option + " 42");
+  }
   const Result<Trace> trace = trace_for(typed, seeds ? seeds->front() : Seed{});
   if (!trace) complaints.add_all(trace.error());
+  complaints.add_all(unused_fleet_options(typed));
+  complaints.add_all(journal_over_an_input(typed.shared.journal, {typed.jobs, typed.nodes}));
   if (!complaints.empty()) return complain(complaints);
 
+  const RunOptions options{.policy = *policy, .order = *order, .seed = seeds->front()};
+  const std::string source = typed.jobs.empty() ? "the generated fleet" : typed.jobs;
+  // What is wrong with the trace as a whole is said before an older journal is lost.
+  if (const auto door = Door::open(*trace, {options.seed, options.policy, options.order}, source); !door) {
+    return complain(door.error());
+  }
   std::unique_ptr<JournalFile> journal;
   Session::Recorder recorder;
-  if (!typed.journal.empty()) {
-    Result<JournalFile> created = JournalFile::create(typed.journal);
+  if (!typed.shared.journal.empty()) {
+    Result<JournalFile> created = JournalFile::create(typed.shared.journal);
     if (!created) return complain(created.error());
     journal = std::make_unique<JournalFile>(std::move(*created));
     journal->begin_section(0, 1);
     recorder = [&](const Bytes& payload) { journal->append(payload); };
   }
-  const RunOptions options{.policy = *policy, .order = *order, .seed = seeds->front()};
-  const std::string source = typed.jobs.empty() ? "the generated fleet" : typed.jobs;
   const Result<ClusterRun> done = [&] {
     Progress progress("running");
     return run_cluster(*trace, options, source, recorder,
@@ -116,32 +126,31 @@ int run(const Typed& typed, const std::string& command) {
     if (const Result<std::uint64_t> bytes = journal->close(); !bytes) return complain(bytes.error());
   }
   std::string report;
-  if (!typed.report.empty()) {
+  if (!typed.shared.report.empty()) {
     const std::string title =
         typed.jobs.empty() ? fmt::format("A generated fleet of {} nodes", typed.generate) : typed.jobs;
-    const Result<std::string> written = write_run_report(typed.report, *done, *trace, options, title, command);
+    const Result<std::string> written = write_run_report(typed.shared.report, *done, *trace, options, title, command);
     if (!written) return complain(written.error());
     report = "report: " + *written + "\n";
   }
-  fmt::print("{}", typed.output == "json" ? run_as_json(*done, options) : run_as_table(*done, options));
+  fmt::print("{}", typed.shared.output == "json" ? run_as_json(*done, options) : run_as_table(*done, options));
   fmt::print(stderr, "{}", report);
   return kExitDone;
 }
 
 std::string command_of(const Typed& typed) {
-  std::string command = "berth simulate run";
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, value);
-  };
-  add("--generate", typed.generate);
-  add("--jobs", typed.jobs);
-  add("--nodes", typed.nodes);
-  add("--gpus", typed.gpus);
-  if (!typed.generate.empty() && typed.days != 1) add("--days", std::to_string(typed.days));
-  add("--order", typed.order);
-  add("--policy", typed.policy);
-  add("--seed", typed.seed);
-  return command;
+  const FleetOptions usual;
+  const auto unless = [](auto usually, auto value) { return value == usually ? "" : std::to_string(value); };
+  return shell_command("berth simulate run", {{"--generate", typed.generate},
+                                              {"--jobs", typed.jobs},
+                                              {"--nodes", typed.nodes},
+                                              {"--gpus", typed.gpus},
+                                              {"--days", unless(usual.days, typed.fleet.days)},
+                                              {"--load", unless(usual.load_percent, typed.fleet.load_percent)},
+                                              {"--jobs-per-day", unless(usual.jobs_per_day, typed.fleet.jobs_per_day)},
+                                              {"--order", typed.order},
+                                              {"--policy", typed.shared.policy},
+                                              {"--seed", typed.shared.seeds}});
 }
 
 }  // namespace
@@ -149,28 +158,18 @@ std::string command_of(const Typed& typed) {
 void add_simulate_run(CLI::App& simulate, int& exit_code) {
   CLI::App& app = *simulate.add_subcommand("run", "Run jobs in virtual time: arrivals, run times, departures");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("--jobs,--pods", typed->jobs, "Jobs: Philly, openb, SWF, or Berth's CSV or JSON");
-  app.add_option("--nodes", typed->nodes, "The nodes they run on: openb, Philly, or Berth's CSV or JSON");
-  app.add_option("--gpus", typed->gpus, "Instead of nodes: so many GPUs in one pool, and nothing else counts");
+  app.add_option("--jobs,--pods", typed->jobs, "Jobs: Philly, openb, SWF, or Berth's CSV or JSON")->check(not_empty());
+  app.add_option("--nodes", typed->nodes, "The nodes they run on: openb, Philly, or Berth's CSV or JSON")
+      ->check(not_empty());
+  app.add_option("--gpus", typed->gpus, "Instead of nodes: so many GPUs in one pool, and nothing else counts")
+      ->check(not_empty());
   app.add_option("--generate", typed->generate,
-                 "Instead of files: a fleet of so many nodes with its jobs, made from the seed");
-  app.add_option("--days", typed->days, "Days to generate")->capture_default_str()->check(CLI::Range(1, 366));
-  app.add_option("--load", typed->load_percent, "Offered GPU time of a generated fleet, in percent of its GPUs")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--jobs-per-day", typed->jobs_per_day, "Jobs a day of a generated fleet; 0: as the load needs")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}));
+                 "Instead of files: a fleet of so many nodes with its jobs, made from the seed")
+      ->check(not_empty());
+  typed->fleet_options = add_fleet_options(app, typed->fleet);
   app.add_option("--order", typed->order, "fifo (strict), fifo-skip (whoever fits) or sjf (shortest run first)")
       ->capture_default_str();
-  app.add_option("--policy", typed->policy, "fgd, best-fit, gpu-packing, gpu-clustering, dot-product, random or spread")
-      ->capture_default_str();
-  app.add_option("--seed,--seeds", typed->seed, "Settles ties, and makes the generated fleet")->capture_default_str();
-  app.add_option("--output,-o", typed->output, "table or json")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--report", typed->report, "Write a page with plots into this folder");
-  app.add_option("--journal", typed->journal, "Record every fact and decision in this file; `berth replay` checks it");
+  add_simulation_options(app, typed->shared, "--seed", "--seeds", "Settles ties, and makes the generated fleet");
   app.footer(
       "Examples:\n"
       "  berth simulate run --generate 1000 --seed 7 --report out\n"

@@ -2,11 +2,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 
+#include "base/wording.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/fill_runs.h"
@@ -40,9 +43,36 @@ constexpr PublishedName kPublishedNames[] = {
     {"01-Random", PlacementPolicy::kRandom, 1.0},
 };
 
+// "98.2"; nothing else that a double can be.
+std::optional<double> parse_percent(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100)) return std::nullopt;
+  return value;
+}
+
 using Key = std::tuple<std::string, PlacementPolicy, int>;  // workload, policy, percent
 
-Result<std::map<Key, std::vector<double>>> read_published(const std::string& path) {
+using Published = std::map<Key, std::vector<double>>;
+
+std::set<std::string> workloads_of(const Published& published) {
+  std::set<std::string> workloads;
+  for (const auto& [key, values] : published) workloads.insert(std::get<0>(key));
+  return workloads;
+}
+
+// Every policy is compared on every workload.
+void complain_about_missing(const std::string& path, const Published& published, Complaints& complaints) {
+  if (published.empty()) complaints.add({path}, "has no row of a known policy; write some, such as 06-FGD");
+  for (const std::string& workload : workloads_of(published)) {
+    for (const PublishedName& known : kPublishedNames) {
+      if (published.contains({workload, known.policy, 100})) continue;
+      complaints.add({path}, fmt::format("workload {} has no row of policy '{}'; add it", quote(workload), known.name));
+    }
+  }
+}
+
+Result<Published> read_published(const std::string& path) {
   const Result<std::string> text = read_file(path);
   if (!text) return text.error();
   Complaints complaints;
@@ -54,16 +84,22 @@ Result<std::map<Key, std::vector<double>>> read_published(const std::string& pat
       complaints.add({path, 1}, fmt::format("column '{}' is missing", needed));
   }
   if (!complaints.empty()) return complaints;
-  std::map<Key, std::vector<double>> published;
+  Published published;
   while (csv.next()) {
     const auto field = [&](const char* name) { return std::string(csv.row()[columns[name]].text); };
     const auto* const known = std::ranges::find(kPublishedNames, field("sc_policy"), &PublishedName::name);
     if (known == std::end(kPublishedNames)) continue;
     for (const int percent : {100, 130}) {
-      published[{field("workload"), known->policy, percent}].push_back(
-          std::stod(field(percent == 100 ? "100" : "130")));
+      const Field& field_of_percent = csv.row()[columns[std::to_string(percent)]];
+      if (const std::optional<double> value = parse_percent(field_of_percent.text)) {
+        published[{field("workload"), known->policy, percent}].push_back(*value);
+      } else {
+        complaints.add(csv.place(field_of_percent), fmt::format("{}: {} is not a percentage; write one such as 98.2",
+                                                                percent, quote(field_of_percent.text)));
+      }
     }
   }
+  if (complaints.empty()) complain_about_missing(path, published, complaints);
   if (!complaints.empty()) return complaints;
   return published;
 }
@@ -78,12 +114,10 @@ int table(const Typed& typed) {
   if (!published) complaints.add_all(published.error());
   if (!complaints.empty()) return complain(complaints);
 
-  std::set<std::string> workloads;
-  for (const auto& [key, values] : *published) workloads.insert(std::get<0>(key));
   TextTable out{{"workload", "policy", "ours @100", "published", "apart", "ours @130", "published", "apart", "within"},
                 {}};
   int outside = 0;
-  for (const std::string& workload : workloads) {
+  for (const std::string& workload : workloads_of(*published)) {
     const Result<Trace> trace =
         read_trace(typed.data + "/openb_node_list_gpu_node.csv", typed.data + "/" + workload + ".csv");
     if (!trace) return complain(trace.error());

@@ -26,23 +26,24 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
 // Whether the free amounts of the nodes that a way may use add up to what it asks.
 bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   FreeTotals asked;
-  FlavorSet flavors;
-  bool without_gpus = false;
+  FlavorSet gpu_flavors;  // of the sets that ask GPUs
+  bool any_node = false;  // a set without GPUs may use the CPUs of all
   for (const NumberedPodSet& set : way) {
     const PodRequest& request = state.request(set.request);
     asked.cpu_milli += set.count * request.cpu_milli;
     asked.memory_bytes += set.count * request.memory_bytes;
     asked.gpu_milli += set.count * request.gpu_milli_total();
-    without_gpus = without_gpus || request.gpus == 0;
-    flavors = flavors.united_with(request.flavors);
+    any_node = any_node || request.gpus == 0;
+    if (request.gpus > 0) gpu_flavors = gpu_flavors.united_with(request.flavors);
   }
-  FreeTotals free = without_gpus ? state.ledger().totals_without_gpus() : FreeTotals{};
+  FreeTotals free = any_node ? state.ledger().totals_without_gpus() : FreeTotals{};
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    if (!flavors.contains(FlavorId(flavor))) continue;
     const FreeTotals& totals = state.ledger().totals(FlavorId(flavor));
+    const bool gpus_count = gpu_flavors.contains(FlavorId(flavor));
+    if (gpus_count) free.gpu_milli += totals.gpu_milli;
+    if (!gpus_count && !any_node) continue;
     free.cpu_milli += totals.cpu_milli;
     free.memory_bytes += totals.memory_bytes;
-    free.gpu_milli += totals.gpu_milli;
   }
   return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
          free.gpu_milli >= asked.gpu_milli;

@@ -7,28 +7,22 @@
 namespace berth {
 namespace {
 
-// One idle node of every type.
-Ledger idle_types(const State& state) {
-  Ledger ledger;
-  for (const NodeType& type : state.node_types()) ledger.add(type.node);
-  return ledger;
-}
-
 // How many pods of a set would fit, at most all of them.
-std::int64_t idle_room(const State& state, const Ledger& idle, const NumberedPodSet& set) {
+std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
+  const NodeTypes& types = state.node_types();
   std::int64_t room = 0;
-  for (std::size_t type = 0; type < state.node_types().size() && room < set.count; ++type) {
-    const std::int64_t on_each = std::min(set.count, room_for(idle, NodeId(type), state.request(set.request)));
-    room = std::min(set.count, room + on_each * state.node_types()[type].count);
+  for (std::size_t type = 0; type < types.counts.size() && room < set.count; ++type) {
+    const std::int64_t on_each = std::min(set.count, room_for(types.idle, NodeId(type), state.request(set.request)));
+    room = std::min(set.count, room + on_each * types.counts[type]);
   }
   return room;
 }
 
 bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
-  return std::any_of(state.node_types().begin(), state.node_types().end(), [&](const NodeType& type) {
-    return type.node.gpus > 0 && request.flavors.contains(type.node.flavor);
-  });
+  const std::vector<Node>& types = state.node_types().nodes.values();
+  return std::any_of(types.begin(), types.end(),
+                     [&](const Node& type) { return type.gpus > 0 && request.flavors.contains(type.flavor); });
 }
 
 template <class Holds>
@@ -40,8 +34,7 @@ bool some_way(const Shape& shape, Holds holds) {
 }  // namespace
 
 ReasonCode reason_never(const State& state, const Shape& shape) {
-  const Ledger idle = idle_types(state);
-  const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, idle, set) == set.count; };
+  const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
   if (some_way(shape, fits_idle)) return ReasonCode::kNone;
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });
@@ -49,11 +42,10 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
 }
 
 std::int64_t pods_when_idle(const State& state, const Shape& shape) {
-  const Ledger idle = idle_types(state);
   std::int64_t most = 0;
   for (const auto& way : shape.ways) {
     std::int64_t pods = 0;
-    for (const NumberedPodSet& set : way) pods += idle_room(state, idle, set);
+    for (const NumberedPodSet& set : way) pods += idle_room(state, set);
     most = std::max(most, pods);
   }
   return most;

@@ -6,6 +6,7 @@
 #include "cycle/feasibility.h"
 #include "fairness/order.h"
 #include "placement/place.h"
+#include "placement/refused_requests.h"
 #include "state/trial.h"
 
 namespace berth {
@@ -18,19 +19,30 @@ struct Cycle {
   Plan& plan;
 };
 
+// Tries one workload; what it lacks if it does not fit. Counts as an attempt only what had to be looked at.
+std::variant<Start, Unfit> attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  const State& state = cycle.engine.state;
+  const Shape& shape = state.shape(state.workload(candidate).shape);
+  if (refused.covers(state, shape)) return Unfit{1};
+  ++cycle.plan.attempts;
+  // A stream per workload: what one draws does not depend on who was tried before it.
+  const Rng rng(state.seed(), candidate.value());
+  auto outcome = place_workload(state, cycle.trial, cycle.engine.index, candidate, rng);
+  if (std::holds_alternative<Unfit>(outcome)) refused.add(state, shape);
+  return outcome;
+}
+
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
-  State& state = cycle.engine.state;
+  const State& state = cycle.engine.state;
   CandidateOrder order(state);
+  RefusedRequests refused;
   while (const auto candidate = order.next()) {
     if (cycle.plan.attempts == cycle.effort.attempts_max) {
       cycle.plan.finished = false;
       return;
     }
-    ++cycle.plan.attempts;
-    // A stream per workload: what one draws does not depend on who was tried before it.
-    const Rng rng(state.seed(), candidate->value());
-    auto outcome = place_workload(state, cycle.trial, cycle.engine.index, *candidate, rng);
+    auto outcome = attempt(cycle, *candidate, refused);
     if (Start* const start = std::get_if<Start>(&outcome)) {
       cycle.plan.starts.push_back(std::move(*start));
       order.started();

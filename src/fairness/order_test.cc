@@ -147,11 +147,11 @@ class Plainly {
 
   QueueId line(WorkloadId id) const { return state_.line_of(state_.workload(id).queue); }
   Order order(WorkloadId id) const { return *state_.queues()[line(id).index()].order; }
-  std::tuple<std::int64_t, std::int64_t, WorkloadId> key(WorkloadId id) const {
-    if (order(id) != Order::kSjf) return {0, 0, id};
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, WorkloadId> key(WorkloadId id) const {
+    if (order(id) != Order::kSjf) return {0, 0, 0, id};
     const Workload& workload = state_.workload(id);
     const std::int64_t run = workload.declared_run == kRunNotDeclared ? INT64_MAX : workload.declared_run.ms;
-    return {run, state_.shape(workload.shape).gpu_milli, id};
+    return {run, state_.shape(workload.shape).gpu_milli, workload.rank, id};
   }
   FlavorSet flavors(WorkloadId id) const { return state_.shape(state_.workload(id).shape).flavors; }
   bool known_blocked(WorkloadId id) const {
@@ -209,7 +209,9 @@ TEST(CandidateOrderProperty, IsWhatThePlainRulesSay) {
       const PodRequest request = rng.below(5) == 0 ? PodRequest{.cpu_milli = rng.between(0, 1)}
                                                    : gpus(one_of(rng, {1, 2}), FlavorSet::from_bits(1 + rng.below(3)));
       const Duration run = rng.below(4) == 0 ? kRunNotDeclared : Duration{rng.between(1, 3)};
-      state.apply(submission(QueueId(static_cast<std::size_t>(rng.below(3))), single_pod(request), run));
+      WorkloadSubmitted job = submission(QueueId(static_cast<std::size_t>(rng.below(3))), single_pod(request), run);
+      job.rank = rng.between(0, 3);
+      state.apply(job);
     }
     Plan plan;
     plan.revision = state.revision();

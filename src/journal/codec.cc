@@ -266,6 +266,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.queue);
   fields(io, event.at);
   fields(io, event.declared_run);
+  io(event.rank);
   fields(io, event.shape.ways);
 }
 

@@ -48,11 +48,11 @@ PodSet any_set(Rng& rng) {
 }
 
 WorkloadSubmitted any_submission(Rng& rng) {
-  return {any_text(rng),
-          any_id<QueueId>(rng),
-          Time{any<std::int64_t>(rng)},
-          Duration{any<std::int64_t>(rng)},
-          {any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); })}};
+  WorkloadSubmitted submitted{any_text(rng), any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, {}, 0, {}};
+  submitted.declared_run = Duration{any<std::int64_t>(rng)};
+  submitted.rank = any<std::int64_t>(rng);
+  submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
+  return submitted;
 }
 
 Plan any_plan(Rng& rng) {
@@ -136,6 +136,7 @@ void expect_same_fields(const Record& a, const Record& b) {
     ASSERT_EQ(job->queue, again.queue);
     ASSERT_EQ(job->at, again.at);
     ASSERT_EQ(job->declared_run, again.declared_run);
+    ASSERT_EQ(job->rank, again.rank);
     ASSERT_EQ(job->shape, again.shape);
   }
 }

@@ -1,6 +1,7 @@
 // A fact. The state is the fold of all facts and of the plans that were adopted; nothing else changes it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,6 +61,7 @@ struct WorkloadSubmitted {
   QueueId queue;
   Time at;
   Duration declared_run = kRunNotDeclared;
+  std::int64_t rank = 0;  // where order sjf finds nothing else to tell two apart, the smaller goes first: a trace's row
   WorkloadShape shape;
 };
 

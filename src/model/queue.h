@@ -13,7 +13,7 @@ namespace berth {
 enum class Order : std::uint8_t {
   kFifo,      // who came first; nobody passes a blocked head that could use the same flavors
   kFifoSkip,  // who came first among those that fit
-  kSjf,       // shortest declared run among those that fit, then fewer GPUs, then who came first
+  kSjf,       // shortest declared run among those that fit, then fewer GPUs, then the smaller rank
 };
 
 inline constexpr std::string_view kOrderNames[] = {"fifo", "fifo-skip", "sjf"};

@@ -46,7 +46,8 @@ struct Workload {
   QueueId queue;
   Time submitted;
   Duration declared_run = kRunNotDeclared;
-  Time started;  // of the current or the last attempt
+  std::int64_t rank = 0;  // as it was submitted with
+  Time started;           // of the current or the last attempt
   PodId first_pod;
   std::uint32_t attempts = 0;
   Phase phase = Phase::kPending;

@@ -28,7 +28,7 @@ class Simulation {
     run_.times.resize(trace.jobs.size());
   }
 
-  ClusterRun go(const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  Result<ClusterRun> go(const std::string& source, const std::function<void(std::int64_t, std::int64_t)>& progress) {
     open();
     const auto all = static_cast<std::int64_t>(2 * arrivals_.size());
     while (const std::optional<Time> now = next_moment()) {
@@ -36,6 +36,10 @@ class Simulation {
       finish_until(*now);
       submit_until(*now);
       pass(*now);
+      if (ends_too_late_) {
+        return Complaints({source},
+                          "the jobs run on for more than 10,000 years; look for a run time in the wrong unit");
+      }
       sample(*now);
       if (progress) progress(static_cast<std::int64_t>(submitted_ + ended_), all);
     }
@@ -106,7 +110,9 @@ class Simulation {
     for (; submitted_ < arrivals_.size(); ++submitted_) {
       const TraceJob& job = trace_.jobs[arrivals_[submitted_]];
       if (job.submit > now) return;
-      session_.apply(door_.submission(job, job.submit));
+      WorkloadSubmitted submission = door_.submission(job, job.submit);
+      submission.rank = static_cast<std::int64_t>(arrivals_[submitted_]);
+      session_.apply(submission);
       run_.times[arrivals_[submitted_]].submit = job.submit;
       pending_milli_ += gpu_milli_of(job);
     }
@@ -120,6 +126,7 @@ class Simulation {
       times.started = true;
       times.start = now;
       times.end = now + job.run;
+      ends_too_late_ = ends_too_late_ || times.end > kTimeMax;
       ends_.push({times.end, start.workload});
       allocated_milli_ += gpu_milli_of(job);
       pending_milli_ -= gpu_milli_of(job);
@@ -211,6 +218,7 @@ class Simulation {
   Time last_submit_;
   Time counted_until_;
   double arriving_gpu_ms_ = 0;  // until the last submission
+  bool ends_too_late_ = false;
   Duration sample_every_;
   bool drain_sampled_ = false;
   Time next_sample_;
@@ -225,7 +233,7 @@ Result<ClusterRun> run_cluster(const Trace& trace, const RunOptions& options, co
       Door::open(trace, {.seed = options.seed, .policy = options.policy, .order = options.order}, source);
   if (!door) return door.error();
   Simulation simulation(trace, *door, std::move(recorder));
-  return simulation.go(progress);
+  return simulation.go(source, progress);
 }
 
 }  // namespace berth

@@ -100,8 +100,13 @@ bool CsvReader::next() {
       complain(empty_line, 1, "an empty line between rows; take it away, or write the row that is missing");
     empty_line = 0;
     if (line == Line::kBroken) continue;
-    if (row_.size() == header_.size()) return true;
-    complain_about_field_count();
+    if (row_.size() != header_.size()) {
+      complain_about_field_count();
+    } else if (cut_) {
+      complain(line_, 0, std::string(kNoLineEnd));
+    } else {
+      return true;
+    }
   }
 }
 

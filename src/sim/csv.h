@@ -1,6 +1,7 @@
 // Comma-separated text, row by row, strictly: RFC 4180 (quotes, doubled quotes, CRLF) in UTF-8, with or without a byte
 // order mark. Two liberties: blanks around an unquoted field are not part of it, and empty lines may follow the last row.
-// Everything else that is not a table is a complaint, so that a half-written file is never taken for a shorter one.
+// Everything else that is not a table is a complaint, so that a half-written file is never taken for a shorter one: a last
+// row without a line end is one, too, because nobody can tell "8" from the beginning of "80".
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,10 @@ struct Field {
 // Whether all of it is UTF-8 text in lines; otherwise one complaint about the first place that is not.
 bool complain_unless_text(std::string_view file_name, std::string_view text, Complaints& complaints);
 
+// Of a last line that is complete otherwise.
+inline constexpr std::string_view kNoLineEnd =
+    "the last line has no line end: was the file written to its end? If so, end it with a line end";
+
 // The text without a byte order mark.
 std::string_view without_byte_order_mark(std::string_view text);
 
@@ -36,7 +41,8 @@ class CsvReader {
   // The column names; none if the file has no header that can be used (a complaint says why).
   std::span<const Field> header() const { return header_; }
 
-  // Goes to the next row that has as many fields as the header; rows that have not are complained about and passed.
+  // Goes to the next row that has as many fields as the header, and a line end; rows that have not are complained about and
+  // passed.
   bool next();
 
   // The current row. Valid until the next call of next().

@@ -106,11 +106,16 @@ std::vector<TypicalPod> typical_pods(const std::vector<WorkloadSubmitted>& submi
   std::vector<std::pair<Kind, std::int64_t>> kinds(pods_of.begin(), pods_of.end());
   std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<TypicalPod> typical;
+  // Weights are shares: counts beyond the bound are scaled down, half way so that rounding up stays inside.
+  const bool scaled = all > kTypicalWeightMax / 2;
+  const auto weight = [&](std::int64_t pods) {
+    return scaled ? static_cast<std::int64_t>(Wide{pods} * (kTypicalWeightMax / 2) / all) + 1 : pods;
+  };
   std::int64_t covered = 0;
   for (const auto& [kind, pods] : kinds) {
     if (covered * 100 >= all * 95 || typical.size() == kTypicalPodsMax) break;
     const auto& [cpu_milli, gpus, gpu_milli, flavors] = kind;
-    typical.push_back({cpu_milli, gpus, gpu_milli, FlavorSet::from_bits(flavors), pods});
+    typical.push_back({cpu_milli, gpus, gpu_milli, FlavorSet::from_bits(flavors), weight(pods)});
     covered += pods;
   }
   return typical;

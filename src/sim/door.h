@@ -17,6 +17,9 @@ struct DoorOptions {
   Order order = Order::kFifoSkip;
 };
 
+// Most GPUs of such a pool: twice the largest fleet that is planned for.
+inline constexpr std::int64_t kPoolGpusMax = 2'000'000;
+
 // A fleet of one-GPU nodes in which only GPUs count; `gpus` of them take the place of the trace's nodes, and its jobs
 // ask no CPU, memory or type. A job of n GPUs is a gang of n pods.
 void count_gpus_only(Trace& trace, std::int64_t gpus);

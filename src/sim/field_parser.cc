@@ -25,9 +25,7 @@ bool is_whole(std::string_view text) {
 std::string_view wrong_with(std::string_view name) {
   if (name.size() > kNameMax) return " is too long; write at most 253 bytes";
   // A label's blanks at its ends would not survive a table, control characters no terminal.
-  if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; })) {
-    return " has control characters; take them out";
-  }
+  if (has_control_characters(name)) return " has control characters; take them out";
   if (!name.empty() && (name.front() == ' ' || name.back() == ' ')) return " begins or ends with a blank; take it away";
   return {};
 }

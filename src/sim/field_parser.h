@@ -1,6 +1,7 @@
 // What all trace formats ask of their fields: amounts within bounds, known GPU models, names that are there once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class FieldParser {
   FieldParser(std::string_view file_name, Complaints& complaints) : file_name_(file_name), complaints_(complaints) {}
 
   void complain(const Field& field, std::string_view column, std::string text);
+
+  // To tell whether a field was good: what follows only from one that was not is no complaint of its own.
+  std::size_t complaint_count() const { return complaints_.count(); }
 
   // A plain whole number; `of_what` says of what it counts: "MiB", "thousandths of a core".
   std::int64_t whole(const Field& field, std::string_view column, std::int64_t low, std::int64_t high,

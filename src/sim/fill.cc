@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "base/wide.h"
 #include "sim/door.h"
 
 namespace berth {
@@ -65,6 +66,14 @@ Result<FillRun> run_fill(const Trace& trace, const FillOptions& options, Seed se
   session.apply(TypicalPodsChosen{typical_pods(pods)});
   const Fleet fleet(session.state());
   if (fleet.gpu_milli == 0) return Complaints({source}, "no node has a GPU; give nodes with GPUs");
+
+  const Wide arrivals =
+      Wide{fleet.gpu_milli} * options.until_percent / 100 * static_cast<Wide>(pods.size()) / asked_milli;
+  if (arrivals > kFillArrivalsMax) {
+    return Complaints({source},
+                      "so few of the pods ask for GPUs that more than 16,000,000 would have to arrive; leave out "
+                      "pods without GPUs, or give a smaller fleet");
+  }
 
   Rng rng(seed, kArrivalStream);
   rng.shuffle(std::span(pods));

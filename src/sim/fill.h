@@ -13,6 +13,9 @@
 
 namespace berth {
 
+// More arrivals than this are refused before the run begins.
+inline constexpr std::int64_t kFillArrivalsMax = 16'000'000;
+
 struct FillOptions {
   PlacementPolicy policy = PlacementPolicy::kFgd;
   std::int64_t until_percent = 130;  // of the fleet's GPUs

@@ -79,7 +79,7 @@ TEST(ReplayJournal, FindsWhatTheChainCannot) {
   const Event configured = RunConfigured{Seed{1}, PlacementPolicy::kBestFit};
   const Event queue = QueueAdded{{"q", QueueId(), Order::kFifo}};
   const Event node = NodesAdded{{{.name = "n", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1000}}};
-  const Event job = WorkloadSubmitted{"j", QueueId(0), Time{}, kRunNotDeclared, {{{{{.cpu_milli = 1000}, 1}}}}};
+  const Event job = WorkloadSubmitted{"j", QueueId(0), Time{}, kRunNotDeclared, 0, {{{{{.cpu_milli = 1000}, 1}}}}};
   const CycleAsked cycle{Time{5}, Effort::unbounded()};
   Plan plan{Time{5}, 4, {{WorkloadId(0), 0, {{NodeId(0), {}}}}}, {}, 1, true};
   State state;

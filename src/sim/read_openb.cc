@@ -43,14 +43,17 @@ TraceJob read_pod(std::span<const Field> fields, FieldParser& parser) {
   job.name = parser.unique_name(fields[kName], "name");
   job.cpu_milli = parser.whole(fields[kCpuMilli], "cpu_milli", 0, kCpuMilliMax, "thousandths of a core");
   job.memory_bytes = parser.whole(fields[kMemoryMib], "memory_mib", 0, kMemoryMibMax, "MiB") << 20;
+  const std::size_t before_gpus = parser.complaint_count();
   job.gpus = static_cast<int>(parser.whole(fields[kNumGpu], "num_gpu", 0, kGpusPerNodeMax, "a number of GPUs"));
-  job.gpu_milli = read_gpu_milli(fields[kGpuMilli], job.gpus, parser);
+  if (parser.complaint_count() == before_gpus) job.gpu_milli = read_gpu_milli(fields[kGpuMilli], job.gpus, parser);
   if (job.gpus > 0) job.gpu_models = parser.gpu_models(fields[kGpuSpec], "gpu_spec");
   const Field& creation = fields[kCreationTime];
   const Field& deletion = fields[kDeletionTime];
   if (creation.line > 0) job.submit.ms = 1000 * parser.whole(creation, "creation_time", 0, kSecondsMax, "seconds");
   if (creation.line > 0 && deletion.line > 0) {
+    const std::size_t before_end = parser.complaint_count();
     const Time end{1000 * parser.whole(deletion, "deletion_time", 0, kSecondsMax, "seconds")};
+    if (parser.complaint_count() != before_end) return job;
     if (end < job.submit) {
       parser.complain(deletion, "deletion_time",
                       quote(deletion.text) + " is before creation_time; write seconds from " +

@@ -55,7 +55,9 @@ TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser) {
   node.name = parser.unique_name(fields[kNodeName], "name");
   node.cpu_milli = parser.cpu_milli(fields[kNodeCpu], "cpu");
   node.memory_bytes = parser.memory_bytes(fields[kNodeMemory], "memory");
+  const std::size_t complaints_before = parser.complaint_count();
   node.gpus = static_cast<int>(parser.whole(fields[kNodeGpus], "gpus", 0, kGpusPerNodeMax, "a number of GPUs"));
+  const bool gpus_known = parser.complaint_count() == complaints_before;
   parser.count_gpus(fields[kNodeGpus], "gpus", node.gpus);
   const Field& model = fields[kGpuModel];
   if (node.gpus > 0 && model.text.empty()) {
@@ -64,7 +66,7 @@ TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser) {
                     "a node with GPUs has no model; write one such as H100, or gpu where the kind does not matter");
   } else if (node.gpus > 0) {
     node.gpu_model = parser.gpu_model(model, "gpu_model");
-  } else if (!model.text.empty()) {
+  } else if (gpus_known && !model.text.empty()) {
     parser.complain(model, "gpu_model",
                     quote(model.text) + " of a node without GPUs; leave it empty, or write how many GPUs it has");
   }
@@ -76,7 +78,9 @@ TraceJob read_own_job(std::span<const Field> fields, FieldParser& parser) {
   job.name = parser.unique_name(fields[kName], "name");
   job.submit = Time{parser.seconds_ms(fields[kSubmit], "submit_s")};
   job.run = Duration{parser.seconds_ms(fields[kRun], "run_s")};
+  const std::size_t complaints_before = parser.complaint_count();
   const std::int64_t milli_gpus = parser.milli_gpus(fields[kGpus], "gpus");
+  const bool gpus_known = parser.complaint_count() == complaints_before;
   job.gpus = static_cast<int>(milli_gpus < kMilliPerGpu ? (milli_gpus > 0 ? 1 : 0) : milli_gpus / kMilliPerGpu);
   job.gpu_milli = static_cast<int>(std::min<std::int64_t>(milli_gpus, kMilliPerGpu));
   const Field& pods = fields[kPods];
@@ -92,7 +96,7 @@ TraceJob read_own_job(std::span<const Field> fields, FieldParser& parser) {
   job.queue = parser.label(fields[kQueue], "queue");
   job.user = parser.label(fields[kUser], "user");
   job.gpu_models = parser.gpu_models(fields[kGpuModels], "gpu_models");
-  if (job.gpus == 0 && milli_gpus == 0 && !job.gpu_models.empty()) {
+  if (gpus_known && job.gpus == 0 && !job.gpu_models.empty()) {
     parser.complain(fields[kGpuModels], "gpu_models",
                     quote(fields[kGpuModels].text) + " of a job without GPUs; leave it empty");
   }

@@ -1,5 +1,6 @@
 // Berth's own JSON: {"nodes": [{...}], "jobs": [{...}]} with the names of the own tables' columns as keys, or one bare list.
-// simdjson reads on demand, so only the list that is asked for is looked at closely; the other one is passed over.
+// simdjson reads on demand: the list that is asked for is read closely; of the other one it is only seen that it is a list
+// of objects, and JSON to its end, because whoever half wrote one list is not trusted with the other.
 #include <simdjson.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ namespace ondemand = simdjson::ondemand;
 using simdjson::error_code;
 
 constexpr std::array<std::string_view, 2> kListNames = {"nodes", "jobs"};
+// How deep lists and objects may stand in each other in what is only walked through: the walk must not use up the stack.
+constexpr int kDepthMax = 64;
 
 std::string_view kind_of(ondemand::json_type type) {
   switch (type) {
@@ -98,7 +101,7 @@ class JsonReader {
   }
 
  private:
-  // The three return false when the JSON is broken and nothing after this place can be understood.
+  // These return false when the JSON is broken and nothing after this place can be understood.
   template <class ReadEntry>
   bool read_lists(ondemand::object& object, ReadEntry& read_entry) {
     std::array<bool, 2> seen{};
@@ -114,18 +117,20 @@ class JsonReader {
       }
       bool& this_seen = seen[static_cast<std::size_t>(known - kListNames.begin())];
       if (this_seen) complain(key_start, "key " + quote(key) + " is there twice; keep one of them");
-      const bool wanted = key == list_ && !this_seen;
+      const bool first = !this_seen;
       this_seen = true;
-      if (!wanted) continue;
+      if (!first) continue;
       ondemand::json_type type{};
       const char* const value_start = start_of(field.value());
       if (failed(field.value().type().get(type))) return false;
       if (type != ondemand::json_type::array) {
-        complain(value_start, list_ + ": this is " + std::string(kind_of(type)) + "; write a list of objects");
+        complain(value_start,
+                 std::string(*known) + ": this is " + std::string(kind_of(type)) + "; write a list of objects");
         continue;
       }
       ondemand::array array;
-      if (failed(field.value().get_array().get(array)) || !read_list(array, value_start, read_entry)) return false;
+      if (failed(field.value().get_array().get(array))) return false;
+      if (!(*known == list_ ? read_list(array, value_start, read_entry) : walk_list(array, *known))) return false;
     }
     if (!seen[list_ == kListNames[0] ? 0 : 1]) {
       complain(json_.data(), "there is no key '" + list_ + "'; write {\"" + list_ + "\": [...]}");
@@ -171,6 +176,65 @@ class JsonReader {
     return true;
   }
 
+  // The list that is not wanted.
+  bool walk_list(ondemand::array& array, std::string_view name) {
+    for (auto next : array) {
+      ondemand::value value;
+      ondemand::json_type type{};
+      if (failed(std::move(next).get(value)) || failed(value.type().get(type))) return false;
+      if (type != ondemand::json_type::object) {
+        complain(start_of(value),
+                 std::string(name) + ": this is " + std::string(kind_of(type)) + "; write an object for each");
+      }
+      if (!walk(value, type, 1)) return false;
+    }
+    return true;
+  }
+
+  // Through all of a value, because simdjson checks only what is asked for.
+  bool walk(ondemand::value& value, ondemand::json_type type, int depth) {
+    const char* const start = start_of(value);
+    if (depth > kDepthMax) {
+      complain(start, "lists and objects in each other, more than " + std::to_string(kDepthMax) + " deep");
+      return false;
+    }
+    ondemand::array array;
+    ondemand::object object;
+    std::string_view text;
+    bool truth = false;
+    switch (type) {
+      case ondemand::json_type::array:
+        if (failed(value.get_array().get(array))) return false;
+        for (auto next : array) {
+          ondemand::value element;
+          if (failed(std::move(next).get(element)) || failed(element.type().get(type))) return false;
+          if (!walk(element, type, depth + 1)) return false;
+        }
+        return true;
+      case ondemand::json_type::object:
+        if (failed(value.get_object().get(object))) return false;
+        for (auto next : object) {
+          ondemand::field field;
+          if (failed(std::move(next).get(field)) || failed(field.unescaped_key().get(text))) return false;
+          if (failed(field.value().type().get(type)) || !walk(field.value(), type, depth + 1)) return false;
+        }
+        return true;
+      case ondemand::json_type::number:
+        if (is_json_number(number_token(value))) return true;
+        complain(start, quote(number_token(value)) + " is not a number");
+        return false;
+      case ondemand::json_type::string:
+        return !failed(value.get_string().get(text));
+      case ondemand::json_type::boolean:
+        return !failed(value.get_bool().get(truth));
+      case ondemand::json_type::null:
+        if (failed(value.is_null().get(truth))) return false;
+        if (!truth) complain(start, "this is not JSON: neither null nor anything else");
+        return truth;
+    }
+    return !failed(simdjson::TAPE_ERROR);
+  }
+
   bool read_fields(ondemand::object& object, std::vector<Field>& fields) {
     std::vector<bool> seen(fields.size());
     for (auto next : object) {
@@ -202,8 +266,7 @@ class JsonReader {
     const bool is_text = key == "name" || key == "queue" || key == "user" || key == "gpu_model" || key == "gpu_models";
     const bool is_number = key == "submit_s" || key == "run_s" || key == "pods";
     if (type == ondemand::json_type::number && !is_text) {
-      std::string_view token = value.raw_json_token();
-      while (!token.empty() && std::string_view(" \t\r\n").contains(token.back())) token.remove_suffix(1);
+      const std::string_view token = number_token(value);
       if (!is_json_number(token)) {
         complain(start, std::string(key) + ": " + quote(token) + " is not a number");
         return false;
@@ -239,7 +302,12 @@ class JsonReader {
         continue;
       }
       std::string_view text;
+      const char* const model_start = start_of(model);
       if (failed(model.get_string().get(text))) return false;
+      if (text.empty()) {
+        complain(model_start,
+                 "gpu_models: '' is no GPU type; write one such as H100, or an empty list where any will do");
+      }
       if (!models.empty()) models += '|';
       models += text;
     }
@@ -253,6 +321,12 @@ class JsonReader {
   }
 
   const char* start_of(ondemand::value& value) const { return value.raw_json_token().data(); }
+
+  std::string_view number_token(ondemand::value& value) const {
+    std::string_view token = value.raw_json_token();
+    while (!token.empty() && std::string_view(" \t\r\n").contains(token.back())) token.remove_suffix(1);
+    return token;
+  }
 
   void complain_about_key(const char* at, std::string_view key, std::span<const std::string_view> known) {
     const std::string_view near = nearest_word(key, known);

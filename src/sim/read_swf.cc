@@ -110,6 +110,7 @@ std::optional<TraceJob> read_job(std::span<const Field> fields, FieldParser& par
   const std::int64_t status = parser.whole(fields[kStatus], "status", -1, kCancelled, "a status");
   if (status >= kPartial && status <= kLastPartial) return std::nullopt;
 
+  const std::size_t complaints_before = parser.complaint_count();
   const std::int64_t requested =
       parser.whole(fields[kRequested], "requested processors", -1, kJobGpusMax, "a number of processors");
   const std::int64_t allocated =
@@ -117,7 +118,7 @@ std::optional<TraceJob> read_job(std::span<const Field> fields, FieldParser& par
   const std::int64_t processors = requested > 0 ? requested : allocated;
   const bool ran = is_positive(fields[kRun].text) && processors > 0;
   if (!ran && (status == kCancelled || status == kFailed)) return std::nullopt;
-  if (processors <= 0) {
+  if (processors <= 0 && parser.complaint_count() == complaints_before) {
     parser.complain(fields[kRequested], "requested processors",
                     "neither these nor the allocated ones are known; write how many the job had");
   }
@@ -145,8 +146,14 @@ Result<SwfJobs> read_swf(std::string_view file_name, std::string_view text) {
   SwfJobs swf;
   for (Lines lines(content); lines.next();) {
     const std::string_view line = trimmed(lines.line());
-    if (line.empty() || line.starts_with(';')) continue;
+    if (line.empty()) continue;
+    const bool is_comment = line.starts_with(';');
     const SwfLine numbers = split(lines.line(), lines.number());
+    if (lines.cut() && (is_comment || numbers.count == kSwfFields)) {
+      complaints.add({std::string(file_name), lines.number(), 0}, std::string(kNoLineEnd));
+      continue;
+    }
+    if (is_comment) continue;
     if (!parser.count_row(numbers.fields[0])) break;
     if (numbers.count != kSwfFields) {
       complaints.add({std::string(file_name), lines.number(), 0},

@@ -101,4 +101,11 @@ Result<std::vector<TraceJob>> read_jobs(std::string_view file_name, std::string_
   return read_nearest(file_name, text, "job", kJobTables, kNodeTables);
 }
 
+std::int64_t swf_jobs_left_out(std::string_view file_name, std::string_view text) {
+  const std::string_view content = without_byte_order_mark(text);
+  if (looks_like_json(content) || !looks_like_swf(content)) return 0;
+  const auto swf = read_swf(file_name, text);
+  return swf ? swf->left_out : 0;
+}
+
 }  // namespace berth

@@ -45,6 +45,8 @@ struct SwfJobs {
   std::int64_t left_out = 0;  // cancelled or failed before they ran, and parts of jobs that were checkpointed
 };
 Result<SwfJobs> read_swf(std::string_view file_name, std::string_view text);
+// How many jobs read_jobs leaves out of this text without a complaint; 0 for other formats, and where it complains.
+std::int64_t swf_jobs_left_out(std::string_view file_name, std::string_view text);
 // What the header comment "MaxProcs" says.
 std::optional<std::int64_t> swf_max_procs(std::string_view text);
 

@@ -159,6 +159,9 @@ TEST(Formats, WhatIsCutOrBinaryIsNeverShorter) {
             "jobs.csv:3:5: the last line is cut: 3 fields where the header has 5 columns; the first missing one is "
             "'num_gpu'; was the file "
             "written to its end?\n");
+  EXPECT_EQ(
+      jobs_complaints("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1000\nb,1,1,1,10"),
+      "jobs.csv:3: the last line has no line end: was the file written to its end? If so, end it with a line end\n");
   EXPECT_EQ(jobs_complaints(std::string_view("\x7f"
                                              "ELF\0\0",
                                              6)),
@@ -240,8 +243,8 @@ TEST(Swf, LinesBecomeJobs) {
                            "  2 11 -1 -1 0 -1 -1 4 120 -1 5 7 1 -1 2 -1 -1 -1\r\n"  // cancelled before it ran
                            "3 12 -1 -1 -1 -1 -1 -1 120 -1 0 7 1 -1 2 -1 -1 -1\n"    // failed before it ran
                            "4 13 0 0.5 3 1.5 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
-                           "5 13 0 10 3 -1 -1 -1 -1 -1 2 1 1 1 1 -1 -1 -1\n"  // a part of job 6
-                           "6 13 0 10 3 -1 -1 -1 -1 -1 5 1 1 1 0 -1 -1 -1";   // cancelled while it ran
+                           "5 13 0 10 3 -1 -1 -1 -1 -1 2 1 1 1 1 -1 -1 -1\n"   // a part of job 6
+                           "6 13 0 10 3 -1 -1 -1 -1 -1 5 1 1 1 0 -1 -1 -1\n";  // cancelled while it ran
   const auto swf = read_swf("a.swf", text);
   ASSERT_TRUE(swf.has_value()) << swf.error().to_string();
   EXPECT_EQ(swf->left_out, 3);
@@ -265,6 +268,11 @@ TEST(Swf, LinesBecomeJobs) {
   EXPECT_EQ(swf_max_procs("; MaxProcs: many\n"), std::nullopt);
   EXPECT_EQ(read_jobs("a.swf", text).value().size(), 3U);
   EXPECT_EQ(read_jobs("a.swf", kSwfJob).value().size(), 1U);
+  EXPECT_EQ(swf_jobs_left_out("a.swf", text), 3);
+  EXPECT_EQ(swf_jobs_left_out("a.swf", kSwfJob), 0);
+  EXPECT_EQ(swf_jobs_left_out("a.swf", text + "broken\n"), 0);
+  EXPECT_EQ(swf_jobs_left_out("a.csv", "name,submit_s,run_s,gpus\na,0,0,1\n"), 0);
+  EXPECT_EQ(swf_jobs_left_out("a.json", "{}"), 0);
 }
 
 TEST(Swf, LinesAreDoubted) {
@@ -283,6 +291,16 @@ TEST(Swf, LinesAreDoubted) {
             "jobs.csv:6:33: field 14: 'x' is not a number; write -1 if it is not known\n"
             "jobs.csv:7: 19 numbers; write 18, and -1 for those that are not known\n"
             "jobs.csv:8: the last line is cut: 5 numbers; write 18, and -1 for those that are not known\n");
+  EXPECT_EQ(jobs_complaints("1 10 5 60 1 -1 -1 1000001 120 -1 1 7 1 -1 2 -1 -1 -1\n"),
+            "jobs.csv:1:19: requested processors: '1000001' is out of range; write a number of processors from -1 to "
+            "1000000\n");
+  for (const std::string_view last : {kSwfJob.substr(0, kSwfJob.size() - 1), std::string_view("; the e")}) {
+    EXPECT_EQ(
+        jobs_complaints(std::string(kSwfJob) + std::string(last)),
+        "jobs.csv:2: the last line has no line end: was the file written to its end? If so, end it with a line end\n")
+        << last;
+  }
+  EXPECT_EQ(jobs_complaints(std::string(kSwfJob) + " "), "no complaint");
   EXPECT_EQ(jobs_complaints("; nothing\n"),
             "jobs.csv: no job in it ran (0 left out); write a line of 18 numbers for each job\n");
 }
@@ -369,6 +387,26 @@ TEST(OwnTables, AreDoubted) {
             "jobs.csv:8:1: name: 'x\\x09y' has control characters; take them out\n");
 }
 
+TEST(Formats, WhatOnlyFollowsFromAComplaintIsNone) {
+  EXPECT_EQ(nodes_complaints("name,cpu,memory,gpus,gpu_model\nn1,1,1Gi,65,H100\n"),
+            "nodes.csv:2:10: gpus: '65' is out of range; write a number of GPUs from 0 to 64\n");
+  EXPECT_EQ(jobs_complaints("name,submit_s,run_s,gpus,gpu_models\na,0,0,-1,T4\n"),
+            "jobs.csv:2:7: gpus: '-1' is neither a count (2) nor thousandths of one GPU (500m)\n");
+  EXPECT_EQ(jobs_complaints(std::string(kPodHeader) + "a,1,1,1,1000,,LS,Running,60,,0\n"
+                                                      "b,1,1,65,1000,,LS,Running,60,90,0\n"),
+            "jobs.csv:2:29: deletion_time: '' is not a whole number; write seconds from 0 to 5000000000\n"
+            "jobs.csv:3:7: num_gpu: '65' is out of range; write a number of GPUs from 0 to 64\n");
+}
+
+TEST(OwnTables, NamesHaveNoControlCharacters) {
+  const auto name = [](std::string_view text) {
+    return jobs_complaints("name,submit_s,run_s,gpus\n" + std::string(text) + ",0,0,1\n");
+  };
+  EXPECT_EQ(name("x\xc2\x9b"), "jobs.csv:2:1: name: 'x\\xc2\\x9b' has control characters; take them out\n");
+  EXPECT_EQ(name("\xc2\x80x"), "jobs.csv:2:1: name: '\\xc2\\x80x' has control characters; take them out\n");
+  EXPECT_EQ(name("x\xc2\xa0y"), "no complaint");
+}
+
 TEST(OwnTables, TotalGpusHaveABound) {
   std::string text = "name,cpu,memory,gpus,gpu_model\n";
   for (int i = 0; i < 262'145; ++i) text += "n" + std::to_string(i) + ",1,1,64,gpu\n";
@@ -452,8 +490,34 @@ TEST(OwnJson, IsDoubted) {
        "jobs.csv:1:55: there is more after the end of the JSON; take it away\n"},
       {"{\"jobs\": [{\"name\": \"a\", \"submit_s\": 0, \"run_s\": 1, \"gpus\": 1}], \"jobs\": []}",
        "jobs.csv:1:65: key 'jobs' is there twice; keep one of them\n"},
+      {"[{\"name\": \"a\", \"submit_s\": 0, \"run_s\": 1, \"gpus\": 1, \"gpu_models\": [\"\"]}]",
+       "jobs.csv:1:69: gpu_models: '' is no GPU type; write one such as H100, or an empty list where any will do\n"},
+      {"[{\"name\": \"a\", \"submit_s\": 0, \"run_s\": 1, \"gpus\": 1, \"gpu_models\": [\"\", \"H100\"]}]",
+       "jobs.csv:1:69: gpu_models: '' is no GPU type; write one such as H100, or an empty list where any will do\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(jobs_complaints(c.text), c.complaints) << c.text;
+}
+
+TEST(OwnJson, TheListThatIsNotAskedForIsJsonAndAListOfObjects) {
+  const std::string jobs = R"("jobs": [{"name": "a", "submit_s": 0, "run_s": 1, "gpus": 1}])";
+  const auto with_nodes = [&jobs](std::string_view nodes) {
+    const std::string first = jobs_complaints(R"({"nodes": )" + std::string(nodes) + ", " + jobs + "}");
+    const std::string last = jobs_complaints("{" + jobs + R"(, "nodes": )" + std::string(nodes) + "}");
+    EXPECT_EQ(first == "no complaint", last == "no complaint") << nodes;
+    return first;
+  };
+  for (const std::string_view good : {"[]", "[{}]", R"([{"a": [1, -2.5e3, "x", true, false, null, {"b": {}}]}, {}])"})
+    EXPECT_EQ(with_nodes(good), "no complaint");
+  EXPECT_EQ(with_nodes("7"), "jobs.csv:1:11: nodes: this is a number; write a list of objects\n");
+  EXPECT_EQ(with_nodes("[{}, 7]"), "jobs.csv:1:16: nodes: this is a number; write an object for each\n");
+  for (const std::string_view bad :
+       {R"([{"garbage": nope,,}])", R"([{"a": nul}])", R"([{"a": tru}])", R"([{"a": 01}])", R"([{"a": 1.}])",
+        R"([{"a": "\x"}])", R"([{"\x": 1}])", R"([{"a" 1}])", "[{},]", "[{},,{}]", "[{} {}]", R"([{"a": [1 2]}])",
+        R"([{"a": 1,}])", R"([{"a": }])", "[}", "[{]", "", "x"}) {
+    EXPECT_NE(with_nodes(bad), "no complaint") << bad;
+  }
+  const std::string deep = R"([{"a": )" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}]";
+  EXPECT_EQ(with_nodes(deep), "jobs.csv:1:81: lists and objects in each other, more than 64 deep\n");
 }
 
 TEST(OwnJson, CutAnywhereIsAComplaint) {

@@ -99,6 +99,11 @@ const ScenarioWord* ScenarioLine::take_any(std::string_view what) {
   return word;
 }
 
+const ScenarioWord* ScenarioLine::find(std::string_view key) const {
+  const auto word = std::ranges::find(words_, key, &ScenarioWord::key);
+  return word == words_.end() ? nullptr : &*word;
+}
+
 const ScenarioWord* ScenarioLine::take(std::string_view key) {
   const auto word = std::find_if(words_.begin(), words_.end(),
                                  [&](const ScenarioWord& each) { return !each.taken && each.key == key; });

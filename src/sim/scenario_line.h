@@ -43,7 +43,9 @@ class ScenarioLine {
   const ScenarioWord* take_plain(std::string_view what = {});
   // The next word of any kind; nullptr and a complaint if there is none.
   const ScenarioWord* take_any(std::string_view what);
-  // The pair with this key; nullptr if there is none.
+  // The pair with this key, taken or not; nullptr if there is none.
+  const ScenarioWord* find(std::string_view key) const;
+  // The pair with this key that is not taken yet; nullptr if there is none.
   const ScenarioWord* take(std::string_view key);
 
   // Complains about every word that nobody took: a key that is not supported yet (those of `statement` in

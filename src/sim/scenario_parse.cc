@@ -6,6 +6,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "sim/csv.h"
 #include "sim/scenario_expect.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_line.h"
@@ -86,7 +87,7 @@ class ScenarioParser {
   Result<Scenario> parse(std::string_view text) {
     if (text.size() > kScenarioBytesMax)
       return Complaints({file_}, "larger than 1 MiB; split it into several scenarios");
-    split(text);
+    split(without_byte_order_mark(text));
     open();
     for (ScenarioLine& line : lines_) read(line);
     close_drafts();
@@ -466,7 +467,13 @@ class ScenarioParser {
   void read_expect(ScenarioLine& line) {
     close_drafts();
     ++scenario_.expectations;
-    if (auto expectation = read_expectation(line, names_, clock_)) add(line, std::move(*expectation));
+    auto expectation = read_expectation(line, names_, clock_);
+    if (!expectation) return;
+    const ScenarioWord* const started = line.find("started");
+    if (auto* const running = std::get_if<ExpectRunning>(&*expectation); running != nullptr && started != nullptr) {
+      running->started_on_any_day = started->value.find('T') == std::string::npos;
+    }
+    add(line, std::move(*expectation));
   }
 
   static const std::array<Keyword, 17> kKeywords;

@@ -54,6 +54,7 @@ struct ExpectRunning {
   std::vector<std::string> on;  // exactly these nodes, sorted
   FlavorSet flavors;            // exactly these
   std::optional<Time> started;
+  bool started_on_any_day = false;  // only the clock time of `started` counts
 };
 struct ExpectWaits {
   WorkloadId workload;

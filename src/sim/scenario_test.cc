@@ -152,5 +152,18 @@ TEST(Scenario, ThatWouldTakeForEverEnds) {
             "this is more work than a scenario may ask for; take fewer nodes, pods or cycles");
 }
 
+TEST(Scenario, AClockTimeWithoutADateIsOfAnyDay) {
+  const std::string world = "nodes n 1 gpus=8\nat 2026-11-21T08:00:00Z\nsubmit w gpus=8\ncycle\nat +50h\n";
+  EXPECT_TRUE(run_scenario("s.txt", world + "expect w running started=08:00").passed());
+  EXPECT_TRUE(run_scenario("s.txt", world + "expect w running started=2026-11-21T08:00:00Z").passed());
+  EXPECT_FALSE(run_scenario("s.txt", world + "expect w running started=08:01").passed());
+  EXPECT_FALSE(run_scenario("s.txt", world + "expect w running started=2026-11-22T08:00:00Z").passed());
+}
+
+TEST(Scenario, MayBeginWithAByteOrderMark) {
+  const ScenarioOutcome outcome = run_scenario("s.txt", "\xef\xbb\xbfnodes n 1\nsubmit w\ncycle\nexpect w running\n");
+  EXPECT_TRUE(outcome.passed()) << outcome.failures.to_string();
+}
+
 }  // namespace
 }  // namespace berth

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/result.h"
+#include "base/wording.h"
 #include "model/gpu.h"
 #include "sim/readers.h"
 #include "sim/trace.h"
@@ -23,6 +24,7 @@ inline std::string broken_invariant(const std::vector<TraceNode>& nodes) {
   std::set<std::string> names;
   for (const TraceNode& node : nodes) {
     if (node.name.empty() || !names.insert(node.name).second) return "name of " + node.name;
+    if (has_control_characters(node.name)) return "control characters of " + node.name;
     if (node.cpu_milli < 0 || node.cpu_milli > kCpuMilliMax) return "cpu of " + node.name;
     if (node.memory_bytes < 0 || node.memory_bytes >> 20 > kMemoryMibMax) return "memory of " + node.name;
     if (node.gpus < 0 || node.gpus > kGpusPerNodeMax) return "gpus of " + node.name;
@@ -35,6 +37,7 @@ inline std::string broken_invariant(const std::vector<TraceJob>& jobs) {
   std::set<std::string> names;
   for (const TraceJob& job : jobs) {
     if (job.name.empty() || !names.insert(job.name).second) return "name of " + job.name;
+    if (has_control_characters(job.name + job.queue + job.user)) return "control characters of " + job.name;
     if (job.submit < Time{} || job.submit.ms > 1000 * kSecondsMax) return "submit of " + job.name;
     if (job.run < Duration{} || job.run.ms > 1000 * kSecondsMax) return "run of " + job.name;
     if (job.pods < 1 || job.pods > kJobPodsMax) return "pods of " + job.name;

@@ -113,6 +113,8 @@ TEST(Ledger, AClosedNodeCountsInNoTotal) {
 }
 
 TEST(LedgerDeathTest, NeverGivesOutWhatItHasNot) {
+  Node node = gpu_node(2);
+  node.pods_max = 9;
   const auto move = [](PodRequest request, std::uint64_t gpus) {
     return Move{.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(gpus)};
   };
@@ -123,11 +125,11 @@ TEST(LedgerDeathTest, NeverGivesOutWhatItHasNot) {
   };
   for (const Move& wrong : moves) {
     Ledger ledger;
-    ledger.add(gpu_node(2));
+    ledger.add(node);
     EXPECT_DEATH(ledger.apply(wrong), "internal error");
   }
   Ledger ledger;
-  ledger.add(gpu_node(2));
+  ledger.add(node);
   ledger.apply(move({.gpus = 1, .gpu_milli = 600}, 1));
   EXPECT_DEATH(ledger.apply(move({.gpus = 1, .gpu_milli = 600}, 1)), "internal error");
   EXPECT_DEATH(ledger.apply(move({.gpus = 1, .gpu_milli = 1, .gpu_memory_mib = 401}, 1)), "internal error");

@@ -16,10 +16,11 @@
 
 namespace berth {
 
-// A workload's place in its line: smaller goes first. What the first two hold depends on the line's order.
+// A workload's place in its line: smaller goes first. Who came first decides where the line's order leaves the rest 0.
 struct PendingKey {
   std::int64_t first = 0;
   std::int64_t second = 0;
+  std::int64_t third = 0;
   WorkloadId workload;
 
   friend auto operator<=>(const PendingKey&, const PendingKey&) = default;

@@ -20,6 +20,18 @@ std::uint64_t digest_of(const PodRequest& request) {
   return hasher.digest();
 }
 
+std::uint64_t digest_of(const Node& node) {
+  return Hasher()
+      .add(node.name)
+      .add(node.flavor.value())
+      .add(node.gpus)
+      .add(node.gpu_memory_mib)
+      .add(node.cpu_milli)
+      .add(node.memory_bytes)
+      .add(node.pods_max)
+      .digest();
+}
+
 std::uint64_t digest_of(const Shape& shape) {
   Hasher hasher;
   for (const auto& way : shape.ways) {
@@ -58,6 +70,7 @@ PendingKey State::key_of(WorkloadId id) const {
   const bool declared = workload.declared_run != kRunNotDeclared;
   return {.first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
           .second = shapes_[workload.shape.index()].gpu_milli,
+          .third = workload.rank,
           .workload = id};
 }
 
@@ -114,16 +127,15 @@ void State::on(const NodesAdded& event) {
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
-  auto types = std::make_shared<std::vector<NodeType>>(*node_types_);
+  auto types = std::make_shared<NodeTypes>(*node_types_);
   for (Node node : nodes) {
     node.name.clear();
-    const auto same =
-        std::find_if(types->begin(), types->end(), [&](const NodeType& type) { return type.node == node; });
-    if (same == types->end()) {
-      types->push_back({node, 1});
-    } else {
-      ++same->count;
+    const std::size_t type = types->nodes.intern(node);
+    if (type == types->counts.size()) {
+      types->counts.push_back(0);
+      types->idle.add(node);
     }
+    ++types->counts[type];
   }
   node_types_ = std::move(types);
 }
@@ -170,12 +182,14 @@ void State::on(const WorkloadSubmitted& event) {
   workload.queue = event.queue;
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
+  workload.rank = event.rank;
   const WorkloadId id = workloads_.add(workload);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
       .add(workload.queue.value())
       .add(event.at.ms)
-      .add(event.declared_run.ms);
+      .add(event.declared_run.ms)
+      .add(event.rank);
 }
 
 void State::on(const WorkloadEnded& event) {

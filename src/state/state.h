@@ -35,10 +35,13 @@ struct NumberedPodSet {
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
-// Nodes that have the same, how many.
-struct NodeType {
-  Node node;  // without a name
-  std::int64_t count = 0;
+std::uint64_t digest_of(const Node& node);
+
+// Every kind of node that was ever added, closed ones included.
+struct NodeTypes {
+  InternTable<Node, digest_of> nodes;  // without names
+  std::vector<std::int64_t> counts;    // of each
+  Ledger idle;                         // one idle node of each
 };
 
 struct Shape {
@@ -80,8 +83,7 @@ class State {
   const std::vector<Queue>& queues() const { return queues_; }
   const Node& node(NodeId node) const { return (*nodes_)[node.index()]; }
   std::size_t nodes() const { return nodes_->size(); }
-  // Every kind of node that was ever added, closed ones included.
-  const std::vector<NodeType>& node_types() const { return *node_types_; }
+  const NodeTypes& node_types() const { return *node_types_; }
   const Ledger& ledger() const { return ledger_; }
   // For a Trial alone.
   Ledger& ledger_for_trial() { return ledger_; }
@@ -142,7 +144,7 @@ class State {
   std::shared_ptr<const std::vector<TypicalPod>> typical_pods_ = std::make_shared<const std::vector<TypicalPod>>();
   std::uint64_t typical_pods_version_ = 0;
   std::shared_ptr<const std::vector<Node>> nodes_ = std::make_shared<const std::vector<Node>>();
-  std::shared_ptr<const std::vector<NodeType>> node_types_ = std::make_shared<const std::vector<NodeType>>();
+  std::shared_ptr<const NodeTypes> node_types_ = std::make_shared<const NodeTypes>();
   std::vector<Flavor> flavors_;
   std::vector<Queue> queues_;
   Ledger ledger_;

@@ -59,14 +59,16 @@ TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
   };
   constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
   const Case cases[] = {
-      {Order::kFifo, Duration{5}, {0, 0, WorkloadId(0)}},
-      {Order::kFifoSkip, Duration{5}, {0, 0, WorkloadId(0)}},
-      {Order::kSjf, Duration{5}, {5, 3000, WorkloadId(0)}},
-      {Order::kSjf, kRunNotDeclared, {kUnknown, 3000, WorkloadId(0)}},
+      {Order::kFifo, Duration{5}, {0, 0, 0, WorkloadId(0)}},
+      {Order::kFifoSkip, Duration{5}, {0, 0, 0, WorkloadId(0)}},
+      {Order::kSjf, Duration{5}, {5, 3000, 9, WorkloadId(0)}},
+      {Order::kSjf, kRunNotDeclared, {kUnknown, 3000, 9, WorkloadId(0)}},
   };
   for (const Case& c : cases) {
     State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {c.order});
-    state.apply(submission(QueueId(0), gang(kOneGpu, 3), c.declared));
+    WorkloadSubmitted submitted = submission(QueueId(0), gang(kOneGpu, 3), c.declared);
+    submitted.rank = 9;
+    state.apply(submitted);
     EXPECT_EQ(state.key_of(WorkloadId(0)), c.key) << name_of(c.order);
   }
 }
@@ -199,8 +201,8 @@ TEST(State, AGangOfTwoPodSetsIsWokenByRoomThatOnlyBothTogetherNeed) {
 }
 
 TEST(State, ATieNeverGoesByName) {
-  const auto order = [](std::vector<Node> nodes) {
-    State state = new_state(Seed{42}, PlacementPolicy::kFgd, 1, {});
+  const auto order = [](std::vector<Node> nodes, Seed seed = Seed{42}) {
+    State state = new_state(seed, PlacementPolicy::kFgd, 1, {});
     state.apply(NodesAdded{std::move(nodes)});
     std::vector<std::string> names;
     for (std::size_t i = 0; i < state.nodes(); ++i) names.push_back(state.node(NodeId(i)).name);
@@ -209,6 +211,7 @@ TEST(State, ATieNeverGoesByName) {
   std::vector<Node> nodes;
   for (int i = 0; i < 20; ++i) nodes.push_back(gpu_node(1, std::to_string(i)));
   const auto drawn = order(nodes);
+  EXPECT_NE(drawn, order(nodes, Seed{43})) << "the seed decides, not the place in the file";
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].name = std::to_string(19 - i);
   const auto renamed = order(nodes);
   for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(std::stoi(drawn[i]) + std::stoi(renamed[i]), 19);

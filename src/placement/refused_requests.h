@@ -1,0 +1,58 @@
+// What has found no room in this cycle, so that who asks at least as much need not be tried. Within a cycle workloads only
+// start, so what did not fit once does not fit later.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "state/state.h"
+
+namespace berth {
+
+class RefusedRequests {
+ public:
+  // Every way of the shape asks at least what was refused before.
+  bool covers(const State& state, const Shape& shape) const {
+    return !refused_.empty() && std::all_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
+      return std::any_of(way.begin(), way.end(),
+                         [&](const NumberedPodSet& set) { return covers(state.request(set.request), set.count); });
+    });
+  }
+
+  // Of several pod sets it is not known which did not fit, so they are not remembered.
+  void add(const State& state, const Shape& shape) {
+    if (shape.ways.front().size() != 1) return;
+    for (const auto& way : shape.ways) {
+      const PodRequest& request = state.request(way.front().request);
+      if (refused_.size() == kRememberedMax || covers(request, way.front().count)) continue;
+      refused_.push_back({request, way.front().count});
+    }
+  }
+
+ private:
+  // More would cost more to look through than they save.
+  static constexpr std::size_t kRememberedMax = 64;
+
+  struct Refused {
+    PodRequest request;
+    std::int64_t count = 0;
+  };
+
+  bool covers(const PodRequest& asked, std::int64_t count) const {
+    return std::any_of(refused_.begin(), refused_.end(), [&](const Refused& refused) {
+      const PodRequest& less = refused.request;
+      // Without a bound of its own a fraction takes its share of the memory, which a bound may be below.
+      const bool gpu_memory = less.gpu_memory_mib > 0 ? asked.gpu_memory_mib >= less.gpu_memory_mib
+                                                      : asked.gpu_memory_mib == 0 || !asked.is_fraction();
+      return count >= refused.count && asked.cpu_milli >= less.cpu_milli && asked.memory_bytes >= less.memory_bytes &&
+             asked.gpus >= less.gpus && asked.gpu_milli >= less.gpu_milli && gpu_memory &&
+             less.flavors.contains_all(asked.flavors);
+    });
+  }
+
+  std::vector<Refused> refused_;
+};
+
+}  // namespace berth
