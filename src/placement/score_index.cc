@@ -86,13 +86,13 @@ ScoreIndex::Row& ScoreIndex::fresh_row(const State& state, RequestId id) {
     const NodeView view(ledger, NodeId(node));
     return policy.score_if_fits(view, request, measure);
   };
-  if (row.scores.nodes() != ledger.nodes() || row.next_change < ledger.first_change()) {
+  if (row.scores.nodes() != ledger.nodes()) {
     row.scores.assign(ledger.nodes(), score_of);
   } else {
     ledger.for_each_changed_since(row.next_change,
                                   [&](NodeId node) { row.scores.set(node.index(), score_of(node.index())); });
   }
-  row.next_change = ledger.last_change();
+  row.next_change = ledger.next_change();
   return row;
 }
 

@@ -1,6 +1,7 @@
 #include "state/ledger.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace berth {
 
@@ -42,6 +43,7 @@ void Ledger::apply(const Move& move) {
   if (node.open) add_to_totals(node, -1);
   node.cpu_milli += sign * move.request.cpu_milli;
   node.memory_bytes += sign * move.request.memory_bytes;
+  BERTH_ASSERT(sign < 0 || node.pods < std::numeric_limits<std::int32_t>::max());
   node.pods += static_cast<std::int32_t>(sign);
   BERTH_ASSERT(node.cpu_milli >= 0 && node.memory_bytes >= 0 && node.pods >= 0);
   BERTH_ASSERT(move.gpus.size() == move.request.gpus);
@@ -86,12 +88,13 @@ void Ledger::add_to_totals(const NodeFree& node, std::int64_t sign) {
 }
 
 void Ledger::note_change(NodeId node) {
+  // Halved at the least each time, so that a change costs the same however long the ledger lives.
   if (changes_.size() >= std::max<std::size_t>(4096, 2 * nodes_.size())) {
-    first_change_ += changes_.size();
-    changes_.clear();
+    std::erase_if(changes_, [this](const Change& change) { return !is_latest(change); });
   }
-  latest_change_[node.index()] = last_change();
-  changes_.push_back(node);
+  latest_change_[node.index()] = next_change_;
+  changes_.push_back({next_change_, node});
+  ++next_change_;
 }
 
 void Ledger::add_to(Hasher& hasher) const {

@@ -2,6 +2,7 @@
 // it follows its list of changes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -93,16 +94,15 @@ class Ledger {
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
   const FreeTotals& totals_without_gpus() const { return totals_[kFlavorsMax]; }
 
-  // Changes are numbered from 0. [first_change, last_change) are still listed; a reader who stands before first_change
-  // looks at every node again.
-  std::uint64_t first_change() const { return first_change_; }
-  std::uint64_t last_change() const { return first_change_ + changes_.size(); }
-  // Calls visit(node) once for each node that was changed by `change` or later. PRE: change >= first_change().
+  // Changes are numbered from 0; this is the number of the next.
+  std::uint64_t next_change() const { return next_change_; }
+  // Calls visit(node) once for each node that was changed by `change` or later.
   template <class Visit>
   void for_each_changed_since(std::uint64_t change, Visit visit) const {
-    for (std::size_t at = static_cast<std::size_t>(change - first_change_); at < changes_.size(); ++at) {
-      const NodeId node = changes_[at];
-      if (latest_change_[node.index()] == first_change_ + at) visit(node);
+    auto at = std::partition_point(changes_.begin(), changes_.end(),
+                                   [change](const Change& listed) { return listed.number < change; });
+    for (; at != changes_.end(); ++at) {
+      if (is_latest(*at)) visit(at->node);
     }
   }
 
@@ -118,6 +118,12 @@ class Ledger {
   FreeTotals& totals_of(const NodeFree& node) { return totals_[node.gpus > 0 ? node.flavor : kFlavorsMax]; }
   void add_to_totals(const NodeFree& node, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
+
+  struct Change {
+    std::uint64_t number;
+    NodeId node;
+  };
+  bool is_latest(const Change& change) const { return latest_change_[change.node.index()] == change.number; }
   void note_change(NodeId node);
 
   std::vector<NodeFree> nodes_;
@@ -125,9 +131,9 @@ class Ledger {
   std::vector<std::int32_t> gpu_memory_mib_;
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
-  std::vector<NodeId> changes_;
+  std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it
   std::vector<std::uint64_t> latest_change_;  // per node
-  std::uint64_t first_change_ = 0;
+  std::uint64_t next_change_ = 0;
 };
 
 }  // namespace berth
