@@ -598,7 +598,7 @@ std::int64_t sum_of_gpus(const std::vector<Entry>& entries) {
 
 TEST(RecordedTraces, OpenbNodes) {
   const auto folder = test_data_folder();
-  if (!folder) GTEST_SKIP();
+  if (!folder) GTEST_SKIP() << "no recorded traces here";
   struct Case {
     std::string name;
     std::size_t nodes;
@@ -614,7 +614,7 @@ TEST(RecordedTraces, OpenbNodes) {
 
 TEST(RecordedTraces, OpenbPods) {
   const auto folder = test_data_folder();
-  if (!folder) GTEST_SKIP();
+  if (!folder) GTEST_SKIP() << "no recorded traces here";
   struct Case {
     std::string variant;
     std::size_t pods;
@@ -639,7 +639,7 @@ TEST(RecordedTraces, OpenbPods) {
 
 TEST(RecordedTraces, Philly) {
   const auto folder = test_data_folder();
-  if (!folder) GTEST_SKIP();
+  if (!folder) GTEST_SKIP() << "no recorded traces here";
   const auto jobs = read_jobs("jobs.csv", read_file(*folder + "/philly/jobs.csv").value());
   ASSERT_TRUE(jobs.has_value()) << jobs.error().to_string();
   EXPECT_EQ(jobs->size(), 82'247U);
