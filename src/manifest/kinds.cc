@@ -1,0 +1,169 @@
+#include "manifest/kinds.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+enum class Scope : unsigned char { kNamespaced, kCluster };
+
+KindInfo stored(const char* kind, const char* plural, Scope scope, Texts short_names = {}, Texts subresources = {}) {
+  KindInfo info;
+  info.kind = kind;
+  info.plural = plural;
+  info.singular = info.kind;
+  std::ranges::transform(info.singular, info.singular.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  info.short_names = std::move(short_names);
+  info.namespaced = scope == Scope::kNamespaced;
+  info.verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  info.subresources = std::move(subresources);
+  info.type = &type_named(info.kind);
+  return info;
+}
+
+// Created to get an answer, and never stored.
+KindInfo asked(const char* kind, const char* plural, Scope scope) {
+  KindInfo info = stored(kind, plural, scope);
+  info.verbs = {"create"};
+  return info;
+}
+
+KindInfo with_generation(KindInfo info) {
+  info.has_generation = true;
+  return info;
+}
+
+KindInfo with_revision(KindInfo info) {
+  info.update_needs_revision = true;
+  return info;
+}
+
+KindInfo in_category_all(KindInfo info) {
+  info.categories = {"all"};
+  return info;
+}
+
+KindInfo own(KindInfo info) {
+  info.berth_own = true;
+  info.has_generation = true;
+  info.update_needs_revision = true;
+  return info;
+}
+
+KindInfo namespaces() {
+  KindInfo info = stored("Namespace", "namespaces", Scope::kCluster, {"ns"}, {"finalize", "status"});
+  // As in Kubernetes: emptying namespaces takes time, so they go one by one.
+  std::erase(info.verbs, "deletecollection");
+  return info;
+}
+
+KindInfo newer_events() {
+  KindInfo info = stored("Event", "events", Scope::kNamespaced, {"ev"});
+  info.type = &type_named("events.Event");
+  return info;
+}
+
+struct Group {
+  const char* group;
+  const char* version;
+  std::vector<KindInfo> kinds;
+};
+
+std::vector<Group> core_and_batch() {
+  using enum Scope;
+  return {
+      {"",
+       "v1",
+       {asked("Binding", "bindings", kNamespaced), stored("ConfigMap", "configmaps", kNamespaced, {"cm"}),
+        stored("Event", "events", kNamespaced, {"ev"}), stored("LimitRange", "limitranges", kNamespaced, {"limits"}),
+        namespaces(), stored("Node", "nodes", kCluster, {"no"}, {"status"}),
+        in_category_all(
+            with_generation(stored("Pod", "pods", kNamespaced, {"po"}, {"binding", "eviction", "log", "status"}))),
+        stored("ResourceQuota", "resourcequotas", kNamespaced, {"quota"}, {"status"}),
+        stored("Secret", "secrets", kNamespaced), stored("ServiceAccount", "serviceaccounts", kNamespaced, {"sa"})}},
+      {"batch", "v1", {in_category_all(with_generation(stored("Job", "jobs", kNamespaced, {}, {"status"})))}},
+      {"policy",
+       "v1",
+       {with_revision(
+           with_generation(stored("PodDisruptionBudget", "poddisruptionbudgets", kNamespaced, {"pdb"}, {"status"})))}},
+      {"scheduling.k8s.io", "v1", {with_generation(stored("PriorityClass", "priorityclasses", kCluster, {"pc"}))}},
+      {"coordination.k8s.io", "v1", {with_revision(stored("Lease", "leases", kNamespaced))}},
+      {"events.k8s.io", "v1", {newer_events()}},
+  };
+}
+
+std::vector<Group> access_and_own() {
+  using enum Scope;
+  return {
+      {"rbac.authorization.k8s.io",
+       "v1",
+       {stored("ClusterRoleBinding", "clusterrolebindings", kCluster), stored("ClusterRole", "clusterroles", kCluster),
+        stored("RoleBinding", "rolebindings", kNamespaced), stored("Role", "roles", kNamespaced)}},
+      {"authorization.k8s.io",
+       "v1",
+       {asked("LocalSubjectAccessReview", "localsubjectaccessreviews", kNamespaced),
+        asked("SelfSubjectAccessReview", "selfsubjectaccessreviews", kCluster),
+        asked("SelfSubjectRulesReview", "selfsubjectrulesreviews", kCluster),
+        asked("SubjectAccessReview", "subjectaccessreviews", kCluster)}},
+      {"authentication.k8s.io",
+       "v1",
+       {asked("SelfSubjectReview", "selfsubjectreviews", kCluster), asked("TokenReview", "tokenreviews", kCluster)}},
+      {"berth.dev",
+       "v1alpha1",
+       {own(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
+        own(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
+        own(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
+  };
+}
+
+std::vector<KindInfo> all_kinds() {
+  std::vector<KindInfo> all;
+  for (auto& groups : {core_and_batch(), access_and_own()}) {
+    for (const Group& group : groups) {
+      for (KindInfo info : group.kinds) {
+        info.group = group.group;
+        info.version = group.version;
+        all.push_back(std::move(info));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+bool KindInfo::has_verb(std::string_view verb) const { return std::ranges::find(verbs, verb) != verbs.end(); }
+
+bool KindInfo::has_subresource(std::string_view name) const {
+  return std::ranges::find(subresources, name) != subresources.end();
+}
+
+const std::vector<KindInfo>& served_kinds() {
+  static const std::vector<KindInfo> kinds = all_kinds();
+  return kinds;
+}
+
+const KindInfo* find_served(std::string_view group, std::string_view version, std::string_view plural) {
+  for (const KindInfo& each : served_kinds()) {
+    if (each.group == group && each.version == version && each.plural == plural) return &each;
+  }
+  return nullptr;
+}
+
+const KindInfo* find_served_kind(std::string_view api_version, std::string_view kind) {
+  for (const KindInfo& each : served_kinds()) {
+    if (each.kind == kind && each.api_version() == api_version) return &each;
+  }
+  return nullptr;
+}
+
+bool group_version_is_served(std::string_view group, std::string_view version) {
+  return std::ranges::any_of(served_kinds(),
+                             [&](const KindInfo& each) { return each.group == group && each.version == version; });
+}
+
+}  // namespace berth

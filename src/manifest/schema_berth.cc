@@ -1,0 +1,69 @@
+#include "manifest/schema_texts.h"
+
+namespace berth {
+
+// No protobuf numbers: kinds that kubectl has no code for travel as JSON only.
+const char* const kBerthSchema = R"(
+package dev.berth.v1alpha1;
+
+kind Queue "A place where workloads wait for GPUs. Pods and Jobs name theirs by the label berth.dev/queue." {
+  0 metadata: ObjectMeta;
+  0 spec: QueueSpec "What the queue is meant to be.";
+  0 status: QueueStatus "What the scheduler last saw. Read-only.";
+}
+type QueueSpec "What a queue is meant to be." {
+  0 order: text oneof=fifo|fifo-skip|sjf
+    "Whose turn it is: fifo (nobody passes the first), fifo-skip (who fits may pass), "
+    "sjf (shortest declared run first).";
+  0 parent: text "The name of the queue above this one.";
+  0 hold: bool "While true, nothing of this queue starts; what runs goes on.";
+  0 submitters: QueueSubmitters "Who may submit to this queue. Absent: everybody who may create pods.";
+  0 guarantee: any "Refused: queues have no quotas yet.";
+  0 limit: any "Refused: queues have no quotas yet.";
+  0 weight: any "Refused: queues have no quotas yet.";
+  0 borrowingLimit: any "Refused: queues have no quotas yet.";
+  0 lendingLimit: any "Refused: queues have no quotas yet.";
+}
+type QueueSubmitters "Who may submit to a queue: whoever is named by any of the three lists." {
+  0 namespaces: [text] set "From these namespaces, whoever it is.";
+  0 users: [text] set "These users.";
+  0 groups: [text] set "Members of these groups.";
+}
+type QueueStatus "What the scheduler last saw of a queue." {
+  0 pending: int "Pods that wait.";
+  0 running: int "Pods that have a place.";
+  0 conditions: [Condition] keys=type "What is true of the queue now.";
+}
+
+kind ResourceFlavor "A kind of GPU that nodes have, and how such nodes are recognised." {
+  0 metadata: ObjectMeta;
+  0 spec: ResourceFlavorSpec "Which GPUs are meant.";
+}
+type ResourceFlavorSpec "Which GPUs a flavor means." {
+  0 gpuModel: text "The model as nodes report it in the label nvidia.com/gpu.product.";
+  0 memoryMiB: int "Memory of one GPU in MiB.";
+  0 nodeLabels: <text> "Labels that a node must have to count.";
+}
+
+kind Workload "What is admitted as one: a Job's pods, a group of pods, or one pod. Written by the scheduler." {
+  0 metadata: ObjectMeta;
+  0 spec: WorkloadSpec "What was asked for.";
+  0 status: WorkloadStatus "How it stands.";
+}
+type WorkloadSpec "What a workload asks for." {
+  0 queue: text "The queue in which it waits.";
+  0 podSets: [WorkloadPodSet] keys=name "Its pods, in sets of equal ones.";
+  0 owner: ObjectReference atomic "The object it was made for.";
+}
+type WorkloadPodSet "Identical pods of a workload." {
+  0 name: text! "The name of the set.";
+  0 count: int! "How many pods start together.";
+  0 requests: <quantity> "What each pod asks for.";
+}
+type WorkloadStatus "How a workload stands." {
+  0 conditions: [Condition] keys=type "What is true of the workload now.";
+  0 reason: text "Why it does not run yet, in words.";
+}
+)";
+
+}  // namespace berth
