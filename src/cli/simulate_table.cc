@@ -90,7 +90,7 @@ Result<Published> read_published(const std::string& path) {
     const auto* const known = std::ranges::find(kPublishedNames, field("sc_policy"), &PublishedName::name);
     if (known == std::end(kPublishedNames)) continue;
     for (const int percent : {100, 130}) {
-      const Field& field_of_percent = csv.row()[columns[std::to_string(percent)]];
+      const CsvField& field_of_percent = csv.row()[columns[std::to_string(percent)]];
       if (const std::optional<double> value = parse_percent(field_of_percent.text)) {
         published[{field("workload"), known->policy, percent}].push_back(*value);
       } else {

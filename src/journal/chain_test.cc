@@ -31,8 +31,8 @@ Journal small_journal(std::uint32_t sections) {
   for (std::uint32_t section = 0; section < sections; ++section) {
     journal.headers.push_back(journal.parts.size());
     journal.parts.push_back(writer.begin_section(section, sections));
-    for (const Record& record : {Record(Event(RunConfigured{Seed{7}, PlacementPolicy::kFgd})),
-                                 Record(Event(NodeFailed{NodeId(3)})), Record(RunClosed{section})}) {
+    for (const JournalRecord& record : {JournalRecord(Event(RunConfigured{Seed{7}, PlacementPolicy::kFgd})),
+                                 JournalRecord(Event(NodeFailed{NodeId(3)})), JournalRecord(RunClosed{section})}) {
       journal.parts.push_back(writer.append(encode(record)));
     }
   }

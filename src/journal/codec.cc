@@ -277,6 +277,12 @@ void fields(Io& io, Event& event) {
 }
 
 template <class Io>
+void fields(Io& io, WorkloadFound& event) {
+  fields(io, event.workload);
+  fields(io, event.pod);
+}
+
+template <class Io>
 void fields(Io& io, CycleAsked& record) {
   fields(io, record.now);
   io(record.effort.attempts_max);
@@ -298,21 +304,21 @@ void fields(Io& io, RunClosed& record) {
 }
 
 template <class T>
-std::expected<Record, std::string> read_as(Reader& reader) {
+std::expected<JournalRecord, std::string> read_as(Reader& reader) {
   T value;
   fields(reader, value);
   if (reader.failed()) return std::unexpected("a field is damaged");
   if (!reader.at_end()) return std::unexpected("bytes follow the last field");
   if constexpr (std::is_constructible_v<Event, T>) {
-    return Record(Event(std::move(value)));
+    return JournalRecord(Event(std::move(value)));
   } else {
-    return Record(std::move(value));
+    return JournalRecord(std::move(value));
   }
 }
 
 template <std::size_t... Index>
-std::expected<Record, std::string> read_event(Reader& reader, std::uint8_t type, std::index_sequence<Index...>) {
-  std::expected<Record, std::string> record = std::unexpected("its type is unknown");
+std::expected<JournalRecord, std::string> read_event(Reader& reader, std::uint8_t type, std::index_sequence<Index...>) {
+  std::expected<JournalRecord, std::string> record = std::unexpected("its type is unknown");
   static_cast<void>(
       ((type == Index && (record = read_as<std::variant_alternative_t<Index, Event>>(reader), true)) || ...));
   return record;
@@ -320,7 +326,7 @@ std::expected<Record, std::string> read_event(Reader& reader, std::uint8_t type,
 
 }  // namespace
 
-Bytes encode(const Record& record) {
+Bytes encode(const JournalRecord& record) {
   Writer writer;
   // fields() serves reading too and so takes what it may change; here it changes nothing.
   const auto write = [&](std::uint8_t type, const auto& value) {
@@ -339,7 +345,7 @@ Bytes encode(const Record& record) {
   return std::move(writer.bytes);
 }
 
-std::expected<Record, std::string> decode(std::span<const std::uint8_t> bytes) {
+std::expected<JournalRecord, std::string> decode(std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return std::unexpected("it is empty");
   Reader reader(bytes.subspan(1));
   switch (bytes.front()) {

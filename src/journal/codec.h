@@ -32,11 +32,11 @@ struct RunClosed {
   std::uint64_t state_hash = 0;
 };
 
-using Record = std::variant<Event, CycleAsked, Plan, RunClosed>;
+using JournalRecord = std::variant<Event, CycleAsked, Plan, RunClosed>;
 
-Bytes encode(const Record& record);
+Bytes encode(const JournalRecord& record);
 
 // The record, or what is wrong with the bytes. Any bytes may be given.
-std::expected<Record, std::string> decode(std::span<const std::uint8_t> bytes);
+std::expected<JournalRecord, std::string> decode(std::span<const std::uint8_t> bytes);
 
 }  // namespace berth

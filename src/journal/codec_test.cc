@@ -69,7 +69,7 @@ Plan any_plan(Rng& rng) {
 constexpr std::size_t kEventTypes = std::variant_size_v<Event>;
 constexpr std::size_t kRecordTypes = kEventTypes + 3;
 
-Record any_record(Rng& rng, std::size_t type) {
+JournalRecord any_record(Rng& rng, std::size_t type) {
   switch (type) {
     case 0:
       return Event(
@@ -101,20 +101,22 @@ Record any_record(Rng& rng, std::size_t type) {
     case 10:
       return Event(WorkloadCancelled{any_id<WorkloadId>(rng)});
     case 11:
-      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+      return Event(WorkloadFound{any_submission(rng), {any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}});
     case 12:
+      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+    case 13:
       return any_plan(rng);
     default:
       return RunClosed{rng.next()};
   }
 }
 
-std::size_t type_of(const Record& record) {
+std::size_t type_of(const JournalRecord& record) {
   return std::holds_alternative<Event>(record) ? std::get<Event>(record).index() : kEventTypes + record.index() - 1;
 }
 
 // Events compare by what they say, which is what they encode to, and here also field by field.
-void expect_same_fields(const Record& a, const Record& b) {
+void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
   ASSERT_EQ(type_of(a), type_of(b));
   if (const Plan* const plan = std::get_if<Plan>(&a)) {
     ASSERT_EQ(*plan, std::get<Plan>(b));
@@ -138,6 +140,9 @@ void expect_same_fields(const Record& a, const Record& b) {
     ASSERT_EQ(job->declared_run, again.declared_run);
     ASSERT_EQ(job->rank, again.rank);
     ASSERT_EQ(job->shape, again.shape);
+  } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
+    ASSERT_EQ(found->pod, std::get<WorkloadFound>(other).pod);
+    ASSERT_EQ(found->workload.shape, std::get<WorkloadFound>(other).workload.shape);
   }
 }
 
@@ -146,7 +151,7 @@ TEST(CodecProperty, WhatIsEncodedDecodesToTheSame) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     for (std::size_t type = 0; type < kRecordTypes; ++type) {
-      const Record record = any_record(rng, type);
+      const JournalRecord record = any_record(rng, type);
       ASSERT_EQ(type_of(record), type) << "a type is missing in this test";
       const Bytes bytes = encode(record);
       const auto again = decode(bytes);
@@ -196,7 +201,7 @@ TEST(Codec, RefusesWhatHasAnotherForm) {
   };
   const Case cases[] = {
       {"nothing", {}, "it is empty"},
-      {"unknown type", {11}, "its type is unknown"},
+      {"unknown type", {12}, "its type is unknown"},
       {"a type between", {63}, "its type is unknown"},
       {"node 5 fails", {5, 5}, ""},
       {"no node at all", {5, 0xff, 0xff, 0xff, 0xff, 0x0f}, ""},

@@ -11,6 +11,7 @@
 #include "model/flavor.h"
 #include "model/ids.h"
 #include "model/node.h"
+#include "model/plan.h"
 #include "model/policy.h"
 #include "model/queue.h"
 #include "model/workload.h"
@@ -75,7 +76,15 @@ struct WorkloadCancelled {
   WorkloadId workload;
 };
 
+// A pod that runs already, met in the world: after a restart, or put there by somebody else. It is a workload of one pod
+// from now on. Of devices that nobody named, the shell has chosen free ones.
+struct WorkloadFound {
+  WorkloadSubmitted workload;
+  PodPlacement pod;
+};
+
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled>;
+                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
+                           WorkloadFound>;
 
 }  // namespace berth

@@ -69,7 +69,7 @@ CsvReader::CsvReader(std::string_view file_name, std::string_view text, Complain
     for (auto name = header_.begin(); name != header_.end(); ++name) {
       if (name->text.empty()) {
         complain(name->line, name->column, "a column without a name; name it, or take the comma away");
-      } else if (std::ranges::find(header_.begin(), name, name->text, &Field::text) != name) {
+      } else if (std::ranges::find(header_.begin(), name, name->text, &CsvField::text) != name) {
         complain(name->line, name->column, "column " + quote(name->text) + " is there twice; keep one of them");
       }
     }
@@ -113,12 +113,12 @@ bool CsvReader::next() {
 void CsvReader::complain_about_field_count() {
   const std::string header_count = count_of(header_.size(), "column");
   if (row_.size() > header_.size()) {
-    const Field& first_extra = row_[header_.size()];
+    const CsvField& first_extra = row_[header_.size()];
     return complain(first_extra.line, first_extra.column,
                     count_of(row_.size(), "field") + " where the header has " + header_count +
                         "; quote fields that contain a comma, or take the rest away");
   }
-  const Field& last = row_.back();
+  const CsvField& last = row_.back();
   complain(last.line, last.column,
            (cut_ ? "the last line is cut: " : "") + count_of(row_.size(), "field") + " where the header has " +
                header_count + "; the first missing one is " + quote(header_[row_.size()].text) +
@@ -164,7 +164,7 @@ bool CsvReader::read_field() {
 }
 
 bool CsvReader::read_quoted() {
-  Field field{{}, line_, column()};
+  CsvField field{{}, line_, column()};
   const std::size_t start = at_ + 1;
   bool doubled = false;
   for (at_ = start;; ++at_) {

@@ -17,7 +17,7 @@
 namespace berth {
 
 // A piece of an input and where it begins; lines and columns as in Place.
-struct Field {
+struct CsvField {
   std::string_view text;
   std::int64_t line = 0;
   std::int64_t column = 0;
@@ -39,16 +39,16 @@ class CsvReader {
   CsvReader(std::string_view file_name, std::string_view text, Complaints& complaints);
 
   // The column names; none if the file has no header that can be used (a complaint says why).
-  std::span<const Field> header() const { return header_; }
+  std::span<const CsvField> header() const { return header_; }
 
   // Goes to the next row that has as many fields as the header, and a line end; rows that have not are complained about and
   // passed.
   bool next();
 
   // The current row. Valid until the next call of next().
-  std::span<const Field> row() const { return row_; }
+  std::span<const CsvField> row() const { return row_; }
 
-  Place place(const Field& field) const { return {file_name_, field.line, field.column}; }
+  Place place(const CsvField& field) const { return {file_name_, field.line, field.column}; }
 
  private:
   enum class Line { kRow, kEmpty, kBroken, kEnd };
@@ -68,8 +68,8 @@ class CsvReader {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   std::int64_t line_ = 1;
-  std::vector<Field> header_;
-  std::vector<Field> row_;
+  std::vector<CsvField> header_;
+  std::vector<CsvField> row_;
   std::deque<std::string> unescaped_;  // what fields with doubled quotes mean: of the header, then of the current row
   std::size_t header_unescaped_ = 0;
   bool row_seen_ = false;  // good or broken

@@ -16,9 +16,9 @@ Table read(std::string_view text) {
   Table table;
   Complaints complaints;
   CsvReader reader("t.csv", text, complaints);
-  const auto keep = [&table](std::span<const Field> fields) {
+  const auto keep = [&table](std::span<const CsvField> fields) {
     table.rows.emplace_back();
-    for (const Field& field : fields) table.rows.back().emplace_back(field.text);
+    for (const CsvField& field : fields) table.rows.back().emplace_back(field.text);
   };
   if (!reader.header().empty()) keep(reader.header());
   while (reader.next()) keep(reader.row());

@@ -41,11 +41,11 @@ std::string known_models() {
 
 }  // namespace
 
-void FieldParser::complain(const Field& field, std::string_view column, std::string text) {
+void FieldParser::complain(const CsvField& field, std::string_view column, std::string text) {
   complaints_.add({file_name_, field.line, field.column}, std::string(column) + ": " + std::move(text));
 }
 
-std::int64_t FieldParser::whole(const Field& field, std::string_view column, std::int64_t low, std::int64_t high,
+std::int64_t FieldParser::whole(const CsvField& field, std::string_view column, std::int64_t low, std::int64_t high,
                                 std::string_view of_what) {
   const Parsed<std::int64_t> number = parse_integer(field.text, low, high);
   if (number) return *number;
@@ -55,7 +55,7 @@ std::int64_t FieldParser::whole(const Field& field, std::string_view column, std
   return 0;
 }
 
-std::int64_t FieldParser::seconds_ms(const Field& field, std::string_view column) {
+std::int64_t FieldParser::seconds_ms(const CsvField& field, std::string_view column) {
   const std::string_view text = field.text;
   const std::size_t point = std::min(text.find('.'), text.size());
   const std::string_view whole_part = text.substr(0, point);
@@ -84,7 +84,7 @@ std::int64_t FieldParser::seconds_ms(const Field& field, std::string_view column
   return ms;
 }
 
-std::int64_t FieldParser::amount(const Field& field, std::string_view column, const Parsed<std::int64_t>& parsed,
+std::int64_t FieldParser::amount(const CsvField& field, std::string_view column, const Parsed<std::int64_t>& parsed,
                                  std::int64_t high, std::string_view high_text) {
   if (!parsed) {
     complain(field, column, parsed.error());
@@ -97,16 +97,16 @@ std::int64_t FieldParser::amount(const Field& field, std::string_view column, co
   return *parsed;
 }
 
-std::int64_t FieldParser::cpu_milli(const Field& field, std::string_view column) {
+std::int64_t FieldParser::cpu_milli(const CsvField& field, std::string_view column) {
   return amount(field, column, parse_milli(field.text), kCpuMilliMax, format_milli(kCpuMilliMax));
 }
 
-std::int64_t FieldParser::memory_bytes(const Field& field, std::string_view column) {
+std::int64_t FieldParser::memory_bytes(const CsvField& field, std::string_view column) {
   const std::int64_t bytes_max = kMemoryMibMax << 20;
   return amount(field, column, parse_bytes(field.text), bytes_max, format_bytes(bytes_max));
 }
 
-std::int64_t FieldParser::milli_gpus(const Field& field, std::string_view column) {
+std::int64_t FieldParser::milli_gpus(const CsvField& field, std::string_view column) {
   const Parsed<std::int64_t> milli = parse_milli(field.text);
   if (!milli || (*milli > kMilliPerGpu && *milli % kMilliPerGpu != 0)) {
     complain(field, column, quote(field.text) + " is neither a count (2) nor thousandths of one GPU (500m)");
@@ -115,7 +115,7 @@ std::int64_t FieldParser::milli_gpus(const Field& field, std::string_view column
   return amount(field, column, milli, kJobGpusMax * kMilliPerGpu, std::to_string(kJobGpusMax));
 }
 
-std::string FieldParser::unique_name(const Field& field, std::string_view column) {
+std::string FieldParser::unique_name(const CsvField& field, std::string_view column) {
   if (field.text.empty()) {
     complain(field, column, "there is no name; write one that no other row has");
     return {};
@@ -131,14 +131,14 @@ std::string FieldParser::unique_name(const Field& field, std::string_view column
   return name;
 }
 
-std::string FieldParser::label(const Field& field, std::string_view column) {
+std::string FieldParser::label(const CsvField& field, std::string_view column) {
   const std::string_view wrong = wrong_with(field.text);
   if (wrong.empty()) return std::string(field.text);
   complain(field, column, quote(field.text) + std::string(wrong));
   return {};
 }
 
-std::string FieldParser::gpu_model(const Field& field, std::string_view column) {
+std::string FieldParser::gpu_model(const CsvField& field, std::string_view column) {
   if (const GpuModel* const model = find_gpu_model(field.text)) return std::string(model->short_name);
   static const std::string known = known_models();
   // The guess costs more than the rest of the row; of a file that is wrong throughout nobody will read it.
@@ -150,12 +150,12 @@ std::string FieldParser::gpu_model(const Field& field, std::string_view column) 
   return {};
 }
 
-std::vector<std::string> FieldParser::gpu_models(const Field& field, std::string_view column) {
+std::vector<std::string> FieldParser::gpu_models(const CsvField& field, std::string_view column) {
   std::vector<std::string> models;
   std::size_t start = 0;
   while (!field.text.empty() && start <= field.text.size()) {
     const std::size_t end = std::min(field.text.find('|', start), field.text.size());
-    const Field alternative{field.text.substr(start, end - start), field.line,
+    const CsvField alternative{field.text.substr(start, end - start), field.line,
                             field.column + static_cast<std::int64_t>(start)};
     std::string model = gpu_model(alternative, column);
     if (model.empty()) return {};
@@ -165,13 +165,13 @@ std::vector<std::string> FieldParser::gpu_models(const Field& field, std::string
   return models;
 }
 
-bool FieldParser::count_row(const Field& field) {
+bool FieldParser::count_row(const CsvField& field) {
   if (++rows_ <= kTraceRowsMax) return true;
   complaints_.add({file_name_, field.line, 0}, "more than " + std::to_string(kTraceRowsMax) + " rows; split the file");
   return false;
 }
 
-void FieldParser::count_gpus(const Field& field, std::string_view column, std::int64_t gpus) {
+void FieldParser::count_gpus(const CsvField& field, std::string_view column, std::int64_t gpus) {
   const bool fitted = gpus_ <= kTraceGpusMax;
   gpus_ += gpus;
   if (fitted && gpus_ > kTraceGpusMax) {

@@ -90,7 +90,7 @@ TEST(ReplayJournal, FindsWhatTheChainCannot) {
   later.now = Time{6};
   struct Case {
     const char* what;
-    std::vector<Record> records;
+    std::vector<JournalRecord> records;
     const char* complaint;  // empty: replays
   };
   const Case cases[] = {
@@ -113,7 +113,7 @@ TEST(ReplayJournal, FindsWhatTheChainCannot) {
   for (const Case& c : cases) {
     ChainWriter chain;
     Bytes file = chain.begin_section(0, 1);
-    for (const Record& record : c.records) {
+    for (const JournalRecord& record : c.records) {
       const Bytes bytes = chain.append(encode(record));
       file.insert(file.end(), bytes.begin(), bytes.end());
     }

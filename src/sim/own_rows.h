@@ -9,7 +9,7 @@
 namespace berth {
 
 // `fields` are in the order of the columns of kOwnNodes or kOwnJobs; those that are absent are in line 0.
-TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser);
-TraceJob read_own_job(std::span<const Field> fields, FieldParser& parser);
+TraceNode read_own_node(std::span<const CsvField> fields, FieldParser& parser);
+TraceJob read_own_job(std::span<const CsvField> fields, FieldParser& parser);
 
 }  // namespace berth

@@ -16,7 +16,7 @@ constexpr std::string_view kPodColumns[] = {"name",      "cpu_milli", "memory_mi
                                             "gpu_milli", "gpu_spec",  "creation_time", "deletion_time",
                                             "qos",       "pod_phase", "scheduled_time"};
 
-TraceNode read_node(std::span<const Field> fields, FieldParser& parser) {
+TraceNode read_node(std::span<const CsvField> fields, FieldParser& parser) {
   TraceNode node;
   node.name = parser.unique_name(fields[kSn], "sn");
   node.cpu_milli = parser.whole(fields[kNodeCpuMilli], "cpu_milli", 0, kCpuMilliMax, "thousandths of a core");
@@ -28,7 +28,7 @@ TraceNode read_node(std::span<const Field> fields, FieldParser& parser) {
 }
 
 // A pod's share of each of its GPUs. The format gives it a meaning only for pods with one.
-int read_gpu_milli(const Field& field, int gpus, FieldParser& parser) {
+int read_gpu_milli(const CsvField& field, int gpus, FieldParser& parser) {
   if (gpus == 0) {
     if (parse_integer(field.text, 0, 0)) return 0;
     parser.complain(field, "gpu_milli", quote(field.text) + " of a pod without GPUs; write 0");
@@ -38,7 +38,7 @@ int read_gpu_milli(const Field& field, int gpus, FieldParser& parser) {
   return gpus == 1 ? static_cast<int>(milli) : kMilliPerGpu;
 }
 
-TraceJob read_pod(std::span<const Field> fields, FieldParser& parser) {
+TraceJob read_pod(std::span<const CsvField> fields, FieldParser& parser) {
   TraceJob job;
   job.name = parser.unique_name(fields[kName], "name");
   job.cpu_milli = parser.whole(fields[kCpuMilli], "cpu_milli", 0, kCpuMilliMax, "thousandths of a core");
@@ -47,8 +47,8 @@ TraceJob read_pod(std::span<const Field> fields, FieldParser& parser) {
   job.gpus = static_cast<int>(parser.whole(fields[kNumGpu], "num_gpu", 0, kGpusPerNodeMax, "a number of GPUs"));
   if (parser.complaint_count() == before_gpus) job.gpu_milli = read_gpu_milli(fields[kGpuMilli], job.gpus, parser);
   if (job.gpus > 0) job.gpu_models = parser.gpu_models(fields[kGpuSpec], "gpu_spec");
-  const Field& creation = fields[kCreationTime];
-  const Field& deletion = fields[kDeletionTime];
+  const CsvField& creation = fields[kCreationTime];
+  const CsvField& deletion = fields[kDeletionTime];
   if (creation.line > 0) job.submit.ms = 1000 * parser.whole(creation, "creation_time", 0, kSecondsMax, "seconds");
   if (creation.line > 0 && deletion.line > 0) {
     const std::size_t before_end = parser.complaint_count();

@@ -50,7 +50,7 @@ std::string cell(std::string_view text) {
 const TableFormat kOwnNodes = {"nodes", "a node list", kNodeColumns, 4, false};
 const TableFormat kOwnJobs = {"jobs", "a job list", kJobColumns, 4, false};
 
-TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser) {
+TraceNode read_own_node(std::span<const CsvField> fields, FieldParser& parser) {
   TraceNode node;
   node.name = parser.unique_name(fields[kNodeName], "name");
   node.cpu_milli = parser.cpu_milli(fields[kNodeCpu], "cpu");
@@ -59,9 +59,9 @@ TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser) {
   node.gpus = static_cast<int>(parser.whole(fields[kNodeGpus], "gpus", 0, kGpusPerNodeMax, "a number of GPUs"));
   const bool gpus_known = parser.complaint_count() == complaints_before;
   parser.count_gpus(fields[kNodeGpus], "gpus", node.gpus);
-  const Field& model = fields[kGpuModel];
+  const CsvField& model = fields[kGpuModel];
   if (node.gpus > 0 && model.text.empty()) {
-    const Field& place = model.line > 0 ? model : fields[kNodeGpus];
+    const CsvField& place = model.line > 0 ? model : fields[kNodeGpus];
     parser.complain(place, "gpu_model",
                     "a node with GPUs has no model; write one such as H100, or gpu where the kind does not matter");
   } else if (node.gpus > 0) {
@@ -73,7 +73,7 @@ TraceNode read_own_node(std::span<const Field> fields, FieldParser& parser) {
   return node;
 }
 
-TraceJob read_own_job(std::span<const Field> fields, FieldParser& parser) {
+TraceJob read_own_job(std::span<const CsvField> fields, FieldParser& parser) {
   TraceJob job;
   job.name = parser.unique_name(fields[kName], "name");
   job.submit = Time{parser.seconds_ms(fields[kSubmit], "submit_s")};
@@ -83,7 +83,7 @@ TraceJob read_own_job(std::span<const Field> fields, FieldParser& parser) {
   const bool gpus_known = parser.complaint_count() == complaints_before;
   job.gpus = static_cast<int>(milli_gpus < kMilliPerGpu ? (milli_gpus > 0 ? 1 : 0) : milli_gpus / kMilliPerGpu);
   job.gpu_milli = static_cast<int>(std::min<std::int64_t>(milli_gpus, kMilliPerGpu));
-  const Field& pods = fields[kPods];
+  const CsvField& pods = fields[kPods];
   if (!pods.text.empty())
     job.pods = std::max<std::int64_t>(parser.whole(pods, "pods", 1, kJobPodsMax, "a number of pods"), 1);
   if (job.pods * job.gpus > kTraceGpusMax) {

@@ -153,9 +153,9 @@ class JsonReader {
         continue;
       }
       const std::size_t complaints_before = complaints_.count();
-      std::vector<Field> fields(format_.columns.size());
+      std::vector<CsvField> fields(format_.columns.size());
       joined_.clear();
-      const Field entry_start = field_at(value_start, {});
+      const CsvField entry_start = field_at(value_start, {});
       ondemand::object object;
       if (failed(value.get_object().get(object)) || !read_fields(object, fields)) return false;
       std::string missing;
@@ -235,7 +235,7 @@ class JsonReader {
     return !failed(simdjson::TAPE_ERROR);
   }
 
-  bool read_fields(ondemand::object& object, std::vector<Field>& fields) {
+  bool read_fields(ondemand::object& object, std::vector<CsvField>& fields) {
     std::vector<bool> seen(fields.size());
     for (auto next : object) {
       ondemand::field field;
@@ -259,7 +259,7 @@ class JsonReader {
   }
 
   // A number keeps its text: amounts never pass through a float.
-  bool read_value(ondemand::value& value, std::string_view key, Field& field) {
+  bool read_value(ondemand::value& value, std::string_view key, CsvField& field) {
     const char* const start = start_of(value);
     ondemand::json_type type{};
     if (failed(value.type().get(type))) return false;
@@ -289,7 +289,7 @@ class JsonReader {
   }
 
   // As the tables have them: "A|B".
-  bool read_models(ondemand::value& value, const char* start, Field& field) {
+  bool read_models(ondemand::value& value, const char* start, CsvField& field) {
     std::string& models = joined_.emplace_back();
     ondemand::array array;
     if (failed(value.get_array().get(array))) return false;
@@ -335,7 +335,7 @@ class JsonReader {
   }
 
   void complain(const char* at, std::string text) {
-    const Field field = field_at(at, {});
+    const CsvField field = field_at(at, {});
     complaints_.add({file_name_, field.line, field.column}, std::move(text));
   }
 
@@ -359,7 +359,7 @@ class JsonReader {
   }
 
   // Counts lines from where it last was: entries are visited in the order of the file.
-  Field field_at(const char* at, std::string_view text) {
+  CsvField field_at(const char* at, std::string_view text) {
     const char* const begin = json_.data();
     at = std::clamp(at, begin, begin + json_.size());
     if (at < counted_) {
@@ -395,7 +395,7 @@ Result<std::vector<Entry>> read_json(std::string_view file_name, std::string_vie
   FieldParser parser(file_name, complaints);
   std::vector<Entry> entries;
   JsonReader reader(file_name, text, list, format, complaints);
-  reader.read([&](std::span<const Field> fields) {
+  reader.read([&](std::span<const CsvField> fields) {
     if (!parser.count_row(fields[0])) return false;
     Entry entry = read_entry(fields, parser);
     if (complaints.empty()) entries.push_back(std::move(entry));

@@ -61,7 +61,7 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   return ((day_number(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
 }
 
-TraceNode read_machine(std::span<const Field> fields, FieldParser& parser) {
+TraceNode read_machine(std::span<const CsvField> fields, FieldParser& parser) {
   TraceNode node;
   node.name = parser.unique_name(fields[kMachineId], "machineId");
   node.gpus =
@@ -78,7 +78,7 @@ TraceNode read_machine(std::span<const Field> fields, FieldParser& parser) {
 }
 
 // The submission is left in milliseconds since 1970.
-TraceJob read_job(std::span<const Field> fields, FieldParser& parser) {
+TraceJob read_job(std::span<const CsvField> fields, FieldParser& parser) {
   TraceJob job;
   if (const auto timestamp = parse_timestamp(fields[kTimestamp].text)) {
     job.submit = Time{1000 * *timestamp};

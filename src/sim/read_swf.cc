@@ -62,7 +62,7 @@ class Lines {
 
 // The numbers of a line, and how many there are: all are counted, the first 18 are kept.
 struct SwfLine {
-  std::array<Field, kSwfFields> fields;
+  std::array<CsvField, kSwfFields> fields;
   std::size_t count = 0;
 };
 
@@ -99,9 +99,9 @@ std::string numbered(std::string_view what, std::int64_t number) {
 }
 
 // The job of a line that has its 18 fields; nothing if it never ran or is a part of another.
-std::optional<TraceJob> read_job(std::span<const Field> fields, FieldParser& parser) {
+std::optional<TraceJob> read_job(std::span<const CsvField> fields, FieldParser& parser) {
   constexpr std::int64_t kNumberMax = 1'000'000'000'000;
-  for (const Field& field : fields) {
+  for (const CsvField& field : fields) {
     if (is_number(field.text)) continue;
     parser.complain(field, "field " + std::to_string(&field - fields.data() + 1),
                     quote(field.text) + " is not a number; write -1 if it is not known");

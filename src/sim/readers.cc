@@ -38,14 +38,14 @@ bool looks_like_swf(std::string_view text) {
          line.find_first_of(" \t") != std::string_view::npos;
 }
 
-std::ptrdiff_t shared_columns(std::span<const Field> header, const TableFormat& format) {
-  return std::ranges::count_if(header, [&format](const Field& name) {
+std::ptrdiff_t shared_columns(std::span<const CsvField> header, const TableFormat& format) {
+  return std::ranges::count_if(header, [&format](const CsvField& name) {
     return std::ranges::find(format.columns, name.text) != format.columns.end();
   });
 }
 
 template <class Entry, std::size_t kCount>
-const KnownTable<Entry>& nearest_table(std::span<const Field> header, const KnownTable<Entry> (&tables)[kCount]) {
+const KnownTable<Entry>& nearest_table(std::span<const CsvField> header, const KnownTable<Entry> (&tables)[kCount]) {
   return *std::ranges::max_element(tables, {},
                                    [header](const auto& table) { return shared_columns(header, *table.format); });
 }

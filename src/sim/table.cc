@@ -42,7 +42,7 @@ Table::Table(std::string_view file_name, std::string_view text, const TableForma
   if (missing_count > 0) {
     constexpr std::size_t kShownMax = 32;
     std::string present;
-    for (const Field& name : csv_.header().first(std::min(csv_.header().size(), kShownMax))) {
+    for (const CsvField& name : csv_.header().first(std::min(csv_.header().size(), kShownMax))) {
       present += (present.empty() ? "" : ", ") + quote(name.text);
     }
     if (csv_.header().size() > kShownMax) present += ", ...";
@@ -51,7 +51,7 @@ Table::Table(std::string_view file_name, std::string_view text, const TableForma
                        (missing_count == 1 ? " is" : " are") + " missing; the header has " + present + "; " +
                        std::string(format.is) + " needs " + listed(format.columns.first(format.required)));
   }
-  for (const Field& name : csv_.header()) {
+  for (const CsvField& name : csv_.header()) {
     if (std::ranges::find(format.columns, name.text) != format.columns.end()) continue;
     // Of another's format only what is nearly a column that is not there: a typing mistake must not drop a constraint.
     const std::string_view near = nearest_word(name.text, absent);

@@ -40,12 +40,12 @@ class Table {
   bool next();
 
   // The row's fields in the order of the format's columns; those without a column are empty, in line 0.
-  std::span<const Field> fields() const { return fields_; }
+  std::span<const CsvField> fields() const { return fields_; }
 
  private:
   CsvReader csv_;
   std::vector<std::size_t> column_of_;  // per column of the format: which of the file, or kNone
-  std::vector<Field> fields_;
+  std::vector<CsvField> fields_;
   bool usable_ = false;
 };
 

@@ -104,6 +104,24 @@ Refusal refusal_of_queue(const Queue& queue, std::size_t queues) {
       [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); });
 }
 
+// Whether the devices and amounts that a found pod holds are still free on its node, which may be closed.
+Refusal refusal_of_place(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
+  if (place.node.index() >= ledger.nodes()) return "there is no such node";
+  const NodeFree& free = ledger.node(place.node);
+  if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
+  if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
+  bool gpus_free = true;
+  place.gpus.for_each([&](int gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    gpus_free = gpus_free && gpu < free.gpus && ledger.gpu_milli(place.node)[at] >= request.gpu_milli &&
+                ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, free.gpu_memory_mib);
+  });
+  return first_of([&] { return unless(gpus_free, "its GPUs are not free on that node"); },
+                  [&] { return unless(free.cpu_milli >= request.cpu_milli, "its node has too little free CPU"); },
+                  [&] { return unless(free.memory_bytes >= request.memory_bytes, "its node has too little free memory"); },
+                  [&] { return unless(free.pods > 0, "its node has too many pods"); });
+}
+
 Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
 }  // namespace
@@ -151,6 +169,12 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     Refusal operator()(const WorkloadEnded& fact) const { return workload_in_phase(fact.workload, false); }
     Refusal operator()(const WorkloadCancelled& fact) const { return workload_in_phase(fact.workload, true); }
+    Refusal operator()(const WorkloadFound& fact) const {
+      if (auto refusal = (*this)(fact.workload)) return refusal;
+      const auto& ways = fact.workload.shape.ways;
+      if (ways.size() != 1 || ways[0].size() != 1 || ways[0][0].count != 1) return "a found workload has one pod";
+      return refusal_of_place(state.ledger(), ways[0][0].request, fact.pod);
+    }
   };
   return std::visit(Visitor{*this, known_node, in_phase}, event);
 }

@@ -210,6 +210,12 @@ void State::on(const WorkloadCancelled& event) {
   workloads_.note_ended(event.workload);
 }
 
+void State::on(const WorkloadFound& event) {
+  const WorkloadId id = workloads_.next_id();
+  on(event.workload);
+  start({.workload = id, .way = 0, .pods = {event.pod}}, event.workload.at);
+}
+
 ShapeId State::intern_shape(const WorkloadShape& shape) {
   Shape numbered;
   for (const PodSets& way : shape.ways) {

@@ -123,6 +123,7 @@ class State {
   void on(const WorkloadSubmitted& event);
   void on(const WorkloadEnded& event);
   void on(const WorkloadCancelled& event);
+  void on(const WorkloadFound& event);
 
   ShapeId intern_shape(const WorkloadShape& shape);
   void start(const Start& start, Time now);

@@ -51,6 +51,22 @@ TEST(State, AQueueWithoutAnOrderSharesTheLineOfTheNextOneAboveThatHasOne) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
+TEST(State, APodFoundRunningHoldsItsDevicesUntilItEnds) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 2}}});
+  state.apply(NodeDrained{NodeId(0)});
+  const PodRequest one_gpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
+  state.apply(WorkloadFound{submission(QueueId(0), single_pod(one_gpu)), {NodeId(0), gpu(1)}});
+  EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kRunning);
+  EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[0], kMilliPerGpu);
+  EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[1], 0);
+  EXPECT_EQ(state.pending(), 0u);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  state.apply(WorkloadEnded{WorkloadId(0)});
+  EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[1], kMilliPerGpu);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
 TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
   struct Case {
     Order order;
