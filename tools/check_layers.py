@@ -19,6 +19,7 @@ from pathlib import Path
 @dataclass
 class Room:
     deps: list = field(default_factory=list)
+    test_deps: list = field(default_factory=list)
     libs: list = field(default_factory=list)
     core: bool = False
     line: int = 0
@@ -112,8 +113,8 @@ def read_rooms(cmake_text):
         for word in words:
             if word == "CORE":
                 room.core, target = True, None
-            elif word in ("DEPS", "LIBS"):
-                target = room.deps if word == "DEPS" else room.libs
+            elif word in ("DEPS", "TEST_DEPS", "LIBS"):
+                target = {"DEPS": room.deps, "TEST_DEPS": room.test_deps, "LIBS": room.libs}[word]
             elif target is not None:
                 target.append(word)
         if call.group(1) == "room":
@@ -169,7 +170,7 @@ def check_arrows(rooms, root):
         if not (root / "src" / name).is_dir():
             add(room.line, f"room '{name}' has no folder src/{name}", "a room is a folder",
                 "create it or drop the line")
-        for dep in room.deps:
+        for dep in room.deps + room.test_deps:
             if dep not in rooms:
                 add(room.line, f"'{name}' depends on '{dep}', which is no room", "an arrow joins two rooms",
                     "add berth_room(" + dep + " ...) above, or correct the name")
@@ -278,6 +279,27 @@ def check_file(file, root, room_name, room, may, rooms):
     return found
 
 
+TYPE = re.compile(r"^(?:class|struct|enum class|union) (\w+)(?! *;)(?!\w)|^using (\w+) =", re.MULTILINE)
+CONSTANT = re.compile(r"^inline constexpr [\w:<>\s*&,]+?\b(k[A-Z]\w*)(?:\[\])?\s*[={]", re.MULTILINE)
+
+
+def check_names(headers, root):
+    """Two headers that give one name to two things: what the linker takes for one and the same."""
+    found, seen = [], {}
+    for file in headers:
+        text = blank(file.read_text(encoding="utf-8", errors="replace"), {"comment", "raw", "text", "char"})
+        for match in [*TYPE.finditer(text), *CONSTANT.finditer(text)]:
+            name = next(group for group in match.groups() if group)
+            first = seen.setdefault(name, file)
+            if first != file:
+                found.append(Violation(
+                    file.relative_to(root).as_posix(), text.count("\n", 0, match.start()) + 1,
+                    f"names '{name}', as {first.relative_to(root).as_posix()} does",
+                    "all rooms share one namespace, and a program that holds both mixes them up without a word",
+                    "give one of them a name of its own, or move it where both can include it"))
+    return found
+
+
 def check(root):
     """(violations, number of files checked) of the tree at `root`."""
     rooms, app = read_rooms((root / "CMakeLists.txt").read_text(encoding="utf-8"))
@@ -286,10 +308,14 @@ def check(root):
     folders = [(name, room, root / "src" / name) for name, room in rooms.items()] + [("apps", app, root / "apps")]
     for name, room, folder in folders:
         may = below(rooms, room.deps) | {name}
+        tests_may = may | below(rooms, room.test_deps)
         for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
             if file.suffix in (".h", ".cc"):
-                found += check_file(file, root, name, room, may, rooms)
+                is_test = file.suffix == ".cc" and file.stem.endswith(("_test", "_bench"))
+                found += check_file(file, root, name, room, tests_may if is_test else may, rooms)
                 count += 1
+    found += check_names([file for _, _, folder in folders if folder.is_dir() for file in sorted(folder.glob("*.h"))],
+                         root)
     for file in sorted((root / "src").glob("*.*")) if (root / "src").is_dir() else []:
         if file.suffix in (".h", ".cc"):
             found.append(Violation(file.relative_to(root).as_posix(), 1, "stands in no room",

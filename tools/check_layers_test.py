@@ -62,6 +62,14 @@ PLANTED = [
     ("an excuse for something else", {"src/state/bad.h": "double x;  // layers: allow float: shown only\n"},
      "bad.h:1: the core uses 'double'"),
     ("an excuse for nothing", {"src/state/bad.h": "int x;  // layers: allow double: shown only\n"}, "remove the excuse"),
+    ("two types of one name", {"src/state/row.h": "struct Row {\n};\n", "src/journal/row.h": "class Row final {\n};\n"},
+     "names 'Row', as src/"),
+    ("two constants of one name", {"src/state/bound.h": "inline constexpr int kBound = 1;\n",
+                                   "src/journal/bound.h": "inline constexpr const char* kBound = nullptr;\n"},
+     "names 'kBound', as src/"),
+    ("a test's arrow in a library", {"CMakeLists.txt": CLEAN["CMakeLists.txt"].replace(
+        "berth_room(sim DEPS state\n", "berth_room(sim DEPS state TEST_DEPS journal\n"),
+        "src/sim/bad.cc": '#include "journal/chain.h"\n'}, "src/sim/bad.cc:1: sim may not include"),
     ("printing outside assert.cc", {"src/base/bad.cc": "void f() { std::fprintf(stderr, \"x\"); }\n"}, "'fprintf'"),
 ]
 PLANTED += [(f"<{header}> in the core", {"src/state/bad.h": f"#include <{header}>\n"},

@@ -1,0 +1,307 @@
+#include "service/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/wording.h"
+#include "manifest/timestamp.h"
+#include "model/gpu.h"
+#include "model/quantity.h"
+
+namespace berth {
+namespace {
+
+// Adds to a sum that must stay inside 64 bits; false: it would not.
+bool add_to(std::int64_t& sum, std::int64_t amount) { return !__builtin_add_overflow(sum, amount, &sum); }
+
+std::int32_t narrowed(std::int64_t value, std::int32_t most) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, most));
+}
+
+std::string model_of(std::string_view label) {
+  if (label.empty()) return "unlabelled";
+  const GpuModel* const model = find_gpu_model(label);
+  return std::string(model != nullptr ? model->short_name : label);
+}
+
+bool keeps_pods_away(const Value& taint) {
+  const std::string_view effect = taint["effect"].text();
+  return effect == "NoSchedule" || effect == "NoExecute";
+}
+
+bool is_ready(const Value& node) {
+  for (const Value& condition : node["status"]["conditions"].items()) {
+    if (condition["type"].text() == "Ready") return condition["status"].text() == "True";
+  }
+  return false;
+}
+
+// ---- what one pod asks ----------------------------------------------------------------------------------------------
+
+struct Amounts {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t gpus = 0;
+};
+
+class PodReader {
+ public:
+  explicit PodReader(const Value& pod) : pod_(pod), spec_(pod["spec"]), annotations_(pod["metadata"]["annotations"]) {}
+
+  PodFacts read() {
+    const Value& metadata = pod_["metadata"];
+    facts_.uid = metadata["uid"].text();
+    facts_.name_space = metadata["namespace"].text();
+    facts_.name = metadata["name"].text();
+    facts_.queue = metadata["labels"][kQueueLabel].text(kDefaultQueue);
+    facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
+    read_stage();
+    read_group();
+    read_request();
+    read_run();
+    refuse_what_is_not_followed();
+    return std::move(facts_);
+  }
+
+ private:
+  void complain(std::string text) {
+    if (facts_.problem.empty()) facts_.problem = std::move(text);
+  }
+
+  void read_stage() {
+    const std::string_view phase = pod_["status"]["phase"].text();
+    const bool deleted = !pod_["metadata"]["deletionTimestamp"].is_null();
+    facts_.node = spec_["nodeName"].text();
+    if (phase == "Succeeded" || phase == "Failed") {
+      facts_.stage = phase == "Failed" ? PodStage::kFailed : PodStage::kSucceeded;
+    } else if (!facts_.node.empty()) {
+      facts_.stage = PodStage::kBound;
+      if (const Value* gpus = annotations_.find(kGpusAnnotation)) facts_.gpus = parse_gpus(gpus->text());
+    } else if (!deleted && spec_["schedulingGates"].items().empty()) {
+      facts_.stage = PodStage::kWaiting;
+    }
+    for (const Value& condition : pod_["status"]["conditions"].items()) {
+      if (condition["type"].text() != "PodScheduled") continue;
+      if (condition["status"].text() == "False") facts_.told = condition["message"].text();
+      if (condition["status"].text() == "True") facts_.bound_at = parse_timestamp(condition["lastTransitionTime"].text());
+    }
+  }
+
+  void read_group() {
+    const Value& labels = pod_["metadata"]["labels"];
+    const bool own = labels.find(kGroupLabel) != nullptr;
+    const std::string_view name = own ? labels[kGroupLabel].text() : labels[kKueueGroupLabel].text();
+    if (name.empty()) return;
+    const std::string_view size_key = own ? kGroupSizeAnnotation : kKueueGroupSizeAnnotation;
+    const auto size = parse_integer(annotations_[size_key].text(), 1, kPodsPerWorkloadMax);
+    if (!size) {
+      complain("annotation " + std::string(size_key) + " of a pod in a group: " + size.error());
+      return;
+    }
+    std::string_view owner;
+    for (const Value& reference : pod_["metadata"]["ownerReferences"].items()) {
+      if (reference["controller"].truth()) owner = reference["uid"].text();
+    }
+    facts_.group = facts_.name_space + "/" + std::string(name) + "/" + std::string(owner);
+    facts_.group_size = *size;
+  }
+
+  // One container's requests; what is limited and not requested is requested (the API server says so too).
+  Amounts amounts_of(const Value& container) {
+    Amounts amounts;
+    const Value& requests = container["resources"]["requests"];
+    for (const Value::Member& each : requests.members()) {
+      const auto take = [&](std::int64_t& into, const Parsed<std::int64_t>& parsed) {
+        if (parsed) into = *parsed;
+        else complain("a container's request of " + each.key + ": " + parsed.error());
+      };
+      if (each.key == "cpu") take(amounts.cpu_milli, parse_milli(each.value.text()));
+      else if (each.key == "memory") take(amounts.memory_bytes, parse_bytes(each.value.text()));
+      else if (each.key == kGpuResource) take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
+      else complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
+    }
+    return amounts;
+  }
+
+  void add(Amounts& sum, const Amounts& more) {
+    if (!add_to(sum.cpu_milli, more.cpu_milli) || !add_to(sum.memory_bytes, more.memory_bytes) ||
+        !add_to(sum.gpus, more.gpus)) {
+      complain("its containers ask more together than any machine has");
+    }
+  }
+
+  // Containers run together; before them the initial ones, one after the other, beside those of them that stay.
+  Amounts total() {
+    Amounts together, before_most, stay;
+    for (const Value& container : spec_["containers"].items()) add(together, amounts_of(container));
+    for (const Value& container : spec_["initContainers"].items()) {
+      Amounts amounts = amounts_of(container);
+      if (container["restartPolicy"].text() == "Always") {
+        add(stay, amounts);
+        amounts = stay;
+      } else {
+        add(amounts, stay);
+      }
+      before_most.cpu_milli = std::max(before_most.cpu_milli, amounts.cpu_milli);
+      before_most.memory_bytes = std::max(before_most.memory_bytes, amounts.memory_bytes);
+      before_most.gpus = std::max(before_most.gpus, amounts.gpus);
+    }
+    add(together, stay);
+    return {std::max(together.cpu_milli, before_most.cpu_milli),
+            std::max(together.memory_bytes, before_most.memory_bytes), std::max(together.gpus, before_most.gpus)};
+  }
+
+  void read_request() {
+    const Amounts amounts = total();
+    if (amounts.cpu_milli > kNodeCpuMilliMax || amounts.memory_bytes > kNodeMemoryBytesMax ||
+        amounts.gpus > kGpusPerNodeMax) {
+      complain("it asks more than any machine has: at most 50,000 cores, a PiB of memory and 64 GPUs a pod");
+    }
+    PodRequest& request = facts_.request;
+    request.cpu_milli = std::clamp<std::int64_t>(amounts.cpu_milli, 0, kNodeCpuMilliMax);
+    request.memory_bytes = std::clamp<std::int64_t>(amounts.memory_bytes, 0, kNodeMemoryBytesMax);
+    request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
+    request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
+    if (const Value* milli = annotations_.find(kGpuMilliAnnotation)) read_fraction(milli->text());
+    read_models();
+  }
+
+  void read_fraction(std::string_view text) {
+    const auto milli = parse_integer(text, 1, kMilliPerGpu);
+    if (!milli) {
+      complain("annotation " + std::string(kGpuMilliAnnotation) + ": " + milli.error());
+    } else if (facts_.request.gpus != 1) {
+      complain("annotation " + std::string(kGpuMilliAnnotation) + " is for pods that ask one " + std::string(kGpuResource));
+    } else {
+      facts_.request.gpu_milli = static_cast<std::int32_t>(*milli);
+    }
+  }
+
+  void read_models() {
+    if (facts_.request.gpus == 0) return;
+    std::string_view text = annotations_[kGpuModelsAnnotation].text();
+    while (!text.empty()) {
+      const std::size_t bar = std::min(text.find('|'), text.size());
+      if (bar > 0) facts_.gpu_models.push_back(model_of(text.substr(0, bar)));
+      text.remove_prefix(std::min(bar + 1, text.size()));
+    }
+    if (const Value* product = spec_["nodeSelector"].find(kGpuProductLabel)) {
+      facts_.gpu_models = {model_of(product->text())};
+    }
+  }
+
+  void read_run() {
+    if (const Value* limit = spec_.find("activeDeadlineSeconds"); limit != nullptr && limit->integer() > 0) {
+      facts_.run = Duration{std::min(limit->integer(), kTimeMax.ms / 1000) * 1000};
+    } else if (const Value* run = annotations_.find(kRunForAnnotation)) {
+      if (const auto ms = parse_duration_ms(run->text()); ms && *ms <= kTimeMax.ms) facts_.run = Duration{*ms};
+    }
+  }
+
+  void refuse_what_is_not_followed() {
+    const auto refuse = [&](bool asked, const char* what) {
+      if (asked) complain("it asks for " + std::string(what) + ", which is not followed yet; leave it out");
+    };
+    for (const Value::Member& label : spec_["nodeSelector"].members()) {
+      refuse(label.key != kGpuProductLabel, ("nodeSelector " + quote(label.key)).c_str());
+    }
+    const Value& affinity = spec_["affinity"];
+    constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+    for (const char* kind : {"nodeAffinity", "podAffinity", "podAntiAffinity"}) {
+      refuse(!affinity[kind][kRequired].is_empty(), (std::string("a required ") + kind).c_str());
+    }
+    for (const Value& spread : spec_["topologySpreadConstraints"].items()) {
+      refuse(spread["whenUnsatisfiable"].text() != "ScheduleAnyway", "topologySpreadConstraints with DoNotSchedule");
+    }
+    for (const Value& container : spec_["containers"].items()) {
+      for (const Value& port : container["ports"].items()) refuse(port["hostPort"].integer() != 0, "a hostPort");
+    }
+    for (const Value& volume : spec_["volumes"].items()) {
+      refuse(volume.find("persistentVolumeClaim") != nullptr, "a persistentVolumeClaim");
+    }
+    refuse(!spec_["resourceClaims"].is_empty(), "resourceClaims");
+  }
+
+  const Value& pod_;
+  const Value& spec_;
+  const Value& annotations_;
+  PodFacts facts_;
+};
+
+}  // namespace
+
+bool NodeFacts::same_machine(const NodeFacts& other) const {
+  return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
+         gpus == other.gpus && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
+         pods_max == other.pods_max && problem == other.problem;
+}
+
+NodeFacts read_node(const Value& node) {
+  NodeFacts facts;
+  facts.name = node["metadata"]["name"].text();
+  const Value& labels = node["metadata"]["labels"];
+  const auto amount = [&](std::string_view resource, auto parse, std::int64_t most) -> std::int64_t {
+    const Value& text = node["status"]["allocatable"][resource];
+    if (text.is_null()) return 0;
+    const auto parsed = parse(text.is_integer() ? std::to_string(text.integer()) : std::string(text.text()));
+    if (!parsed || *parsed > most) {
+      facts.problem = "status.allocatable " + std::string(resource) + ": " +
+                      (parsed ? "more than is believed of one machine" : parsed.error());
+      return 0;
+    }
+    return *parsed;
+  };
+  const auto whole = [](const std::string& text) { return parse_integer(text, 0, INT32_MAX); };
+  facts.cpu_milli = amount("cpu", parse_milli, kNodeCpuMilliMax);
+  facts.memory_bytes = amount("memory", parse_bytes, kNodeMemoryBytesMax);
+  facts.gpus = static_cast<std::int32_t>(amount(kGpuResource, whole, kGpusPerNodeMax));
+  if (!node["status"]["allocatable"]["pods"].is_null()) {
+    facts.pods_max = static_cast<std::int32_t>(amount("pods", whole, INT32_MAX));
+  }
+  if (facts.gpus > 0) {
+    facts.gpu_model = model_of(labels[kGpuProductLabel].text());
+    const auto memory = parse_integer(labels[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);
+    const GpuModel* const model = find_gpu_model(facts.gpu_model);
+    facts.gpu_memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
+  }
+  facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
+               node["metadata"]["deletionTimestamp"].is_null() &&
+               std::ranges::none_of(node["spec"]["taints"].items(), keeps_pods_away);
+  return facts;
+}
+
+PodFacts read_pod(const Value& pod) { return PodReader(pod).read(); }
+
+QueueFacts read_queue(const Value& queue) {
+  const Value& spec = queue["spec"];
+  return {.name = std::string(queue["metadata"]["name"].text()),
+          .parent = std::string(spec["parent"].text()),
+          .order = find_order(spec["order"].text()),
+          .hold = spec["hold"].truth()};
+}
+
+std::optional<GpuSet> parse_gpus(std::string_view text) {
+  GpuSet gpus;
+  while (!text.empty()) {
+    int index = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error != std::errc() || index < 0 || index >= kGpusPerNodeMax || gpus.contains(index)) return std::nullopt;
+    gpus.add(index);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) break;
+    if (text.front() != ',' || text.size() == 1) return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return gpus;
+}
+
+std::string format_gpus(GpuSet gpus) {
+  std::string text;
+  gpus.for_each([&](int gpu) { text += (text.empty() ? "" : ",") + std::to_string(gpu); });
+  return text;
+}
+
+}  // namespace berth

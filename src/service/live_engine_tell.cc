@@ -1,0 +1,120 @@
+// What a LiveEngine says: why pods wait, and which half-begun gangs are taken back.
+#include <algorithm>
+#include <utility>
+
+#include "cycle/explain.h"
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+// A gang partly bound is completed within this time or taken back.
+constexpr Duration kPartialMax = seconds(5);
+// While only the numbers of a reason change, it is told this seldom.
+constexpr Duration kRetellAfter = seconds(10);
+// Explaining looks at every node: so many different requests in one round, the others in the next.
+constexpr std::size_t kExplainedMax = 32;
+constexpr Duration kNextRound{200};
+
+void earlier(std::optional<Time>& due, Time time) {
+  if (!due || time < *due) due = time;
+}
+
+}  // namespace
+
+// Partly bound: some run, and some that were created before those were bound have no place. One that was created later
+// replaces a lost member, and waits as long as it must.
+void LiveEngine::note_partial(const std::string& key, Group& group, const Tally& tally, Time now) {
+  const bool partial =
+      tally.size > 1 && tally.placed > 0 && std::ranges::any_of(tally.waiting, [&](const Member* member) {
+        return member->refused || (tally.first_bound_at && member->facts.created <= *tally.first_bound_at);
+      });
+  if (!partial) {
+    group.partial_since.reset();
+    partial_.erase(key);
+  } else if (!group.partial_since) {
+    group.partial_since = now;
+    partial_.insert(key);
+  }
+}
+
+void LiveEngine::roll_back(Round& round, Time now) {
+  for (const std::string& key : partial_) {
+    Group& group = groups_.at(key);
+    const Time due = *group.partial_since + kPartialMax;
+    if (now < due) {
+      earlier(round.again_at, due);
+      continue;
+    }
+    const Tally members = tally(group);
+    const std::string why = "its gang could not be completed: " + with_separators(members.placed) + " of " +
+                            with_separators(members.size) + " pods had a place for more than 5 s";
+    for (const std::uint64_t sequence : group.members) {
+      const Member& member = members_.at(by_sequence_.at(sequence));
+      if (!member.confirmed || member.facts.stage != PodStage::kBound) continue;
+      round.rollbacks.push_back({{member.facts.uid, member.facts.name_space, member.facts.name}, why});
+    }
+    group.partial_since = now;  // again after that time, should the deletions be lost
+    earlier(round.again_at, now + kPartialMax);
+  }
+}
+
+std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& group) {
+  if (group.pending.is_none()) return {group.unsubmitted_code, group.unsubmitted_why};
+  const Workload& workload = state().workload(group.pending);
+  const ReasonCode code = reason_of(state(), group.pending);
+  if (code == ReasonCode::kBehind) {
+    return {std::string(name_of(code)), "in a strict order behind one that does not fit yet"};
+  }
+  const auto [at, is_new] = explained_.try_emplace({state().line_of(workload.queue), workload.shape});
+  if (is_new) {
+    const Explanation explanation = explain(state(), group.pending);
+    at->second = {std::string(name_of(explanation.code)), explanation.text};
+  }
+  return {at->second.code, at->second.text};
+}
+
+void LiveEngine::note_not_told(const std::string& uid) {
+  const auto at = members_.find(uid);
+  if (at == members_.end()) return;
+  at->second.told.clear();
+  untold_.insert(at->second.group);
+}
+
+void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
+  const auto at = groups_.find(key);
+  if (at == groups_.end()) return;
+  const Tally members = tally(at->second);
+  if (members.waiting.empty()) return;
+  const auto [code, why] = reason_of_group(at->second);
+  if (code.empty() || code == name_of(ReasonCode::kNone)) return;
+  const std::string text = code + ": " + why;
+  for (Member* member : members.waiting) {
+    if (member->told == text) continue;
+    const bool same_code = member->told.starts_with(code + ":");
+    if (same_code && member->told_at.ms != 0 && now < member->told_at + kRetellAfter) {
+      earlier(round.again_at, member->told_at + kRetellAfter);
+      untold_.insert(key);
+      continue;
+    }
+    const bool first = member->told.empty();
+    member->told = text;
+    member->told_at = now;
+    round.reasons.push_back({{member->facts.uid, member->facts.name_space, member->facts.name}, text, first});
+  }
+}
+
+void LiveEngine::tell(Round& round, Time now) {
+  explained_.clear();
+  const std::set<std::string> untold = std::exchange(untold_, {});
+  for (const std::string& key : untold) {
+    if (explained_.size() < kExplainedMax) {
+      tell_group(key, round, now);
+    } else {
+      untold_.insert(key);
+      earlier(round.again_at, now + kNextRound);
+    }
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,239 @@
+#include "service/live_scheduler.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kube/delays.h"
+#include "kube/event_recorder.h"
+#include "kube/leader_election.h"
+#include "kube/mirror.h"
+#include "kube/outbox.h"
+#include "kube/strand.h"
+#include "service/facts.h"
+#include "service/journal_folder.h"
+#include "service/live_engine.h"
+#include "service/requests.h"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kJournalBytesMax = 64 << 20;  // of one file; then the engine begins anew
+constexpr Duration kQueueStatusEvery = seconds(1);
+constexpr Duration kRetryFirst{250};
+constexpr Duration kRetryMax = seconds(30);
+
+class RunningScheduler final : public LiveScheduler {
+ public:
+  RunningScheduler(Transport& transport, Alarm& alarm, LiveSchedulerOptions options, std::function<void()> lost)
+      : transport_(transport),
+        alarm_(alarm),
+        options_(std::move(options)),
+        lost_(std::move(lost)),
+        strand_(std::make_shared<Strand>([this] { decide_if_due(); })),
+        delays_(alarm, strand_),
+        outbox_(transport, strand_, options_.in_flight_max) {
+    if (!options_.journal_folder.empty()) journal_.emplace(options_.journal_folder, options_.log);
+    EventRecorderOptions events;
+    events.controller = "berth.dev/scheduler";
+    events.instance = options_.identity;
+    events.name_seed = options_.events_seed;
+    events_ = EventRecorder::start(transport_, alarm_, options_.now, events);
+    LeaderElectionOptions election;
+    election.name = "berth-scheduler";
+    election.identity = options_.identity;
+    election_ = LeaderElection::start(
+        transport_, alarm_, options_.now, election,
+        {.on_started_leading = [this](std::int64_t epoch) { strand_->post([this, epoch] { begin(epoch); }); },
+         .on_stopped_leading = [this](const std::string& why) { strand_->post([this, why] { stop_leading(why); }); }});
+  }
+
+  ~RunningScheduler() override {
+    election_.reset();
+    strand_->stop();
+    pods_.reset();
+    queues_.reset();
+    nodes_.reset();
+    delays_.clear();
+    events_.reset();
+  }
+
+  SchedulerProgress progress() const override {
+    return {.leading = leading_, .synced = synced_, .decisions = decisions_, .bound = bound_, .refused = refused_};
+  }
+
+ private:
+  // Mirrors are begun by the leader only, so that what it decides on is not older than its lease.
+  void begin(std::int64_t epoch) {
+    options_.log("leads, epoch " + std::to_string(epoch));
+    leading_ = true;
+    engine_.emplace(options_.seed, options_.policy,
+                    journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr);
+    nodes_ = watch("nodes",
+                   [](const ObjectChange& change) {
+                     return change.after ? Fold([facts = read_node(*change.after)](LiveEngine& e) { e.set_node(facts); })
+                                         : Fold([name = name_in(change)](LiveEngine& e) { e.remove_node(name); });
+                   },
+                   [this] { begin_queues(); });
+    tell_queues();
+  }
+  void begin_queues() {
+    queues_ = watch("queues.berth.dev",
+                    [](const ObjectChange& change) {
+                      return change.after
+                                 ? Fold([facts = read_queue(*change.after)](LiveEngine& e) { e.set_queue(facts); })
+                                 : Fold([name = name_in(change)](LiveEngine& e) { e.remove_queue(name); });
+                    },
+                    [this] { begin_pods(); });
+  }
+  void begin_pods() {
+    pods_ = watch("pods",
+                  [names = options_.scheduler_names](const ObjectChange& change) {
+                    if (!change.after) {
+                      const std::string uid(change.object()["metadata"]["uid"].text());
+                      return Fold([uid](LiveEngine& e) { e.remove_pod(uid); });
+                    }
+                    PodFacts facts = read_pod(*change.after);
+                    const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
+                    const bool ours = std::ranges::find(names, scheduler) != names.end();
+                    if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
+                    return Fold([facts = std::move(facts)](LiveEngine& e) { e.set_pod(facts); });
+                  },
+                  [this] {
+                    synced_ = true;
+                    options_.log("has seen all nodes, queues and pods");
+                  });
+  }
+
+  using Fold = std::function<void(LiveEngine&)>;
+  static std::string name_in(const ObjectChange& change) {
+    return std::string(change.object()["metadata"]["name"].text());
+  }
+  // Objects are read on the mirror's thread, folded in and followed on the strand.
+  std::unique_ptr<Mirror> watch(std::string qualified, std::function<Fold(const ObjectChange&)> read,
+                                std::function<void()> synced) {
+    MirrorOptions options;
+    options.qualified = std::move(qualified);
+    return Mirror::start(
+        transport_, alarm_, options,
+        [this, read = std::move(read)](const ObjectChange& change) {
+          strand_->post([this, fold = read(change)] { fold(*engine_); });
+        },
+        [this, synced = std::move(synced)] { strand_->post(synced); });
+  }
+
+  void stop_leading(const std::string& why) {
+    options_.log("leads no more: " + why);
+    leading_ = false;
+    synced_ = false;
+    lost_();
+  }
+
+  void decide_if_due() {
+    if (!synced_ || !election_->leads()) return;
+    const Time now = options_.now();
+    const Round round = engine_->decide(now);
+    ++decisions_;
+    for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
+    for (const Rollback& rollback : round.rollbacks) take_back(rollback);
+    for (const WaitingReason& reason : round.reasons) tell(reason, now);
+    if (round.again_at) later(*round.again_at - now, [] {});
+    if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
+  }
+
+  void bind(const Binding& binding, Duration retry) {
+    outbox_.send(Outbox::Urgency::kFirst, binding_call(binding), [this, binding, retry](const ApiAnswer& answer) {
+      if (answer.ok()) {
+        ++bound_;
+        refusals_.erase(binding.pod.uid);
+        record(binding.pod, EventRecorder::Type::kNormal, "Scheduled",
+               "given a place on " + binding.node +
+                   (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)));
+      } else if (is_passing(answer)) {
+        // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
+        later(retry, [this, binding, retry] { bind(binding, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+      } else {
+        refuse(binding, answer);
+      }
+    });
+  }
+
+  // The place stays its own while it waits to be refused, so that a server that keeps refusing is not asked in a loop; and
+  // what was bound after all is seen meanwhile.
+  void refuse(const Binding& binding, const ApiAnswer& answer) {
+    ++refused_;
+    const int times = std::min(refusals_[binding.pod.uid]++, 7);
+    const Duration wait = answer.status == 404 ? Duration{0} : std::min(Duration{kRetryFirst.ms << times}, kRetryMax);
+    later(wait, [this, uid = binding.pod.uid] { engine_->refuse_binding(uid); });
+    if (answer.status == 404) refusals_.erase(binding.pod.uid);
+  }
+
+  void take_back(const Rollback& rollback) {
+    record(rollback.pod, EventRecorder::Type::kWarning, "GangRolledBack", rollback.why);
+    outbox_.send(Outbox::Urgency::kSecond, deletion_call(rollback.pod), [](const ApiAnswer&) {});
+  }
+
+  void tell(const WaitingReason& reason, Time now) {
+    record(reason.pod, EventRecorder::Type::kWarning, "FailedScheduling", reason.text);
+    outbox_.send(Outbox::Urgency::kTelling, waiting_call(reason, now),
+                 [this, uid = reason.pod.uid](const ApiAnswer& answer) {
+                   if (is_passing(answer)) later(kRetryMax, [this, uid] { engine_->note_not_told(uid); });
+                 });
+  }
+
+  void record(const PodName& pod, EventRecorder::Type type, const char* reason, const std::string& note) {
+    const Value object = Value::map_of({{"apiVersion", "v1"},
+                                        {"kind", "Pod"},
+                                        {"metadata", Value::map_of({{"namespace", pod.name_space},
+                                                                    {"name", pod.name},
+                                                                    {"uid", pod.uid}})}});
+    events_->record(object, type, reason, "Scheduling", note);
+  }
+
+  void tell_queues() {
+    later(kQueueStatusEvery, [this] {
+      tell_queues();
+      if (!synced_) return;
+      for (const auto& [queue, counts] : engine_->count_by_queue()) {
+        const auto told = told_counts_.find(queue);
+        if (told != told_counts_.end() && told->second == counts) continue;
+        told_counts_[queue] = counts;
+        outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, counts),
+                     [this, queue = queue](const ApiAnswer& answer) {
+                       if (is_passing(answer)) told_counts_.erase(queue);
+                     });
+      }
+    });
+  }
+
+  // Runs on the strand after a while, followed by a decision.
+  void later(Duration delay, std::function<void()> run) { delays_.after(delay, std::move(run)); }
+
+  Transport& transport_;
+  Alarm& alarm_;
+  LiveSchedulerOptions options_;
+  std::function<void()> lost_;
+  std::optional<JournalFolder> journal_;
+  std::optional<LiveEngine> engine_;
+  std::map<std::string, int> refusals_;  // by pod
+  std::map<std::string, QueueCounts> told_counts_;
+  std::atomic<bool> leading_ = false, synced_ = false;
+  std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
+  std::shared_ptr<Strand> strand_;
+  Delays delays_;
+  Outbox outbox_;
+  std::unique_ptr<EventRecorder> events_;
+  std::unique_ptr<LeaderElection> election_;
+  std::unique_ptr<Mirror> nodes_, queues_, pods_;
+};
+
+}  // namespace
+
+std::unique_ptr<LiveScheduler> LiveScheduler::start(Transport& transport, Alarm& alarm, LiveSchedulerOptions options,
+                                                    std::function<void()> lost) {
+  return std::make_unique<RunningScheduler>(transport, alarm, std::move(options), std::move(lost));
+}
+
+}  // namespace berth
