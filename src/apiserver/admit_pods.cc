@@ -1,0 +1,221 @@
+// What pods and Jobs are checked for: priority classes and queues.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/admission_rules.h"
+#include "apiserver/object_records.h"
+#include "apiserver/pod_facts.h"
+
+namespace berth {
+
+namespace {
+
+constexpr std::string_view kPriorityClasses = "priorityclasses.scheduling.k8s.io";
+constexpr std::string_view kQueues = "queues.berth.dev";
+// Deeper trees than this are a mistake, and are walked for every change of a queue.
+constexpr int kQueueDepthMax = 100;
+
+std::string_view name_of_object(const AdmissionRequest& request) {
+  return (*request.object)["metadata"]["name"].text();
+}
+
+Refusal check_use(const AdmissionRequest& request, const Value& priority, const Authorizer& authorizer) {
+  const std::string name(priority["metadata"]["name"].text());
+  const bool restricted =
+      name.starts_with("system-") || priority["metadata"]["annotations"][kRestrictedAnnotation].text() == "true";
+  if (!restricted) return {};
+  AccessQuestion question;
+  question.verb = "use";
+  question.group = "scheduling.k8s.io";
+  question.resource = "priorityclasses";
+  question.name = name;
+  if (authorizer.decide(request.user, question).allowed) return {};
+  return forbidden(*request.kind, name_of_object(request),
+                   "user \"" + request.user.name + "\" may not use the PriorityClass \"" + name +
+                       "\": it takes the verb use on priorityclasses with this name");
+}
+
+// The class that pods without one get; null if there is none.
+Value everybodys_class(const Transaction& transaction) {
+  Value found;
+  transaction.for_each(std::string(kPriorityClasses) + "/", [&](const RecordPtr& record) {
+    // Most classes are not for everybody, and need not be read to know it.
+    if (!found.is_null() || record->bytes.find("\"globalDefault\":true") == std::string::npos) return;
+    Value priority = object_of(record);
+    if (priority["globalDefault"].truth()) found = std::move(priority);
+  });
+  return found;
+}
+
+Refusal check_only_default(const AdmissionRequest& request, const Transaction& transaction) {
+  if (!(*request.object)["globalDefault"].truth()) return {};
+  const Value other = everybodys_class(transaction);
+  if (other.is_null() || other["metadata"]["name"].text() == name_of_object(request)) return {};
+  return forbidden(*request.kind, name_of_object(request),
+                   "PriorityClass " + std::string(other["metadata"]["name"].text()) +
+                       " is already marked as default; only one can be, so take globalDefault from that one first");
+}
+
+Refusal give_priority(AdmissionRequest& request, const Value& priority) {
+  const std::int64_t value = priority["value"].integer();
+  Value& spec = request.object->at("spec");
+  const Value& given = spec["priority"];
+  if (!given.is_null() && given.integer() != value) {
+    return forbidden(*request.kind, name_of_object(request),
+                     "the integer value of priority (" + std::to_string(given.integer()) +
+                         ") must not be provided in pod spec; priority admission controller computed " +
+                         std::to_string(value) + " from the given PriorityClass name");
+  }
+  const std::string policy(priority["preemptionPolicy"].text("PreemptLowerPriority"));
+  const std::string_view asked = spec["preemptionPolicy"].text();
+  if (!asked.empty() && asked != policy) {
+    return forbidden(*request.kind, name_of_object(request),
+                     "the string value of PreemptionPolicy (" + std::string(asked) +
+                         ") must not be provided in pod spec; priority admission controller computed " + policy +
+                         " from the given PriorityClass name");
+  }
+  if (!priority.is_null()) spec.set("priorityClassName", priority["metadata"]["name"]);
+  spec.set("priority", value);
+  spec.set("preemptionPolicy", policy);
+  return {};
+}
+
+// The queues that a pod or a Job, with its pods, would wait in.
+std::set<std::string> queues_named(const KindInfo& kind, const Value& object) {
+  std::set<std::string> named;
+  const auto add = [&](const Value& metadata) {
+    const std::string_view name = metadata["labels"][kQueueLabel].text();
+    if (!name.empty()) named.emplace(name);
+  };
+  add(object["metadata"]);
+  if (is_job_kind(kind)) add(object["spec"]["template"]["metadata"]);
+  if (named.empty()) named.emplace(kDefaultQueue);
+  return named;
+}
+
+bool has_text(const Value& list, std::string_view text) {
+  return std::ranges::any_of(list.items(), [&](const Value& each) { return each.text() == text; });
+}
+
+bool takes(const Value& queue, const User& user, std::string_view name_space) {
+  const Value& submitters = queue["spec"]["submitters"];
+  if (submitters.is_empty()) return true;
+  return has_text(submitters["namespaces"], name_space) || has_text(submitters["users"], user.name) ||
+         std::ranges::any_of(user.groups,
+                             [&](const std::string& group) { return has_text(submitters["groups"], group); });
+}
+
+// Whether the pod is one that the controllers make for a Job which waits in that queue: its owner was asked already.
+bool comes_with_job(const AdmissionRequest& request, const Transaction& transaction, const std::string& queue) {
+  if (!is_pod_kind(*request.kind) || request.user.name != "system:berth-controllers") return false;
+  const Value& metadata = (*request.object)["metadata"];
+  for (const Value& owner : metadata["ownerReferences"].items()) {
+    if (!owner["controller"].truth() || owner["kind"].text() != "Job") continue;
+    const Value job =
+        find_object(transaction, object_key("jobs.batch", metadata["namespace"].text(), owner["name"].text()));
+    const KindInfo& kind = *find_served("batch", "v1", "jobs");
+    return !job.is_null() && job["metadata"]["uid"] == owner["uid"] && queues_named(kind, job).contains(queue);
+  }
+  return false;
+}
+
+Refusal check_parent(const AdmissionRequest& request, const Transaction& transaction) {
+  const std::string_view name = name_of_object(request);
+  std::string parent((*request.object)["spec"]["parent"].text());
+  std::string way(name);
+  for (int depth = 0; !parent.empty(); ++depth) {
+    way.append(" -> ").append(parent);
+    if (parent == name) return forbidden(*request.kind, name, "queues would be each other's parents: " + way);
+    if (depth == kQueueDepthMax) {
+      return forbidden(*request.kind, name,
+                       "the tree of queues would be deeper than " + std::to_string(kQueueDepthMax) +
+                           "; give it a parent "
+                           "nearer to the top");
+    }
+    const Value queue = find_object(transaction, object_key(kQueues, "", parent));
+    if (queue.is_null()) {
+      return forbidden(*request.kind, name, "spec.parent: there is no queue \"" + parent + "\"; create it first");
+    }
+    parent = queue["spec"]["parent"].text();
+  }
+  return {};
+}
+
+Refusal check_childless(const AdmissionRequest& request, const Transaction& transaction) {
+  const std::string_view name = (*request.before)["metadata"]["name"].text();
+  if (name == kDefaultQueue) {
+    return forbidden(*request.kind, name, "what names no queue waits in this one; set spec.hold to stop it");
+  }
+  Refusal refusal;
+  transaction.for_each(std::string(kQueues) + "/", [&](const RecordPtr& record) {
+    if (refusal) return;
+    const Value queue = object_of(record);
+    if (queue["spec"]["parent"].text() != name) return;
+    refusal = forbidden(*request.kind, name,
+                        "queue \"" + std::string(queue["metadata"]["name"].text()) +
+                            "\" stands below it; give that one another parent, or delete it, first");
+  });
+  return refusal;
+}
+
+}  // namespace
+
+Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
+  if (!request.subresource.empty()) return {};
+  if (request.kind->qualified() == kPriorityClasses) return check_only_default(request, transaction);
+  const Value* const spec = pod_spec_in(*request.kind, *request.object);
+  if (spec == nullptr) return {};
+  const bool makes_pod = is_pod_kind(*request.kind) && request.operation == Operation::kCreate;
+  const std::string named((*spec)["priorityClassName"].text());
+  if (request.before != nullptr &&
+      (*pod_spec_in(*request.kind, *request.before))["priorityClassName"].text() == named) {
+    return {};
+  }
+  Value priority;
+  if (!named.empty()) {
+    priority = find_object(transaction, object_key(kPriorityClasses, "", named));
+    if (priority.is_null()) {
+      return forbidden(*request.kind, name_of_object(request), "no PriorityClass with name " + named + " was found");
+    }
+    if (Refusal refusal = check_use(request, priority, authorizer)) return refusal;
+  } else if (makes_pod) {
+    priority = everybodys_class(transaction);
+  }
+  return makes_pod ? give_priority(request, priority) : Refusal();
+}
+
+Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer&) {
+  if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
+  const Value& object = *request.object;
+  const std::set<std::string> named = queues_named(*request.kind, object);
+  const bool as_before = request.before != nullptr && queues_named(*request.kind, *request.before) == named;
+  if (as_before) return {};
+  for (const std::string& name : named) {
+    const Value queue = find_object(transaction, object_key(kQueues, "", name));
+    if (queue.is_null() && name != kDefaultQueue) {
+      return forbidden(*request.kind, name_of_object(request),
+                       "label berth.dev/queue names the queue \"" + name +
+                           "\", which does not exist; `kubectl get queues` shows those that do");
+    }
+    const std::string_view name_space = object["metadata"]["namespace"].text();
+    if (takes(queue, request.user, name_space) || comes_with_job(request, transaction, name)) continue;
+    return forbidden(*request.kind, name_of_object(request),
+                     "queue \"" + name + "\" takes nothing from user \"" + request.user.name + "\" in namespace \"" +
+                         std::string(name_space) +
+                         "\": spec.submitters of the queue names neither; choose another queue by "
+                         "the label berth.dev/queue, or ask whoever keeps this one");
+  }
+  return {};
+}
+
+Refusal check_queue_tree(AdmissionRequest& request, Transaction& transaction, const Authorizer&) {
+  if (request.kind->qualified() != kQueues || !request.subresource.empty()) return {};
+  if (request.operation == Operation::kDelete) return check_childless(request, transaction);
+  return check_parent(request, transaction);
+}
+
+}  // namespace berth

@@ -1,0 +1,366 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "apiserver/admission_world.h"
+
+namespace berth {
+namespace {
+
+std::string pod(const std::string& name, const std::string& metadata = "", const std::string& spec = "",
+                const std::string& resources = "{}") {
+  return "{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", namespace: default" +
+         (metadata.empty() ? "" : ", ") + metadata +
+         "}, spec: {containers: [{name: c, image: b, resources: " + resources + "}]" + (spec.empty() ? "" : ", ") +
+         spec + "}}";
+}
+
+std::string gpu_pod(const std::string& name, int gpus, const std::string& metadata = "") {
+  return pod(name, metadata, "", "{limits: {nvidia.com/gpu: " + std::to_string(gpus) + "}}");
+}
+
+std::string job(const std::string& name, const std::string& metadata = "", const std::string& template_text = "") {
+  return "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", namespace: default" +
+         (metadata.empty() ? "" : ", ") + metadata + "}, spec: {template: {" +
+         (template_text.empty() ? "" : "metadata: {" + template_text + "}, ") +
+         "spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}";
+}
+
+void expect_part(const std::string& message, const std::string& part) {
+  EXPECT_EQ(message.empty(), part.empty()) << message << " / " << part;
+  EXPECT_NE(message.find(part), std::string::npos) << message << " / " << part;
+}
+
+TEST(Admit, NeedsANamespaceThatStays) {
+  AdmissionWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Namespace, metadata: {name: going, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: "
+      "{phase: Terminating}}");
+  EXPECT_EQ(world.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: nons}}"),
+            "namespaces \"nons\" not found");
+  EXPECT_EQ(
+      world.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: going}}"),
+      "configmaps \"c\" is forbidden: unable to create new content in namespace going because it is being terminated");
+  EXPECT_EQ(world.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default}}"), "");
+}
+
+TEST(Admit, PodsGetTheirPriorityFromTheirClass) {
+  AdmissionWorld world;
+  const std::string kClass = "apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, preemptionPolicy: Never";
+  world.put("{" + kClass + ", metadata: {name: high}, value: 100}");
+  world.put("{" + kClass + ", metadata: {name: closed, annotations: {berth.dev/restricted: 'true'}}, value: 200}");
+  world.put("{" + kClass + ", metadata: {name: system-node-critical}, value: 2000001000}");
+  const auto priority_of = [&](const std::string& name) {
+    return to_json(world.at("pods/default/" + name)["spec"]["priority"]);
+  };
+
+  EXPECT_EQ(world.create(pod("p1")), "");
+  EXPECT_EQ(priority_of("p1"), "0");
+  EXPECT_EQ(world.at("pods/default/p1")["spec"]["preemptionPolicy"].text(), "PreemptLowerPriority");
+  EXPECT_EQ(world.create(pod("p2", "", "priorityClassName: high")), "");
+  EXPECT_EQ(priority_of("p2"), "100");
+  EXPECT_EQ(world.at("pods/default/p2")["spec"]["preemptionPolicy"].text(), "Never");
+  EXPECT_EQ(world.create(pod("p3", "", "priorityClassName: none")),
+            "pods \"p3\" is forbidden: no PriorityClass with name none was found");
+  expect_part(world.create(pod("p3", "", "priority: 7")),
+              "the integer value of priority (7) must not be provided in pod spec");
+  for (const char* const name : {"closed", "system-node-critical"}) {
+    expect_part(world.create(pod("p3", "", std::string("priorityClassName: ") + name)),
+                "user \"ann\" may not use the PriorityClass");
+    Value with_class = yaml_object(job("j3"));
+    with_class.at("spec").at("template").at("spec").set("priorityClassName", name);
+    expect_part(world.create_value(with_class),
+                "jobs.batch \"j3\" is forbidden: user \"ann\" may not use the PriorityClass");
+  }
+  world.authorizer.allowed = {"ann use priorityclasses"};
+  EXPECT_EQ(world.create(pod("p3", "", "priorityClassName: closed")), "");
+  EXPECT_EQ(priority_of("p3"), "200");
+
+  EXPECT_EQ(world.create("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: usual}, value: 10, "
+                         "globalDefault: true}"),
+            "");
+  EXPECT_EQ(world.create(pod("p4")), "");
+  EXPECT_EQ(priority_of("p4"), "10");
+  EXPECT_EQ(world.at("pods/default/p4")["spec"]["priorityClassName"].text(), "usual");
+  expect_part(world.create("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: also}, value: 1, "
+                           "globalDefault: true}"),
+              "PriorityClass usual is already marked as default");
+}
+
+TEST(Admit, QueuesSayWhoMaySubmit) {
+  AdmissionWorld world;
+  const auto queue = [&](const std::string& name, const std::string& spec) {
+    world.put("{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: " + name + "}, spec: {" + spec + "}}");
+  };
+  queue("default", "");
+  queue("open", "submitters: {}");
+  queue("anns", "submitters: {users: [ann]}");
+  queue("devs", "submitters: {groups: [dev]}");
+  queue("spaces", "submitters: {namespaces: [default]}");
+  queue("others", "submitters: {users: [bob], groups: [ops], namespaces: [ml]}");
+  queue("closed", "submitters: {users: []}");
+  const std::pair<const char*, const char*> cases[] = {
+      {"open", ""},
+      {"anns", ""},
+      {"devs", ""},
+      {"spaces", ""},
+      {"others", "queue \"others\" takes nothing from user \"ann\" in namespace \"default\""},
+      {"closed", "takes nothing"},
+      {"missing", "names the queue \"missing\", which does not exist"},
+  };
+  world.user.groups.emplace_back("dev");
+  for (const auto& [name, part] : cases) {
+    const std::string label = std::string("labels: {berth.dev/queue: ") + name + "}";
+    expect_part(world.create(pod(std::string("p-") + name, label)), part);
+    expect_part(world.create(job(std::string("j-") + name, label)), part);
+    expect_part(world.create(job(std::string("t-") + name, "", label)), part);
+  }
+  EXPECT_EQ(world.create(pod("plain")), "");
+  const auto move_to = [&](const std::string& name) {
+    return world.update("pods/default/plain",
+                        [&](Value& object) { object.at("metadata").at("labels").set("berth.dev/queue", name); });
+  };
+  EXPECT_EQ(move_to("anns"), "");
+  expect_part(move_to("others"), "takes nothing from user \"ann\"");
+  queue("anns", "submitters: {users: [bob]}");
+  EXPECT_EQ(world.update("pods/default/plain", [](Value& object) { object.at("metadata").at("labels").set("x", "y"); }),
+            "");
+  queue("default", "submitters: {users: [bob]}");
+  expect_part(world.create(pod("no-label")), "queue \"default\" takes nothing");
+}
+
+TEST(Admit, PodsOfAJobWereAllowedWithTheJob) {
+  AdmissionWorld world;
+  world.put(
+      "{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: anns}, spec: {submitters: {users: [ann]}}}");
+  EXPECT_EQ(world.create(job("j", "uid: u-j, labels: {berth.dev/queue: anns}")), "");
+  const auto pod_of = [](const std::string& name, const std::string& uid) {
+    return pod(name,
+               "labels: {berth.dev/queue: anns}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: " +
+                   uid + ", controller: true}]");
+  };
+  world.user.name = "bob";
+  expect_part(world.create(pod_of("j-1", "u-j")), "takes nothing from user \"bob\"");
+  world.user.name = "system:berth-controllers";
+  EXPECT_EQ(world.create(pod_of("j-1", "u-j")), "");
+  expect_part(world.create(pod_of("j-2", "u-other")), "takes nothing");
+  expect_part(world.create(pod("j-3", "labels: {berth.dev/queue: anns}")), "takes nothing");
+}
+
+TEST(Admit, TheQueuesStayATree) {
+  AdmissionWorld world;
+  const auto queue = [&](const std::string& name, const std::string& parent) {
+    return world.create("{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: " + name + "}, spec: {" +
+                        (parent.empty() ? "" : "parent: " + parent) + "}}");
+  };
+  EXPECT_EQ(queue("a", ""), "");
+  EXPECT_EQ(queue("b", "a"), "");
+  EXPECT_EQ(queue("c", "b"), "");
+  expect_part(queue("d", "nowhere"), "there is no queue \"nowhere\"; create it first");
+  expect_part(world.update("queues.berth.dev//a", [](Value& object) { object.at("spec").set("parent", "c"); }),
+              "queues would be each other's parents: a -> c -> b -> a");
+  expect_part(world.erase("queues.berth.dev//b"), "queue \"c\" stands below it");
+  EXPECT_EQ(world.erase("queues.berth.dev//c"), "");
+  EXPECT_EQ(world.erase("queues.berth.dev//b"), "");
+  EXPECT_EQ(queue("default", ""), "");
+  expect_part(world.erase("queues.berth.dev//default"), "what names no queue waits in this one");
+}
+
+TEST(Admit, LimitRangesGiveDefaultsAndBounds) {
+  AdmissionWorld world;
+  EXPECT_EQ(world.create("{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: default}, spec: {limits: "
+                         "[{type: Container, "
+                         "default: {cpu: '1'}, defaultRequest: {cpu: 500m}, max: {cpu: '2', memory: 4Gi}, min: {cpu: "
+                         "100m}}, {type: Pod, max: {cpu: '3'}}]}}"),
+            "");
+  EXPECT_EQ(world.create(pod("p1")), "");
+  EXPECT_EQ(to_json(world.at("pods/default/p1")["spec"]["containers"].items()[0]["resources"]),
+            R"({"limits":{"cpu":"1","memory":"4Gi"},"requests":{"cpu":"500m","memory":"4Gi"}})");
+  EXPECT_EQ(world.at("pods/default/p1")["status"]["qosClass"].text(), "Burstable");
+  EXPECT_EQ(world.create(pod("p2", "", "", "{limits: {cpu: '4'}}")),
+            "pods \"p2\" is forbidden: [maximum cpu usage per Container is 2, but limit is 4, maximum cpu usage per "
+            "Pod is 3, but limit is 4]");
+  EXPECT_EQ(world.create(pod("p2", "", "", "{requests: {cpu: 50m}}")),
+            "pods \"p2\" is forbidden: minimum cpu usage per Container is 100m, but request is 50m");
+}
+
+TEST(Admit, NobodyGivesAwayWhatHeDoesNotHave) {
+  AdmissionWorld world;
+  const std::string kApi = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ";
+  const std::string role =
+      kApi +
+      "Role, metadata: {name: r, namespace: default}, rules: [{verbs: [get], apiGroups: [''], resources: [pods]}]}";
+  const std::string binding = kApi +
+                              "RoleBinding, metadata: {name: b, namespace: default}, roleRef: {kind: Role, name: r}, "
+                              "subjects: [{kind: User, name: u}]}";
+  world.authorizer.beyond = {"RULE"};
+  expect_part(world.create(role),
+              "user \"ann\" is attempting to grant RBAC permissions not currently held: RULE; to give away more than "
+              "one has takes the verb escalate");
+  expect_part(world.create(binding), "Role \"r\" does not exist; create it first");
+  world.authorizer.allowed = {"ann escalate roles"};
+  EXPECT_EQ(world.create(role), "");
+  expect_part(world.create(binding), "not currently held: RULE");
+  world.authorizer.allowed = {"ann bind roles"};
+  EXPECT_EQ(world.create(binding), "");
+  world.authorizer.allowed = {};
+  const auto label = [](Value& object) { object.at("metadata").at("labels").set("x", "y"); };
+  EXPECT_EQ(world.update("roles.rbac.authorization.k8s.io/default/r", label), "");
+  EXPECT_EQ(world.update("rolebindings.rbac.authorization.k8s.io/default/b", label), "");
+  expect_part(
+      world.update("rolebindings.rbac.authorization.k8s.io/default/b",
+                   [](Value& object) { object.at("subjects").push_back(yaml_object("{kind: User, name: v}")); }),
+      "not currently held: RULE");
+  world.authorizer.beyond = {};
+  EXPECT_EQ(world.erase("roles.rbac.authorization.k8s.io/default/r"), "");
+  EXPECT_EQ(world.create(role), "");
+}
+
+class GpuWorld : public AdmissionWorld {
+ public:
+  GpuWorld() { put("{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {nvidia.com/gpu: '4'}}}"); }
+  std::string bind(const std::string& name, const std::string& gpus, const std::string& node = "n1") {
+    return update(
+        "pods/default/" + name,
+        [&](Value& object) {
+          object.at("spec").set("nodeName", node);
+          if (!gpus.empty()) object.at("metadata").at("annotations").set("berth.dev/gpus", gpus);
+        },
+        "binding");
+  }
+  std::string end(const std::string& name, const std::string& phase) {
+    return update("pods/default/" + name, [&](Value& object) { object.at("status").set("phase", phase); }, "status");
+  }
+};
+
+TEST(AdmitBinding, GivesNoDeviceTwice) {
+  GpuWorld world;
+  for (const char* const name : {"a", "b", "d", "e"}) EXPECT_EQ(world.create(gpu_pod(name, 2)), "");
+  EXPECT_EQ(world.create(pod("cpu")), "");
+  const std::string refused = "Operation cannot be fulfilled on pods/binding \"b\": ";
+  EXPECT_EQ(world.bind("cpu", ""), "");
+  EXPECT_EQ(world.bind("a", "0,3"), "");
+  EXPECT_EQ(world.bind("b", "1,3"), refused + "GPU 3 of node \"n1\" is held by pod \"default/a\"");
+  expect_part(world.bind("b", "1"), "the pod asks for 2 GPU(s), and annotation berth.dev/gpus names 1");
+  expect_part(world.bind("b", ""), "names 0; bind it with as many device indexes");
+  for (const char* const list : {"1,x", "1,1", "1,", ",1", "-1,2", "1;2", "1,64"})
+    expect_part(world.bind("b", list), "which is no list of device indexes");
+  expect_part(world.bind("b", "1,4"), "names device 4, but node \"n1\" has 4 GPU(s)");
+  EXPECT_EQ(world.bind("b", "1,2"), "");
+  EXPECT_EQ(world.bind("d", "0,1", "elsewhere"), "");
+
+  EXPECT_EQ(world.end("a", "Running"), "");
+  expect_part(world.bind("e", "0,3"), "is held by pod \"default/a\"");
+  EXPECT_EQ(world.end("a", "Succeeded"), "");
+  EXPECT_EQ(world.bind("e", "0,3"), "");
+  for (const char* const name : {"a", "b", "e", "cpu"}) EXPECT_EQ(world.erase(std::string("pods/default/") + name), "");
+  EXPECT_EQ(world.at("_gpus//n1"), Value());
+}
+
+TEST(AdmitBinding, PartsOfADeviceAddUpToOne) {
+  GpuWorld world;
+  const auto part = [](const std::string& name, int milli) {
+    return gpu_pod(name, 1, "annotations: {berth.dev/gpu-milli: '" + std::to_string(milli) + "'}");
+  };
+  EXPECT_EQ(world.create(part("a", 600)), "");
+  EXPECT_EQ(world.create(part("b", 400)), "");
+  EXPECT_EQ(world.create(part("d", 1)), "");
+  EXPECT_EQ(world.create(gpu_pod("e", 1)), "");
+  EXPECT_EQ(world.bind("a", "2"), "");
+  expect_part(world.bind("e", "2"), "is held by pod \"default/a\"");
+  EXPECT_EQ(world.bind("b", "2"), "");
+  expect_part(world.bind("d", "2"), "less than the part asked for is left");
+  EXPECT_EQ(world.end("b", "Failed"), "");
+  EXPECT_EQ(world.bind("d", "2"), "");
+}
+
+TEST(AdmitBinding, AHolderThatIsGoneHoldsNothing) {
+  GpuWorld world;
+  EXPECT_EQ(world.create(gpu_pod("a", 4)), "");
+  EXPECT_EQ(world.create(gpu_pod("b", 4)), "");
+  EXPECT_EQ(world.bind("a", "0,1,2,3"), "");
+  world.store.erase("pods/default/a", "{}");  // and nobody said so
+  EXPECT_EQ(world.create(gpu_pod("a", 4)), "");
+  EXPECT_EQ(world.bind("b", "0,1,2,3"), "");
+  expect_part(world.bind("a", "0,1,2,3"), "is held by pod \"default/b\"");
+}
+
+TEST(Admit, OnlyWhoMayBindPutsAPodOnANode) {
+  GpuWorld world;
+  const std::string direct =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, annotations: {berth.dev/gpus: '0'}}, spec: "
+      "{nodeName: n1, containers: [{name: c, image: b, resources: {limits: {nvidia.com/gpu: 1}}}]}}";
+  expect_part(world.create(direct), "would need the verb create on pods/binding");
+  world.authorizer.allowed = {"ann create pods/binding"};
+  EXPECT_EQ(world.create(direct), "");
+  EXPECT_EQ(world.create(gpu_pod("q", 1)), "");
+  expect_part(world.bind("q", "0"), "is held by pod \"default/p\"");
+}
+
+TEST(AdmitEviction, KeepsWhatABudgetAsksFor) {
+  struct Case {
+    const char* budget;
+    int ready;
+    int unready;
+    bool evict_ready_one;
+    bool allowed;
+  };
+  const Case cases[] = {
+      {"minAvailable: 1", 1, 0, true, false},
+      {"minAvailable: 1", 2, 0, true, true},
+      {"minAvailable: 50%", 4, 0, true, true},
+      {"minAvailable: 50%", 2, 2, true, false},
+      {"maxUnavailable: 1", 3, 0, true, true},
+      {"maxUnavailable: 1", 2, 1, true, false},
+      {"maxUnavailable: 0", 3, 0, true, false},
+      {"minAvailable: 1", 0, 1, false, false},
+      {"minAvailable: 1", 1, 1, false, true},
+      {"minAvailable: 1, unhealthyPodEvictionPolicy: AlwaysAllow", 0, 1, false, true},
+  };
+  for (const Case& each : cases) {
+    AdmissionWorld world;
+    world.put(std::string("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: d, namespace: default}, "
+                          "spec: {selector: {matchLabels: {app: a}}, ") +
+              each.budget + "}}");
+    for (int i = 0; i < each.ready + each.unready; ++i) {
+      world.put("{apiVersion: v1, kind: Pod, metadata: {name: p" + std::to_string(i) +
+                ", namespace: default, labels: {app: a}}, status: {phase: Running, conditions: "
+                "[{type: Ready, status: '" +
+                (i < each.ready ? "True" : "False") + "'}]}}");
+    }
+    world.put(
+        "{apiVersion: v1, kind: Pod, metadata: {name: z, namespace: default, labels: {app: b}}, status: {phase: "
+        "Running}}");
+    const std::string victim = "pods/default/p" + std::to_string(each.evict_ready_one ? 0 : each.ready);
+    const auto refused = admit_eviction(world.at(victim), world.store, world.now);
+    EXPECT_EQ(!refused, each.allowed) << each.budget << " " << each.ready << " " << each.unready;
+    EXPECT_FALSE(admit_eviction(world.at("pods/default/z"), world.store, world.now));
+    if (!refused) continue;
+    EXPECT_EQ(refused->code, 429);
+    EXPECT_EQ(refused->causes.at(0).reason, "DisruptionBudget");
+  }
+}
+
+TEST(AdmitEviction, CountsWhatTheOwnerWantsNotWhatIsLeft) {
+  AdmissionWorld world;
+  world.put(
+      "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: d, namespace: default}, spec: {selector: "
+      "{matchLabels: {app: a}}, maxUnavailable: 1}}");
+  world.put(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: default, uid: u}, spec: {parallelism: 3}}");
+  for (const char* const name : {"p1", "p2", "p3"}) {
+    world.put(
+        std::string("{apiVersion: v1, kind: Pod, metadata: {name: ") + name +
+        ", namespace: default, labels: {app: a}, ownerReferences: [{apiVersion: batch/v1, kind: Job, "
+        "name: j, uid: u, controller: true}]}, status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}}");
+  }
+  EXPECT_FALSE(admit_eviction(world.at("pods/default/p1"), world.store, world.now));
+  world.store.erase("pods/default/p1", "{}");
+  const auto refused = admit_eviction(world.at("pods/default/p2"), world.store, world.now);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->causes.at(0).message, "The disruption budget d needs 2 healthy pods and has 2 currently");
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,246 @@
+#include "apiserver/api_server.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/authorization.h"
+#include "apiserver/bootstrap.h"
+#include "apiserver/deleting.h"
+#include "apiserver/discovery.h"
+#include "apiserver/exchange.h"
+#include "apiserver/pod_actions.h"
+#include "apiserver/pod_log.h"
+#include "apiserver/reading.h"
+#include "apiserver/request_limits.h"
+#include "apiserver/reviews.h"
+#include "apiserver/watching.h"
+#include "apiserver/writing.h"
+#include "base/wording.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kBodyBytesMax = 3 << 20;
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = utf8_character(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+// Whatever a reply may repeat of a request must be text.
+bool is_text(const HttpRequest& request) {
+  if (!is_utf8(request.path)) return false;
+  for (const auto& [name, value] : request.query) {
+    if (!is_utf8(name) || !is_utf8(value)) return false;
+  }
+  return true;
+}
+
+ApiError method_not_allowed() {
+  return plain_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+}
+
+ApiError no_such_resource() { return plain_error(404, "NotFound", "the server could not find the requested resource"); }
+
+// For load balancers and people before they have signed in: whether the server answers, and nothing else.
+bool is_health(std::string_view path) { return path == "/healthz" || path == "/livez" || path == "/readyz"; }
+
+AccessQuestion question_about(const Route& route, std::string_view verb) {
+  AccessQuestion question;
+  question.verb = std::string(verb);
+  question.group = route.kind->group;
+  question.resource = route.kind->plural;
+  question.subresource = route.subresource;
+  question.name_space = route.name_space;
+  question.name = route.name;
+  if (route.kind->kind == "Namespace") question.name_space = route.name;  // as in Kubernetes: a namespace is in itself
+  return question;
+}
+
+ApiError access_refused(const Exchange& exchange) {
+  const AccessQuestion& asked = exchange.question;
+  const Route& route = exchange.route;
+  std::string resource = asked.resource;
+  if (!asked.subresource.empty()) resource += "/" + asked.subresource;
+  std::string why = "User \"" + exchange.user.name + "\" cannot " + asked.verb + " resource \"" + resource +
+                    "\" in API group \"" + asked.group + "\"";
+  why += route.name_space.empty() ? " at the cluster scope" : " in the namespace \"" + route.name_space + "\"";
+  return forbidden(*route.kind, route.name, why);
+}
+
+ApiError path_refused(const Exchange& exchange) {
+  const AccessQuestion& asked = exchange.question;
+  return plain_error(
+      403, "Forbidden",
+      "forbidden: User \"" + exchange.user.name + "\" cannot " + asked.verb + " path \"" + asked.path + "\"");
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+class EmbeddedApiServer final : public ApiServer {
+ public:
+  EmbeddedApiServer(Store& store, ApiServerOptions options)
+      : authorizer_(make_rbac_authorizer(store)),
+        authenticator_(std::move(options.tokens), *authorizer_),
+        dice_(options.seed),
+        parts_{store, *authorizer_, authenticator_, std::move(options.now), dice_},
+        limits_(options.in_flight_per_user_max, options.watches_per_user_max),
+        watches_(parts_),
+        logs_(parts_, std::move(options.log_folder)) {}
+
+  const ServerParts& parts() const { return parts_; }
+
+  void handle(HttpRequest request, std::shared_ptr<Responder> responder) override {
+    if (is_health(request.path) && request.method == "GET") return say_ok(std::move(request), std::move(responder));
+    auto user = authenticator_.authenticate(request);
+    if (user) return handle_as(*user, std::move(request), std::move(responder));
+    Exchange exchange;
+    exchange.responder = std::move(responder);
+    answer_error(exchange, user.error());
+  }
+
+  void handle_as(const User& user, HttpRequest request, std::shared_ptr<Responder> responder) override {
+    if (is_health(request.path) && request.method == "GET") return say_ok(std::move(request), std::move(responder));
+    auto exchange = std::make_shared<Exchange>();
+    exchange->user = user;
+    exchange->request = std::move(request);
+    exchange->responder = std::move(responder);
+    exchange->ticket = limits_.begin_request(user);
+    if (!exchange->ticket) {
+      return answer_error(*exchange,
+                          too_many_requests("too many requests of this user are in flight, please try again later", 1));
+    }
+    if (!is_text(exchange->request))
+      return answer_error(*exchange, bad_request("the path or the query is no valid UTF-8"));
+    if (exchange->request.body.size() > kBodyBytesMax) {
+      return answer_error(*exchange,
+                          plain_error(413, "RequestEntityTooLarge",
+                                      "Request entity too large: limit is " + std::to_string(kBodyBytesMax)));
+    }
+    exchange->route = parse_route(exchange->request.path);
+    switch (exchange->route.what) {
+      case Route::What::kOther:
+        return serve_path(*exchange);
+      case Route::What::kUnknownResource:
+        return answer_error(*exchange, no_such_resource());
+      case Route::What::kResource:
+        return serve_resource(exchange);
+    }
+  }
+
+ private:
+  static void say_ok(HttpRequest request, std::shared_ptr<Responder> responder) {
+    Exchange exchange;
+    exchange.request = std::move(request);
+    exchange.responder = std::move(responder);
+    answer_text(exchange, 200, "ok");
+  }
+
+  void serve_path(Exchange& exchange) {
+    exchange.question.path = exchange.request.path;
+    exchange.question.verb = lower(exchange.request.method);
+    // What kubectl asks before it knows who it is.
+    const bool open_to_all = exchange.request.path == "/version";
+    if (!open_to_all && !authorizer_->decide(exchange.user, exchange.question).allowed) {
+      return answer_error(exchange, path_refused(exchange));
+    }
+    auto reply = discovery_reply(exchange.request);
+    if (!reply) return answer_text(exchange, 404, "404 page not found\n");
+    answer(exchange, *std::move(reply));
+  }
+
+  void serve_resource(const ExchangePtr& exchange) {
+    const Route& route = exchange->route;
+    const bool watch = exchange->request.parameter("watch") != nullptr && is_set(exchange->request, "watch");
+    const std::string_view verb = verb_of(exchange->request.method, route, watch);
+    if (!method_fits(route, verb)) return answer_error(*exchange, method_not_allowed());
+    exchange->question = question_about(route, verb);
+    if (!authorizer_->decide(exchange->user, exchange->question).allowed) {
+      return answer_error(*exchange, access_refused(*exchange));
+    }
+    if (!route.subresource.empty() && route.subresource != "status") return serve_action(exchange);
+    if (verb == "get") return read_one(parts_, *exchange);
+    if (verb == "list" || verb == "watch") return serve_collection(*exchange);
+    if (verb == "create") return serve_create(exchange);
+    if (verb == "update") return replace_object(parts_, exchange);
+    if (verb == "patch") return patch_object(parts_, exchange);
+    if (verb == "delete") return delete_object(parts_, exchange);
+    return delete_collection(parts_, exchange);
+  }
+
+  static bool method_fits(const Route& route, std::string_view verb) {
+    if (verb.empty()) return false;
+    if (route.subresource == "log") return verb == "get";
+    if (route.subresource == "status") return verb == "get" || verb == "update" || verb == "patch";
+    if (!route.subresource.empty()) return verb == "create";
+    // All namespaces at once are for looking only.
+    const bool in_no_namespace = route.kind->namespaced && route.name_space.empty();
+    if (in_no_namespace && verb != "list" && verb != "watch") return false;
+    return route.kind->has_verb(verb);
+  }
+
+  void serve_action(const ExchangePtr& exchange) {
+    const std::string& action = exchange->route.subresource;
+    if (action == "binding") return bind_pod(parts_, exchange);
+    if (action == "eviction") return evict_pod(parts_, exchange);
+    if (action != "log") return answer_error(*exchange, no_such_resource());
+    if (is_set(exchange->request, "follow") && !becomes_stream(*exchange)) return;
+    logs_.serve(*exchange);
+  }
+
+  void serve_collection(Exchange& exchange) {
+    const auto options = read_list_options(exchange.request, exchange.route);
+    if (!options) return answer_error(exchange, options.error());
+    if (!options->watch) return read_list(parts_, exchange, *options);
+    if (becomes_stream(exchange)) watches_.start(exchange, *options);
+  }
+
+  void serve_create(const ExchangePtr& exchange) {
+    const KindInfo& kind = *exchange->route.kind;
+    if (is_review(kind)) return answer_review(parts_, *exchange);
+    if (kind.kind == "Binding") return bind_pod(parts_, exchange);
+    create_object(parts_, exchange);
+  }
+
+  // From a request that is counted until its answer to one that is counted until it ends.
+  bool becomes_stream(Exchange& exchange) {
+    Ticket ticket = limits_.begin_stream(exchange.user);
+    if (!ticket) {
+      answer_error(exchange, too_many_requests("too many watches of this user are open, please try again later", 1));
+      return false;
+    }
+    exchange.ticket = std::move(ticket);
+    return true;
+  }
+
+  const std::unique_ptr<Authorizer> authorizer_;
+  const Authenticator authenticator_;
+  NameDice dice_;
+  const ServerParts parts_;
+  RequestLimits limits_;
+  Watches watches_;
+  PodLogs logs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ApiServer>> ApiServer::make(Store& store, ApiServerOptions options) {
+  if (!options.now) options.now = system_wall_clock();
+  auto server = std::make_unique<EmbeddedApiServer>(store, std::move(options));
+  if (Complaints complaints = put_missing_beginnings(server->parts()); !complaints.empty()) return complaints;
+  return std::unique_ptr<ApiServer>(std::move(server));
+}
+
+}  // namespace berth

@@ -1,0 +1,148 @@
+#include "apiserver/pod_facts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/assert.h"
+#include "model/quantity.h"
+
+namespace berth {
+
+namespace {
+
+Amounts amounts_of(const Value& map) {
+  Amounts amounts;
+  for (const Value::Member& member : map.members()) {
+    if (const std::optional<Quantity> quantity = quantity_of(member.value))
+      amounts.insert_or_assign(member.key, *quantity);
+  }
+  return amounts;
+}
+
+void raise_to(Amounts& most, const Amounts& candidate) {
+  for (const auto& [name, quantity] : candidate) {
+    const auto [place, added] = most.emplace(name, quantity);
+    if (!added && place->second < quantity) place->second = quantity;
+  }
+}
+
+// Which of cpu and memory the container says for the word ("requests"), with a positive amount.
+bool says(const Value& container, std::string_view which, std::string_view resource) {
+  const std::optional<Quantity> quantity = quantity_of(container["resources"][which][resource]);
+  return quantity && !quantity->is_zero();
+}
+
+}  // namespace
+
+bool is_pod_kind(const KindInfo& kind) { return kind.group.empty() && kind.plural == "pods"; }
+bool is_job_kind(const KindInfo& kind) { return kind.group == "batch" && kind.plural == "jobs"; }
+
+const Value* pod_spec_in(const KindInfo& kind, const Value& object) {
+  if (is_pod_kind(kind)) return &object["spec"];
+  if (is_job_kind(kind)) return &object["spec"]["template"]["spec"];
+  return nullptr;
+}
+
+bool pod_has_ended(const Value& pod) {
+  const std::string_view phase = pod["status"]["phase"].text();
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+std::optional<Quantity> quantity_of(const Value& value) {
+  std::string text;
+  if (value.is_text())
+    text = value.text();
+  else if (value.is_integer())
+    text = std::to_string(value.integer());
+  else
+    text = value.number_text();
+  Parsed<Quantity> parsed = Quantity::parse(text);
+  if (!parsed) return std::nullopt;
+  return *parsed;
+}
+
+Quantity times(Quantity amount, std::int64_t count) {
+  BERTH_ASSERT(count >= 0 && count <= kPodGroupSizeMax);
+  Quantity sum = amount;
+  sum -= amount;  // zero, in the format of the amount
+  for (; count > 0; count /= 2) {
+    if (count % 2 == 1) sum += amount;
+    amount += Quantity(amount);
+  }
+  return sum;
+}
+
+void add_amounts(Amounts& sum, const Amounts& more) {
+  for (const auto& [name, quantity] : more) {
+    const auto [place, added] = sum.emplace(name, quantity);
+    if (!added) place->second += quantity;
+  }
+}
+
+Amounts pod_amounts(const Value& spec, std::string_view which) {
+  Amounts together;
+  for (const Value& container : spec["containers"].items())
+    add_amounts(together, amounts_of(container["resources"][which]));
+  Amounts sidecars;
+  Amounts starting;
+  for (const Value& container : spec["initContainers"].items()) {
+    Amounts now = amounts_of(container["resources"][which]);
+    if (container["restartPolicy"].text() == "Always") {
+      add_amounts(sidecars, now);
+      raise_to(starting, sidecars);
+    } else {
+      add_amounts(now, sidecars);
+      raise_to(starting, now);
+    }
+  }
+  add_amounts(together, sidecars);
+  raise_to(together, starting);
+  add_amounts(together, amounts_of(spec["overhead"]));
+  return together;
+}
+
+std::int64_t gpus_of(const Value& spec) {
+  const Amounts limits = pod_amounts(spec, "limits");
+  const auto gpus = limits.find(kGpuResource);
+  if (gpus == limits.end()) return 0;
+  return parse_milli(gpus->second.to_string()).value_or(0) / 1000;
+}
+
+std::string qos_class_of(const Value& spec) {
+  bool any = false;
+  bool guaranteed = true;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    for (const Value& container : spec[list].items()) {
+      for (const std::string_view resource : {"cpu", "memory"}) {
+        const bool requests = says(container, "requests", resource);
+        const bool limits = says(container, "limits", resource);
+        any = any || requests || limits;
+        guaranteed = guaranteed && limits &&
+                     quantity_of(container["resources"]["requests"][resource]) ==
+                         quantity_of(container["resources"]["limits"][resource]);
+      }
+    }
+  }
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+std::optional<PodGroup> pod_group_of(const Value& pod) {
+  constexpr std::pair<std::string_view, std::string_view> kDialects[] = {{kGroupLabel, kGroupSizeAnnotation},
+                                                                         {kKueueGroupLabel, kKueueGroupSizeAnnotation}};
+  for (const auto& [label, annotation] : kDialects) {
+    const std::string_view name = pod["metadata"]["labels"][label].text();
+    if (name.empty()) continue;
+    const Parsed<std::int64_t> size =
+        parse_integer(pod["metadata"]["annotations"][annotation].text(), 1, kPodGroupSizeMax);
+    return PodGroup{.name = std::string(name), .size = size.value_or(1)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth

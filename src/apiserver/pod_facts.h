@@ -1,0 +1,56 @@
+// What Berth reads in a pod: amounts, GPUs, its group, whether it has ended; and where objects carry pods in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "manifest/canonical_quantity.h"
+#include "manifest/kinds.h"
+#include "manifest/labels.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+// On a PriorityClass: "true" says that only who may `use` it may name it.
+inline constexpr std::string_view kRestrictedAnnotation = "berth.dev/restricted";
+// Most kinds of resources that one container may ask for; they are looked for one by one.
+inline constexpr std::size_t kResourceNamesMax = 100;
+// Most pods of one group: more than any fleet here runs at once.
+inline constexpr std::int64_t kPodGroupSizeMax = 100'000;
+
+// Amounts by resource name: "cpu" -> 500m.
+using Amounts = std::map<std::string, Quantity, std::less<>>;
+
+bool is_pod_kind(const KindInfo& kind);
+bool is_job_kind(const KindInfo& kind);
+// The pod's spec, or that of the pods it makes; nullptr for kinds without.
+const Value* pod_spec_in(const KindInfo& kind, const Value& object);
+
+// Whether it will never run (again): Succeeded or Failed.
+bool pod_has_ended(const Value& pod);
+
+// A quantity as text or number; none if it is none.
+std::optional<Quantity> quantity_of(const Value& value);
+// `amount` times a count from 0 to kPodGroupSizeMax.
+Quantity times(Quantity amount, std::int64_t count);
+void add_amounts(Amounts& sum, const Amounts& more);
+
+// What the pod needs at most at a time: all containers together, or one init container with the sidecars started before
+// it, if that is more; with its overhead. `which` is "requests" or "limits".
+Amounts pod_amounts(const Value& spec, std::string_view which);
+std::int64_t gpus_of(const Value& spec);      // whole devices asked for; 0 if the amount is none
+std::string qos_class_of(const Value& spec);  // Guaranteed, Burstable, BestEffort
+
+struct PodGroup {
+  std::string name;
+  std::int64_t size = 1;
+};
+// Of Berth's label and annotation, or Kueue's.
+std::optional<PodGroup> pod_group_of(const Value& pod);
+
+}  // namespace berth

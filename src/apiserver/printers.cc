@@ -1,0 +1,369 @@
+// How all kinds but pods are shown.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/table_printer.h"
+#include "manifest/timestamp.h"
+
+namespace berth {
+
+namespace {
+
+const TableColumn kName{"Name", "The name of the object."};
+const TableColumn kAge{"Age", "The time since it was created."};
+const TableColumn kCreatedAt{"Created At", "When it was created.", false, "date"};
+
+Value text_or(const Value& value, std::string_view otherwise) { return value.is_empty() ? Value(otherwise) : value; }
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return lower;
+}
+
+// ---- nodes
+
+std::string node_status(const Value& node) {
+  const Value& ready = condition_of(node, "Ready");
+  std::string status = ready.is_null() ? "Unknown" : ready["status"].text() == "True" ? "Ready" : "NotReady";
+  if (node["spec"]["unschedulable"].truth()) status += ",SchedulingDisabled";
+  return status;
+}
+
+std::string node_roles(const Value& node) {
+  constexpr std::string_view kRolePrefix = "node-role.kubernetes.io/";
+  std::vector<std::string> roles;
+  for (const Value::Member& label : node["metadata"]["labels"].members()) {
+    if (label.key.starts_with(kRolePrefix) && label.key.size() > kRolePrefix.size()) {
+      roles.push_back(label.key.substr(kRolePrefix.size()));
+    } else if (label.key == "kubernetes.io/role" && !label.value.is_empty()) {
+      roles.emplace_back(label.value.text());
+    }
+  }
+  std::ranges::sort(roles);
+  return roles.empty() ? "<none>" : joined(roles);
+}
+
+Value node_address(const Value& node, std::string_view type) {
+  for (const Value& address : node["status"]["addresses"].items()) {
+    if (address["type"].text() == type) return Value(address["address"].text());
+  }
+  return Value("<none>");
+}
+
+Value::List node_cells(const Value& node, Time now) {
+  const Value& about = node["status"]["nodeInfo"];
+  return {name_cell(node),
+          node_status(node),
+          node_roles(node),
+          age_cell(node, now),
+          Value(about["kubeletVersion"].text()),
+          node_address(node, "InternalIP"),
+          node_address(node, "ExternalIP"),
+          text_or(about["osImage"], "<unknown>"),
+          text_or(about["kernelVersion"], "<unknown>"),
+          text_or(about["containerRuntimeVersion"], "<unknown>")};
+}
+
+// ---- jobs
+
+std::string job_status(const Value& job) {
+  if (condition_is_true(job, "Complete")) return "Complete";
+  if (condition_is_true(job, "Failed")) return "Failed";
+  if (!job["metadata"]["deletionTimestamp"].is_empty()) return "Terminating";
+  for (const char* const type : {"Suspended", "FailureTarget", "SuccessCriteriaMet"}) {
+    if (condition_is_true(job, type)) return type;
+  }
+  return "Running";
+}
+
+std::string job_completions(const Value& job) {
+  const std::string succeeded = std::to_string(job["status"]["succeeded"].integer());
+  const Value& completions = job["spec"]["completions"];
+  if (completions.is_integer()) return succeeded + "/" + std::to_string(completions.integer());
+  const std::int64_t parallelism = job["spec"]["parallelism"].integer();
+  return succeeded + (parallelism > 1 ? "/1 of " + std::to_string(parallelism) : "/1");
+}
+
+std::string job_duration(const Value& job, Time now) {
+  const auto start = parse_timestamp(job["status"]["startTime"].text());
+  if (!start) return "";
+  auto end = parse_timestamp(job["status"]["completionTime"].text());
+  // A failed job has no completion time, and still does not run on.
+  if (!end && condition_is_true(job, "Failed")) {
+    end = parse_timestamp(condition_of(job, "Failed")["lastTransitionTime"].text());
+  }
+  return format_age(end.value_or(now) - *start);
+}
+
+std::string selector_text(const Value& labels) {
+  std::vector<std::string> pairs;
+  for (const Value::Member& label : labels.members())
+    pairs.push_back(label.key + "=" + std::string(label.value.text()));
+  std::ranges::sort(pairs);
+  return pairs.empty() ? "<none>" : joined(pairs);
+}
+
+Value::List job_cells(const Value& job, Time now) {
+  std::vector<std::string> names, images;
+  for (const Value& container : job["spec"]["template"]["spec"]["containers"].items()) {
+    names.emplace_back(container["name"].text());
+    images.emplace_back(container["image"].text());
+  }
+  return {
+      name_cell(job),     job_status(job), job_completions(job), job_duration(job, now),
+      age_cell(job, now), joined(names),   joined(images),       selector_text(job["spec"]["selector"]["matchLabels"])};
+}
+
+// ---- events, of either view
+
+const Value& either(const Value& object, const char* core, const char* newer) {
+  const Value* const found = object.find(core);
+  return found == nullptr ? object[newer] : *found;
+}
+
+std::string event_source(const Value& event) {
+  const Value& source = either(event, "source", "deprecatedSource");
+  std::string_view component = source["component"].text();
+  std::string_view host = source["host"].text();
+  if (component.empty()) component = either(event, "reportingComponent", "reportingController").text();
+  if (host.empty()) host = event["reportingInstance"].text();
+  return std::string(component) + (host.empty() ? "" : ", " + std::string(host));
+}
+
+Value::List event_cells(const Value& event, Time now) {
+  const Value& first_time = either(event, "firstTimestamp", "deprecatedFirstTimestamp");
+  const Value& last_time = either(event, "lastTimestamp", "deprecatedLastTimestamp");
+  const std::string first = age_since((first_time.is_empty() ? event["eventTime"] : first_time).text(), now);
+  std::string last = last_time.is_empty() ? first : age_since(last_time.text(), now);
+  std::int64_t count = either(event, "count", "deprecatedCount").integer();
+  const Value& series = event["series"];
+  if (!series.is_null()) {
+    last = age_since(series["lastObservedTime"].text(), now);
+    count = series["count"].integer();
+  }
+  const Value& about = either(event, "involvedObject", "regarding");
+  std::string target = lower_case(about["kind"].text());
+  if (!about["name"].is_empty()) target += "/" + std::string(about["name"].text());
+  return {last,
+          Value(event["type"].text()),
+          Value(event["reason"].text()),
+          target,
+          Value(about["fieldPath"].text()),
+          event_source(event),
+          Value(either(event, "message", "note").text()),
+          first,
+          std::max<std::int64_t>(count, 1),
+          name_cell(event)};
+}
+
+// ---- small kinds
+
+Value::List name_and_age(const Value& object, Time now) { return {name_cell(object), age_cell(object, now)}; }
+
+Value::List name_and_creation(const Value& object, Time) {
+  return {name_cell(object), Value(object["metadata"]["creationTimestamp"].text())};
+}
+
+Value::List namespace_cells(const Value& object, Time now) {
+  return {name_cell(object), Value(object["status"]["phase"].text()), age_cell(object, now)};
+}
+
+Value::List quota_cells(const Value& quota, Time now) {
+  std::vector<std::string> requests, limits;
+  for (const Value::Member& hard : quota["status"]["hard"].members()) {
+    const std::string used(quota["status"]["used"][hard.key].text("0"));
+    auto& texts = hard.key.starts_with("limits.") ? limits : requests;
+    texts.push_back(hard.key + ": " + used + "/" + std::string(hard.value.text()));
+  }
+  std::ranges::sort(requests);
+  std::ranges::sort(limits);
+  return {name_cell(quota), joined(requests, ", "), joined(limits, ", "), age_cell(quota, now)};
+}
+
+std::int64_t data_count(const Value& object) {
+  return static_cast<std::int64_t>(object["data"].members().size() + object["binaryData"].members().size());
+}
+
+Value::List config_map_cells(const Value& object, Time now) {
+  return {name_cell(object), data_count(object), age_cell(object, now)};
+}
+
+Value::List secret_cells(const Value& secret, Time now) {
+  return {name_cell(secret), Value(secret["type"].text()), data_count(secret), age_cell(secret, now)};
+}
+
+Value::List service_account_cells(const Value& account, Time now) {
+  return {name_cell(account), account["secrets"].items().size(), age_cell(account, now)};
+}
+
+Value::List binding_cells(const Value& binding, Time now) {
+  const Value& role = binding["roleRef"];
+  std::map<std::string_view, std::vector<std::string>> subjects;
+  for (const Value& subject : binding["subjects"].items()) {
+    std::string name(subject["name"].text());
+    if (subject["kind"].text() == "ServiceAccount") name = std::string(subject["namespace"].text()) + "/" + name;
+    subjects[subject["kind"].text()].push_back(std::move(name));
+  }
+  return {name_cell(binding),
+          std::string(role["kind"].text()) + "/" + std::string(role["name"].text()),
+          age_cell(binding, now),
+          joined(subjects["User"], ", "),
+          joined(subjects["Group"], ", "),
+          joined(subjects["ServiceAccount"], ", ")};
+}
+
+Value::List priority_class_cells(const Value& priority, Time now) {
+  return {name_cell(priority), priority["value"].integer(), priority["globalDefault"].truth(), age_cell(priority, now),
+          text_or(priority["preemptionPolicy"], "PreemptLowerPriority")};
+}
+
+Value::List budget_cells(const Value& budget, Time now) {
+  const auto bound = [&](const char* field) {
+    const Value& value = budget["spec"][field];
+    return value.is_integer() ? Value(std::to_string(value.integer())) : text_or(value, "N/A");
+  };
+  return {name_cell(budget), bound("minAvailable"), bound("maxUnavailable"),
+          budget["status"]["disruptionsAllowed"].integer(), age_cell(budget, now)};
+}
+
+Value::List lease_cells(const Value& lease, Time now) {
+  return {name_cell(lease), Value(lease["spec"]["holderIdentity"].text()), age_cell(lease, now)};
+}
+
+Value::List queue_cells(const Value& queue, Time now) {
+  return {name_cell(queue),
+          text_or(queue["spec"]["order"], "fifo"),
+          Value(queue["spec"]["parent"].text()),
+          queue["status"]["pending"].integer(),
+          queue["status"]["running"].integer(),
+          age_cell(queue, now)};
+}
+
+Value::List flavor_cells(const Value& flavor, Time now) {
+  const std::int64_t memory_mib = flavor["spec"]["memoryMiB"].integer();
+  return {name_cell(flavor), Value(flavor["spec"]["gpuModel"].text()),
+          memory_mib == 0 ? std::string() : std::to_string(memory_mib) + "Mi", age_cell(flavor, now)};
+}
+
+Value::List workload_cells(const Value& workload, Time now) {
+  std::string status = "Pending";
+  for (const char* const type : {"Finished", "Evicted", "Admitted"}) {
+    if (!condition_is_true(workload, type)) continue;
+    status = type;
+    break;
+  }
+  return {name_cell(workload), Value(workload["spec"]["queue"].text()), status,
+          Value(workload["status"]["reason"].text()), age_cell(workload, now)};
+}
+
+const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
+  static const TablePrinter kCreation{{kName, kCreatedAt}, name_and_creation};
+  static const TablePrinter kBinding{{kName,
+                                      {"Role", "The role that is given."},
+                                      kAge,
+                                      {"Users", "To these users.", true},
+                                      {"Groups", "To members of these groups.", true},
+                                      {"ServiceAccounts", "To these service accounts.", true}},
+                                     binding_cells};
+  static const std::map<std::string, TablePrinter, std::less<>> printers = {
+      {"namespaces", {{kName, {"Status", "Active or Terminating."}, kAge}, namespace_cells}},
+      {"resourcequotas",
+       {{kName, {"Request", "Used and allowed amounts."}, {"Limit", "Used and allowed limits."}, kAge}, quota_cells}},
+      {"configmaps", {{kName, {"Data", "How many entries it has."}, kAge}, config_map_cells}},
+      {"secrets", {{kName, {"Type", "What it is for."}, {"Data", "How many entries it has."}, kAge}, secret_cells}},
+      {"serviceaccounts", {{kName, {"Secrets", "How many secrets it may use."}, kAge}, service_account_cells}},
+      {"limitranges", kCreation},
+      {"roles.rbac.authorization.k8s.io", kCreation},
+      {"clusterroles.rbac.authorization.k8s.io", kCreation},
+      {"rolebindings.rbac.authorization.k8s.io", kBinding},
+      {"clusterrolebindings.rbac.authorization.k8s.io", kBinding},
+      {"priorityclasses.scheduling.k8s.io",
+       {{kName,
+         {"Value", "The priority as a number.", false, "integer"},
+         {"Global-Default", "Whether pods without a class get it.", false, "boolean"},
+         kAge,
+         {"PreemptionPolicy", "Whether it may take room from lower ones."}},
+        priority_class_cells}},
+      {"poddisruptionbudgets.policy",
+       {{kName,
+         {"Min Available", "How many pods must stay."},
+         {"Max Unavailable", "How many pods may be gone."},
+         {"Allowed Disruptions", "How many may be evicted now.", false, "integer"},
+         kAge},
+        budget_cells}},
+      {"leases.coordination.k8s.io", {{kName, {"Holder", "Who holds it."}, kAge}, lease_cells}},
+      {"queues.berth.dev",
+       {{kName,
+         {"Order", "Whose turn it is."},
+         {"Parent", "The queue above it."},
+         {"Pending", "Workloads that wait.", false, "integer"},
+         {"Running", "Workloads that run.", false, "integer"},
+         kAge},
+        queue_cells}},
+      {"resourceflavors.berth.dev",
+       {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
+      {"workloads.berth.dev",
+       {{kName,
+         {"Queue", "The queue in which it waits."},
+         {"Status", "Pending, Admitted, Evicted or Finished."},
+         {"Reason", "Why it does not run yet."},
+         kAge},
+        workload_cells}},
+  };
+  return printers;
+}
+
+}  // namespace
+
+TablePrinter node_printer() {
+  return {{kName,
+           {"Status", "Whether the node is ready and takes pods."},
+           {"Roles", "What it is for."},
+           kAge,
+           {"Version", "The version of its agent."},
+           {"Internal-IP", "Its address inside the cluster.", true},
+           {"External-IP", "Its address outside.", true},
+           {"OS-Image", "Its operating system.", true},
+           {"Kernel-Version", "Its kernel.", true},
+           {"Container-Runtime", "What runs its containers.", true}},
+          node_cells};
+}
+
+TablePrinter job_printer() {
+  return {{kName,
+           {"Status", "How the job stands, in one word."},
+           {"Completions", "Pods that succeeded, of those wanted."},
+           {"Duration", "How long it has run."},
+           kAge,
+           {"Containers", "The names of its containers.", true},
+           {"Images", "Their images.", true},
+           {"Selector", "How it knows its pods.", true}},
+          job_cells};
+}
+
+TablePrinter event_printer() {
+  return {{{"Last Seen", "The time since it happened last."},
+           {"Type", "Normal or Warning."},
+           {"Reason", "What happened, in one word."},
+           {"Object", "To what it happened."},
+           {"Subobject", "To which part of it.", true},
+           {"Source", "Who says so.", true},
+           {"Message", "What happened, in words."},
+           {"First Seen", "The time since it happened first.", true},
+           {"Count", "How often it happened.", true},
+           {"Name", "The name of the event.", true}},
+          event_cells};
+}
+
+TablePrinter small_printer(const KindInfo& kind) {
+  const auto found = small_printers().find(kind.qualified());
+  return found == small_printers().end() ? TablePrinter{{kName, kAge}, name_and_age} : found->second;
+}
+
+}  // namespace berth

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "apiserver/admission_world.h"
+#include "base/property_seeds.h"
+#include "base/rng.h"
+
+namespace berth {
+namespace {
+
+std::string quota(const std::string& name, const std::string& hard) {
+  return "{apiVersion: v1, kind: ResourceQuota, metadata: {name: " + name + ", namespace: default}, spec: {hard: {" +
+         hard + "}}}";
+}
+
+std::string pod(const std::string& name, const std::string& limits, const std::string& metadata = "") {
+  return "{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", namespace: default" + metadata +
+         "}, spec: {containers: [{name: c, image: b, resources: {limits: {" + limits + "}}}]}}";
+}
+
+std::string member(const std::string& name, const std::string& group, int size) {
+  return pod(name, "nvidia.com/gpu: 1",
+             ", labels: {berth.dev/pod-group: " + group + "}, annotations: {berth.dev/pod-group-size: '" +
+                 std::to_string(size) + "'}");
+}
+
+class QuotaWorld : public AdmissionWorld {
+ public:
+  std::string used(const std::string& name = "q") const {
+    return to_json(at("resourcequotas/default/" + name)["status"]["used"]);
+  }
+  std::string end(const std::string& name, const std::string& phase) {
+    return update("pods/default/" + name, [&](Value& object) { object.at("status").set("phase", phase); }, "status");
+  }
+};
+
+TEST(Quota, RefusesInTheWordsThatPeopleKnow) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 0")), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"0"})");
+  EXPECT_EQ(world.create(pod("p7", "nvidia.com/gpu: 1")),
+            "pods \"p7\" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=1, used: "
+            "requests.nvidia.com/gpu=0, limited: requests.nvidia.com/gpu=0");
+  EXPECT_EQ(world.create(pod("p8", "")), "");
+}
+
+TEST(Quota, NamesAllThatIsExceededAndNothingElse) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "pods: 1, limits.cpu: 2, limits.memory: 9Gi")), "");
+  EXPECT_EQ(world.create(pod("a", "cpu: 1500m, memory: 1Gi")), "");
+  EXPECT_EQ(world.create(pod("b", "cpu: 1500m, memory: 1Gi")),
+            "pods \"b\" is forbidden: exceeded quota: q, requested: limits.cpu=1500m,pods=1, used: "
+            "limits.cpu=1500m,pods=1, limited: limits.cpu=2,pods=1");
+  EXPECT_EQ(world.create(pod("b", "cpu: 1")),
+            "pods \"b\" is forbidden: failed quota: q: must specify limits.memory for: c");
+}
+
+TEST(Quota, CountsAndGivesBack) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(pod("early", "nvidia.com/gpu: 1")), "");
+  EXPECT_EQ(
+      world.create(quota(
+          "q",
+          "pods: 9, count/pods: 9, requests.nvidia.com/gpu: 9, configmaps: 1, count/jobs.batch: 0, resourcequotas: 5")),
+      "");
+  EXPECT_EQ(
+      world.used(),
+      R"({"pods":"1","count/pods":"1","requests.nvidia.com/gpu":"1","configmaps":"0","count/jobs.batch":"0","resourcequotas":"1"})");
+  EXPECT_EQ(world.create(pod("p", "nvidia.com/gpu: 2")), "");
+  EXPECT_EQ(world.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default}}"), "");
+  EXPECT_EQ(
+      world.used(),
+      R"({"pods":"2","count/pods":"2","requests.nvidia.com/gpu":"3","configmaps":"1","count/jobs.batch":"0","resourcequotas":"1"})");
+  EXPECT_NE(world.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: d, namespace: default}}"), "");
+  EXPECT_NE(world.create("{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: default}, spec: {template: "
+                         "{spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}"),
+            "");
+  EXPECT_EQ(world.end("p", "Running"), "");
+  EXPECT_EQ(world.end("p", "Succeeded"), "");
+  EXPECT_EQ(
+      world.used(),
+      R"({"pods":"1","count/pods":"2","requests.nvidia.com/gpu":"1","configmaps":"1","count/jobs.batch":"0","resourcequotas":"1"})");
+  EXPECT_EQ(world.erase("pods/default/p"), "");
+  EXPECT_EQ(world.erase("configmaps/default/c"), "");
+  EXPECT_EQ(
+      world.used(),
+      R"({"pods":"1","count/pods":"1","requests.nvidia.com/gpu":"1","configmaps":"0","count/jobs.batch":"0","resourcequotas":"1"})");
+}
+
+TEST(Quota, ItsStatusIsWhatIsThereWhateverAnybodyWrites) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "pods: 2")), "");
+  EXPECT_EQ(world.create(pod("p", "")), "");
+  const auto forge = [](Value& object) { object.at("status").at("used").set("pods", "0"); };
+  EXPECT_EQ(world.update("resourcequotas/default/q", forge, "status"), "");
+  EXPECT_EQ(world.used(), R"({"pods":"1"})");
+  EXPECT_EQ(
+      world.update("resourcequotas/default/q", [](Value& object) { object.at("spec").at("hard").set("pods", "1"); }),
+      "");
+  EXPECT_NE(world.create(pod("r", "")), "");
+}
+
+TEST(Quota, AGangIsNotBegunThatItWouldCutInHalf) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 8")), "");
+  EXPECT_EQ(world.create(member("a-0", "a", 4)), "");
+  const std::string refused = world.create(member("b-0", "b", 8));
+  EXPECT_EQ(refused,
+            "pods \"b-0\" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=8, used: "
+            "requests.nvidia.com/gpu=1, limited: requests.nvidia.com/gpu=8 "
+            "(for the 8 pods of the group \"b\" that are still to come: they start together or not at all)");
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(world.create(member("a-" + std::to_string(i), "a", 4)), "");
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(world.create(member("c-" + std::to_string(i), "c", 4)), "");
+  EXPECT_NE(world.create(member("d-0", "d", 1)), "");
+  // A replacement of a failed member is one pod, not a gang.
+  EXPECT_EQ(world.end("a-0", "Failed"), "");
+  EXPECT_EQ(world.create(member("a-4", "a", 4)), "");
+  // So is what follows a member that is done.
+  EXPECT_EQ(world.end("c-0", "Succeeded"), "");
+  EXPECT_EQ(world.create(member("c-4", "c", 4)), "");
+}
+
+TEST(Quota, CreatingAPodReadsNoOtherPods) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 1000, pods: 1000")), "");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(world.create(member("p" + std::to_string(i), "g", 100)), "");
+  world.store.records_visited = 0;
+  EXPECT_EQ(world.create(member("one-more", "g", 101)), "");
+  EXPECT_LT(world.store.records_visited, 10U);
+  EXPECT_EQ(world.erase("pods/default/one-more"), "");
+  EXPECT_LT(world.store.records_visited, 10U);
+}
+
+TEST(QuotaProperty, UsedEqualsWhatIsCountedAnew) {
+  for (const Seed seed : property_seeds(8)) {
+    SCOPED_TRACE(name_of(seed));
+    QuotaWorld world;
+    Rng rng(seed);
+    const auto chance = [&](std::uint64_t out_of) { return rng.below(out_of) == 0; };
+    const auto number = [&](std::uint64_t bound) { return std::to_string(rng.below(bound)); };
+    const std::vector<std::string> kHards = {"pods: 12, count/pods: 20", "requests.nvidia.com/gpu: 10, limits.cpu: '8'",
+                                             "count/configmaps: 5, requests.memory: 10Gi",
+                                             "pods: 30, requests.cpu: 5500m, secrets: 3"};
+    for (int step = 0; step < 250; ++step) {
+      const std::string name = "x" + number(15);
+      const bool there = world.store.find("pods/default/" + name) != nullptr;
+      const bool over = there && world.at("pods/default/" + name)["status"]["phase"].text() == "Failed";
+      switch (rng.below(7)) {
+        case 0: {
+          const std::string key = "resourcequotas/default/q" + number(3);
+          if (!world.store.find(key))
+            world.create(quota(key.substr(key.size() - 2), kHards[rng.below(kHards.size())]));
+          else if (chance(3))
+            world.erase(key);
+          else
+            world.update(key, [&](Value& object) { object.at("spec").at("hard").set("pods", number(20)); });
+          break;
+        }
+        case 1:
+        case 2:
+        case 3: {
+          const std::string limits =
+              "nvidia.com/gpu: " + number(3) + ", cpu: " + number(900) + "m, memory: " + number(2'000) + "Mi";
+          const std::string marks = chance(2) ? ""
+                                              : ", labels: {berth.dev/pod-group: g" + number(3) +
+                                                    "}, annotations: {berth.dev/pod-group-size: '" + number(4) + "'}";
+          if (!there) world.create(pod(name, limits, marks));
+          break;
+        }
+        case 4:
+          if (there && !over) world.end(name, chance(2) ? "Failed" : "Running");
+          break;
+        case 5:
+          if (there) {
+            EXPECT_EQ(world.erase("pods/default/" + name), "");
+          }
+          break;
+        default: {
+          const std::string kind = chance(2) ? "ConfigMap" : "Secret";
+          const std::string key = (kind == "Secret" ? "secrets/default/" : "configmaps/default/") + name;
+          if (world.store.find(key))
+            world.erase(key);
+          else
+            world.create("{apiVersion: v1, kind: " + kind + ", metadata: {name: " + name + ", namespace: default}}");
+        }
+      }
+      const Revision before = world.store.next_revision();
+      settle_quota(world.store, "default", world.now);
+      ASSERT_EQ(world.store.next_revision(), before) << "step " << step << ": counting anew changed something";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,123 @@
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "apiserver/pod_facts.h"
+#include "apiserver/validation.h"
+#include "manifest/selector.h"
+
+namespace berth {
+
+namespace {
+
+constexpr std::int64_t kCountMax = std::numeric_limits<std::int32_t>::max();
+// What a controller is asked to keep track of by index.
+constexpr std::int64_t kIndexesMax = 100'000;
+
+void check_counts(const Value& spec, Causes& causes) {
+  check_integer(spec["parallelism"], 0, kIndexesMax, "spec.parallelism", causes);
+  check_integer(spec["completions"], 0, kCountMax, "spec.completions", causes);
+  check_integer(spec["backoffLimit"], 0, kCountMax, "spec.backoffLimit", causes);
+  check_integer(spec["activeDeadlineSeconds"], 0, kCountMax, "spec.activeDeadlineSeconds", causes);
+  check_integer(spec["ttlSecondsAfterFinished"], 0, kCountMax, "spec.ttlSecondsAfterFinished", causes);
+  if (spec["completionMode"].text() != "Indexed") {
+    for (const char* const only : {"backoffLimitPerIndex", "maxFailedIndexes"}) {
+      if (spec[only].is_null()) continue;
+      causes.push_back(invalid_value(std::string("spec.") + only, spec[only], "requires indexed completion mode"));
+    }
+    return;
+  }
+  if (spec["completions"].is_null()) {
+    causes.push_back(required_value("spec.completions", "when completion mode is Indexed"));
+  }
+  check_integer(spec["completions"], 0, kIndexesMax, "spec.completions", causes);
+}
+
+void check_restart_policy(const Value& template_spec, Causes& causes) {
+  const std::string path = "spec.template.spec.restartPolicy";
+  const Value& policy = template_spec["restartPolicy"];
+  if (policy.text() == "Always" || policy.is_empty()) {
+    causes.push_back(required_value(path, "valid values: \"OnFailure\", \"Never\""));
+  }
+}
+
+void check_selector(const Value& spec, Causes& causes) {
+  if (spec["selector"].is_null()) return causes.push_back(required_value("spec.selector"));
+  check_label_selector(spec["selector"], "spec.selector", causes);
+  const Result<LabelSelector> selector = LabelSelector::from_object(spec["selector"]);
+  const Value& labels = spec["template"]["metadata"]["labels"];
+  if (selector && !selector->matches(labels)) {
+    causes.push_back(
+        invalid_value("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+  }
+}
+
+// The template without what a queueing system may still decide while nothing of the Job runs.
+Value without_directives(Value pod_template) {
+  for (const char* const key : {"labels", "annotations"}) {
+    if (Value* const metadata = pod_template.find("metadata")) metadata->erase(key);
+  }
+  if (pod_template["metadata"].is_empty()) pod_template.erase("metadata");
+  Value* const spec = pod_template.find("spec");
+  if (spec == nullptr) return pod_template;
+  for (const char* const key : {"nodeSelector", "affinity", "tolerations", "schedulingGates"}) spec->erase(key);
+  for (const char* const list : {"containers", "initContainers"}) {
+    if (!(*spec)[list].is_list()) continue;
+    for (Value& container : spec->at(list).edit_items()) container.erase("resources");
+  }
+  return pod_template;
+}
+
+void check_job_update(const Value& before, const Value& after, Causes& causes) {
+  const Value& had = before["spec"];
+  const Value& has = after["spec"];
+  const bool elastic = has["completionMode"].text() == "Indexed" && has["completions"] == has["parallelism"];
+  if (!elastic) check_immutable(had["completions"], has["completions"], "spec.completions", causes);
+  for (const std::string_view field :
+       {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy"}) {
+    check_immutable(had[field], has[field], "spec." + std::string(field), causes);
+  }
+  // Suspended, and nothing of it has been started since: no pod was made from the old template.
+  const bool open = had["suspend"].truth() && before["status"]["startTime"].is_null();
+  const Value old_template = open ? without_directives(had["template"]) : had["template"];
+  const Value new_template = open ? without_directives(has["template"]) : has["template"];
+  if (!(old_template["spec"] == new_template["spec"])) {
+    causes.push_back(invalid_value("spec.template.spec", has["template"]["spec"], "field is immutable"));
+  } else if (!(old_template == new_template)) {
+    causes.push_back(invalid_value("spec.template", has["template"], "field is immutable"));
+  }
+}
+
+}  // namespace
+
+void check_job(const AdmissionRequest& request, Causes& causes) {
+  if (request.subresource == "status") return;
+  const Value& job = *request.object;
+  const Value& spec = job["spec"];
+  // Its pods carry the name as a label.
+  if (job["metadata"]["name"].text().size() > 63) {
+    causes.push_back(invalid_value("metadata.name", job["metadata"]["name"], "must be no more than 63 characters"));
+  }
+  check_counts(spec, causes);
+  check_selector(spec, causes);
+  const Value& pod_template = spec["template"];
+  check_template_metadata(pod_template["metadata"], "spec.template.metadata", causes);
+  check_pod_spec(pod_template["spec"], "spec.template.spec", causes);
+  check_pod_annotations(pod_template["metadata"], pod_template["spec"], "spec.template.metadata", causes);
+  check_restart_policy(pod_template["spec"], causes);
+  if (!pod_template["spec"]["nodeName"].is_empty()) {
+    causes.push_back(
+        forbidden_value("spec.template.spec.nodeName",
+                        "pods of a Job go where the scheduler puts them; use nodeSelector kubernetes.io/hostname"));
+  }
+  const Value& gang = job["metadata"]["annotations"][kGangAnnotation];
+  if (!gang.is_null() && gang.text() != "true" && gang.text() != "false") {
+    causes.push_back(unsupported_value("metadata.annotations[berth.dev/gang]", gang, {"true", "false"}));
+  }
+  if (request.operation == Operation::kUpdate && request.before != nullptr) {
+    check_job_update(*request.before, job, causes);
+  }
+}
+
+}  // namespace berth

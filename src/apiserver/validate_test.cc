@@ -1,0 +1,386 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "apiserver/admission_world.h"
+
+namespace berth {
+namespace {
+
+// "field: message; field: message"
+std::string wrongs(Value object, const Value* before = nullptr, const std::string& subresource = "") {
+  AdmissionRequest request;
+  request.kind = &kind_of(object);
+  request.operation = before == nullptr ? Operation::kCreate : Operation::kUpdate;
+  request.subresource = subresource;
+  request.before = before;
+  request.object = &object;
+  fill_defaults(request);
+  std::string all;
+  for (const ErrorCause& cause : validate(request))
+    all += (all.empty() ? "" : "; ") + cause.field + ": " + cause.message;
+  return all;
+}
+
+struct Case {
+  const char* given;
+  const char* wrong;  // a part of it; "" = nothing is wrong
+};
+
+void expect(const std::string& yaml, const std::string& wrong) {
+  const std::string found = wrongs(yaml_object(yaml));
+  if (wrong.empty()) {
+    EXPECT_EQ(found, "") << yaml;
+  } else {
+    EXPECT_NE(found.find(wrong), std::string::npos) << yaml << "\n  says: " << found << "\n  not:  " << wrong;
+  }
+}
+
+TEST(ValidatePod, FindsWhatIsWrongInASpec) {
+  const Case cases[] = {
+      {"containers: [{name: c, image: b}]", ""},
+      {"containers: []", "spec.containers: Required value"},
+      {"containers: [{name: C_, image: b}]",
+       "spec.containers[0].name: Invalid value: \"C_\": a lowercase RFC 1123 label"},
+      {"containers: [{image: b}]", "spec.containers[0].name: Required value"},
+      {"containers: [{name: c}]", "spec.containers[0].image: Required value"},
+      {"containers: [{name: c, image: b}, {name: c, image: b}]", "spec.containers[1].name: Duplicate value: \"c\""},
+      {"containers: [{name: c, image: b}], initContainers: [{name: c, image: b}]", "Duplicate value: \"c\""},
+      {"containers: [{name: c, image: b, resources: {requests: {cpu: -1}}}]",
+       "spec.containers[0].resources.requests[cpu]: Invalid value: -1: must be greater than or equal to 0"},
+      {"containers: [{name: c, image: b, resources: {requests: {cpu: lots}}}]",
+       "spec.containers[0].resources.requests[cpu]: Invalid value: \"lots\""},
+      {"containers: [{name: c, image: b, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]",
+       "spec.containers[0].resources.requests: Invalid value: 2: must be less than or equal to cpu limit of 1"},
+      {"containers: [{name: c, image: b, resources: {requests: {nvidia.com/gpu: '1'}, limits: {nvidia.com/gpu: '2'}}}]",
+       "spec.containers[0].resources.requests: Invalid value: \"1\": must be equal to nvidia.com/gpu limit of 2"},
+      {"containers: [{name: c, image: b, resources: {requests: {nvidia.com/gpu: '1'}}}]",
+       "spec.containers[0].resources.limits: Required value"},
+      {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/gpu: 500m}}}]",
+       "must be an integer; for a part of one GPU ask for 1 and say how much of it by the annotation "
+       "berth.dev/gpu-milli"},
+      {"containers: [{name: c, image: b, resources: {limits: {gpu: 1}}}]",
+       "must be cpu, memory, ephemeral-storage or a full name"},
+      {"containers: [{name: c, image: b, env: [{name: a.b-c, value: x}]}]", ""},
+      {"containers: [{name: c, image: b, env: [{value: x}]}]", "spec.containers[0].env[0].name: Required value"},
+      {"containers: [{name: c, image: b, env: [{name: 'a=b'}]}]", "printable ASCII without '='"},
+      {"containers: [{name: c, image: b, env: [{name: a, value: x, valueFrom: {}}]}]",
+       "may not be specified when `value` is not empty"},
+      {"containers: [{name: c, image: b, ports: [{containerPort: 0}]}]", "must be greater than or equal to 1"},
+      {"containers: [{name: c, image: b, ports: [{containerPort: 70000}]}]", "must be an integer of at most 65535"},
+      {"containers: [{name: c, image: b, ports: [{containerPort: 1, protocol: udp}]}]",
+       "Unsupported value: \"udp\": supported values: "},
+      {"containers: [{name: c, image: b, imagePullPolicy: Sometimes}]",
+       "spec.containers[0].imagePullPolicy: Unsupported value"},
+      {"containers: [{name: c, image: b, volumeMounts: [{name: v, mountPath: /a}]}]",
+       "volumeMounts[0].name: Not found: \"v\""},
+      {"containers: [{name: c, image: b, volumeMounts: [{name: v, mountPath: /a}]}], volumes: [{name: v, emptyDir: "
+       "{}}]",
+       ""},
+      {"containers: [{name: c, image: b}], restartPolicy: Perhaps",
+       "spec.restartPolicy: Unsupported value: \"Perhaps\""},
+      {"containers: [{name: c, image: b}], terminationGracePeriodSeconds: -5",
+       "spec.terminationGracePeriodSeconds: Invalid value: -5"},
+      {"containers: [{name: c, image: b}], activeDeadlineSeconds: 0", "spec.activeDeadlineSeconds: Invalid value: 0"},
+      {"containers: [{name: c, image: b}], tolerations: [{operator: Equal}]",
+       "operator must be Exists when `key` is empty"},
+      {"containers: [{name: c, image: b}], tolerations: [{key: a, operator: Exists, value: x}]",
+       "value must be empty when `operator` is 'Exists'"},
+      {"containers: [{name: c, image: b}], tolerations: [{key: a, tolerationSeconds: 5}]",
+       "effect must be 'NoExecute'"},
+      {"containers: [{name: c, image: b}], nodeSelector: {'a b': c}", "spec.nodeSelector: Invalid value"},
+      {"containers: [{name: c, image: b}], schedulingGates: [{name: g}, {name: g}]",
+       "spec.schedulingGates[1]: Duplicate value: \"g\""},
+      {"containers: [{name: c, image: b}], schedulingGates: [{name: g}], nodeName: n",
+       "cannot be set until all schedulingGates have been cleared"},
+      {"containers: [{name: c, image: b}], resources: {requests: {cpu: 1}}", "spec.resources: Forbidden: amounts of a"},
+      {"containers: [{name: c, image: b}], resourceClaims: [{name: a}]",
+       "dynamic resource allocation is not supported"},
+      {"containers: [{name: c, image: b}], schedulingGroup: {podGroupName: g}", "by the label berth.dev/pod-group"},
+      {"containers: [{name: c, image: b}], ephemeralContainers: [{name: e}]", "are not supported"},
+      {"containers: [{name: c, image: b, restartPolicy: Always}]", "only \"Always\" on an init container"},
+  };
+  for (const Case& each : cases) {
+    expect(std::string("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {") + each.given + "}}", each.wrong);
+    const bool whole_pod = std::string_view(each.given).find("nodeName") != std::string_view::npos;
+    if (*each.wrong != '\0' && !whole_pod) continue;
+    expect(std::string("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {template: {spec: "
+                       "{restartPolicy: Never, ") +
+               each.given + "}}}}",
+           whole_pod ? "pods of a Job go where the scheduler puts them" : "");
+  }
+}
+
+TEST(ValidatePod, ReadsBerthsAnnotations) {
+  const Case cases[] = {
+      {"annotations: {berth.dev/gpu-milli: '500'}", ""},
+      {"annotations: {berth.dev/gpu-milli: '0'}", "thousandths of one GPU, from 1 to 1000"},
+      {"annotations: {berth.dev/gpu-milli: half}", "thousandths of one GPU, from 1 to 1000"},
+      {"annotations: {berth.dev/gpu-models: 'H100|A100-80GB'}", ""},
+      {"annotations: {berth.dev/gpu-models: 'H100|A100-80BG'}", "did you mean \"A100-80GB\"?"},
+      {"annotations: {berth.dev/gpu-models: ''}", "knows no GPU model"},
+      {"annotations: {berth.dev/run-for: 30s, berth.dev/exit-code: '3'}", ""},
+      {"annotations: {berth.dev/run-for: soon}", "metadata.annotations[berth.dev/run-for]: Invalid value"},
+      {"annotations: {berth.dev/exit-code: '256'}", "an exit code from 0 to 255"},
+      {"labels: {berth.dev/pod-group: g}", "metadata.annotations[berth.dev/pod-group-size]: Required value"},
+      {"labels: {berth.dev/pod-group: g}, annotations: {berth.dev/pod-group-size: '4'}", ""},
+      {"labels: {berth.dev/pod-group: g}, annotations: {berth.dev/pod-group-size: '0'}",
+       "how many pods the group has, from 1 to 100000"},
+      {"labels: {kueue.x-k8s.io/pod-group-name: g}",
+       "metadata.annotations[kueue.x-k8s.io/pod-group-total-count]: Required value"},
+  };
+  for (const Case& each : cases) {
+    expect(std::string("{apiVersion: v1, kind: Pod, metadata: {name: p, ") + each.given +
+               "}, spec: {containers: [{name: c, image: b, resources: {limits: {nvidia.com/gpu: 1}}}]}}",
+           each.wrong);
+  }
+  expect(
+      "{apiVersion: v1, kind: Pod, metadata: {annotations: {berth.dev/gpu-milli: '500'}}, spec: {containers: [{name: "
+      "c, image: b}]}}",
+      "the pod asks for 0");
+}
+
+// `before` after fill_defaults, with "old" replaced by "new" in its JSON.
+std::string after_change(const Value& before, const std::string& from, const std::string& to,
+                         const std::string& subresource = "") {
+  std::string text = to_json(before);
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " in " << text;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return wrongs(*parse_json(text), &before, subresource);
+}
+
+Value defaulted(const std::string& yaml) {
+  Value object = yaml_object(yaml);
+  AdmissionRequest request;
+  request.kind = &kind_of(object);
+  request.object = &object;
+  fill_defaults(request);
+  return object;
+}
+
+struct Change {
+  const char* from;
+  const char* to;
+  const char* wrong;
+};
+
+void expect_changes(const Value& before, const std::vector<Change>& changes, const std::string& subresource = "") {
+  for (const Change& each : changes) {
+    const std::string found = after_change(before, each.from, each.to, subresource);
+    EXPECT_EQ(found.empty(), *each.wrong == '\0') << each.to << ": " << found;
+    EXPECT_NE(found.find(each.wrong), std::string::npos) << each.to << ": " << found;
+  }
+}
+
+TEST(ValidatePod, LetsAnUpdateChangeLittle) {
+  const char* const kFixed = "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`";
+  expect_changes(
+      defaulted("{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {a: b, berth.dev/pod-group: g}, annotations: "
+                "{berth.dev/pod-group-size: '2', berth.dev/gpus: '0'}}, spec: {nodeName: n1, activeDeadlineSeconds: 9, "
+                "containers: "
+                "[{name: c, image: b, command: [x]}]}, status: {phase: Running}}"),
+      {{R"("image":"b")", R"("image":"z")", ""},
+       {R"("image":"b")", R"("image":"")", "Required value"},
+       {R"("a":"b")", R"("a":"z")", ""},
+       {R"("command":["x"])", R"("command":["y"])", kFixed},
+       {R"("nodeName":"n1")", R"("nodeName":"n2")", kFixed},
+       {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":8)", ""},
+       {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":10)", kFixed},
+       {R"("tolerations":[)", R"("tolerations":[{"key":"k","operator":"Exists"},)", ""},
+       {R"("tolerationSeconds":300)", R"("tolerationSeconds":1)", kFixed},
+       {R"("berth.dev/pod-group":"g")", R"("berth.dev/pod-group":"h")",
+        "a pod stays in the group that it was made for"},
+       {R"("berth.dev/pod-group-size":"2")", R"("berth.dev/pod-group-size":"1")",
+        "may not be changed once the pod exists"},
+       {R"("berth.dev/gpus":"0")", R"("berth.dev/gpus":"1")", "only a binding sets it"}});
+  const Value gated = defaulted(
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulingGates: [{name: g}, {name: h}], "
+      "nodeSelector: {a: b}, containers: [{name: c, image: b}]}}");
+  expect_changes(gated, {{R"({"name":"g"},)", "", ""},
+                         {R"({"name":"g"},)", R"({"name":"g"},{"name":"i"},)", kFixed},
+                         {R"("nodeSelector":{"a":"b")", R"("nodeSelector":{"a":"b","d":"e")", ""},
+                         {R"("nodeSelector":{"a":"b")", R"("nodeSelector":{"a":"z")", kFixed}});
+}
+
+TEST(ValidatePod, LetsNoPodComeBackFromItsEnd) {
+  const Value running = yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Running}}");
+  const Value over = yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Failed}}");
+  expect_changes(running, {{"Running", "Succeeded", ""}, {"Running", "Resting", "status.phase: Unsupported value"}},
+                 "status");
+  expect_changes(over,
+                 {{"Failed", "Running", "a pod that has ended (Failed) stays so"}, {"Failed", "Succeeded", "stays so"}},
+                 "status");
+}
+
+TEST(ValidateJob, FindsWhatIsWrong) {
+  const Case cases[] = {
+      {"template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}", ""},
+      {"template: {spec: {containers: [{name: c, image: b}]}}",
+       "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\""},
+      {"parallelism: -1, template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
+       "spec.parallelism: Invalid value: -1: must be greater than or equal to 0"},
+      {"completionMode: Indexed, parallelism: 2, template: {spec: {restartPolicy: Never, containers: [{name: c, image: "
+       "b}]}}",
+       "spec.completions: Required value: when completion mode is Indexed"},
+      {"completionMode: Other, template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
+       "Unsupported value: \"Other\""},
+      {"manualSelector: true, selector: {matchLabels: {a: b}}, template: {spec: {restartPolicy: Never, containers: "
+       "[{name: c, image: b}]}}",
+       "`selector` does not match template `labels`"},
+      {"manualSelector: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
+       "spec.selector: Required value"},
+      {"template: {metadata: {labels: {a b: c}}, spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
+       "spec.template.metadata.labels: Invalid value: \"a b\""},
+  };
+  for (const Case& each : cases) {
+    expect(std::string("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {") + each.given + "}}",
+           each.wrong);
+  }
+  expect(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u, annotations: {berth.dev/gang: perhaps}}, spec: "
+      "{template: {spec: "
+      "{restartPolicy: Never, containers: [{name: c, image: b}]}}}}",
+      "metadata.annotations[berth.dev/gang]: Unsupported value");
+}
+
+TEST(ValidateJob, LetsTheTemplateChangeOnlyWhileNothingRuns) {
+  const auto job = [](const std::string& more) {
+    return defaulted(
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {completions: 2, parallelism: 2, " +
+        more + "template: {spec: {nodeSelector: {a: b}, restartPolicy: Never, containers: [{name: c, image: b}]}}}}");
+  };
+  const char* const kImmutable = "field is immutable";
+  expect_changes(
+      job(""), {{R"("parallelism":2)", R"("parallelism":5)", ""},
+                {R"("suspend":false)", R"("suspend":true)", ""},
+                {R"("completions":2)", R"("completions":3)", "spec.completions: Invalid value: 3: field is immutable"},
+                {R"("image":"b")", R"("image":"z")", kImmutable},
+                {R"({"a":"b"})", R"({"a":"z"})", "spec.template.spec: Invalid value"},
+                {R"("completionMode":"NonIndexed")", R"("completionMode":"Indexed")", kImmutable}});
+  expect_changes(job("suspend: true, "),
+                 {{R"({"a":"b"})", R"({"a":"z"})", ""}, {R"("image":"b")", R"("image":"z")", kImmutable}});
+  expect_changes(job("completionMode: Indexed, "), {{R"("parallelism":2)", R"("parallelism":1)", ""}});
+}
+
+TEST(ValidateOthers, FindsWhatIsWrong) {
+  const Case cases[] = {
+      {"{apiVersion: v1, kind: ConfigMap, data: {a.b_c-d: x}, binaryData: {e: eA==}}", ""},
+      {"{apiVersion: v1, kind: ConfigMap, data: {'a/b': x}}", "data[a/b]: Invalid value"},
+      {"{apiVersion: v1, kind: ConfigMap, data: {..: x}}", "data[..]: Invalid value"},
+      {"{apiVersion: v1, kind: ConfigMap, data: {a: x}, binaryData: {a: eA==}}", "stands in data and binaryData both"},
+      {"{apiVersion: v1, kind: ConfigMap, binaryData: {a: '%%'}}",
+       "binaryData[a]: Invalid value: \"(not shown)\": must be base64"},
+      {"{apiVersion: v1, kind: Secret, data: {a: hidden}}", "data[a]: Invalid value: \"(not shown)\": must be base64"},
+      {"{apiVersion: v1, kind: Node, spec: {taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}}",
+       "spec.taints[1]: Duplicate value"},
+      {"{apiVersion: v1, kind: Node, status: {capacity: {nvidia.com/gpu: 65}}}", "a node has at most 64 GPUs"},
+      {"{apiVersion: v1, kind: ResourceQuota, spec: {hard: {pods: 5, requests.nvidia.com/gpu: 8, count/jobs.batch: 2, "
+       "limits.cpu: 1500m}}}",
+       ""},
+      {"{apiVersion: v1, kind: ResourceQuota, spec: {hard: {gpus: 5}}}",
+       "spec.hard[gpus]: Invalid value: \"gpus\": is nothing that a quota counts"},
+      {"{apiVersion: v1, kind: ResourceQuota, spec: {hard: {pods: 1500m}}}",
+       "spec.hard[pods]: Invalid value: \"1500m\": must be an integer"},
+      {"{apiVersion: v1, kind: ResourceQuota, spec: {hard: {pods: -1}}}", "must be greater than or equal to 0"},
+      {"{apiVersion: v1, kind: ResourceQuota, spec: {scopes: [BestEffort]}}",
+       "spec.scopes: Forbidden: quotas count everything"},
+      {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Container, min: {cpu: 2}, max: {cpu: 1}}]}}",
+       "min value is greater than max value 1"},
+      {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: PersistentVolumeClaim}]}}",
+       "Unsupported value: \"PersistentVolumeClaim\""},
+      {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Pod, default: {cpu: 1}}]}}",
+       "may not be specified when `type` is 'Pod'"},
+      {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Pod, maxLimitRequestRatio: {cpu: 1}}]}}",
+       "is not supported"},
+      {"{apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {minAvailable: 50%, selector: {}}}", ""},
+      {"{apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {minAvailable: 1, maxUnavailable: 1}}",
+       "cannot be both set"},
+      {"{apiVersion: policy/v1, kind: PodDisruptionBudget, spec: {minAvailable: 150%}}",
+       "spec.minAvailable: Invalid value: \"150%\""},
+      {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 5}", ""},
+      {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 1000000001}",
+       "value: Invalid value: 1000000001"},
+      {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: system-mine}, value: 1}",
+       "reserved for system use only"},
+      {"{apiVersion: coordination.k8s.io/v1, kind: Lease, spec: {leaseDurationSeconds: 0}}",
+       "spec.leaseDurationSeconds: Invalid value: 0"},
+      {"{apiVersion: events.k8s.io/v1, kind: Event, reportingController: c, reportingInstance: i, action: a, reason: "
+       "r}",
+       "eventTime: Required value; type: Invalid value: \"\": has invalid value: "},
+      {"{apiVersion: v1, kind: Event, metadata: {namespace: a}, involvedObject: {namespace: b}}",
+       "does not match event.namespace"},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, aggregationRule: {}, rules: []}",
+       "aggregationRule: Forbidden: roles are not aggregated here"},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{verbs: [get], nonResourceURLs: [/a]}]}",
+       "namespaced rules cannot apply to non-resource URLs"},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, rules: [{verbs: [], apiGroups: [''], resources: "
+       "[a]}]}",
+       "rules[0].verbs: Required value"},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, rules: [{verbs: [get], nonResourceURLs: "
+       "['/a*b']}]}",
+       "'*' may stand at the end only"},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, roleRef: {kind: Role, name: a}}",
+       "roleRef.kind: Unsupported value: \"Role\""},
+      {"{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {kind: Role, name: a}, subjects: "
+       "[{kind: Robot, name: r}]}",
+       "subjects[0].kind: Unsupported value"},
+      {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: fifo, parent: p}}", ""},
+      {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: lifo}}",
+       "spec.order: Unsupported value: \"lifo\": supported values: \"fifo\""},
+      {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {guarantee: 8}}",
+       "spec.guarantee: Forbidden: queues have no quotas yet"},
+      {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {parent: q}}",
+       "a queue cannot be its own parent"},
+      {"{apiVersion: berth.dev/v1alpha1, kind: ResourceFlavor, spec: {gpuModel: H100, memoryMiB: 81559}}", ""},
+      {"{apiVersion: berth.dev/v1alpha1, kind: ResourceFlavor, spec: {gpuModel: H10O}}", "did you mean \"H100\"?"},
+      {"{apiVersion: berth.dev/v1alpha1, kind: ResourceFlavor}", "spec.gpuModel: Required value"},
+      {"{apiVersion: berth.dev/v1alpha1, kind: Workload, spec: {podSets: [{name: a, count: 1}, {name: a, count: -1}]}}",
+       "spec.podSets[1].name: Duplicate value: \"a\"; spec.podSets[1].count: Invalid value: -1"},
+  };
+  for (const Case& each : cases) expect(each.given, each.wrong);
+}
+
+TEST(ValidateOthers, KeepsWhatMayNotChange) {
+  expect_changes(yaml_object("{apiVersion: v1, kind: ConfigMap, data: {a: x}, immutable: true}"),
+                 {{R"("x")", R"("y")", "data: Forbidden: field is immutable when `immutable` is set"},
+                  {"true", "false", "immutable: Forbidden"}});
+  expect_changes(yaml_object("{apiVersion: v1, kind: Secret, type: t, data: {a: eA==}}"),
+                 {{R"("t")", R"("u")", "type: Invalid value: \"u\": field is immutable"}});
+  expect_changes(defaulted("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 5}"),
+                 {{R"("value":5)", R"("value":6)", "value: Forbidden: may not be changed in an update."}});
+  expect_changes(
+      defaulted("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {kind: Role, name: a}}"),
+      {{R"("name":"a")", R"("name":"b")", "roleRef: Invalid value"}});
+}
+
+TEST(Validate, StopsCountingAtAHundred) {
+  Value pod = yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}");
+  for (int i = 0; i < 5'000; ++i) pod.at("spec").at("containers").push_back(Value::map());
+  AdmissionRequest request;
+  request.kind = &kind_of(pod);
+  request.object = &pod;
+  EXPECT_EQ(validate(request).size(), 100U);
+}
+
+TEST(Validate, AnswersHugeObjectsSoon) {
+  Value amounts = Value::map();
+  Value tolerations = Value::list();
+  for (int i = 0; i < 50'000; ++i) {
+    amounts.edit_members().push_back({"example.com/r" + std::to_string(i), "1"});
+    tolerations.push_back(Value::map_of({{"key", "k" + std::to_string(i)}, {"operator", "Exists"}}));
+  }
+  Value pod =
+      yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: b}]}}");
+  pod.at("spec").set("tolerations", tolerations);
+  Value& container = pod.at("spec").at("containers").edit_items()[0];
+  container.at("resources").set("limits", amounts);
+  container.at("resources").set("requests", amounts);
+  const std::string found = wrongs(pod, &pod);
+  EXPECT_NE(found.find("resources.limits: Too many: 50000"), std::string::npos);
+  EXPECT_NE(found.find("spec.tolerations: Too many"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth

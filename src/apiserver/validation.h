@@ -1,0 +1,56 @@
+// The parts of validate(): what is wrong with each kind by itself and with each change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/admission.h"
+#include "apiserver/api_error.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+using Causes = std::vector<ErrorCause>;
+
+std::string item_path(std::string_view list, std::size_t index);  // "spec.containers[0]"
+bool is_qualified_name(std::string_view text);                    // "app", "example.com/app"
+bool is_label_value(std::string_view text);
+
+// Whether there are no more than `most`, else a cause that says so.
+bool check_count(std::size_t count, std::size_t most, const std::string& path, Causes& causes);
+// Amounts from 0 up in a map of quantities; what is no quantity at all is found by the walk over the schema.
+void check_not_negative(const Value& amounts, const std::string& path, Causes& causes);
+void check_integer(const Value& number, std::int64_t low, std::int64_t high, const std::string& path, Causes& causes);
+// "field is immutable" if the two differ.
+void check_immutable(const Value& before, const Value& after, const std::string& path, Causes& causes);
+void check_label_selector(const Value& selector, const std::string& path, Causes& causes);
+// Labels that objects made from a template will carry.
+void check_template_metadata(const Value& metadata, const std::string& path, Causes& causes);
+
+// Of a pod or a template; `path` is "spec" or "spec.template.spec".
+void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
+// Berth's own annotations: fractions, models, groups, simulated runs. `spec` is what the pods will ask for.
+void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
+
+void check_pod(const AdmissionRequest& request, Causes& causes);
+void check_job(const AdmissionRequest& request, Causes& causes);
+void check_config_map(const AdmissionRequest& request, Causes& causes);
+void check_secret(const AdmissionRequest& request, Causes& causes);
+void check_node(const AdmissionRequest& request, Causes& causes);
+void check_resource_quota(const AdmissionRequest& request, Causes& causes);
+void check_limit_range(const AdmissionRequest& request, Causes& causes);
+void check_disruption_budget(const AdmissionRequest& request, Causes& causes);
+void check_priority_class(const AdmissionRequest& request, Causes& causes);
+void check_lease(const AdmissionRequest& request, Causes& causes);
+void check_newer_event(const AdmissionRequest& request, Causes& causes);
+void check_event(const AdmissionRequest& request, Causes& causes);
+void check_role(const AdmissionRequest& request, Causes& causes);
+void check_role_binding(const AdmissionRequest& request, Causes& causes);
+void check_queue(const AdmissionRequest& request, Causes& causes);
+void check_resource_flavor(const AdmissionRequest& request, Causes& causes);
+void check_workload(const AdmissionRequest& request, Causes& causes);
+
+}  // namespace berth
