@@ -1,0 +1,99 @@
+#include "agent/pod_run.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/simulated_nodes.h"
+#include "manifest/json.h"
+
+namespace berth {
+namespace {
+
+Value pod(const std::string& annotations, const std::string& spec) {
+  const auto value = parse_json(R"({"metadata":{"name":"p","namespace":"d","uid":"u","annotations":)" + annotations +
+                                R"(},"spec":)" + spec + "}");
+  return value.value_or(Value());
+}
+
+TEST(PodRun, ReadsHowLongAndHowItEnds) {
+  struct Case {
+    const char* what;
+    Value pod;
+    std::int64_t run_ms;
+    int exit_code;
+    std::int64_t deadline_ms;
+    bool again;
+  };
+  const std::vector<Case> cases = {
+      {"nothing said", pod("{}", R"({"restartPolicy":"Never"})"), 5000, 0, -1, false},
+      {"a time", pod(R"({"berth.dev/run-for":"90s"})", R"({"restartPolicy":"Never"})"), 90'000, 0, -1, false},
+      {"no time", pod(R"({"berth.dev/run-for":"soon"})", R"({"restartPolicy":"Never"})"), 5000, 0, -1, false},
+      {"a failure", pod(R"({"berth.dev/exit-code":"3"})", R"({"restartPolicy":"OnFailure"})"), 5000, 3, -1, true},
+      {"a success", pod("{}", R"({"restartPolicy":"OnFailure"})"), 5000, 0, -1, false},
+      {"a service", pod("{}", R"({"restartPolicy":"Always","activeDeadlineSeconds":60})"), 5000, 0, 60'000, true},
+  };
+  for (const Case& c : cases) {
+    const PodRun run = read_pod_run(c.pod, seconds(5));
+    EXPECT_EQ(run.run_time.ms, c.run_ms) << c.what;
+    EXPECT_EQ(run.exit_code, c.exit_code) << c.what;
+    EXPECT_EQ(run.deadline.ms, c.deadline_ms) << c.what;
+    EXPECT_EQ(starts_again(run), c.again) << c.what;
+  }
+}
+
+TEST(PodRun, PausesLongerBeforeEachRunUpToFiveMinutes) {
+  std::vector<std::int64_t> seconds;
+  for (std::int64_t restarts = 1; restarts <= 7; ++restarts) seconds.push_back(pause_before(restarts).ms / 1000);
+  EXPECT_EQ(seconds, (std::vector<std::int64_t>{10, 20, 40, 80, 160, 300, 300}));
+}
+
+TEST(PodRun, TheStatusSaysEachStep) {
+  const Value one = pod(R"({"berth.dev/exit-code":"2"})",
+                        R"({"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]})");
+  const PodRun run = read_pod_run(one, seconds(5));
+  const Value running = running_status(one, run, Time{1000}, Time{2000})["status"];
+  EXPECT_EQ(running["phase"].text(), "Running");
+  EXPECT_TRUE(running["containerStatuses"].items()[0]["ready"].truth());
+  const Value ended = ended_status(one, run, Time{1000}, Time{9000})["status"];
+  EXPECT_EQ(ended["phase"].text(), "Failed");
+  EXPECT_EQ(ended["containerStatuses"].items()[0]["state"]["terminated"]["exitCode"].integer(), 2);
+  EXPECT_EQ(ended["containerStatuses"].items()[0]["state"]["terminated"]["finishedAt"].text(), "1970-01-01T00:00:09Z");
+  const Value stopped = deadline_status(one, run, Time{1000}, Time{9000})["status"];
+  EXPECT_EQ(stopped["reason"].text(), "DeadlineExceeded");
+}
+
+TEST(SimulatedFleet, IsReadFromAShortText) {
+  const auto nodes = nodes_from_text("2xH100x8,1xA100-80GBx4,1xcpu,1xH100x8");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  ASSERT_EQ(nodes->size(), 5u);
+  EXPECT_EQ((*nodes)[0]["metadata"]["name"].text(), "h100-0001");
+  EXPECT_EQ((*nodes)[4]["metadata"]["name"].text(), "h100-0003");
+  EXPECT_EQ((*nodes)[0]["status"]["capacity"]["nvidia.com/gpu"].text(), "8");
+  EXPECT_EQ((*nodes)[2]["metadata"]["labels"]["nvidia.com/gpu.product"].text(), "A100-80GB");
+  EXPECT_TRUE((*nodes)[3]["status"]["capacity"]["nvidia.com/gpu"].is_null());
+}
+
+TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
+  const auto nodes = nodes_from_text("4,0xH100x8,2xH10Ox8,1xH100x65");
+  ASSERT_FALSE(nodes);
+  EXPECT_EQ(nodes.error().count(), 4u);
+  const std::string text = nodes.error().to_string();
+  EXPECT_NE(text.find("write COUNTxMODELxGPUS or COUNTxcpu, as in 4xH100x8,2xcpu"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean H100?"), std::string::npos) << text;
+}
+
+TEST(SimulatedFleet, IsReadFromNodeObjects) {
+  const auto nodes = nodes_from_manifest(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {capacity: {cpu: 8, memory: 16Gi, pods: 10}}\n", "f");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  EXPECT_EQ((*nodes)[0]["metadata"]["labels"]["kubernetes.io/hostname"].text(), "a");
+  const auto bad = nodes_from_manifest(
+      "apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "f");
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().count(), 2u) << bad.error().to_string();
+}
+
+}  // namespace
+}  // namespace berth

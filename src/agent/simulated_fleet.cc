@@ -1,0 +1,161 @@
+// Where simulated machines come from: a short text, or Node objects in a file.
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/simulated_nodes.h"
+#include "base/wording.h"
+#include "manifest/labels.h"
+#include "manifest/yaml.h"
+#include "model/gpu.h"
+#include "model/quantity.h"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kSimulatedNodesMax = 20'000;
+constexpr const char* kForm = "write COUNTxMODELxGPUS or COUNTxcpu, as in 4xH100x8,2xcpu";
+
+struct MachineGroup {
+  std::int64_t count = 0;
+  std::string model;  // empty: no GPUs
+  std::int64_t gpus = 0;
+};
+
+std::string lower_case(std::string_view text) {
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+std::string unknown_model(std::string_view model) {
+  const std::string_view near = nearest_gpu_model(model);
+  return "unknown GPU type " + quote(model) + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+}
+
+// "4xH100x8": the first x ends the count, the last one begins the GPUs.
+Parsed<MachineGroup> parse_group(std::string_view text) {
+  const auto refused = [&](const std::string& why) { return std::unexpected(quote(text) + ": " + why); };
+  const std::size_t first = text.find('x');
+  if (first == std::string_view::npos) return refused(kForm);
+  const auto count = parse_integer(text.substr(0, first), 1, kSimulatedNodesMax);
+  if (!count) return refused("the number of machines: " + count.error());
+  const std::string_view rest = text.substr(first + 1);
+  if (rest == "cpu") return MachineGroup{*count, "", 0};
+  const std::size_t last = rest.rfind('x');
+  if (last == std::string_view::npos) return refused(kForm);
+  const auto gpus = parse_integer(rest.substr(last + 1), 1, kGpusPerNodeMax);
+  if (!gpus) return refused("the number of GPUs: " + gpus.error());
+  const GpuModel* const model = find_gpu_model(rest.substr(0, last));
+  if (model == nullptr) return refused(unknown_model(rest.substr(0, last)));
+  return MachineGroup{*count, std::string(model->short_name), *gpus};
+}
+
+Value machine(const MachineGroup& group, std::int64_t number) {
+  const std::string name = fmt::format("{}-{:04}", group.model.empty() ? "cpu" : lower_case(group.model), number);
+  Value node = Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}});
+  node.at("metadata").set("name", name);
+  Value& capacity = node.at("status").at("capacity");
+  const std::int64_t gpus = group.gpus;
+  capacity.set("cpu", std::to_string(gpus > 0 ? 16 * gpus : 64));
+  capacity.set("memory", std::to_string(gpus > 0 ? 128 * gpus : 256) + "Gi");
+  capacity.set("pods", "110");
+  if (gpus == 0) return node;
+  capacity.set(kGpuResource, std::to_string(gpus));
+  Value& labels = node.at("metadata").at("labels");
+  labels.set(kGpuProductLabel, group.model);
+  labels.set(kGpuMemoryLabel, std::to_string(find_gpu_model(group.model)->memory_mib));
+  return node;
+}
+
+// What every node has, however it was described.
+void complete(Value& node) {
+  const std::string name(node["metadata"]["name"].text());
+  Value& labels = node.at("metadata").at("labels");
+  labels.set("kubernetes.io/hostname", name);
+  if (labels["kubernetes.io/os"].is_null()) labels.set("kubernetes.io/os", "linux");
+  if (labels["kubernetes.io/arch"].is_null()) labels.set("kubernetes.io/arch", "amd64");
+  labels.set("berth.dev/simulated", "true");
+}
+
+void check_node(const Value& node, const Place& place, std::set<std::string>& names, Complaints& complaints) {
+  const auto complain = [&](const std::string& text) { complaints.add(place, text); };
+  if (node["apiVersion"].text() != "v1" || node["kind"].text() != "Node") {
+    return complain("not a Node: write apiVersion: v1 and kind: Node");
+  }
+  const std::string name(node["metadata"]["name"].text());
+  if (name.empty()) return complain("a Node without metadata.name; give it one");
+  if (!names.insert(name).second) complain("node " + quote(name) + " stands there twice; names are unique");
+  const Value& capacity = node["status"]["capacity"];
+  if (capacity.is_empty()) complain("node " + quote(name) + " has no status.capacity; write cpu, memory and pods at least");
+  for (const Value::Member& each : capacity.members()) {
+    const std::string text =
+        each.value.is_integer() ? std::to_string(each.value.integer()) : std::string(each.value.text());
+    if (const auto amount = parse_milli(text); !amount) {
+      complain("node " + quote(name) + ": status.capacity." + each.key + ": " + amount.error());
+    }
+  }
+  if (const std::string_view model = node["metadata"]["labels"][kGpuProductLabel].text();
+      !capacity[kGpuResource].is_null() && !model.empty() && find_gpu_model(model) == nullptr) {
+    complain("node " + quote(name) + ": label " + std::string(kGpuProductLabel) + ": " + unknown_model(model));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Value>> nodes_from_text(const std::string& text) {
+  Complaints complaints;
+  std::vector<Value> nodes;
+  std::map<std::string, std::int64_t> numbers;  // by model: groups of one model go on counting
+  std::string_view left = text;
+  while (true) {
+    const std::size_t comma = std::min(left.find(','), left.size());
+    if (const auto group = parse_group(left.substr(0, comma)); !group) {
+      complaints.add({}, group.error());
+    } else if (static_cast<std::int64_t>(nodes.size()) + group->count > kSimulatedNodesMax) {
+      complaints.add({}, quote(left.substr(0, comma)) + ": more than 20,000 machines in all; simulate fewer");
+      break;
+    } else {
+      for (std::int64_t i = 0; i < group->count; ++i) {
+        nodes.push_back(machine(*group, ++numbers[group->model]));
+        complete(nodes.back());
+      }
+    }
+    if (comma == left.size()) break;
+    left.remove_prefix(comma + 1);
+  }
+  if (!complaints.empty()) return complaints;
+  return nodes;
+}
+
+Result<std::vector<Value>> nodes_from_manifest(const std::string& text, const std::string& file) {
+  auto documents = parse_yaml(text, file);
+  if (!documents) return documents.error();
+  std::vector<Value> nodes;
+  for (Value& document : *documents) {
+    if (document["kind"].text() == "List" || document["kind"].text() == "NodeList") {
+      for (const Value& item : document["items"].items()) nodes.push_back(item);
+    } else {
+      nodes.push_back(std::move(document));
+    }
+  }
+  Complaints complaints;
+  std::set<std::string> names;
+  for (const Value& node : nodes) check_node(node, {.file = file}, names, complaints);
+  if (nodes.empty()) complaints.add({.file = file}, "no Node in it; write at least one");
+  if (static_cast<std::int64_t>(nodes.size()) > kSimulatedNodesMax) {
+    complaints.add({.file = file}, "more than 20,000 machines; simulate fewer");
+  }
+  if (!complaints.empty()) return complaints;
+  for (Value& node : nodes) complete(node);
+  return nodes;
+}
+
+}  // namespace berth

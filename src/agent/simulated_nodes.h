@@ -1,0 +1,42 @@
+// Machines that are only told about: they register as nodes, renew their leases, run the pods that are bound to them for
+// as long as the pods say, and end them as they are told. One thread for all of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/alarm.h"
+#include "kube/transport.h"
+#include "manifest/timestamp.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+// Node objects from a list of groups, "4xH100x8,2xA100-80GB x4,8xcpu": COUNTxMODELxGPUS, or COUNTxcpu for machines
+// without GPUs. Names are MODEL-NUMBER in lower case ("h100-0001"); each has 16 cores and 128 GiB per GPU, or 64 and 256.
+Result<std::vector<Value>> nodes_from_text(const std::string& text);
+// Node objects from a YAML or JSON file's text: metadata.name, labels, spec and status.capacity as in Kubernetes.
+Result<std::vector<Value>> nodes_from_manifest(const std::string& text, const std::string& file);
+
+struct SimulatedNodesOptions {
+  WallClock now;
+  std::uint64_t seed = 1;
+  std::string log_folder;                  // LOG_FOLDER/POD_UID/CONTAINER.log; empty: no logs
+  int in_flight_max = 64;
+  Duration run_time{5'000};                // of a pod that names none
+  Duration lease_renewal{10'000};
+};
+
+class SimulatedNodes {
+ public:
+  // Creates or takes over the nodes; pods that run already go on from their startTime.
+  static std::unique_ptr<SimulatedNodes> start(Transport& transport, Alarm& alarm, std::vector<Value> nodes,
+                                               SimulatedNodesOptions options);
+  virtual ~SimulatedNodes() = default;
+  virtual bool synced() const = 0;  // the nodes are registered and ready
+};
+
+}  // namespace berth

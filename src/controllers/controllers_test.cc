@@ -1,0 +1,278 @@
+// Stories as a user would tell them by kubectl, against the real API server. Time is virtual: the alarm is turned by hand.
+#include "controllers/controllers.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kube/hand_turned_alarm.h"
+#include "local_api/test_server.h"
+#include "manifest/json.h"
+#include "manifest/labels.h"
+
+namespace berth {
+namespace {
+
+constexpr Duration kGrace = seconds(3600);
+constexpr Duration kEvictionAfter = seconds(7200);
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+constexpr const char* kJobs = "/apis/batch/v1/namespaces/default/jobs";
+constexpr const char* kNodes = "/api/v1/nodes";
+
+std::string job_text(const std::string& name, const std::string& spec = R"("parallelism":2,"completions":3)") {
+  return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")" + name + R"("},"spec":{)" + spec +
+         R"(,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})";
+}
+
+class ControllersTest : public testing::Test {
+ protected:
+  ControllersTest() : transport_(server_.transport("system:berth-controllers")) { start(); }
+
+  void start() {
+    ControllerOptions options;
+    options.now = [this] { return server_.now(); };
+    options.node_grace = kGrace;
+    options.eviction_after = kEvictionAfter;
+    options.seed = ++seed_;
+    controllers_ = Controllers::start(*transport_, alarm_, options);
+  }
+
+  // Waits for what other threads bring about; a hundredth of a virtual second passes at each look, for retries.
+  void eventually(const std::string& what, const std::function<bool()>& holds) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!holds()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "never: " << what;
+      pass(Duration{10});
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  void pass(Duration time) {
+    server_.advance(time);
+    alarm_.advance(time);
+  }
+
+  Value call(const std::string& method, const std::string& path, const std::string& body = "", int status = 200) {
+    const ApiAnswer answer = server_.call(method, path, body);
+    EXPECT_EQ(answer.status, status) << method << " " << path << ": " << answer.body;
+    auto parsed = parse_json(answer.body);
+    return parsed ? *std::move(parsed) : Value();
+  }
+  Value create(const std::string& path, const std::string& body) { return call("POST", path, body, 201); }
+  Value get(const std::string& path) {
+    auto parsed = parse_json(server_.call("GET", path).body);
+    return parsed ? *std::move(parsed) : Value();
+  }
+  bool is_gone(const std::string& path) { return server_.call("GET", path).status == 404; }
+
+  std::vector<Value> pods() { return get(kPods)["items"].items(); }
+  std::vector<std::string> unfinished() {
+    std::vector<std::string> names;
+    for (const Value& pod : pods()) {
+      if (pod["status"]["phase"].text() == "Pending") names.emplace_back(pod["metadata"]["name"].text());
+    }
+    return names;
+  }
+  void end_pod(const std::string& name, const std::string& phase) {
+    call("PATCH", std::string(kPods) + "/" + name + "/status", R"({"status":{"phase":")" + phase + R"("}})");
+  }
+  bool has_event(const std::string& reason) {
+    for (const Value& each : get("/apis/events.k8s.io/v1/events")["items"].items()) {
+      if (each["reason"].text() == reason) return true;
+    }
+    return false;
+  }
+  std::string condition(const Value& object, const std::string& type) {
+    for (const Value& each : object["status"]["conditions"].items()) {
+      if (each["type"].text() == type) return std::string(each["status"].text());
+    }
+    return "";
+  }
+  // How many taints of that key.
+  std::size_t taints(const std::string& node, const std::string& key) {
+    std::size_t count = 0;
+    const Value found = get(std::string(kNodes) + "/" + node);
+    for (const Value& each : found["spec"]["taints"].items()) {
+      if (each["key"].text() == key) ++count;
+    }
+    return count;
+  }
+  void create_node(const std::string& name) {
+    create(kNodes, R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")" + name +
+                       R"("},"status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  void create_pod_on(const std::string& node, const std::string& name) {
+    create(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name + R"("},"spec":{"nodeName":")" +
+                      node + R"(","containers":[{"name":"c","image":"i"}]}})");
+  }
+
+  TestServer server_;
+  HandTurnedAlarm alarm_;
+  std::unique_ptr<Transport> transport_;
+  std::uint64_t seed_ = 0;
+  std::unique_ptr<Controllers> controllers_;
+};
+
+TEST_F(ControllersTest, AJobRunsToItsEnd) {
+  create(kJobs, job_text("train"));
+  eventually("two pods", [&] { return unfinished().size() == 2; });
+  for (const Value& pod : pods()) {
+    EXPECT_EQ(pod["metadata"]["labels"][kGroupLabel].text(), "train");
+    EXPECT_EQ(pod["metadata"]["annotations"][kGroupSizeAnnotation].text(), "2");
+    EXPECT_EQ(pod["metadata"]["annotations"][kUserAnnotation].text(), "admin");
+    EXPECT_EQ(pod["metadata"]["labels"]["job-name"].text(), "train");
+  }
+  const std::string job = std::string(kJobs) + "/train";
+  eventually("they are counted", [&] { return get(job)["status"]["active"].integer() == 2; });
+  for (const std::string& name : unfinished()) end_pod(name, "Succeeded");
+  eventually("the third pod", [&] { return unfinished().size() == 1; });
+  // What has been counted may be cleaned away.
+  eventually("two are counted", [&] { return get(job)["status"]["succeeded"].integer() == 2; });
+  for (const Value& pod : pods()) {
+    const std::string name(pod["metadata"]["name"].text());
+    if (pod["status"]["phase"].text() == "Succeeded") call("DELETE", std::string(kPods) + "/" + name);
+  }
+  // So may the controllers end and come back.
+  controllers_.reset();
+  start();
+  end_pod(unfinished().at(0), "Succeeded");
+  eventually("complete", [&] { return condition(get(job), "Complete") == "True"; });
+  EXPECT_EQ(get(job)["status"]["succeeded"].integer(), 3);
+  EXPECT_EQ(pods().size(), 1u);
+  eventually("told", [&] { return has_event("Completed") && has_event("SuccessfulCreate"); });
+}
+
+TEST_F(ControllersTest, AJobFailsAndIsDeletedAfterItsTime) {
+  create(kJobs, job_text("train", R"("parallelism":2,"completions":2,"backoffLimit":0,"ttlSecondsAfterFinished":500)"));
+  eventually("two pods", [&] { return unfinished().size() == 2; });
+  end_pod(unfinished().at(0), "Failed");
+  const std::string job = std::string(kJobs) + "/train";
+  eventually("failed", [&] { return condition(get(job), "Failed") == "True"; });
+  EXPECT_TRUE(unfinished().empty()) << "the other one was ended";
+  EXPECT_EQ(get(job)["status"]["failed"].integer(), 2);
+  pass(seconds(500));
+  eventually("gone with its pods", [&] { return is_gone(job) && pods().empty(); });
+}
+
+TEST_F(ControllersTest, SuspendingAJobTakesItsPodsAndResumingBringsThemBack) {
+  create(kJobs, job_text("train"));
+  eventually("two pods", [&] { return unfinished().size() == 2; });
+  const std::string job = std::string(kJobs) + "/train";
+  call("PATCH", job, R"({"spec":{"suspend":true}})");
+  eventually("no pods", [&] { return pods().empty() && condition(get(job), "Suspended") == "True"; });
+  EXPECT_TRUE(get(job)["status"]["startTime"].is_null());
+  call("PATCH", job, R"({"spec":{"suspend":false}})");
+  eventually("two pods again", [&] { return unfinished().size() == 2 && condition(get(job), "Suspended") == "False"; });
+  EXPECT_EQ(get(job)["status"]["failed"].integer(), 0);
+}
+
+TEST_F(ControllersTest, WhatAJobOwnsGoesWithItAsItWasAsked) {
+  const std::string job = std::string(kJobs) + "/train";
+  for (const std::string policy : {"Background", "Foreground", "Orphan"}) {
+    SCOPED_TRACE(policy);
+    create(kJobs, job_text("train"));
+    eventually("two pods", [&] { return unfinished().size() == 2; });
+    call("DELETE", job + "?propagationPolicy=" + policy);
+    eventually("gone", [&] { return is_gone(job); });
+    if (policy == "Orphan") {
+      EXPECT_EQ(pods().size(), 2u);
+      for (const Value& pod : pods()) EXPECT_TRUE(pod["metadata"]["ownerReferences"].is_empty());
+    } else if (policy == "Foreground") {
+      EXPECT_TRUE(pods().empty()) << "they went first";
+    } else {
+      eventually("its pods too", [&] { return pods().empty(); });
+    }
+  }
+}
+
+TEST_F(ControllersTest, WhatLostItsOwnerWhileNobodyLookedGoes) {
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  controllers_.reset();
+  create(maps, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"child","ownerReferences":[
+      {"apiVersion":"batch/v1","kind":"Job","name":"nobody","uid":"00000000-0000-4000-8000-000000000000"}]}})");
+  create(maps, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"strange","ownerReferences":[
+      {"apiVersion":"example.com/v1","kind":"Thing","name":"nobody","uid":"00000000-0000-4000-8000-000000000001"}]}})");
+  start();
+  eventually("the child is gone", [&] { return is_gone(maps + "/child"); });
+  EXPECT_FALSE(is_gone(maps + "/strange")) << "nothing is known of its owner's kind";
+}
+
+TEST_F(ControllersTest, ADeletedNamespaceIsEmptiedAndGoes) {
+  create("/api/v1/namespaces", R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team"}})");
+  const std::string in = "/api/v1/namespaces/team/";
+  create(in + "configmaps", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","finalizers":["a/b"]}})");
+  create("/apis/batch/v1/namespaces/team/jobs", job_text("train"));
+  eventually("pods", [&] { return get(in + "pods")["items"].items().size() == 2; });
+  call("DELETE", "/api/v1/namespaces/team");
+  eventually("it says what it waits for",
+             [&] { return condition(get("/api/v1/namespaces/team"), "NamespaceFinalizersRemaining") == "True"; });
+  eventually("all else is gone", [&] {
+    return get(in + "pods")["items"].items().empty() && is_gone("/apis/batch/v1/namespaces/team/jobs/train");
+  });
+  call("PATCH", in + "configmaps/m", R"({"metadata":{"finalizers":null}})");
+  eventually("gone", [&] { return is_gone("/api/v1/namespaces/team"); });
+}
+
+TEST_F(ControllersTest, ARefusedPodIsToldAndTriedAgain) {
+  const std::string quotas = "/api/v1/namespaces/default/resourcequotas";
+  create(quotas, R"({"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q"},"spec":{"hard":{"pods":"1"}}})");
+  create(kJobs, job_text("train"));
+  eventually("told", [&] { return has_event("FailedCreate"); });
+  EXPECT_TRUE(pods().empty()) << "the two start together or not at all";
+  call("PATCH", quotas + "/q", R"({"spec":{"hard":{"pods":"10"}}})");
+  eventually("two pods", [&] { return unfinished().size() == 2; });
+}
+
+TEST_F(ControllersTest, ASilentNodeIsTaintedLosesItsPodsAndComesBack) {
+  create_node("n1");
+  create_pod_on("n1", "p");
+  const std::string node = std::string(kNodes) + "/n1";
+  eventually("tainted", [&] {
+    pass(seconds(600));
+    return taints("n1", "node.kubernetes.io/unreachable") == 2;
+  });
+  EXPECT_EQ(condition(get(node), "Ready"), "Unknown");
+  EXPECT_TRUE(get(std::string(kPods) + "/p")["metadata"]["deletionTimestamp"].is_null()) << "it tolerates two hours";
+  eventually("evicted", [&] {
+    pass(seconds(600));
+    return !get(std::string(kPods) + "/p")["metadata"]["deletionTimestamp"].is_null();
+  });
+  call("PATCH", node + "/status", R"({"status":{"conditions":[{"type":"Ready","status":"True",
+      "lastHeartbeatTime":"2026-11-21T20:00:00Z"}]}})");
+  eventually("back", [&] { return taints("n1", "node.kubernetes.io/unreachable") == 0; });
+  create("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+         R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"n1"},
+             "spec":{"renewTime":"2026-11-21T20:00:01.000000Z"}})");
+  call("PATCH", node + "/status", R"({"status":{"conditions":[{"type":"Ready","status":"False",
+      "lastHeartbeatTime":"2026-11-21T20:00:02Z"}]}})");
+  eventually("not ready, but there", [&] { return taints("n1", "node.kubernetes.io/not-ready") == 2; });
+}
+
+TEST_F(ControllersTest, WhenMostNodesAreSilentNothingIsEvicted) {
+  for (const char* const name : {"n1", "n2", "n3"}) create_node(name);
+  create_pod_on("n1", "p");
+  eventually("told", [&] {
+    pass(seconds(600));
+    return has_event("EvictionsPaused");
+  });
+  EXPECT_TRUE(get(std::string(kPods) + "/p")["metadata"]["deletionTimestamp"].is_null());
+  EXPECT_EQ(taints("n1", "node.kubernetes.io/unreachable"), 2u);
+}
+
+TEST_F(ControllersTest, PodsOfADeletedNodeFailAndGo) {
+  create_node("n1");
+  create_pod_on("n1", "p");
+  eventually("seen", [&] { return controllers_->synced(); });
+  call("DELETE", std::string(kNodes) + "/n1");
+  eventually("gone", [&] {
+    pass(seconds(20));
+    return is_gone(std::string(kPods) + "/p");
+  });
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,13 @@
+// Makes Jobs into pods, and what becomes of the pods into the Jobs' status.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "controllers/controller.h"
+
+namespace berth {
+
+std::unique_ptr<Controller> make_job_controller(const Means& means, std::uint64_t seed);
+
+}  // namespace berth

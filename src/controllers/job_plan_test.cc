@@ -1,0 +1,447 @@
+#include "controllers/job_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "base/rng.h"
+#include "controllers/controller.h"
+#include "controllers/job_pods.h"
+#include "controllers/number_set.h"
+#include "manifest/labels.h"
+#include "manifest/timestamp.h"
+#include "manifest/yaml.h"
+
+namespace berth {
+namespace {
+
+constexpr Time kBegin{1'800'000'000'000};
+
+// A Job and its pods, with a server that takes everything.
+class JobWorld {
+ public:
+  explicit JobWorld(const std::string& spec, const std::string& annotations = "{}") {
+    auto parsed = parse_yaml("{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: default, uid: u-1, "
+                             "labels: {berth.dev/queue: team}, annotations: " + annotations + "}, spec: " + spec + "}");
+    if (!parsed) throw std::runtime_error(parsed.error().to_string());
+    job = parsed->front();
+    job.at("spec").at("template").at("metadata").at("labels").set("job-name", "train");
+    job.at("spec").at("template").at("spec").at("containers").push_back(Value::map_of({{"name", "c"}}));
+  }
+
+  JobPlan plan(std::size_t creations_max = 500) const {
+    JobFacts facts{.job = job,
+                   .pods = {},
+                   .now = now,
+                   .creations_max = creations_max,
+                   .name_is_taken = [this](const std::string& name) { return pods.contains(name); }};
+    for (const auto& [name, pod] : pods) facts.pods.push_back({.pod = &pod, .gone = false});
+    for (const Value& pod : gone) facts.pods.push_back({.pod = &pod, .gone = true});
+    return plan_job(facts);
+  }
+
+  // Everything one plan asks for; whether it was anything.
+  bool step() {
+    JobPlan plan = this->plan();
+    for (Value& pod : plan.creations) {
+      pod.at("metadata").set("creationTimestamp", format_timestamp(now));
+      pod.at("status").set("phase", "Pending");
+      pods.emplace(pod["metadata"]["name"].text(), pod);
+      ++created;
+    }
+    std::vector<std::string> deleted;
+    for (const Value* const pod : plan.deletions) deleted.emplace_back((*pod)["metadata"]["name"].text());
+    for (const std::string& name : deleted) remove(name);
+    if (plan.status) job.set("status", *plan.status);
+    for (const JobNews& each : plan.news) news.push_back(each.reason);
+    return !plan.creations.empty() || !deleted.empty() || plan.status;
+  }
+  void settle() {
+    for (int i = 0; i < 20 && step(); ++i) {
+    }
+  }
+
+  // Somebody deletes it: at once, or with time to end.
+  void remove(const std::string& name, bool slowly = false) {
+    if (slowly) {
+      pods.at(name).at("metadata").set("deletionTimestamp", format_timestamp(now));
+      return;
+    }
+    gone.push_back(pods.at(name));
+    pods.erase(name);
+  }
+  // The controller is started anew and knows only what is stored.
+  void restart() { gone.clear(); }
+
+  void set_phase(const std::string& name, const char* phase) {
+    Value& status = pods.at(name).at("status");
+    status.set("phase", phase);
+    if (!has_ended(pods.at(name))) return;
+    Value ended;
+    ended.at("state").at("terminated").set("finishedAt", format_timestamp(now));
+    Value list = Value::list();
+    list.push_back(std::move(ended));
+    status.set("containerStatuses", std::move(list));
+  }
+  std::vector<std::string> active() const {
+    std::vector<std::string> names;
+    for (const auto& [name, pod] : pods) {
+      if (!has_ended(pod) && !is_being_deleted(pod)) names.push_back(name);
+    }
+    return names;
+  }
+  void set_all(const char* phase) {
+    for (const std::string& name : active()) set_phase(name, phase);
+  }
+  std::string condition(const std::string& type) const {
+    for (const Value& each : job["status"]["conditions"].items()) {
+      if (each["type"].text() == type) {
+        return std::string(each["status"].text()) + " " + std::string(each["reason"].text());
+      }
+    }
+    return "";
+  }
+  std::int64_t count(const char* field) const { return job["status"][field].integer(); }
+
+  Value job;
+  std::map<std::string, Value> pods;
+  std::vector<Value> gone;
+  std::vector<std::string> news;
+  Time now = kBegin;
+  int created = 0;
+};
+
+TEST(JobPods, AreNumberedByTheirNamesAndCarryWhatTheJobSays) {
+  const JobWorld world("{parallelism: 4, completions: 4}", "{berth.dev/run-for: 30s, berth.dev/user: ann, other: x}");
+  std::set<std::string> names;
+  for (const std::int64_t number : {std::int64_t{0}, std::int64_t{1}, std::int64_t{77'777}, kPodsOfJobMax - 1}) {
+    const Value pod = pod_of_job(world.job, number, std::nullopt);
+    names.insert(std::string(pod["metadata"]["name"].text()));
+    EXPECT_EQ(job_pod_number(world.job, pod), number);
+  }
+  EXPECT_EQ(names.size(), 4u);
+  const Value pod = pod_of_job(world.job, 0, std::nullopt);
+  const Value& metadata = pod["metadata"];
+  EXPECT_EQ(metadata["labels"][kQueueLabel].text(), "team");
+  EXPECT_EQ(metadata["labels"]["job-name"].text(), "train");
+  EXPECT_EQ(metadata["labels"][kGroupLabel].text(), "train");
+  EXPECT_EQ(metadata["annotations"][kGroupSizeAnnotation].text(), "4");
+  EXPECT_EQ(metadata["annotations"][kRunForAnnotation].text(), "30s");
+  EXPECT_EQ(metadata["annotations"][kUserAnnotation].text(), "ann");
+  EXPECT_TRUE(metadata["annotations"]["other"].is_null());
+  const Value& owner = metadata["ownerReferences"].items().at(0);
+  EXPECT_TRUE(owner["controller"].truth() && owner["blockOwnerDeletion"].truth());
+  EXPECT_EQ(owner["uid"].text(), "u-1");
+  Value stranger = pod;
+  stranger.at("metadata").set("name", "train-aeiou");
+  EXPECT_EQ(job_pod_number(world.job, stranger), std::nullopt);
+}
+
+TEST(JobPods, AreGangsUnlessTheJobSaysOtherwise) {
+  const struct {
+    const char* what;
+    const char* spec;
+    const char* annotations;
+    std::int64_t size;
+  } cases[] = {
+      {"all at once", "{parallelism: 8, completions: 8}", "{}", 8},
+      {"fewer wanted than may run", "{parallelism: 8, completions: 3}", "{}", 3},
+      {"in waves", "{parallelism: 2, completions: 6}", "{}", 2},
+      {"a work queue", "{parallelism: 3}", "{}", 3},
+      {"one after the other", "{parallelism: 1, completions: 6}", "{}", 0},
+      {"one only", "{parallelism: 4, completions: 1}", "{}", 0},
+      {"each on its own", "{parallelism: 8, completions: 8}", "{berth.dev/gang: 'false'}", 0},
+  };
+  for (const auto& each : cases) {
+    const JobWorld world(each.spec, each.annotations);
+    EXPECT_EQ(gang_size(world.job), each.size) << each.what;
+    const Value pod = pod_of_job(world.job, 0, std::nullopt);
+    EXPECT_EQ(pod["metadata"]["labels"][kGroupLabel].is_null(), each.size == 0) << each.what;
+  }
+}
+
+TEST(JobPlan, RunsInWavesUntilEnoughHaveSucceeded) {
+  JobWorld world("{parallelism: 2, completions: 3, backoffLimit: 6}");
+  world.settle();
+  EXPECT_EQ(world.pods.size(), 2u);
+  EXPECT_EQ(world.count("active"), 2);
+  EXPECT_EQ(world.job["status"]["startTime"].text(), format_timestamp(kBegin));
+  world.set_all("Succeeded");
+  world.settle();
+  EXPECT_EQ(world.count("succeeded"), 2);
+  EXPECT_EQ(world.active().size(), 1u);
+  world.set_all("Succeeded");
+  world.now = world.now + seconds(5);
+  world.settle();
+  EXPECT_EQ(world.count("succeeded"), 3);
+  EXPECT_EQ(world.condition("SuccessCriteriaMet"), "True CompletionsReached");
+  EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
+  EXPECT_EQ(world.job["status"]["completionTime"].text(), format_timestamp(world.now));
+  EXPECT_EQ(world.news, (std::vector<std::string>{"Completed"}));
+  EXPECT_EQ(world.job["status"]["uncountedTerminatedPods"], Value::map());
+}
+
+TEST(JobPlan, GivesEachIndexAPod) {
+  JobWorld world("{completionMode: Indexed, parallelism: 2, completions: 4, backoffLimit: 6}");
+  world.settle();
+  const Value& first = world.pods.begin()->second;
+  EXPECT_TRUE(first["metadata"]["name"].text().starts_with("train-0-"));
+  EXPECT_EQ(first["metadata"]["labels"][kCompletionIndex].text(), "0");
+  EXPECT_EQ(first["spec"]["hostname"].text(), "train-0");
+  const Value& variable = first["spec"]["containers"].items()[0]["env"].items()[0];
+  EXPECT_EQ(variable["name"].text(), "JOB_COMPLETION_INDEX");
+  EXPECT_EQ(variable["value"].text(), "0");
+  world.set_phase(world.active()[1], "Failed");
+  world.set_phase(world.active()[0], "Succeeded");
+  world.now = world.now + seconds(11);
+  world.settle();
+  std::set<std::int64_t> active;
+  for (const std::string& name : world.active()) active.insert(*completion_index(world.pods.at(name)));
+  EXPECT_EQ(active, (std::set<std::int64_t>{1, 2})) << "the failed index again, and the next";
+  EXPECT_EQ(world.job["status"]["completedIndexes"].text(), "0");
+  world.set_all("Succeeded");
+  world.settle();
+  EXPECT_EQ(world.job["status"]["completedIndexes"].text(), "0-2");
+  world.set_all("Succeeded");
+  world.settle();
+  EXPECT_EQ(world.job["status"]["completedIndexes"].text(), "0-3");
+  EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
+  EXPECT_EQ(world.count("failed"), 1);
+}
+
+TEST(JobPlan, AWorkQueueIsDoneWhenOnePodSaysSoAndAllHaveEnded) {
+  JobWorld world("{parallelism: 3, backoffLimit: 6}");
+  world.settle();
+  EXPECT_EQ(world.active().size(), 3u);
+  world.set_phase(world.active()[0], "Succeeded");
+  world.settle();
+  EXPECT_EQ(world.created, 3);
+  EXPECT_EQ(world.condition("Complete"), "");
+  world.set_all("Succeeded");
+  world.settle();
+  EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
+}
+
+TEST(JobPlan, WaitsLongerAfterEachFailureAndGivesUpAtTheLimit) {
+  JobWorld world("{parallelism: 1, completions: 1, backoffLimit: 2}");
+  for (const int pause_s : {10, 20}) {
+    world.settle();
+    ASSERT_EQ(world.active().size(), 1u);
+    world.set_all("Failed");
+    world.settle();
+    EXPECT_TRUE(world.active().empty());
+    EXPECT_EQ(world.plan().look_again, world.now + seconds(pause_s));
+    world.now = world.now + seconds(pause_s);
+  }
+  world.settle();
+  world.set_all("Failed");
+  world.settle();
+  EXPECT_EQ(world.condition("FailureTarget"), "True BackoffLimitExceeded");
+  EXPECT_EQ(world.condition("Failed"), "True BackoffLimitExceeded");
+  EXPECT_EQ(world.count("failed"), 3);
+  EXPECT_EQ(world.news, (std::vector<std::string>{"BackoffLimitExceeded"}));
+}
+
+TEST(JobPlan, EndsWhatStillRunsBeforeItHasFailed) {
+  JobWorld world("{parallelism: 3, completions: 3, backoffLimit: 0}");
+  world.settle();
+  world.set_all("Running");
+  world.set_phase(world.active()[0], "Failed");
+  world.step();
+  EXPECT_EQ(world.condition("FailureTarget"), "True BackoffLimitExceeded");
+  EXPECT_EQ(world.condition("Failed"), "");
+  EXPECT_EQ(world.active().size(), 2u) << "not before it is stored that they count as failed";
+  world.step();
+  EXPECT_TRUE(world.active().empty());
+  world.settle();
+  EXPECT_EQ(world.condition("Failed"), "True BackoffLimitExceeded");
+  EXPECT_EQ(world.count("failed"), 3);
+}
+
+TEST(JobPlan, CountsTheRestartsOfPodsThatAreStartedAgain) {
+  for (const auto& [limit, restarts, fails] : {std::tuple{0, 1, true}, {0, 0, false}, {3, 2, false}, {3, 3, true}}) {
+    JobWorld world("{parallelism: 1, completions: 1, template: {spec: {restartPolicy: OnFailure}}, backoffLimit: " +
+                   std::to_string(limit) + "}");
+    world.settle();
+    Value status = Value::list();
+    status.push_back(Value::map_of({{"restartCount", restarts}}));
+    world.pods.begin()->second.at("status").set("phase", "Running");
+    world.pods.begin()->second.at("status").set("containerStatuses", status);
+    world.settle();
+    EXPECT_EQ(world.condition("Failed"), fails ? "True BackoffLimitExceeded" : "") << limit << " " << restarts;
+  }
+}
+
+TEST(JobPlan, StopsAtItsDeadlineAndIsDeletedSomeTimeAfterItsEnd) {
+  JobWorld world("{parallelism: 1, completions: 1, activeDeadlineSeconds: 60, ttlSecondsAfterFinished: 100}");
+  world.settle();
+  EXPECT_EQ(world.plan().look_again, kBegin + seconds(60));
+  world.now = kBegin + seconds(60);
+  world.settle();
+  EXPECT_EQ(world.condition("Failed"), "True DeadlineExceeded");
+  EXPECT_EQ(world.plan().look_again, world.now + seconds(100));
+  EXPECT_FALSE(world.plan().delete_job);
+  world.now = world.now + seconds(100);
+  EXPECT_TRUE(world.plan().delete_job);
+}
+
+TEST(JobPlan, SuspendedItHasNoPodsAndNothingOfItCountsAsFailed) {
+  JobWorld world("{parallelism: 2, completions: 2, backoffLimit: 0}");
+  world.settle();
+  world.set_all("Running");
+  world.job.at("spec").set("suspend", true);
+  world.settle();
+  EXPECT_TRUE(world.active().empty());
+  EXPECT_EQ(world.condition("Suspended"), "True JobSuspended");
+  EXPECT_TRUE(world.job["status"]["startTime"].is_null());
+  EXPECT_EQ(world.count("failed"), 0);
+  world.restart();
+  world.job.at("spec").set("suspend", false);
+  world.now = world.now + seconds(50);
+  world.settle();
+  EXPECT_EQ(world.active().size(), 2u);
+  EXPECT_EQ(world.condition("Suspended"), "False JobResumed");
+  EXPECT_EQ(world.job["status"]["startTime"].text(), format_timestamp(world.now));
+  EXPECT_EQ(world.news, (std::vector<std::string>{"Suspended", "Resumed"}));
+}
+
+TEST(JobPlan, ADeletedPodThatRanHasFailedAndOneThatDidNotIsMadeAnew) {
+  for (const bool ran : {false, true}) {
+    JobWorld world("{parallelism: 1, completions: 1, backoffLimit: 6}");
+    world.settle();
+    if (ran) world.set_all("Running");
+    world.remove(world.active()[0]);
+    world.now = world.now + seconds(10);
+    world.settle();
+    EXPECT_EQ(world.count("failed"), ran ? 1 : 0);
+    EXPECT_EQ(world.active().size(), 1u);
+  }
+}
+
+TEST(JobPlan, ReplacesPodsThatEndAtOnceOrWhenTheyHave) {
+  for (const bool when_failed : {false, true}) {
+    JobWorld world(std::string("{parallelism: 1, completions: 1, backoffLimit: 6, podReplacementPolicy: ") +
+                   (when_failed ? "Failed}" : "TerminatingOrFailed}"));
+    world.settle();
+    world.set_all("Running");
+    world.remove(world.active()[0], true);
+    world.now = world.now + seconds(15);
+    world.settle();
+    EXPECT_EQ(world.active().size(), when_failed ? 0u : 1u);
+    EXPECT_EQ(world.count("failed"), when_failed ? 0 : 1);
+    EXPECT_EQ(world.count("terminating"), 1);
+  }
+}
+
+TEST(JobPlan, SaysWhatItDoesNotFollow) {
+  JobWorld world("{parallelism: 1, completions: 1, podFailurePolicy: {rules: []}}");
+  world.settle();
+  EXPECT_EQ(world.created, 0);
+  EXPECT_EQ(world.condition("Failed"), "True NotSupported");
+  JobWorld others("{parallelism: 1, completions: 1, managedBy: example.com/other}");
+  EXPECT_FALSE(others.step());
+}
+
+TEST(JobPlan, CreatesNoMoreThanItMayAndPassesOverNamesOfOthers) {
+  JobWorld world("{parallelism: 5, completions: 5}");
+  EXPECT_EQ(world.plan(2).creations.size(), 2u);
+  EXPECT_TRUE(world.plan(2).waits_to_create);
+  const JobPlan blocked = world.plan(0);
+  EXPECT_TRUE(blocked.creations.empty());
+  EXPECT_TRUE(blocked.status) << "what is to be told does not wait";
+  const std::string first(world.plan(1).creations[0]["metadata"]["name"].text());
+  world.pods.emplace(first, Value::map_of({{"metadata", Value::map_of({{"name", "stranger"}})}}));
+  EXPECT_NE(world.plan(1).creations[0]["metadata"]["name"].text(), first);
+}
+
+// One thing that happens to a Job: a pod gets on, is deleted, the controller restarts, the Job is suspended or resized.
+void happen(JobWorld& world, Rng& rng) {
+  world.now = world.now + seconds(rng.between(0, 40));
+  std::vector<std::string> names = world.active();
+  const std::string some = names.empty() ? "" : names[rng.below(names.size())];
+  switch (rng.below(12)) {
+    case 0:
+    case 1:
+    case 2:
+      if (!some.empty()) world.set_phase(some, "Running");
+      break;
+    case 3:
+    case 4:
+      if (!some.empty()) world.set_phase(some, "Succeeded");
+      break;
+    case 5:
+      if (!some.empty()) world.set_phase(some, "Failed");
+      break;
+    case 6:
+      if (!some.empty()) world.remove(some, rng.below(2) == 0);
+      break;
+    case 7: {  // what was counted is cleaned away
+      std::vector<std::string> all;
+      for (const auto& [name, pod] : world.pods) all.push_back(name);
+      if (!all.empty()) world.remove(all[rng.below(all.size())]);
+      break;
+    }
+    case 8:
+      world.settle();
+      world.restart();
+      break;
+    case 9:
+      world.job.at("spec").set("suspend", rng.below(3) == 0);
+      break;
+    case 10:
+      world.job.at("spec").set("parallelism", rng.between(0, 5));
+      break;
+    default:
+      world.settle();
+      break;
+  }
+}
+
+TEST(JobPlanProperty, CountsEachPodOnceAndRunsNoMoreThanItMay) {
+  for (const Seed seed : property_seeds(150)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const std::int64_t completions = rng.between(1, 8);
+    JobWorld world("{parallelism: 3, backoffLimit: 1000, completions: " + std::to_string(completions) +
+                   (rng.below(2) == 0 ? ", completionMode: Indexed}" : "}"));
+    std::int64_t succeeded = 0;
+    std::int64_t failed = 0;
+    for (int i = 0; i < 150; ++i) {
+      happen(world, rng);
+      world.step();
+      world.settle();
+      ASSERT_LE(world.active().size(), static_cast<std::size_t>(world.job["spec"]["parallelism"].integer()));
+      ASSERT_GE(world.count("succeeded"), succeeded) << "what was counted stays counted";
+      ASSERT_GE(world.count("failed"), failed);
+      ASSERT_LE(world.count("succeeded") + world.count("failed"), world.created);
+      succeeded = world.count("succeeded");
+      failed = world.count("failed");
+    }
+    world.job.at("spec").set("suspend", false);
+    world.job.at("spec").set("parallelism", 3);
+    for (int i = 0; i < 100 && world.condition("Complete").empty(); ++i) {
+      world.now = world.now + seconds(400);
+      world.settle();
+      for (const std::string& name : world.active()) world.set_phase(name, "Succeeded");
+      std::vector<std::string> ending;
+      for (const auto& [name, pod] : world.pods) {
+        if (is_being_deleted(pod)) ending.push_back(name);
+      }
+      for (const std::string& name : ending) world.remove(name);
+    }
+    EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
+    EXPECT_EQ(world.count("succeeded"), completions);
+    EXPECT_TRUE(world.active().empty());
+  }
+}
+
+}  // namespace
+}  // namespace berth
