@@ -41,6 +41,10 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "berth 0.1.0");
   int exit_code = kExitDone;
+  add_up(app, exit_code);
+  add_apiserver(app, exit_code);
+  add_scheduler(app, exit_code);
+  add_node_agent(app, exit_code);
   CLI::App& simulate = *app.add_subcommand("simulate", "Drive the scheduler over a recorded or made-up cluster");
   simulate.require_subcommand(1);
   add_simulate_fill(simulate, exit_code);
@@ -52,6 +56,7 @@ int parse_and_run(int argc, char** argv) {
   add_generate(app, exit_code);
   app.footer(
       "Examples:\n"
+      "  berth up                                 a control plane here, for kubectl\n"
       "  berth demo --report out                  a day of a fleet of 1,000 nodes, with plots\n"
       "  berth simulate run --generate 200        the same, smaller, with every option\n"
       "  berth scenario scenarios/*.txt           behaviour, written down and checked");

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/result.h"
 
 namespace berth {
 
@@ -12,5 +15,12 @@ void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
 void add_demo(CLI::App& berth, int& exit_code);
+void add_up(CLI::App& berth, int& exit_code);
+void add_apiserver(CLI::App& berth, int& exit_code);
+void add_scheduler(CLI::App& berth, int& exit_code);
+void add_node_agent(CLI::App& berth, int& exit_code);
+
+// What is wrong with the text or the file that --nodes names.
+Complaints complaints_about_nodes(const std::string& text);
 
 }  // namespace berth
