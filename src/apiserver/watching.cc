@@ -60,7 +60,7 @@ SharedText EventLines::line(const char* type, Revision revision, const RecordPtr
   return slot.line;
 }
 
-// One client's watch. Its lines are written in order: those of the beginning before the store is asked to tell more, the
+// One client's watch. Lines are written in order: those of the beginning before the store is asked for more, the
 // others on the store's publishing thread alone.
 class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
@@ -146,8 +146,8 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     watching_ = std::move(watching);
   }
 
-  // The connection is gone, or was ended. Whoever closed it may hold locks that a running notice waits for, so it does not
-  // wait here: the next notice, within a second or so, is the last.
+  // The connection is gone, or was ended. Whoever closed it may hold locks that a running notice waits for, so it
+  // does not wait here: the next notice, within a second or so, is the last.
   void let_go() {
     gone_ = true;
     ticket_.reset();

@@ -1,5 +1,5 @@
-// Watches: what there is, then every change, in the form and under the selectors the client asked for, until its time is
-// up, it goes away, or it may no longer look.
+// Watches: what there is, then every change, in the form and under the selectors the client asked for, until its time
+// is up, it goes away, or it may no longer look.
 #pragma once
 
 #include <cstdint>

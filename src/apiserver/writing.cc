@@ -72,7 +72,7 @@ std::expected<Prepared, ApiError> prepare_applied(const ServerParts& parts, cons
   if (!before && !exchange.route.subresource.empty()) return std::unexpected(not_found(kind, exchange.route.name));
   const Value live = before ? as_shown(kind, kept_value(*before)) : Value();
   const FieldManager manager{patch.options.field_manager, exchange.route.subresource, parts.now()};
-  // Before the merge: an applied "0.5" and a stored "500m" are no conflict, and what the kind does not have owns nothing.
+  // Before the merge: an applied "0.5" and a stored "500m" are no conflict, and what the kind lacks owns nothing.
   Value wanted = patch.body.value;
   std::vector<std::string> warnings;
   if (auto wrong = settle_fields(kind, wanted, patch.body.duplicates, patch.options.validation, warnings)) {
