@@ -59,12 +59,10 @@ std::vector<ClusterView::Change> ClusterView::learn(const KindInfo& kind, Value 
   const bool told = known != entries_.end() && known->second.told && uid_of(*known->second.object) == uid;
   if (!told) untold_.push_back({.key = key, .uid = uid, .since = now});
   object.at("metadata").erase("managedFields");
-  replace(key,
-          {.kind = &kind,
-           .object = std::make_shared<const Value>(std::move(object)),
-           .revision = revision,
-           .told = told},
-          changes);
+  replace(
+      key,
+      {.kind = &kind, .object = std::make_shared<const Value>(std::move(object)), .revision = revision, .told = told},
+      changes);
   return changes;
 }
 

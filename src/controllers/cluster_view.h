@@ -61,9 +61,9 @@ class ClusterView {
   void note_owners(const Value& object, bool there);
   void note_gone(const std::string& uid);
 
-  Entries entries_;                                                             // "pods/default/p1"
-  std::map<std::string, const Entry*, std::less<>> by_uid_;                     // into entries_
-  std::map<std::string, std::set<std::string>, std::less<>> dependents_;        // uids by uid of the owner
+  Entries entries_;                                                       // "pods/default/p1"
+  std::map<std::string, const Entry*, std::less<>> by_uid_;               // into entries_
+  std::map<std::string, std::set<std::string>, std::less<>> dependents_;  // uids by uid of the owner
   std::deque<Untold> untold_;
   std::set<std::string, std::less<>> gone_;  // uids; the last kGoneMax of them
   std::deque<std::string> gone_order_;

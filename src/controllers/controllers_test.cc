@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kube/hand_turned_alarm.h"
@@ -28,6 +33,27 @@ std::string job_text(const std::string& name, const std::string& spec = R"("para
   return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")" + name + R"("},"spec":{)" + spec +
          R"(,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})";
 }
+
+// Loses every second answer to what changes something; the server has done it all the same.
+class LossyTransport : public Transport {
+ public:
+  explicit LossyTransport(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
+
+  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
+    const bool lost = call.method != "GET" && ++changes_ % 2 == 0;
+    inner_->send(std::move(call), [lost, done = std::move(done)](ApiAnswer answer) {
+      done(lost ? ApiAnswer{.status = 0, .body = "the connection was lost", .retry_after_s = 0} : std::move(answer));
+    });
+  }
+  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
+                                    std::function<void(ApiAnswer)> on_end) override {
+    return inner_->stream(std::move(call), std::move(on_line), std::move(on_end));
+  }
+
+ private:
+  const std::unique_ptr<Transport> inner_;
+  std::atomic<int> changes_ = 0;
+};
 
 class ControllersTest : public testing::Test {
  protected:
@@ -81,7 +107,8 @@ class ControllersTest : public testing::Test {
     call("PATCH", std::string(kPods) + "/" + name + "/status", R"({"status":{"phase":")" + phase + R"("}})");
   }
   bool has_event(const std::string& reason) {
-    for (const Value& each : get("/apis/events.k8s.io/v1/events")["items"].items()) {
+    const Value events = get("/apis/events.k8s.io/v1/events");
+    for (const Value& each : events["items"].items()) {
       if (each["reason"].text() == reason) return true;
     }
     return false;
@@ -141,9 +168,29 @@ TEST_F(ControllersTest, AJobRunsToItsEnd) {
   start();
   end_pod(unfinished().at(0), "Succeeded");
   eventually("complete", [&] { return condition(get(job), "Complete") == "True"; });
-  EXPECT_EQ(get(job)["status"]["succeeded"].integer(), 3);
+  const Value status = get(job)["status"];
+  EXPECT_EQ(status["succeeded"].integer(), 3);
+  EXPECT_EQ(status["countedPods"]["succeeded"].text(), "0-2");
+  EXPECT_EQ(status["uncountedTerminatedPods"], Value::map());
   EXPECT_EQ(pods().size(), 1u);
   eventually("told", [&] { return has_event("Completed") && has_event("SuccessfulCreate"); });
+}
+
+TEST_F(ControllersTest, NoPodIsMadeTwiceThoughAnswersAreLost) {
+  controllers_.reset();
+  transport_ = std::make_unique<LossyTransport>(std::move(transport_));
+  start();
+  create(kJobs, job_text("train", R"("parallelism":8,"completions":8)"));
+  const std::string job = std::string(kJobs) + "/train";
+  eventually("eight pods", [&] {
+    EXPECT_LE(pods().size(), 8u);
+    return get(job)["status"]["active"].integer() == 8;
+  });
+  EXPECT_EQ(pods().size(), 8u);
+  for (const std::string& name : unfinished()) end_pod(name, "Succeeded");
+  eventually("complete", [&] { return condition(get(job), "Complete") == "True"; });
+  EXPECT_EQ(get(job)["status"]["succeeded"].integer(), 8);
+  EXPECT_EQ(pods().size(), 8u);
 }
 
 TEST_F(ControllersTest, AJobFailsAndIsDeletedAfterItsTime) {
@@ -215,6 +262,23 @@ TEST_F(ControllersTest, ADeletedNamespaceIsEmptiedAndGoes) {
   });
   call("PATCH", in + "configmaps/m", R"({"metadata":{"finalizers":null}})");
   eventually("gone", [&] { return is_gone("/api/v1/namespaces/team"); });
+}
+
+TEST_F(ControllersTest, EventsGoAnHourAfterTheyWereLastTold) {
+  const std::string path = "/api/v1/namespaces/default/events";
+  for (const char* const name : {"old", "told-again"}) {
+    create(path,
+           R"({"metadata":{"name":")" + std::string(name) +
+               R"("},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},"reason":"R","type":"Normal"})");
+  }
+  pass(seconds(1800));
+  call("PATCH", path + "/told-again", R"({"lastTimestamp":")" + format_timestamp(server_.now()) + "\"}");
+  pass(seconds(1900));
+  eventually("the old event is gone", [&] {
+    pass(seconds(10));
+    return is_gone(path + "/old");
+  });
+  EXPECT_FALSE(is_gone(path + "/told-again"));
 }
 
 TEST_F(ControllersTest, ARefusedPodIsToldAndTriedAgain) {

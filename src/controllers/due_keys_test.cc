@@ -111,10 +111,10 @@ class ClusterViewTest : public testing::Test {
  protected:
   static Value pod(const std::string& name, const std::string& uid, std::int64_t revision) {
     Value pod = Value::map_of({{"apiVersion", "v1"}, {"kind", "Pod"}});
-    pod.set("metadata", Value::map_of({{"namespace", "default"},
-                                       {"name", name},
-                                       {"uid", uid},
-                                       {"resourceVersion", std::to_string(revision)}}));
+    pod.set(
+        "metadata",
+        Value::map_of(
+            {{"namespace", "default"}, {"name", name}, {"uid", uid}, {"resourceVersion", std::to_string(revision)}}));
     pod.at("metadata").at("ownerReferences").push_back(Value::map_of({{"uid", "owner"}}));
     return pod;
   }

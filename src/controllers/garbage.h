@@ -17,7 +17,7 @@ namespace berth {
 
 enum class OwnerState : std::uint8_t {
   kThere,
-  kWaits,   // is being deleted in the foreground: for its dependents to go
+  kWaits,  // is being deleted in the foreground: for its dependents to go
   kGone,
   kUnsure,  // was not seen; the server has to be asked
 };
@@ -25,12 +25,12 @@ enum class OwnerState : std::uint8_t {
 struct GarbageChore {
   enum class What : std::uint8_t {
     kNothing,
-    kAskForOwners,       // those that are unsure
-    kDelete,             // the object, by `propagation`
-    kDropReferences,     // `change` takes references to owners that are gone from the object
-    kFreeDependents,     // takes the object from the references of `dependents`
-    kDeleteDependents,   // looks at `dependents`, which go because their owner waits for it
-    kFinish,             // `change` takes the finalizer from the object
+    kAskForOwners,      // those that are unsure
+    kDelete,            // the object, by `propagation`
+    kDropReferences,    // `change` takes references to owners that are gone from the object
+    kFreeDependents,    // takes the object from the references of `dependents`
+    kDeleteDependents,  // looks at `dependents`, which go because their owner waits for it
+    kFinish,            // `change` takes the finalizer from the object
   };
   What what = What::kNothing;
   std::string propagation = {};

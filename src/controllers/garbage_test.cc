@@ -136,7 +136,8 @@ TEST(NamespacePlan, SaysWhatIsLeftAndLetsGoOfWhatIsEmpty) {
   const Value change = emptying_status(name_space, emptying, Time{0});
   std::string held;
   for (const Value& each : change["status"]["conditions"].items()) {
-    if (each["status"].text() == "True") held.append(each["type"].text()).append(": ").append(each["message"].text() ).append("\n");
+    if (each["status"].text() == "True")
+      held.append(each["type"].text()).append(": ").append(each["message"].text()).append("\n");
   }
   EXPECT_EQ(held,
             "NamespaceContentRemaining: Some resources are remaining: pods has 3 resource instances\n"

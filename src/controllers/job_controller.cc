@@ -57,7 +57,7 @@ class JobController final : public Controller {
   struct Work {
     std::map<std::string, ObjectPtr> gone;  // its pods, by uid, until its status counts them
     std::size_t creations_max = kCreationsMax;
-    Time create_after{0};                   // the alarm's
+    Time create_after{0};  // the alarm's
   };
   // The calls of one look; when the last is answered, the key is given back.
   struct Look {
@@ -102,7 +102,8 @@ class JobController final : public Controller {
                    }};
     for (const ClusterView::Entry* const entry : means_.view.dependents_of((*job)["metadata"]["uid"].text())) {
       const Value* const owner = entry->kind == &pods_ ? controller_of(*entry->object) : nullptr;
-      if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"]) facts.pods.push_back({.pod = entry->object.get(), .gone = false});
+      if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"])
+        facts.pods.push_back({.pod = entry->object.get(), .gone = false});
     }
     for (const auto& [uid, pod] : work.gone) facts.pods.push_back({.pod = pod.get(), .gone = true});
     const JobPlan plan = plan_job(facts);
@@ -159,19 +160,20 @@ class JobController final : public Controller {
     call.method = "POST";
     call.path = api_path("pods", pod["metadata"]["namespace"].text());
     call.body = to_json(pod);
-    send(look, std::move(call), [this, look, name = std::string(pod["metadata"]["name"].text())](const ApiAnswer& answer) {
-      if (answer.ok()) {
-        means_.learn(pods_, object_in(answer));
-        tell(*look->job, Type::kNormal, "SuccessfulCreate", "Creating", "Created pod: " + name);
-        succeed_creation(*look->job);
-      } else if (answer.status == 409) {
-        see_present(name, look);
-      } else {
-        look->creation_failed = true;
-        if (answer.status == 404 || is_passing(answer)) return;
-        tell(*look->job, Type::kWarning, "FailedCreate", "Creating", "Error creating: " + text_of_failure(answer));
-      }
-    });
+    send(look, std::move(call),
+         [this, look, name = std::string(pod["metadata"]["name"].text())](const ApiAnswer& answer) {
+           if (answer.ok()) {
+             means_.learn(pods_, object_in(answer));
+             tell(*look->job, Type::kNormal, "SuccessfulCreate", "Creating", "Created pod: " + name);
+             succeed_creation(*look->job);
+           } else if (answer.status == 409) {
+             see_present(name, look);
+           } else {
+             look->creation_failed = true;
+             if (answer.status == 404 || is_passing(answer)) return;
+             tell(*look->job, Type::kWarning, "FailedCreate", "Creating", "Error creating: " + text_of_failure(answer));
+           }
+         });
   }
 
   void succeed_creation(const Value& job) {
@@ -213,15 +215,16 @@ class JobController final : public Controller {
          });
   }
 
-  void tell(const Value& job, Type type, const std::string& reason, const std::string& action, const std::string& note) {
+  void tell(const Value& job, Type type, const std::string& reason, const std::string& action,
+            const std::string& note) {
     means_.events.record(job, type, reason, action, note);
   }
 
   const Means& means_;
   const KindInfo& jobs_;
   const KindInfo& pods_;
-  DueKeys due_;                         // "default/train"
-  std::map<std::string, Work> works_;   // by uid
+  DueKeys due_;                        // "default/train"
+  std::map<std::string, Work> works_;  // by uid
 };
 
 }  // namespace

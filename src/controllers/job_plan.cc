@@ -97,7 +97,11 @@ class Planner {
     } else if (!is_being_deleted(job_)) {
       go_on();
     }
-    if (plan_.creations.empty()) write_status();
+    if (plan_.creations.empty()) {
+      write_status();
+    } else {
+      plan_.news.clear();
+    }
     return std::move(plan_);
   }
 
@@ -176,8 +180,8 @@ class Planner {
       look_at(until);
     }
     const Value& completions = spec_["completions"];
-    const bool enough = completions.is_null() ? successes() > 0 && active_.empty()
-                                              : successes() >= completions.integer();
+    const bool enough =
+        completions.is_null() ? successes() > 0 && active_.empty() : successes() >= completions.integer();
     // A work queue that is suspended has no active pods, and is not done for that.
     if (enough && !(completions.is_null() && spec_["suspend"].truth())) {
       set_condition("SuccessCriteriaMet", true, "CompletionsReached", "Reached expected number of succeeded pods");
@@ -355,7 +359,8 @@ class Planner {
     set_count("active", active());
     set_count("succeeded", successes());
     set_count("failed", failed_.size());
-    status.set("ready", std::ranges::count_if(active_, [](const ActivePod& each) { return holds(*each.pod, "Ready"); }));
+    status.set("ready",
+               std::ranges::count_if(active_, [](const ActivePod& each) { return holds(*each.pod, "Ready"); }));
     status.set("terminating", terminating_);
     if (!indexes_.empty()) status.set("completedIndexes", indexes_.to_string());
     status.set("uncountedTerminatedPods", Value::map());

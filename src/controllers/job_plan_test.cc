@@ -29,8 +29,10 @@ constexpr Time kBegin{1'800'000'000'000};
 class JobWorld {
  public:
   explicit JobWorld(const std::string& spec, const std::string& annotations = "{}") {
-    auto parsed = parse_yaml("{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: default, uid: u-1, "
-                             "labels: {berth.dev/queue: team}, annotations: " + annotations + "}, spec: " + spec + "}");
+    auto parsed = parse_yaml(
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: default, uid: u-1, "
+        "labels: {berth.dev/queue: team}, annotations: " +
+        annotations + "}, spec: " + spec + "}");
     if (!parsed) throw std::runtime_error(parsed.error().to_string());
     job = parsed->front();
     job.at("spec").at("template").at("metadata").at("labels").set("job-name", "train");

@@ -36,9 +36,7 @@ static_assert(kLetters.size() == 27 && kNames == power_of(27, 5, ~std::uint64_t{
 static_assert(kScatter * kGather % kNames == 1);
 
 // Where a Job's names begin; another for each, so that a Job that comes anew gets other names than the one before.
-std::uint64_t offset_of(const Value& job) {
-  return Hasher().add(job["metadata"]["uid"].text()).digest() % kNames;
-}
+std::uint64_t offset_of(const Value& job) { return Hasher().add(job["metadata"]["uid"].text()).digest() % kNames; }
 
 std::string suffix_of(std::uint64_t place) {
   std::string suffix(kSuffixLength, ' ');
@@ -73,9 +71,8 @@ void add_index(const Value& job, std::int64_t index, Value& pod) {
   for (const char* const list : {"initContainers", "containers"}) {
     if (!spec[list].is_list()) continue;
     for (Value& container : spec.at(list).edit_items()) {
-      const bool named = std::ranges::any_of(container["env"].items(), [](const Value& each) {
-        return each["name"].text() == "JOB_COMPLETION_INDEX";
-      });
+      const bool named = std::ranges::any_of(
+          container["env"].items(), [](const Value& each) { return each["name"].text() == "JOB_COMPLETION_INDEX"; });
       if (!named) container.at("env").push_back(Value::map_of({{"name", "JOB_COMPLETION_INDEX"}, {"value", text}}));
     }
   }

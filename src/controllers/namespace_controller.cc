@@ -12,8 +12,9 @@
 namespace berth {
 namespace {
 
-// What ends slowly, as pods do, is looked for again; when one of its objects is told gone, at once.
+// What ends slowly, as pods do, is looked for again; soon after one of its objects is told gone, many of which go together.
 constexpr Duration kLookAgain = seconds(5);
+constexpr Duration kSoon{200};
 constexpr const char* kLookedAt = "20";
 
 bool has_our_finalizer(const Value& name_space) {
@@ -39,11 +40,14 @@ class NamespaceController final : public Controller {
   void see(const KindInfo& kind, const ObjectChange& change) override {
     const Value& metadata = change.object()["metadata"];
     if (&kind == &namespaces_) {
-      if (change.after && is_being_deleted(*change.after)) look_at(std::string(metadata["name"].text()));
+      // Its own words about the namespace come back too: only the first time there is something to do at once.
+      const bool begins =
+          change.after && is_being_deleted(*change.after) && !(change.before && is_being_deleted(*change.before));
+      if (begins) due_.add(std::string(metadata["name"].text()), means_.alarm.now());
     } else if (!change.after && kind.namespaced) {
       const std::string name(metadata["namespace"].text());
       const ObjectPtr in = means_.view.find("namespaces", "", name);
-      if (in && is_being_deleted(*in)) look_at(name);
+      if (in && is_being_deleted(*in)) due_.add(name, means_.alarm.now() + kSoon);
     }
   }
 
@@ -61,8 +65,6 @@ class NamespaceController final : public Controller {
     Emptying emptying;
   };
   using SweepPtr = std::shared_ptr<Sweep>;
-
-  void look_at(const std::string& name) { due_.add(name, means_.alarm.now()); }
 
   void look(const std::string& name) {
     const ObjectPtr name_space = means_.view.find("namespaces", "", name);

@@ -42,12 +42,11 @@ struct ConditionWords {
 
 // The time of a condition that says the same as before stays.
 Value condition_of(const Value& name_space, const ConditionWords& words, Time now) {
-  Value condition =
-      Value::map_of({{"type", words.type},
-                     {"status", words.holds ? "True" : "False"},
-                     {"lastTransitionTime", format_timestamp(now)},
-                     {"reason", words.holds ? words.reason_if : words.reason_if_not},
-                     {"message", words.holds ? words.message_if : std::string(words.message_if_not)}});
+  Value condition = Value::map_of({{"type", words.type},
+                                   {"status", words.holds ? "True" : "False"},
+                                   {"lastTransitionTime", format_timestamp(now)},
+                                   {"reason", words.holds ? words.reason_if : words.reason_if_not},
+                                   {"message", words.holds ? words.message_if : std::string(words.message_if_not)}});
   for (const Value& had : name_space["status"]["conditions"].items()) {
     const bool same = had["type"].text() == words.type && had["status"] == condition["status"];
     if (same) condition.set("lastTransitionTime", had["lastTransitionTime"]);

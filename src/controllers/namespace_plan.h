@@ -12,7 +12,7 @@ namespace berth {
 
 // What is left of one kind.
 struct LeftOver {
-  std::string kind;                     // "pods", "jobs.batch"
+  std::string kind;  // "pods", "jobs.batch"
   std::int64_t count = 0;
   std::vector<std::string> finalizers;  // of those looked at
 };

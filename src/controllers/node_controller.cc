@@ -53,9 +53,9 @@ class NodeController final : public Controller {
  private:
   struct Watched {
     std::string sign;
-    Time heard;                  // by the alarm: the wall clock may jump, and says nothing about silence
+    Time heard;  // by the alarm: the wall clock may jump, and says nothing about silence
     std::optional<Time> bad_since;
-    std::optional<Time> turn;    // to lose its pods
+    std::optional<Time> turn;  // to lose its pods
   };
   // The calls of one look; when the last is answered, the key is given back.
   struct Look {

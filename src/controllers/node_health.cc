@@ -87,9 +87,8 @@ std::optional<Value> taint_change(const Value& node, Time now) {
   if (!key.empty() && right < 2) {
     changed = true;
     for (const std::string_view effect : {"NoSchedule", "NoExecute"}) {
-      const bool is_there = std::ranges::any_of(taints.items(), [&](const Value& each) {
-        return is_ours(each) && each["effect"].text() == effect;
-      });
+      const bool is_there = std::ranges::any_of(
+          taints.items(), [&](const Value& each) { return is_ours(each) && each["effect"].text() == effect; });
       if (is_there) continue;
       Value taint = Value::map_of({{"key", key}, {"effect", effect}});
       if (effect == "NoExecute") taint.set("timeAdded", format_timestamp(now));

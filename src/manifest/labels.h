@@ -12,11 +12,12 @@ inline constexpr std::string_view kGroupLabel = "berth.dev/pod-group";
 inline constexpr std::string_view kGroupSizeAnnotation = "berth.dev/pod-group-size";
 inline constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
 inline constexpr std::string_view kKueueGroupSizeAnnotation = "kueue.x-k8s.io/pod-group-total-count";
-inline constexpr std::string_view kGangAnnotation = "berth.dev/gang";           // of a Job; "false": each pod on its own
-inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";           // "0,3": the devices that a pod was given
-inline constexpr std::string_view kGpuMilliAnnotation = "berth.dev/gpu-milli";  // "500": a part of one device
+inline constexpr std::string_view kGangAnnotation = "berth.dev/gang";  // of a Job; "false": each pod on its own
+inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";  // "0,3": the devices that a pod was given
+inline constexpr std::string_view kGpuMilliAnnotation = "berth.dev/gpu-milli";    // "500": a part of one device
 inline constexpr std::string_view kGpuModelsAnnotation = "berth.dev/gpu-models";  // "H100|A100-80GB"
-inline constexpr std::string_view kRunForAnnotation = "berth.dev/run-for";      // "30s": on simulated nodes, and as declared
+inline constexpr std::string_view kRunForAnnotation =
+    "berth.dev/run-for";  // "30s": on simulated nodes, and as declared
 inline constexpr std::string_view kExitCodeAnnotation = "berth.dev/exit-code";  // on simulated nodes
 inline constexpr std::string_view kUserAnnotation = "berth.dev/user";           // who created it, stamped by the server
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";

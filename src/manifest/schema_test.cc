@@ -150,9 +150,7 @@ TEST(CheckFields, SaysWhatIsWrongInTheDecodersWords) {
        R"({"spec":{"minAvailable":[]}})",
        {"json: cannot unmarshal array into Go struct field PodDisruptionBudgetSpec.spec.minAvailable of type "
         "intstr.IntOrString"}},
-      {"Queue",
-       R"({"spec":{"order":"fifo","submitters":{"users":["a"]},"weight":3}})",
-       {R"(unknown field "spec.weight")"}},
+      {"Queue", R"({"spec":{"order":"fifo","submitters":{"users":["a"]},"wait":3}})", {R"(unknown field "spec.wait")"}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.object);
