@@ -23,7 +23,10 @@ std::int32_t narrowed(std::int64_t value, std::int32_t most) {
 
 std::string model_of(std::string_view label) {
   if (label.empty()) return "unlabelled";
-  const GpuModel* const model = find_gpu_model(label);
+  // NVIDIA's feature discovery writes the product's name with the maker's before it.
+  constexpr std::string_view kMaker = "NVIDIA-";
+  const std::string_view product = label.starts_with(kMaker) ? label.substr(kMaker.size()) : label;
+  const GpuModel* const model = find_gpu_model(product);
   return std::string(model != nullptr ? model->short_name : label);
 }
 
@@ -59,6 +62,7 @@ class PodReader {
     facts_.queue = metadata["labels"][kQueueLabel].text(kDefaultQueue);
     facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
     read_stage();
+    read_owner();
     read_group();
     read_request();
     read_run();
@@ -86,7 +90,8 @@ class PodReader {
     for (const Value& condition : pod_["status"]["conditions"].items()) {
       if (condition["type"].text() != "PodScheduled") continue;
       if (condition["status"].text() == "False") facts_.told = condition["message"].text();
-      if (condition["status"].text() == "True") facts_.bound_at = parse_timestamp(condition["lastTransitionTime"].text());
+      if (condition["status"].text() == "True")
+        facts_.bound_at = parse_timestamp(condition["lastTransitionTime"].text());
     }
   }
 
@@ -101,12 +106,17 @@ class PodReader {
       complain("annotation " + std::string(size_key) + " of a pod in a group: " + size.error());
       return;
     }
-    std::string_view owner;
-    for (const Value& reference : pod_["metadata"]["ownerReferences"].items()) {
-      if (reference["controller"].truth()) owner = reference["uid"].text();
-    }
-    facts_.group = facts_.name_space + "/" + std::string(name) + "/" + std::string(owner);
+    facts_.group_name = name;
+    facts_.group = facts_.name_space + "/" + facts_.group_name + "/" + facts_.owner.uid;
     facts_.group_size = *size;
+  }
+
+  void read_owner() {
+    for (const Value& reference : pod_["metadata"]["ownerReferences"].items()) {
+      if (!reference["controller"].truth()) continue;
+      facts_.owner = {std::string(reference["apiVersion"].text()), std::string(reference["kind"].text()),
+                      std::string(reference["name"].text()), std::string(reference["uid"].text())};
+    }
   }
 
   // One container's requests; what is limited and not requested is requested (the API server says so too).
@@ -115,13 +125,19 @@ class PodReader {
     const Value& requests = container["resources"]["requests"];
     for (const Value::Member& each : requests.members()) {
       const auto take = [&](std::int64_t& into, const Parsed<std::int64_t>& parsed) {
-        if (parsed) into = *parsed;
-        else complain("a container's request of " + each.key + ": " + parsed.error());
+        if (parsed)
+          into = *parsed;
+        else
+          complain("a container's request of " + each.key + ": " + parsed.error());
       };
-      if (each.key == "cpu") take(amounts.cpu_milli, parse_milli(each.value.text()));
-      else if (each.key == "memory") take(amounts.memory_bytes, parse_bytes(each.value.text()));
-      else if (each.key == kGpuResource) take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
-      else complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
+      if (each.key == "cpu")
+        take(amounts.cpu_milli, parse_milli(each.value.text()));
+      else if (each.key == "memory")
+        take(amounts.memory_bytes, parse_bytes(each.value.text()));
+      else if (each.key == kGpuResource)
+        take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
+      else
+        complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
     }
     return amounts;
   }
@@ -174,7 +190,8 @@ class PodReader {
     if (!milli) {
       complain("annotation " + std::string(kGpuMilliAnnotation) + ": " + milli.error());
     } else if (facts_.request.gpus != 1) {
-      complain("annotation " + std::string(kGpuMilliAnnotation) + " is for pods that ask one " + std::string(kGpuResource));
+      complain("annotation " + std::string(kGpuMilliAnnotation) + " is for pods that ask one " +
+               std::string(kGpuResource));
     } else {
       facts_.request.gpu_milli = static_cast<std::int32_t>(*milli);
     }

@@ -25,8 +25,8 @@ struct NodeFacts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
-  bool open = true;      // ready, not cordoned, no taint that keeps pods away
-  std::string problem;   // why it cannot be used at all; empty: it can
+  bool open = true;     // ready, not cordoned, no taint that keeps pods away
+  std::string problem;  // why it cannot be used at all; empty: it can
 
   // The same machine to the engine, whether open or closed.
   bool same_machine(const NodeFacts& other) const;
@@ -40,26 +40,33 @@ enum class PodStage : std::uint8_t {
   kFailed,
 };
 
+// What controls an object: its controlling owner reference.
+struct OwnerFacts {
+  std::string api_version, kind, name, uid;
+};
+
 struct PodFacts {
   std::string uid, name_space, name;
+  OwnerFacts owner;  // of a pod that nothing controls: empty
   std::string queue;
-  std::string group;             // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
-  std::int64_t group_size = 1;   // so many of them at least
-  PodRequest request;            // its flavors are still open: gpu_models
+  std::string group;  // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
+  std::string group_name;
+  std::int64_t group_size = 1;          // so many of them at least
+  PodRequest request;                   // its flavors are still open: gpu_models
   std::vector<std::string> gpu_models;  // empty: any
   PodStage stage = PodStage::kGated;
-  std::string node;              // kBound: where
-  std::optional<GpuSet> gpus;    // kBound: which devices, where the binding named them
+  std::string node;            // kBound: where
+  std::optional<GpuSet> gpus;  // kBound: which devices, where the binding named them
   Time created;
   std::optional<Time> bound_at;
   Duration run = kRunNotDeclared;
-  std::string told;              // message of its condition PodScheduled=False
-  std::string problem;           // what it asks that the scheduler does not follow; empty: nothing
+  std::string told;     // message of its condition PodScheduled=False
+  std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
 };
 
 struct QueueFacts {
   std::string name;
-  std::string parent;  // empty: at the top
+  std::string parent;          // empty: at the top
   std::optional<Order> order;  // none: it shares its parent's line
   bool hold = false;
 

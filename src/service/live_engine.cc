@@ -79,8 +79,8 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   groups_[group].members.insert(member.sequence);
   unsettled_.insert(group);
 
-  const bool elsewhere = !member.running.is_none() &&
-                         (member.node != pod.node || (pod.gpus && *pod.gpus != member.gpus));
+  const bool elsewhere =
+      !member.running.is_none() && (member.node != pod.node || (pod.gpus && *pod.gpus != member.gpus));
   if (pod.stage == PodStage::kBound) {
     if (!member.running.is_none() && elsewhere) end(member);
     member.confirmed = true;
@@ -180,8 +180,7 @@ QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on
 
 FlavorId LiveEngine::flavor_of(const NodeFacts& node) {
   if (const auto known = flavor_ids_.find(node.gpu_model); known != flavor_ids_.end()) return known->second;
-  const Event added =
-      FlavorAdded{{.name = node.gpu_model, .model = node.gpu_model, .memory_mib = node.gpu_memory_mib}};
+  const Event added = FlavorAdded{{.name = node.gpu_model, .model = node.gpu_model, .memory_mib = node.gpu_memory_mib}};
   if (session_->state().refusal(added)) return FlavorId();
   session_->apply(added);
   for (const auto& [key, group] : groups_) {
@@ -241,11 +240,12 @@ void LiveEngine::find_place(Member& member, Time now) {
   PodPlacement place{id->second, bound ? pod.gpus.value_or(GpuSet()) : member.gpus};
   if (place.gpus.size() != request.gpus) place.gpus = first_free(state(), place.node, request);
   const auto queue = queue_ids_.find(pod.queue);
-  const WorkloadSubmitted as{.name = pod.name_space + "/" + pod.name,
-                             .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
-                             .at = now,
-                             .declared_run = pod.run,
-                             .shape = {{{{request, 1}}}}};
+  const WorkloadSubmitted as{
+      .name = pod.name_space + "/" + pod.name,
+      .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
+      .at = now,
+      .declared_run = pod.run,
+      .shape = {{{{request, 1}}}}};
   if (const auto refusal = state().refusal(WorkloadFound{as, place})) return wait(*refusal);
   without_room_.erase(pod.uid);
   member.node = node;
@@ -287,6 +287,7 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
     Member& member = members_.at(by_sequence_.at(sequence));
     const PodFacts& pod = member.facts;
     tally.size = std::max(tally.size, pod.group_size);
+    if (tally.first == nullptr) tally.first = &pod;
     if (pod.stage == PodStage::kBound || !member.running.is_none()) {
       ++tally.placed;
       if (pod.bound_at) tally.first_bound_at = std::min(tally.first_bound_at.value_or(*pod.bound_at), *pod.bound_at);
@@ -294,6 +295,8 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
       tally.waiting.push_back(&member);
     } else if (pod.stage == PodStage::kSucceeded) {
       ++tally.succeeded;
+    } else if (pod.stage == PodStage::kFailed) {
+      ++tally.failed;
     }
   }
   return tally;
@@ -420,8 +423,7 @@ Round LiveEngine::decide(Time now) {
       take(start, now);
       for (const std::string& uid : uids) {
         const Member& member = members_.at(uid);
-        round.bindings.push_back(
-            {{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus});
+        round.bindings.push_back({{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus});
       }
     }
   }
@@ -434,6 +436,7 @@ Round LiveEngine::decide(Time now) {
 void LiveEngine::take(const Start& start, Time now) {
   const std::string key = pending_groups_.at(start.workload);
   Group& group = groups_.at(key);
+  untold_.insert(key);
   const std::vector<std::string> uids = std::exchange(group.submitted, {});
   BERTH_ASSERT(uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);

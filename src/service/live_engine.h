@@ -46,10 +46,26 @@ struct Rollback {
   std::string why;
 };
 
+enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kFinished };
+
+// How a group of pods that start together stands, when that has changed: what its Workload object says.
+struct WorkloadNews {
+  std::string group;  // which; the same group always has the same key
+  std::string name_space, name;
+  OwnerFacts owner;
+  std::string queue;
+  PodRequest request;  // of its first pod
+  std::int64_t size = 1;
+  WorkloadPhase phase = WorkloadPhase::kPending;
+  bool phase_changed = false;
+  std::string text;  // kPending: why
+};
+
 struct Round {
   std::vector<Binding> bindings;
   std::vector<WaitingReason> reasons;
   std::vector<Rollback> rollbacks;
+  std::vector<WorkloadNews> workloads;
   std::optional<Time> again_at;  // something becomes due then, even if nothing happens
 };
 
@@ -94,22 +110,25 @@ class LiveEngine {
     WorkloadId running;          // none: it holds no place
     std::string node;            // where it holds one
     GpuSet gpus;
-    bool confirmed = false;      // the API server says so too
-    bool refused = false;        // its last binding was
+    bool confirmed = false;  // the API server says so too
+    bool refused = false;    // its last binding was
     std::string told;
     Time told_at;
   };
   struct Group {
-    std::set<std::uint64_t> members;  // by sequence
-    WorkloadId pending;               // none: nothing of it waits in the engine
-    std::vector<std::string> submitted;  // its pods in the order of the workload's pod sets
+    std::set<std::uint64_t> members;                // by sequence
+    WorkloadId pending;                             // none: nothing of it waits in the engine
+    std::vector<std::string> submitted;             // its pods in the order of the workload's pod sets
     std::string unsubmitted_code, unsubmitted_why;  // why nothing waits in the engine
     std::optional<Time> partial_since;
+    std::optional<WorkloadPhase> told_phase;
+    std::string told;
   };
   // What the members of a group amount to.
   struct Tally {
     std::vector<Member*> waiting;  // in the order of arrival
-    std::int64_t placed = 0, succeeded = 0, size = 1;
+    std::int64_t placed = 0, succeeded = 0, failed = 0, size = 1;
+    const PodFacts* first = nullptr;
     std::optional<Time> first_bound_at;
   };
 
@@ -137,6 +156,7 @@ class LiveEngine {
   void tell(Round& round, Time now);
   void tell_group(const std::string& key, Round& round, Time now);
   std::pair<std::string, std::string> reason_of_group(const Group& group);
+  void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& text, Round& round);
 
   Seed seed_;
   PlacementPolicy policy_;
@@ -158,10 +178,10 @@ class LiveEngine {
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
   std::map<std::string, std::string> without_room_;  // uid -> why
 
-  bool anew_ = true;            // the engine must be made anew
+  bool anew_ = true;  // the engine must be made anew
   bool room_came_free_ = false;
   std::set<std::string> new_nodes_;
-  std::set<std::string> found_;    // pods that run somewhere and hold no place in the engine yet
+  std::set<std::string> found_;      // pods that run somewhere and hold no place in the engine yet
   std::set<std::string> unsettled_;  // groups
   std::set<std::string> untold_;     // groups
   std::set<std::string> partial_;    // groups

@@ -85,10 +85,12 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   const auto at = groups_.find(key);
   if (at == groups_.end()) return;
   const Tally members = tally(at->second);
-  if (members.waiting.empty()) return;
-  const auto [code, why] = reason_of_group(at->second);
-  if (code.empty() || code == name_of(ReasonCode::kNone)) return;
-  const std::string text = code + ": " + why;
+  const auto [code, why] =
+      members.waiting.empty() ? std::pair<std::string, std::string>() : reason_of_group(at->second);
+  const bool waits = !code.empty() && code != name_of(ReasonCode::kNone);
+  const std::string text = waits ? code + ": " + why : "";
+  if (members.size > 1) tell_workload(key, at->second, members, text, round);
+  if (!waits) return;
   for (Member* member : members.waiting) {
     if (member->told == text) continue;
     const bool same_code = member->told.starts_with(code + ":");
@@ -102,6 +104,30 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
     member->told_at = now;
     round.reasons.push_back({{member->facts.uid, member->facts.name_space, member->facts.name}, text, first});
   }
+}
+
+// Some of it runs: admitted. None of it runs any more, and none waits: finished.
+void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& text,
+                               Round& round) {
+  const bool over = tally.waiting.empty() && tally.placed == 0 && tally.succeeded + tally.failed > 0;
+  const WorkloadPhase phase = tally.placed > 0 ? WorkloadPhase::kAdmitted
+                              : over           ? WorkloadPhase::kFinished
+                                               : WorkloadPhase::kPending;
+  const bool phase_changed = group.told_phase != phase;
+  if (!phase_changed && group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'))) return;
+  group.told_phase = phase;
+  group.told = text;
+  const PodFacts& first = *tally.first;
+  round.workloads.push_back({.group = key,
+                             .name_space = first.name_space,
+                             .name = first.group_name,
+                             .owner = first.owner,
+                             .queue = first.queue,
+                             .request = first.request,
+                             .size = tally.size,
+                             .phase = phase,
+                             .phase_changed = phase_changed,
+                             .text = text});
 }
 
 void LiveEngine::tell(Round& round, Time now) {

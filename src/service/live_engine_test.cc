@@ -84,12 +84,12 @@ TEST(LiveEngine, AGangStartsWholeOrNotAtAll) {
   for (const char* name : {"g0", "g1", "g2"}) engine.set_pod(in_gang(pod(name, 8), "g", 4));
   Round round = engine.decide(Time{2000});
   EXPECT_TRUE(round.bindings.empty());
-  EXPECT_EQ(reason_of(round, "g0"),
-            "GangIncomplete: its group starts together, and 1 of 4 pods have not been created");
+  EXPECT_EQ(reason_of(round, "g0"), "GangIncomplete: its group starts together, and 1 of 4 pods have not been created");
   engine.set_pod(in_gang(pod("g3", 8), "g", 4));
   round = engine.decide(Time{3000});
   EXPECT_TRUE(round.bindings.empty());
-  EXPECT_EQ(reason_of(round, "g3"), "Invalid: 3 of 3 nodes (room for 3 of 4 pods); never: with all nodes idle there is room for 3 of 4 pods");
+  EXPECT_EQ(reason_of(round, "g3"),
+            "Invalid: 3 of 3 nodes (room for 3 of 4 pods); never: with all nodes idle there is room for 3 of 4 pods");
   engine.set_node(node("n4"));
   round = engine.decide(Time{4000});
   EXPECT_EQ(names_of(round), (std::set<std::string>{"g0", "g1", "g2", "g3"}));
@@ -152,6 +152,30 @@ TEST(LiveEngine, ARestartTakesOverWhatRunsAndDecidesTheSame) {
   EXPECT_EQ(one.bindings[0].gpus, other.bindings[0].gpus);
 }
 
+TEST(LiveEngine, TellsHowAGroupStandsWhenThatChanges) {
+  LiveEngine engine(Seed{1});
+  engine.set_node(node("n1"));
+  std::vector<PodFacts> pods = {in_gang(pod("g0", 8), "g", 2), in_gang(pod("g1", 8), "g", 2)};
+  for (const PodFacts& each : pods) engine.set_pod(each);
+  Round round = engine.decide(Time{2000});
+  ASSERT_EQ(round.workloads.size(), 1u);
+  EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kPending);
+  EXPECT_TRUE(round.workloads[0].text.starts_with("Invalid: ")) << round.workloads[0].text;
+  EXPECT_TRUE(engine.decide(Time{3000}).workloads.empty());
+  engine.set_node(node("n2"));
+  round = engine.decide(Time{4000});
+  ASSERT_EQ(round.workloads.size(), 1u);
+  EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kAdmitted);
+  EXPECT_EQ(round.workloads[0].size, 2);
+  for (PodFacts& each : pods) {
+    each.stage = PodStage::kSucceeded;
+    engine.set_pod(each);
+  }
+  round = engine.decide(Time{5000});
+  ASSERT_EQ(round.workloads.size(), 1u);
+  EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kFinished);
+}
+
 TEST(LiveEngine, WhatTheServerRefusesWaitsAgain) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1", 1));
@@ -174,8 +198,7 @@ TEST(LiveEngine, AGangThatStaysHalfBoundIsTakenBackAfterFiveSeconds) {
   round = engine.decide(Time{15'000});
   ASSERT_EQ(round.rollbacks.size(), 1u);
   EXPECT_EQ(round.rollbacks[0].pod.name, "g0");
-  EXPECT_EQ(round.rollbacks[0].why,
-            "its gang could not be completed: 1 of 2 pods had a place for more than 5 s");
+  EXPECT_EQ(round.rollbacks[0].why, "its gang could not be completed: 1 of 2 pods had a place for more than 5 s");
 }
 
 TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
@@ -194,13 +217,15 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   for (const PodFacts& each : {unknown_queue, held, other_type, unfollowed, too_large}) engine.set_pod(each);
   const Round round = engine.decide(Time{2000});
   EXPECT_TRUE(round.bindings.empty());
-  EXPECT_EQ(reason_of(round, "unknown"), "QueueUnknown: there is no queue 'nowhere'; create it, or name another in the "
-                                         "label berth.dev/queue");
+  EXPECT_EQ(reason_of(round, "unknown"),
+            "QueueUnknown: there is no queue 'nowhere'; create it, or name another in the "
+            "label berth.dev/queue");
   EXPECT_EQ(reason_of(round, "held"), "Held: queue 'held' is on hold");
   EXPECT_EQ(reason_of(round, "other"), "GpuType: no node has a GPU of type B200 or A100");
   EXPECT_EQ(reason_of(round, "unfollowed"), "NotFollowed: " + unfollowed.problem);
-  EXPECT_EQ(reason_of(round, "large"), "Invalid: 0 of 1 nodes: 1 too few free GPUs; never: with all nodes idle there "
-                                       "is room for 0 of 1 pod");
+  EXPECT_EQ(reason_of(round, "large"),
+            "Invalid: 0 of 1 nodes: 1 too few free GPUs; never: with all nodes idle there "
+            "is room for 0 of 1 pod");
   engine.set_node(node("n2", 4, "A100"));
   EXPECT_EQ(names_of(engine.decide(Time{3000})), std::set<std::string>{"other"});
   engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = false});

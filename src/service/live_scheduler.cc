@@ -71,40 +71,42 @@ class RunningScheduler final : public LiveScheduler {
     leading_ = true;
     engine_.emplace(options_.seed, options_.policy,
                     journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr);
-    nodes_ = watch("nodes",
-                   [](const ObjectChange& change) {
-                     return change.after ? Fold([facts = read_node(*change.after)](LiveEngine& e) { e.set_node(facts); })
-                                         : Fold([name = name_in(change)](LiveEngine& e) { e.remove_node(name); });
-                   },
-                   [this] { begin_queues(); });
+    nodes_ = watch(
+        "nodes",
+        [](const ObjectChange& change) {
+          return change.after ? Fold([facts = read_node(*change.after)](LiveEngine& e) { e.set_node(facts); })
+                              : Fold([name = name_in(change)](LiveEngine& e) { e.remove_node(name); });
+        },
+        [this] { begin_queues(); });
     tell_queues();
   }
   void begin_queues() {
-    queues_ = watch("queues.berth.dev",
-                    [](const ObjectChange& change) {
-                      return change.after
-                                 ? Fold([facts = read_queue(*change.after)](LiveEngine& e) { e.set_queue(facts); })
-                                 : Fold([name = name_in(change)](LiveEngine& e) { e.remove_queue(name); });
-                    },
-                    [this] { begin_pods(); });
+    queues_ = watch(
+        "queues.berth.dev",
+        [](const ObjectChange& change) {
+          return change.after ? Fold([facts = read_queue(*change.after)](LiveEngine& e) { e.set_queue(facts); })
+                              : Fold([name = name_in(change)](LiveEngine& e) { e.remove_queue(name); });
+        },
+        [this] { begin_pods(); });
   }
   void begin_pods() {
-    pods_ = watch("pods",
-                  [names = options_.scheduler_names](const ObjectChange& change) {
-                    if (!change.after) {
-                      const std::string uid(change.object()["metadata"]["uid"].text());
-                      return Fold([uid](LiveEngine& e) { e.remove_pod(uid); });
-                    }
-                    PodFacts facts = read_pod(*change.after);
-                    const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
-                    const bool ours = std::ranges::find(names, scheduler) != names.end();
-                    if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
-                    return Fold([facts = std::move(facts)](LiveEngine& e) { e.set_pod(facts); });
-                  },
-                  [this] {
-                    synced_ = true;
-                    options_.log("has seen all nodes, queues and pods");
-                  });
+    pods_ = watch(
+        "pods",
+        [names = options_.scheduler_names](const ObjectChange& change) {
+          if (!change.after) {
+            const std::string uid(change.object()["metadata"]["uid"].text());
+            return Fold([uid](LiveEngine& e) { e.remove_pod(uid); });
+          }
+          PodFacts facts = read_pod(*change.after);
+          const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
+          const bool ours = std::ranges::find(names, scheduler) != names.end();
+          if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
+          return Fold([facts = std::move(facts)](LiveEngine& e) { e.set_pod(facts); });
+        },
+        [this] {
+          synced_ = true;
+          options_.log("has seen all nodes, queues and pods");
+        });
   }
 
   using Fold = std::function<void(LiveEngine&)>;
@@ -139,6 +141,7 @@ class RunningScheduler final : public LiveScheduler {
     for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
+    for (const WorkloadNews& news : round.workloads) tell(news, now);
     if (round.again_at) later(*round.again_at - now, [] {});
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
   }
@@ -148,9 +151,9 @@ class RunningScheduler final : public LiveScheduler {
       if (answer.ok()) {
         ++bound_;
         refusals_.erase(binding.pod.uid);
-        record(binding.pod, EventRecorder::Type::kNormal, "Scheduled",
-               "given a place on " + binding.node +
-                   (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)));
+        record(
+            binding.pod, EventRecorder::Type::kNormal, "Scheduled",
+            "given a place on " + binding.node + (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)));
       } else if (is_passing(answer)) {
         // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
         later(retry, [this, binding, retry] { bind(binding, std::min(Duration{retry.ms * 2}, kRetryMax)); });
@@ -183,12 +186,25 @@ class RunningScheduler final : public LiveScheduler {
                  });
   }
 
+  // The object is made where it is missing; that it is there already is as good.
+  void tell(const WorkloadNews& news, Time now) {
+    outbox_.send(
+        Outbox::Urgency::kTelling, workload_status_call(news, now), [this, news, now](const ApiAnswer& answer) {
+          if (answer.status != 404) return;
+          outbox_.send(
+              Outbox::Urgency::kTelling, workload_creation_call(news), [this, news, now](const ApiAnswer& made) {
+                if (made.ok() || made.status == 409) {
+                  outbox_.send(Outbox::Urgency::kTelling, workload_status_call(news, now), [](const ApiAnswer&) {});
+                }
+              });
+        });
+  }
+
   void record(const PodName& pod, EventRecorder::Type type, const char* reason, const std::string& note) {
-    const Value object = Value::map_of({{"apiVersion", "v1"},
-                                        {"kind", "Pod"},
-                                        {"metadata", Value::map_of({{"namespace", pod.name_space},
-                                                                    {"name", pod.name},
-                                                                    {"uid", pod.uid}})}});
+    const Value object = Value::map_of(
+        {{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", Value::map_of({{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid}})}});
     events_->record(object, type, reason, "Scheduling", note);
   }
 

@@ -21,9 +21,9 @@ struct LiveSchedulerOptions {
   WallClock now;
   Seed seed{1};
   PlacementPolicy policy = PlacementPolicy::kBestFit;
-  std::string identity;        // in the lease; of this process and no other
+  std::string identity;           // in the lease; of this process and no other
   std::uint64_t events_seed = 1;  // of the names of its events; another for every process
-  std::string journal_folder;  // empty: no journal
+  std::string journal_folder;     // empty: no journal
   // Pods that name one of these in spec.schedulerName are placed; all others are counted where they run.
   std::vector<std::string> scheduler_names = {"berth", "default-scheduler"};
   int in_flight_max = 64;

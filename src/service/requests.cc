@@ -6,6 +6,7 @@
 #include "manifest/labels.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
+#include "model/quantity.h"
 
 namespace berth {
 namespace {
@@ -47,6 +48,73 @@ ApiCall deletion_call(const PodName& pod) {
   Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}});
   body.at("preconditions").set("uid", pod.uid);
   return call("DELETE", api_path("pods", pod.name_space, pod.name), body);
+}
+
+namespace {
+
+// Names of groups are label values, which may hold more than names of objects.
+std::string workload_name(const WorkloadNews& news) {
+  std::string name;
+  for (const char c : news.name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool large = c >= 'A' && c <= 'Z';
+    name += letter ? c : large ? static_cast<char>(c - 'A' + 'a') : '-';
+  }
+  return news.owner.uid.empty() ? name : name + "-" + news.owner.uid.substr(0, 5);
+}
+
+Value requests_of(const PodRequest& request) {
+  Value requests = Value::map();
+  if (request.cpu_milli > 0) requests.set("cpu", format_milli(request.cpu_milli));
+  if (request.memory_bytes > 0) requests.set("memory", format_bytes(request.memory_bytes));
+  if (request.gpus > 0) requests.set(kGpuResource, std::to_string(request.gpus));
+  return requests;
+}
+
+Value condition(const char* type, bool holds, const std::string& reason, const std::string& message, Time now) {
+  return Value::map_of({{"type", type},
+                        {"status", holds ? "True" : "False"},
+                        {"reason", reason},
+                        {"message", message},
+                        {"lastTransitionTime", format_timestamp(now)}});
+}
+
+}  // namespace
+
+ApiCall workload_creation_call(const WorkloadNews& news) {
+  Value body = Value::map_of({{"apiVersion", "berth.dev/v1alpha1"}, {"kind", "Workload"}});
+  Value& metadata = body.at("metadata");
+  metadata.set("name", workload_name(news));
+  metadata.set("namespace", news.name_space);
+  Value& spec = body.at("spec");
+  spec.set("queue", news.queue);
+  spec.at("podSets").push_back(
+      Value::map_of({{"name", "main"}, {"count", news.size}, {"requests", requests_of(news.request)}}));
+  if (!news.owner.uid.empty()) {
+    const Value owner = Value::map_of({{"apiVersion", news.owner.api_version},
+                                       {"kind", news.owner.kind},
+                                       {"name", news.owner.name},
+                                       {"uid", news.owner.uid}});
+    metadata.at("ownerReferences").push_back(owner);
+    spec.set("owner", owner);
+  }
+  return call("POST", api_path("workloads.berth.dev", news.name_space), body);
+}
+
+ApiCall workload_status_call(const WorkloadNews& news, Time now) {
+  const bool pending = news.phase == WorkloadPhase::kPending;
+  const std::string code = pending ? news.text.substr(0, news.text.find(':')) : "Placed";
+  Value conditions = Value::list();
+  conditions.push_back(condition("Admitted", !pending, code.empty() ? "Pending" : code,
+                                 pending ? news.text : "every pod was given its place", now));
+  if (news.phase == WorkloadPhase::kFinished) {
+    conditions.push_back(condition("Finished", true, "PodsEnded", "its pods have ended", now));
+  }
+  Value body;
+  body.at("status").set("conditions", std::move(conditions));
+  body.at("status").set("reason", pending ? Value(news.text) : Value());
+  return call("PATCH", api_path("workloads.berth.dev", news.name_space, workload_name(news), "status"), body,
+              "application/merge-patch+json");
 }
 
 ApiCall queue_status_call(std::string_view queue, const QueueCounts& counts) {

@@ -1,0 +1,145 @@
+#include "service/facts.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "manifest/yaml.h"
+
+namespace berth {
+namespace {
+
+Value object(const std::string& yaml) {
+  const auto documents = parse_yaml(yaml);
+  return documents && !documents->empty() ? documents->front() : Value();
+}
+
+Value pod(const std::string& spec, const std::string& annotations = "{}", const std::string& labels = "{}") {
+  return object("{metadata: {uid: u, namespace: d, name: p, creationTimestamp: '1970-01-01T00:00:10Z', annotations: " +
+                annotations + ", labels: " + labels + "}, spec: " + spec + "}");
+}
+
+TEST(PodFacts, AddUpWhatItsContainersAsk) {
+  struct Case {
+    const char* what;
+    const char* spec;
+    std::int64_t cpu_milli, memory_bytes;
+    std::int32_t gpus;
+  };
+  const Case cases[] = {
+      {"nothing", "{containers: [{}]}", 0, 0, 0},
+      {"two", "{containers: [{resources: {requests: {cpu: '1', memory: 1Ki}}}, {resources: {requests: {cpu: 500m}}}]}",
+       1500, 1024, 0},
+      {"a larger start",
+       "{containers: [{resources: {requests: {cpu: '1'}}}], initContainers: [{resources: {requests: {cpu: '4'}}}]}",
+       4000, 0, 0},
+      {"one that stays",
+       "{containers: [{resources: {requests: {cpu: '1'}}}], initContainers: [{restartPolicy: Always, resources: "
+       "{requests: {cpu: '4'}}}, {resources: {requests: {cpu: '2'}}}]}",
+       6000, 0, 0},
+      {"GPUs", "{containers: [{resources: {requests: {nvidia.com/gpu: '2'}}}]}", 0, 0, 2},
+  };
+  for (const Case& c : cases) {
+    const PodFacts facts = read_pod(pod(c.spec));
+    EXPECT_EQ(facts.request.cpu_milli, c.cpu_milli) << c.what;
+    EXPECT_EQ(facts.request.memory_bytes, c.memory_bytes) << c.what;
+    EXPECT_EQ(facts.request.gpus, c.gpus) << c.what;
+    EXPECT_EQ(facts.problem, "") << c.what;
+  }
+}
+
+TEST(PodFacts, SayWhatIsNotFollowed) {
+  struct Case {
+    const char* spec;
+    const char* annotations;
+    const char* problem;
+  };
+  const Case cases[] = {
+      {"{nodeSelector: {disk: ssd}}", "{}", "it asks for nodeSelector 'disk', which is not followed yet; leave it out"},
+      {"{affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}",
+       "it asks for a required podAffinity, which is not followed yet; leave it out"},
+      {"{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}", ""},
+      {"{topologySpreadConstraints: [{whenUnsatisfiable: ScheduleAnyway}]}", "{}", ""},
+      {"{topologySpreadConstraints: [{whenUnsatisfiable: DoNotSchedule}]}", "{}",
+       "it asks for topologySpreadConstraints with DoNotSchedule, which is not followed yet; leave it out"},
+      {"{containers: [{ports: [{hostPort: 80}]}]}", "{}",
+       "it asks for a hostPort, which is not followed yet; leave it out"},
+      {"{volumes: [{persistentVolumeClaim: {claimName: c}}]}", "{}",
+       "it asks for a persistentVolumeClaim, which is not followed yet; leave it out"},
+      {"{containers: [{resources: {requests: {example.com/fpga: '1'}}}]}", "{}",
+       "it asks example.com/fpga, which is not scheduled by yet; leave the request out"},
+      {"{containers: [{resources: {requests: {nvidia.com/gpu: '65'}}}]}", "{}",
+       "it asks more than any machine has: at most 50,000 cores, a PiB of memory and 64 GPUs a pod"},
+      {"{containers: [{resources: {requests: {nvidia.com/gpu: '2'}}}]}", "{berth.dev/gpu-milli: '500'}",
+       "annotation berth.dev/gpu-milli is for pods that ask one nvidia.com/gpu"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(read_pod(pod(c.spec, c.annotations)).problem, c.problem) << c.spec;
+}
+
+TEST(PodFacts, KnowGroupsModelsFractionsAndRunLimits) {
+  const PodFacts facts = read_pod(pod(
+      "{activeDeadlineSeconds: 60, containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}",
+      "{berth.dev/pod-group-size: '4', berth.dev/gpu-milli: '250', berth.dev/gpu-models: 'H100|NVIDIA-A100-SXM4-80GB'}",
+      "{berth.dev/pod-group: g, berth.dev/queue: research}"));
+  EXPECT_EQ(facts.group, "d/g/");
+  EXPECT_EQ(facts.group_size, 4);
+  EXPECT_EQ(facts.queue, "research");
+  EXPECT_EQ(facts.request.gpu_milli, 250);
+  EXPECT_EQ(facts.gpu_models, (std::vector<std::string>{"H100", "A100-80GB"}));
+  EXPECT_EQ(facts.run, seconds(60));
+  EXPECT_EQ(facts.created, Time{10'000});
+  EXPECT_NE(read_pod(pod("{}", "{}", "{berth.dev/pod-group: g}")).problem, "");
+}
+
+TEST(PodFacts, KnowTheStageOfAPod) {
+  struct Case {
+    const char* pod;
+    PodStage stage;
+  };
+  const Case cases[] = {
+      {"{metadata: {}, spec: {}}", PodStage::kWaiting},
+      {"{metadata: {}, spec: {schedulingGates: [{name: g}]}}", PodStage::kGated},
+      {"{metadata: {deletionTimestamp: x}, spec: {}}", PodStage::kGated},
+      {"{metadata: {deletionTimestamp: x}, spec: {nodeName: n1}}", PodStage::kBound},
+      {"{metadata: {}, spec: {nodeName: n1}, status: {phase: Succeeded}}", PodStage::kSucceeded},
+      {"{metadata: {}, spec: {nodeName: n1}, status: {phase: Failed}}", PodStage::kFailed},
+  };
+  for (const Case& c : cases) EXPECT_EQ(read_pod(object(c.pod)).stage, c.stage) << c.pod;
+}
+
+TEST(NodeFacts, KnowTheMachineAndWhetherItIsOpen) {
+  const std::string ready = "conditions: [{type: Ready, status: 'True'}]";
+  const std::string amounts = "allocatable: {cpu: '8', memory: 1Gi, pods: '10', nvidia.com/gpu: '4'}";
+  const NodeFacts facts =
+      read_node(object("{metadata: {name: n, labels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3, "
+                       "nvidia.com/gpu.memory: '81559'}}, status: {" +
+                       amounts + ", " + ready + "}}"));
+  EXPECT_EQ(facts.cpu_milli, 8000);
+  EXPECT_EQ(facts.gpus, 4);
+  EXPECT_EQ(facts.gpu_memory_mib, 81'559);
+  EXPECT_EQ(facts.pods_max, 10);
+  EXPECT_TRUE(facts.open);
+  EXPECT_EQ(facts.problem, "");
+  const char* const closed[] = {
+      "{metadata: {name: n}, status: {}}",
+      "{metadata: {name: n}, spec: {unschedulable: true}, status: {conditions: [{type: Ready, status: 'True'}]}}",
+      "{metadata: {name: n}, spec: {taints: [{effect: NoSchedule}]}, status: {conditions: [{type: Ready, status: "
+      "'True'}]}}",
+      "{metadata: {name: n}, status: {conditions: [{type: Ready, status: Unknown}]}}",
+  };
+  for (const char* const node : closed) EXPECT_FALSE(read_node(object(node)).open) << node;
+  EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {cpu: lots}}}")).problem, "");
+  EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {nvidia.com/gpu: '65'}}}")).problem, "");
+}
+
+TEST(Gpus, AreWrittenAsTheyAreRead) {
+  EXPECT_EQ(format_gpus(GpuSet::from_bits(0b1001)), "0,3");
+  EXPECT_EQ(parse_gpus("0,3"), GpuSet::from_bits(0b1001));
+  EXPECT_EQ(parse_gpus(""), GpuSet());
+  for (const char* const text : {"a", "0,", ",0", "0,0", "64", "-1", "0;1"})
+    EXPECT_EQ(parse_gpus(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,149 @@
+// The live scheduler against a real API server of the same process.
+#include "service/live_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "local_api/test_server.h"
+#include "manifest/json.h"
+
+namespace berth {
+namespace {
+
+// True as soon as it holds; false when a minute has passed.
+bool eventually(const std::function<bool()>& holds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+class LiveSchedulerTest : public ::testing::Test {
+ protected:
+  void start(const std::string& journal = "") {
+    LiveSchedulerOptions options;
+    options.now = [this] { return server_.now(); };
+    options.identity = "test-" + std::to_string(++started_);
+    options.journal_folder = journal;
+    options.log = [](const std::string&) {};
+    scheduler_ = LiveScheduler::start(*transport_, *alarm_, std::move(options), [] {});
+  }
+  void stop() {
+    scheduler_.reset();
+    ASSERT_TRUE(
+        server_.call("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/berth-scheduler").ok());
+  }
+
+  void add_node(const std::string& name, int gpus) {
+    const std::string capacity =
+        R"({"cpu":"64","memory":"256Gi","pods":"110","nvidia.com/gpu":")" + std::to_string(gpus) + "\"}";
+    ASSERT_TRUE(server_.call("POST", "/api/v1/nodes", R"({"metadata":{"name":")" + name + R"("}})").ok());
+    const std::string path = "/api/v1/nodes/" + name;
+    const std::string status = R"({"status":{"capacity":)" + capacity + R"(,"allocatable":)" + capacity +
+                               R"(,"conditions":[{"type":"Ready","status":"True"}]}})";
+    ASSERT_TRUE(server_.call("PATCH", path + "/status", status).ok());
+    ASSERT_TRUE(server_.call("PATCH", path, R"({"spec":{"taints":null}})").ok());
+  }
+  void add_pod(const std::string& name, int gpus, const std::string& metadata = "") {
+    const ApiAnswer answer = server_.call(
+        "POST", "/api/v1/namespaces/default/pods",
+        R"({"metadata":{"name":")" + name + "\"" + metadata +
+            R"(},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")" +
+            std::to_string(gpus) + R"("}}}]}})");
+    ASSERT_TRUE(answer.ok()) << answer.body;
+  }
+  Value get(const std::string& path) { return parse_json(server_.call("GET", path).body).value_or(Value()); }
+  Value pod(const std::string& name) { return get("/api/v1/namespaces/default/pods/" + name); }
+  std::string node_of(const std::string& name) { return std::string(pod(name)["spec"]["nodeName"].text()); }
+  std::string reason_of(const std::string& name) {
+    const Value found = pod(name);
+    for (const Value& condition : found["status"]["conditions"].items()) {
+      if (condition["status"].text() == "False") return std::string(condition["message"].text());
+    }
+    return "";
+  }
+
+  TestServer server_;
+  std::unique_ptr<Alarm> alarm_ = Alarm::start();
+  std::unique_ptr<Transport> transport_ = server_.transport("system:berth-scheduler");
+  std::unique_ptr<LiveScheduler> scheduler_;
+  int started_ = 0;
+};
+
+TEST_F(LiveSchedulerTest, BindsPodsAndTellsTheOthersWhyTheyWait) {
+  add_node("n1", 2);
+  add_pod("a", 2);
+  add_pod("b", 1);
+  start();
+  ASSERT_TRUE(eventually([&] { return node_of("a") == "n1" || node_of("b") == "n1"; }));
+  const std::string waits = node_of("a").empty() ? "a" : "b";
+  const std::string runs = waits == "a" ? "b" : "a";
+  ASSERT_TRUE(eventually([&] { return reason_of(waits) == "Capacity: 0 of 1 nodes: 1 too few free GPUs"; }))
+      << reason_of(waits);
+  EXPECT_EQ(pod("a")["metadata"]["annotations"]["berth.dev/gpus"].text(), runs == "a" ? "0,1" : "");
+  ASSERT_TRUE(
+      server_
+          .call("PATCH", "/api/v1/namespaces/default/pods/" + runs + "/status", R"({"status":{"phase":"Succeeded"}})")
+          .ok());
+  EXPECT_TRUE(eventually([&] { return node_of(waits) == "n1"; }));
+}
+
+TEST_F(LiveSchedulerTest, AGangStartsWholeAndItsWorkloadSaysHowItStands) {
+  add_node("n1", 8);
+  const std::string gang = R"(,"labels":{"berth.dev/pod-group":"g"},"annotations":{"berth.dev/pod-group-size":"2"})";
+  add_pod("g0", 8, gang);
+  add_pod("g1", 8, gang);
+  start();
+  ASSERT_TRUE(eventually([&] { return reason_of("g1").starts_with("Invalid: "); })) << reason_of("g1");
+  const std::string workload = "/apis/berth.dev/v1alpha1/namespaces/default/workloads/g";
+  ASSERT_TRUE(eventually([&] { return get(workload)["status"]["reason"].text().starts_with("Invalid: "); }));
+  EXPECT_EQ(node_of("g0"), "");
+  add_node("n2", 8);
+  EXPECT_TRUE(eventually([&] { return !node_of("g0").empty() && !node_of("g1").empty(); }));
+  EXPECT_TRUE(eventually([&] {
+    return get(workload)["status"]["conditions"].items().size() == 1 &&
+           get(workload)["status"]["conditions"].items()[0]["status"].text() == "True";
+  }));
+}
+
+TEST_F(LiveSchedulerTest, TellsItsQueuesHowManyWaitAndRun) {
+  add_node("n1", 1);
+  add_pod("a", 1);
+  add_pod("b", 1);
+  start();
+  EXPECT_TRUE(eventually([&] {
+    const Value status = get("/apis/berth.dev/v1alpha1/queues/default")["status"];
+    return status["pending"].integer() == 1 && status["running"].integer() == 1;
+  }));
+}
+
+// Whatever it knew is in the objects: the next one goes on as if it were the same, with its journal or without.
+TEST_F(LiveSchedulerTest, ANewOneDecidesTheSameWithoutTheJournal) {
+  add_node("n1", 4);
+  add_node("n2", 4);
+  add_pod("a", 3);
+  const std::filesystem::path journal = server_.folder() / "journal";
+  start(journal.string());
+  ASSERT_TRUE(eventually([&] { return !node_of("a").empty(); }));
+  EXPECT_FALSE(std::filesystem::is_empty(journal));
+  stop();
+  std::filesystem::remove_all(journal);
+  add_pod("b", 4);
+  add_pod("c", 1);
+  start(journal.string());
+  ASSERT_TRUE(eventually([&] { return !node_of("b").empty() && !node_of("c").empty(); }));
+  EXPECT_NE(node_of("b"), node_of("a"));
+  EXPECT_EQ(node_of("c"), node_of("a"));
+}
+
+}  // namespace
+}  // namespace berth
