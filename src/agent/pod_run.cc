@@ -87,7 +87,8 @@ PodRun read_pod_run(const Value& pod, Duration otherwise) {
   if (const std::int64_t deadline_s = spec["activeDeadlineSeconds"].integer(-1); deadline_s >= 0) {
     run.deadline = Duration{std::min(deadline_s, kTimeMax.ms / 1000) * 1000};
   }
-  const std::int64_t grace_s = metadata["deletionGracePeriodSeconds"].integer(spec["terminationGracePeriodSeconds"].integer(30));
+  const std::int64_t grace_s =
+      metadata["deletionGracePeriodSeconds"].integer(spec["terminationGracePeriodSeconds"].integer(30));
   run.grace = Duration{std::clamp<std::int64_t>(grace_s, 0, kTimeMax.ms / 1000) * 1000};
   run.restart_policy = spec["restartPolicy"].text("Always");
   for (const Value& status : pod["status"]["containerStatuses"].items()) {
@@ -106,8 +107,7 @@ Duration pause_before(std::int64_t restarts) {
 }
 
 Value running_status(const Value& pod, const PodRun& run, Time started, Time now) {
-  const Value state =
-      Value::map_of({{"running", Value::map_of({{"startedAt", format_timestamp(now)}})}});
+  const Value state = Value::map_of({{"running", Value::map_of({{"startedAt", format_timestamp(now)}})}});
   return body(pod, run, "Running", started, now, true, state);
 }
 

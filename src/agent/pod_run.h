@@ -13,11 +13,11 @@ namespace berth {
 
 struct PodRun {
   std::string uid, name_space, name, node;
-  Duration run_time;                // of its containers, together
+  Duration run_time;  // of its containers, together
   int exit_code = 0;
-  Duration deadline{-1};            // activeDeadlineSeconds; negative: none
-  Duration grace;                   // to end when it is deleted
-  std::string restart_policy;       // "Always", "OnFailure", "Never"
+  Duration deadline{-1};       // activeDeadlineSeconds; negative: none
+  Duration grace;              // to end when it is deleted
+  std::string restart_policy;  // "Always", "OnFailure", "Never"
   std::int64_t restarts = 0;
 };
 // `otherwise` is the run time of a pod that names none, or no readable one.

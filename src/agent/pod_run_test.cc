@@ -50,8 +50,8 @@ TEST(PodRun, PausesLongerBeforeEachRunUpToFiveMinutes) {
 }
 
 TEST(PodRun, TheStatusSaysEachStep) {
-  const Value one = pod(R"({"berth.dev/exit-code":"2"})",
-                        R"({"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]})");
+  const Value one =
+      pod(R"({"berth.dev/exit-code":"2"})", R"({"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]})");
   const PodRun run = read_pod_run(one, seconds(5));
   const Value running = running_status(one, run, Time{1000}, Time{2000})["status"];
   EXPECT_EQ(running["phase"].text(), "Running");
@@ -89,8 +89,8 @@ TEST(SimulatedFleet, IsReadFromNodeObjects) {
       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {capacity: {cpu: 8, memory: 16Gi, pods: 10}}\n", "f");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
   EXPECT_EQ((*nodes)[0]["metadata"]["labels"]["kubernetes.io/hostname"].text(), "a");
-  const auto bad = nodes_from_manifest(
-      "apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "f");
+  const auto bad =
+      nodes_from_manifest("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "f");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().count(), 2u) << bad.error().to_string();
 }

@@ -94,7 +94,8 @@ void check_node(const Value& node, const Place& place, std::set<std::string>& na
   if (name.empty()) return complain("a Node without metadata.name; give it one");
   if (!names.insert(name).second) complain("node " + quote(name) + " stands there twice; names are unique");
   const Value& capacity = node["status"]["capacity"];
-  if (capacity.is_empty()) complain("node " + quote(name) + " has no status.capacity; write cpu, memory and pods at least");
+  if (capacity.is_empty())
+    complain("node " + quote(name) + " has no status.capacity; write cpu, memory and pods at least");
   for (const Value::Member& each : capacity.members()) {
     const std::string text =
         each.value.is_integer() ? std::to_string(each.value.integer()) : std::string(each.value.text());

@@ -114,11 +114,11 @@ class RunningNodes final : public SimulatedNodes {
   struct Running {
     ObjectPtr pod;
     PodRun run;
-    Time started;          // the pod
-    Time run_began;        // its present run
+    Time started;             // the pod
+    Time run_began;           // its present run
     std::uint64_t waits = 0;  // of Delays
     bool ending = false;
-    bool told = false;     // that it runs
+    bool told = false;  // that it runs
   };
 
   // ---- machines ---------------------------------------------------------------------------------------------------------
@@ -152,14 +152,14 @@ class RunningNodes final : public SimulatedNodes {
   }
 
   void report_ready(const std::string& name) {
-    outbox_.send(Outbox::Urgency::kFirst,
-                 call_with("PATCH", api_path("nodes", "", name, "status"),
-                           ready_status(nodes_.at(name).described, options_.now()),
-                           "application/strategic-merge-patch+json"),
-                 [this, name](const ApiAnswer& answer) {
-                   if (!is_passing(answer) || nodes_.at(name).ready) return;
-                   delays_.after(kRetry, [this, name] { report_ready(name); });
-                 });
+    outbox_.send(
+        Outbox::Urgency::kFirst,
+        call_with("PATCH", api_path("nodes", "", name, "status"),
+                  ready_status(nodes_.at(name).described, options_.now()), "application/strategic-merge-patch+json"),
+        [this, name](const ApiAnswer& answer) {
+          if (!is_passing(answer) || nodes_.at(name).ready) return;
+          delays_.after(kRetry, [this, name] { report_ready(name); });
+        });
   }
 
   void renew(const std::string& name) {

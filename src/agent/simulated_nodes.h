@@ -24,9 +24,9 @@ Result<std::vector<Value>> nodes_from_manifest(const std::string& text, const st
 struct SimulatedNodesOptions {
   WallClock now;
   std::uint64_t seed = 1;
-  std::string log_folder;                  // LOG_FOLDER/POD_UID/CONTAINER.log; empty: no logs
+  std::string log_folder;  // LOG_FOLDER/POD_UID/CONTAINER.log; empty: no logs
   int in_flight_max = 64;
-  Duration run_time{5'000};                // of a pod that names none
+  Duration run_time{5'000};  // of a pod that names none
   Duration lease_renewal{10'000};
 };
 

@@ -1,0 +1,94 @@
+// Simulated nodes against a real API server of the same process.
+#include "agent/simulated_nodes.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "local_api/test_server.h"
+#include "manifest/json.h"
+
+namespace berth {
+namespace {
+
+bool eventually(const std::function<bool()>& holds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+class SimulatedNodesTest : public ::testing::Test {
+ protected:
+  void start(Duration run_time) {
+    SimulatedNodesOptions options;
+    options.now = [this] { return server_.now(); };
+    options.log_folder = server_.log_folder();
+    options.run_time = run_time;
+    User agent = TestServer::user_named("system:berth-node-agent");
+    agent.groups.push_back("system:nodes");
+    transport_ = server_.transport(agent);
+    nodes_ = SimulatedNodes::start(*transport_, *alarm_, nodes_from_text("2xH100x8").value(), options);
+    ASSERT_TRUE(eventually([&] { return nodes_->synced(); }));
+  }
+  void add_bound_pod(const std::string& name, const std::string& annotations = "{}") {
+    const std::string path = "/api/v1/namespaces/default/pods";
+    const ApiAnswer made =
+        server_.call("POST", path,
+                     R"({"metadata":{"name":")" + name + R"(","annotations":)" + annotations +
+                         R"(},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})");
+    ASSERT_TRUE(made.ok()) << made.body;
+    const ApiAnswer bound =
+        server_.call("POST", path + "/" + name + "/binding",
+                     R"({"metadata":{"name":")" + name + R"("},"target":{"kind":"Node","name":"h100-0001"}})");
+    ASSERT_TRUE(bound.ok()) << bound.body;
+  }
+  Value pod(const std::string& name) {
+    return parse_json(server_.call("GET", "/api/v1/namespaces/default/pods/" + name).body).value_or(Value());
+  }
+  bool is(const std::string& name, const std::string& phase) { return pod(name)["status"]["phase"].text() == phase; }
+
+  TestServer server_;
+  std::unique_ptr<Alarm> alarm_ = Alarm::start();
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<SimulatedNodes> nodes_;
+};
+
+TEST_F(SimulatedNodesTest, RegisterAndHaveNoTaintThatKeepsPodsAway) {
+  start(seconds(5));
+  const auto node = parse_json(server_.call("GET", "/api/v1/nodes/h100-0002").body);
+  ASSERT_TRUE(node);
+  EXPECT_EQ((*node)["status"]["allocatable"]["nvidia.com/gpu"].text(), "8");
+  EXPECT_TRUE((*node)["spec"]["taints"].is_empty());
+}
+
+TEST_F(SimulatedNodesTest, RunPodsAndEndThemAsTheySay) {
+  start(Duration{5});
+  add_bound_pod("good");
+  add_bound_pod("bad", R"({"berth.dev/exit-code":"3","berth.dev/run-for":"1ms"})");
+  EXPECT_TRUE(eventually([&] { return is("good", "Succeeded") && is("bad", "Failed"); }));
+  EXPECT_EQ(pod("bad")["status"]["containerStatuses"].items()[0]["state"]["terminated"]["exitCode"].integer(), 3);
+  const std::string uid(pod("good")["metadata"]["uid"].text());
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(server_.log_folder()) / uid / "c.log"));
+}
+
+TEST_F(SimulatedNodesTest, EndDeletedPodsAndTakeOverThoseThatRun) {
+  start(seconds(3600));
+  add_bound_pod("long");
+  ASSERT_TRUE(eventually([&] { return is("long", "Running"); }));
+  nodes_.reset();
+  start(seconds(3600));
+  EXPECT_TRUE(is("long", "Running"));
+  ASSERT_TRUE(server_.call("DELETE", "/api/v1/namespaces/default/pods/long").ok());
+  EXPECT_TRUE(eventually([&] { return server_.call("GET", "/api/v1/namespaces/default/pods/long").status == 404; }));
+}
+
+}  // namespace
+}  // namespace berth
