@@ -145,3 +145,20 @@ function(berth_lint_tests)
   add_test(NAME lint_fails_on_planted_violations COMMAND ${Python3_EXECUTABLE} tools/check_layers_test.py
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
+
+# berth_e2e_tests(PROGRAM): tests/e2e/*_test.py, each with the real program and, where they need it, the real kubectl. In
+# the release tree only: what they try is not what a sanitizer or another compiler would find.
+function(berth_e2e_tests program)
+  if(BERTH_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/e2e/*_test.py)
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM name)
+    add_test(NAME e2e_${name} COMMAND ${Python3_EXECUTABLE} ${script} --berth $<TARGET_FILE:${program}>
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    # 77: there is no kubectl here.
+    set_tests_properties(e2e_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endforeach()
+endfunction()

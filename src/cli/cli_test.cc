@@ -137,7 +137,7 @@ TEST_F(Cli, WrongUsageSaysWhatToWriteInstead) {
       {{"simulate", "fill", "--nodes", nodes, "--pods", jobs, "--seeds", "5..1"}, "--seeds: '5..1'"},
       {{"simulate", "fill", "--nodes", nodes, "--pods", jobs, "--output", "xml"}, "xml"},
       {{"simulate", "fill", "--nodes", path("none.csv"), "--pods", jobs}, "there is no such file"},
-      {{"frobnicate"}, "'frobnicate' is no command; there are: simulate"},
+      {{"frobnicate"}, "'frobnicate' is no command; there are: "},
       {{"simulate", "fil"}, "did you mean fill?"},
       {{"replay", path("none")}, "there is no such file"},
   };

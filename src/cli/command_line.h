@@ -5,7 +5,8 @@
 
 namespace berth {
 
-// Exit codes: 0 done; 1 it did not hold (a scenario, a replay); 2 wrong usage or input, with nothing on stdout.
+// Exit codes: 0 done; 1 it did not hold (a scenario, a replay, a job); 2 wrong usage or input, with nothing on stdout.
+// Of commands that ask an API server: also 3 to 8 (client/asking.h).
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitBadInput = 2;

@@ -19,6 +19,17 @@ void add_up(CLI::App& berth, int& exit_code);
 void add_apiserver(CLI::App& berth, int& exit_code);
 void add_scheduler(CLI::App& berth, int& exit_code);
 void add_node_agent(CLI::App& berth, int& exit_code);
+void add_backup(CLI::App& berth, int& exit_code);
+void add_restore(CLI::App& berth, int& exit_code);
+void add_doctor(CLI::App& berth, int& exit_code);
+void add_submit(CLI::App& berth, int& exit_code);
+void add_jobs(CLI::App& berth, int& exit_code);
+void add_queue(CLI::App& berth, int& exit_code);
+void add_nodes(CLI::App& berth, int& exit_code);
+void add_explain(CLI::App& berth, int& exit_code);
+void add_logs(CLI::App& berth, int& exit_code);
+void add_cancel(CLI::App& berth, int& exit_code);
+void add_completion(CLI::App& berth, int& exit_code);
 
 // What is wrong with the text or the file that --nodes names.
 Complaints complaints_about_nodes(const std::string& text);

@@ -84,20 +84,22 @@ std::string kubeconfig_text(const ServerIdentity& identity, const KeyPair& clien
                             const std::string& user) {
   const Value cluster =
       Value::map_of({{"server", url}, {"certificate-authority-data", base64(identity.authority.certificate)}});
-  const Value credentials = Value::map_of({{"client-certificate-data", base64(client.certificate)},
-                                           {"client-key-data", base64(client.private_key)}});
+  const Value credentials = Value::map_of(
+      {{"client-certificate-data", base64(client.certificate)}, {"client-key-data", base64(client.private_key)}});
   Value config = Value::map_of({{"apiVersion", "v1"}, {"kind", "Config"}, {"current-context", "berth"}});
   config.at("clusters").push_back(Value::map_of({{"name", "berth"}, {"cluster", cluster}}));
   config.at("users").push_back(Value::map_of({{"name", user}, {"user", credentials}}));
-  config.at("contexts").push_back(
-      Value::map_of({{"name", "berth"}, {"context", Value::map_of({{"cluster", "berth"}, {"user", user}})}}));
+  config.at("contexts")
+      .push_back(
+          Value::map_of({{"name", "berth"}, {"context", Value::map_of({{"cluster", "berth"}, {"user", user}})}}));
   return to_yaml(config);
 }
 
 }  // namespace
 
 Result<std::string> DataFolder::make() const {
-  for (const std::string& folder : {path_, path("pki"), path("run"), path("logs"), path("journal"), path("log")}) {
+  for (const std::string& folder :
+       {path_, path("pki"), path("run"), path("logs"), path("journal"), path("log"), path("backups")}) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || chmod(folder.c_str(), 0700) != 0) {
@@ -167,7 +169,8 @@ Result<ServerIdentity> load_or_make_identity(const DataFolder& folder, const Lis
   return ServerIdentity{std::move(*authority), std::move(*server)};
 }
 
-Result<std::string> write_kubeconfigs(const DataFolder& folder, const ServerIdentity& identity, const std::string& url) {
+Result<std::string> write_kubeconfigs(const DataFolder& folder, const ServerIdentity& identity,
+                                      const std::string& url) {
   struct Client {
     std::string path, user;
     std::vector<std::string> groups;
@@ -178,8 +181,7 @@ Result<std::string> write_kubeconfigs(const DataFolder& folder, const ServerIden
       {folder.kubeconfig(), "admin", {"system:masters"}},  // last: whoever waits for it finds the others
   };
   for (const Client& client : clients) {
-    const auto pair =
-        make_client_certificate(identity.authority, client.user, client.groups, system_wall_clock()());
+    const auto pair = make_client_certificate(identity.authority, client.user, client.groups, system_wall_clock()());
     if (!pair) return pair.error();
     const auto written = write_private_file(client.path, kubeconfig_text(identity, *pair, url, client.user));
     if (!written) return written.error();

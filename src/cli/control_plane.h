@@ -8,6 +8,7 @@
 //   DIR/logs/             of pods
 //   DIR/journal/          of the scheduler's engine
 //   DIR/log/*.log         what the processes say
+//   DIR/backups/          copies of the store, made by `berth backup`
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class DataFolder {
 
   std::string path(const std::string& inside) const { return path_ + "/" + inside; }
   std::string store() const { return path("store.db"); }
+  std::string backups() const { return path("backups"); }
   std::string kubeconfig() const { return path("kubeconfig"); }
   std::string scheduler_kubeconfig() const { return path("run/scheduler.kubeconfig"); }
   std::string agent_kubeconfig() const { return path("run/node-agent.kubeconfig"); }

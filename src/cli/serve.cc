@@ -5,29 +5,24 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "agent/simulated_nodes.h"
 #include "apiserver/api_server.h"
+#include "cli/cluster_access.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
 #include "controllers/controllers.h"
-#include "kube/curl_transport.h"
-#include "kube/kubeconfig.h"
 #include "local_api/local_transport.h"
 #include "service/live_scheduler.h"
 #include "sim/files.h"
 #include "store/store.h"
 #include "web_server/server.h"
-
-extern char** environ;
 
 namespace berth {
 namespace {
@@ -41,16 +36,6 @@ void log_line(const std::string& text) {
 }
 
 std::uint64_t random_number() { return std::strtoull(random_token(8).c_str(), nullptr, 16); }
-
-std::map<std::string, std::string> environment() {
-  std::map<std::string, std::string> variables;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    const std::string_view text(*each);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-  }
-  return variables;
-}
 
 // ---- berth apiserver --------------------------------------------------------------------------------------------------
 
@@ -89,6 +74,7 @@ int serve_api(const std::string& data, const std::string& listen_text) {
   options.now = system_wall_clock();
   options.tokens = std::move(*tokens);
   options.log_folder = folder.path("logs");
+  options.backup_folder = folder.backups();
   const auto api = ApiServer::make(**store, std::move(options));
   if (!api) return failed(api.error());
 
@@ -117,22 +103,13 @@ int serve_api(const std::string& data, const std::string& listen_text) {
 
 // ---- the clients --------------------------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Transport>> connect(const std::string& kubeconfig) {
-  KubeconfigQuestion question;
-  question.path = kubeconfig;
-  question.environment = environment();
-  const auto access = load_kubeconfig(question);
-  if (!access) return access.error();
-  return connect_by_curl(*access);
-}
-
-int schedule(const std::string& kubeconfig, const std::string& journal) {
-  const auto transport = connect(kubeconfig);
+int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity) {
+  const auto transport = connect_to_cluster(kubeconfig);
   if (!transport) return complain(transport.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
   LiveSchedulerOptions options;
   options.now = system_wall_clock();
-  options.identity = "berth-" + random_token(8);
+  options.identity = identity.empty() ? "berth-" + random_token(8) : identity;
   options.events_seed = random_number();
   options.journal_folder = journal;
   options.log = log_line;
@@ -151,7 +128,7 @@ Result<std::vector<Value>> simulated_nodes(const std::string& text) {
 int run_nodes(const std::string& kubeconfig, const std::string& nodes_text, const std::string& logs) {
   auto nodes = simulated_nodes(nodes_text);
   if (!nodes) return complain(nodes.error());
-  const auto transport = connect(kubeconfig);
+  const auto transport = connect_to_cluster(kubeconfig);
   if (!transport) return complain(transport.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
   SimulatedNodesOptions options;
@@ -188,14 +165,18 @@ void add_scheduler(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("scheduler", "Give the pods of a cluster their places");
   const auto kubeconfig = std::make_shared<std::string>();
   const auto journal = std::make_shared<std::string>();
+  const auto identity = std::make_shared<std::string>();
   app.add_option("--kubeconfig", *kubeconfig, "How to reach the API server; default: as kubectl finds it");
-  app.add_option("--journal", *journal, "Folder in which every fact and decision is recorded; may be deleted at any time");
+  app.add_option("--journal", *journal,
+                 "Folder in which every fact and decision is recorded; may be deleted at any time");
+  app.add_option("--identity", *identity,
+                 "Its name in the lease, which no other living scheduler may have; default: something random");
   app.footer(
       "Example:\n"
       "  berth scheduler --kubeconfig berth-data/kubeconfig --journal journal\n"
       "\n"
       "Several may run: one of them leads (lease kube-system/berth-scheduler), the others wait.");
-  app.callback([kubeconfig, journal, &exit_code] { exit_code = schedule(*kubeconfig, *journal); });
+  app.callback([kubeconfig, journal, identity, &exit_code] { exit_code = schedule(*kubeconfig, *journal, *identity); });
 }
 
 void add_node_agent(CLI::App& berth, int& exit_code) {

@@ -89,8 +89,7 @@ void Supervisor::look_after(Time now, const std::function<void(const std::string
     if (state.pid > 0 && waitpid(state.pid, &status, WNOHANG) == state.pid) {
       state.pid = 0;
       state.ends_in_a_row = now - state.begun > kSettled ? 0 : state.ends_in_a_row + 1;
-      const Duration pause =
-          std::min(Duration{kPauseFirst.ms << std::min(state.ends_in_a_row, 10)}, kPauseMax);
+      const Duration pause = std::min(Duration{kPauseFirst.ms << std::min(state.ends_in_a_row, 10)}, kPauseMax);
       state.again_at = now + pause;
       say(state.child.name + " " + how_it_ended(status) + ", begins again (it says why in " + state.child.log + ")");
     }

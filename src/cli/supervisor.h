@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -32,6 +33,10 @@ class Supervisor {
   // Begins again whoever has ended, after 100 ms at first and 5 s at most while it keeps ending; to be called every now and
   // then. `say` gets a line for each end.
   void look_after(Time now, const std::function<void(const std::string&)>& say);
+  // With these it is begun the next time.
+  void set_arguments(std::size_t child, std::vector<std::string> arguments) {
+    states_[child].child.arguments = std::move(arguments);
+  }
   // For a child that is not looked after yet: whether it has ended.
   bool has_ended(std::size_t child);
 

@@ -9,6 +9,9 @@
 namespace berth {
 namespace {
 
+// In a merge patch null takes the member away: an empty list would stay.
+Value none_if_empty(Value list) { return list.is_empty() ? Value() : list; }
+
 constexpr std::string_view kForeground = "foregroundDeletion";
 constexpr std::string_view kOrphan = "orphan";
 
@@ -64,7 +67,7 @@ GarbageChore drop_references(const Value& object, const std::vector<OwnerState>&
     if (stays) left.push_back(references[i]);
   }
   GarbageChore chore{.what = GarbageChore::What::kDropReferences};
-  chore.change.at("metadata").set("ownerReferences", std::move(left));
+  chore.change.at("metadata").set("ownerReferences", none_if_empty(std::move(left)));
   return chore;
 }
 
@@ -81,7 +84,7 @@ Value without_owner(const Value& object, std::string_view uid) {
     if (each["uid"].text() != uid) left.push_back(each);
   }
   Value change;
-  change.at("metadata").set("ownerReferences", std::move(left));
+  change.at("metadata").set("ownerReferences", none_if_empty(std::move(left)));
   return change;
 }
 

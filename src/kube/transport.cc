@@ -51,9 +51,15 @@ std::string_view usual_name(int status) {
   }
 }
 
+// What somebody else wrote, without what could break a line or a terminal, and not longer than an event's note.
 std::string one_line(std::string_view text) {
-  std::string quoted = quote(text);
-  return quoted.substr(1, quoted.size() - 2);
+  constexpr std::size_t kBytesMax = 1000;
+  std::string line(text.substr(0, kBytesMax));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  }
+  if (text.size() > kBytesMax) line += "...";
+  return line;
 }
 
 const KindInfo& kind_of(std::string_view qualified) {

@@ -30,8 +30,8 @@ type QueueSubmitters "Who may submit to a queue: whoever is named by any of the 
   0 groups: [text] set "Members of these groups.";
 }
 type QueueStatus "What the scheduler last saw of a queue." {
-  0 pending: int "Pods that wait.";
-  0 running: int "Pods that have a place.";
+  0 pending: int "Workloads that wait; a gang is one.";
+  0 running: int "Workloads that have places.";
   0 conditions: [Condition] keys=type "What is true of the queue now.";
 }
 

@@ -311,7 +311,8 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
       return {"QueueUnknown", "there is no queue " + quote(pod.queue) + "; create it, or name another in the label " +
                                   std::string(kQueueLabel)};
     }
-    if (queue->second.hold) return {"Held", "queue " + quote(pod.queue) + " is on hold"};
+    if (const std::string held = held_by(pod.queue); !held.empty())
+      return {"Held", "queue " + quote(held) + " is on hold"};
     if (pod.queue != tally.waiting.front()->facts.queue) {
       return {"NotFollowed", "its group's pods name several queues; name one"};
     }
@@ -326,6 +327,16 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
   if (waiting >= needed) return {};
   return {"GangIncomplete", "its group starts together, and " + with_separators(needed - waiting) + " of " +
                                 with_separators(tally.size) + " pods have not been created"};
+}
+
+// The queue on hold that this one is, or is below; empty: none.
+std::string LiveEngine::held_by(const std::string& name) const {
+  std::set<std::string> seen;
+  for (auto queue = queues_.find(name); queue != queues_.end() && seen.insert(queue->first).second;
+       queue = queues_.find(queue->second.parent)) {
+    if (queue->second.hold) return queue->first;
+  }
+  return "";
 }
 
 // Those of its models that some node has; none if no node has any.
@@ -470,11 +481,18 @@ void LiveEngine::take(const Start& start, Time now) {
 std::map<std::string, QueueCounts> LiveEngine::count_by_queue() const {
   std::map<std::string, QueueCounts> counts;
   for (const auto& [name, queue] : queues_) counts[name];
-  for (const auto& [uid, member] : members_) {
-    const PodStage stage = member.facts.stage;
-    const bool placed = !member.running.is_none() || stage == PodStage::kBound;
-    if (placed) ++counts[member.facts.queue].running;
-    if (!placed && stage == PodStage::kWaiting) ++counts[member.facts.queue].pending;
+  for (const auto& [key, group] : groups_) {
+    bool runs = false, waits = false;
+    const PodFacts* pod = nullptr;
+    for (const std::uint64_t sequence : group.members) {
+      const Member& member = members_.at(by_sequence_.at(sequence));
+      const bool placed = !member.running.is_none() || member.facts.stage == PodStage::kBound;
+      runs = runs || placed;
+      waits = waits || (!placed && member.facts.stage == PodStage::kWaiting);
+      pod = &member.facts;
+    }
+    if (runs) ++counts[pod->queue].running;
+    if (waits && !runs) ++counts[pod->queue].pending;
   }
   return counts;
 }

@@ -69,8 +69,9 @@ struct Round {
   std::optional<Time> again_at;  // something becomes due then, even if nothing happens
 };
 
+// Workloads: a gang is one, and runs as soon as one of its pods does.
 struct QueueCounts {
-  std::int64_t pending = 0, running = 0;  // pods
+  std::int64_t pending = 0, running = 0;
   friend bool operator==(const QueueCounts&, const QueueCounts&) = default;
 };
 
@@ -137,6 +138,7 @@ class LiveEngine {
   QueueId add_queue(const std::string& name, std::set<std::string>& on_the_way);
   void add_new_nodes();
   FlavorId flavor_of(const NodeFacts& node);
+  std::string held_by(const std::string& queue) const;
   std::optional<FlavorSet> flavors_of(const PodFacts& pod) const;
   void settle(Time now);
   void place_found(Time now);

@@ -205,22 +205,26 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1"));
   engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = true});
+  engine.set_queue({.name = "below", .parent = "held", .order = {}});
   PodFacts unknown_queue = pod("unknown", 1);
   unknown_queue.queue = "nowhere";
   PodFacts held = pod("held", 1);
   held.queue = "held";
+  PodFacts below = pod("below", 1);
+  below.queue = "below";
   PodFacts other_type = pod("other", 1);
   other_type.gpu_models = {"B200", "A100"};
   PodFacts unfollowed = pod("unfollowed", 1);
   unfollowed.problem = "it asks for a hostPort, which is not followed yet; leave it out";
   PodFacts too_large = pod("large", 9);
-  for (const PodFacts& each : {unknown_queue, held, other_type, unfollowed, too_large}) engine.set_pod(each);
+  for (const PodFacts& each : {unknown_queue, held, below, other_type, unfollowed, too_large}) engine.set_pod(each);
   const Round round = engine.decide(Time{2000});
   EXPECT_TRUE(round.bindings.empty());
   EXPECT_EQ(reason_of(round, "unknown"),
             "QueueUnknown: there is no queue 'nowhere'; create it, or name another in the "
             "label berth.dev/queue");
   EXPECT_EQ(reason_of(round, "held"), "Held: queue 'held' is on hold");
+  EXPECT_EQ(reason_of(round, "below"), "Held: queue 'held' is on hold");
   EXPECT_EQ(reason_of(round, "other"), "GpuType: no node has a GPU of type B200 or A100");
   EXPECT_EQ(reason_of(round, "unfollowed"), "NotFollowed: " + unfollowed.problem);
   EXPECT_EQ(reason_of(round, "large"),
@@ -229,7 +233,7 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   engine.set_node(node("n2", 4, "A100"));
   EXPECT_EQ(names_of(engine.decide(Time{3000})), std::set<std::string>{"other"});
   engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = false});
-  EXPECT_EQ(names_of(engine.decide(Time{4000})), std::set<std::string>{"held"});
+  EXPECT_EQ(names_of(engine.decide(Time{4000})), (std::set<std::string>{"held", "below"}));
 }
 
 TEST(LiveEngine, AReasonIsToldWhenItChangesAndItsNumbersNotMoreOftenThanEveryTenSeconds) {
@@ -277,18 +281,19 @@ TEST(LiveEngine, PodsFoundWithoutRoomAreToldAndTakeTheirPlaceWhenThereIsSome) {
   EXPECT_EQ(engine.state().running(), 2u);
 }
 
-TEST(LiveEngine, CountsPodsByQueue) {
+TEST(LiveEngine, CountsWorkloadsByQueue) {
   LiveEngine engine(Seed{1});
   engine.set_queue({.name = "research", .parent = "", .order = Order::kFifo});
   engine.set_node(node("n1", 1));
   PodFacts other = pod("b", 1);
   other.queue = "research";
+  for (const char* name : {"g0", "g1"}) engine.set_pod(in_gang(pod(name, 8, 9000), "g", 2));
   engine.set_pod(pod("a", 1));
   engine.set_pod(other);
   engine.decide(Time{1000});
   const auto counts = engine.count_by_queue();
   EXPECT_EQ(counts.at(std::string(kDefaultQueue)).running + counts.at("research").running, 1);
-  EXPECT_EQ(counts.at(std::string(kDefaultQueue)).pending + counts.at("research").pending, 1);
+  EXPECT_EQ(counts.at(std::string(kDefaultQueue)).pending + counts.at("research").pending, 2) << "the gang is one";
 }
 
 // A world that obeys or refuses at random, forgets, restarts the scheduler, and loses nodes.

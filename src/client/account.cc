@@ -1,0 +1,169 @@
+#include "client/account.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "client/queue_tree.h"
+#include "manifest/timestamp.h"
+#include "model/quantity.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kOlderShownMax = 5;
+constexpr std::size_t kReasonsShownMax = 5;
+
+// Facts line up below each other: "  queue   default".
+class Lines {
+ public:
+  explicit Lines(std::string title) : text_(std::move(title) + "\n") {}
+  void add(std::string_view label, std::string_view fact) {
+    std::string line = "  " + std::string(label);
+    line.resize(std::max<std::size_t>(line.size() + 2, 10), ' ');
+    text_ += line + printable(fact) + "\n";
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
+std::string asks_in_words(const Work& work) {
+  const std::string per_pod = gpus_in_words(work.gpu_milli_per_pod);
+  std::string text = per_pod;
+  if (work.pods_at_once > 1) {
+    text = count_of(static_cast<std::size_t>(work.pods_at_once), "pod", "pods") + " with " + per_pod + " each";
+    if (work.gpu_milli() > 0) text += ", " + gpus_in_words(work.gpu_milli()) + " together";
+  }
+  if (!work.gpu_models.empty()) text += "; only " + work.gpu_models;
+  return text;
+}
+
+std::vector<const Work*> older_in_queue(const Work& work, const std::vector<Work>& others) {
+  std::vector<const Work*> older;
+  const auto age = [](const Work& each) {
+    return std::tie(each.created, each.name_space, each.name.kind, each.name.name);
+  };
+  for (const Work& each : others) {
+    if (each.queue == work.queue && each.state == WorkState::kWaiting && each.uid != work.uid &&
+        age(each) < age(work)) {
+      older.push_back(&each);
+    }
+  }
+  std::ranges::sort(older, [&](const Work* a, const Work* b) { return age(*a) < age(*b); });
+  return older;
+}
+
+std::string older_in_words(const Work& work, const std::vector<const Work*>& older, bool seen_all, Time now) {
+  const std::string unseen = seen_all ? "" : " (of namespace " + work.name_space + "; the others may not be seen)";
+  if (older.empty()) return "nothing older waits in its queue" + unseen;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(older.size(), kOlderShownMax); ++i) {
+    const Work& each = *older[i];
+    text += (i > 0 ? ", " : "") + each.name.to_string();
+    if (each.name_space != work.name_space) text += " of " + each.name_space;
+    text += " (" + gpus_in_words(each.gpu_milli()) + ", " + format_age(now - each.created) + ")";
+  }
+  if (older.size() > kOlderShownMax) text += ", and " + std::to_string(older.size() - kOlderShownMax) + " more";
+  return count_of(older.size(), "waits", "wait") + " longer in its queue" + unseen + ": " + text;
+}
+
+// Empty: nobody holds it.
+std::string hold_in_words(const std::vector<const Value*>& way) {
+  for (const Value* queue : way) {
+    if (!(*queue)["spec"]["hold"].truth()) continue;
+    const std::string name((*queue)["metadata"]["name"].text());
+    return "queue " + name + " is on hold, nothing of it starts; `kubectl patch queue " + name +
+           " --type=merge -p '{\"spec\":{\"hold\":false}}'` lets it go";
+  }
+  return "";
+}
+
+std::string queue_in_words(const Work& work, const std::vector<const Value*>& way) {
+  std::string text = work.queue;
+  if (way.empty()) return text;
+  const std::string_view order = (*way.front())["spec"]["order"].text();
+  if (order == "fifo") text += ", first come, first served (fifo)";
+  if (order == "fifo-skip") text += ", in turn, but who fits may pass (fifo-skip)";
+  if (order == "sjf") text += ", shortest declared run first (sjf)";
+  if (way.size() > 1) text += ", below " + std::string((*way[1])["metadata"]["name"].text());
+  return text;
+}
+
+void add_reasons(const Work& work, Lines& lines) {
+  const bool several = work.reasons.size() > 1;
+  for (std::size_t i = 0; i < std::min(work.reasons.size(), kReasonsShownMax); ++i) {
+    const auto& [reason, pods] = work.reasons[i];
+    lines.add(i == 0 ? "why" : "",
+              several ? count_of(static_cast<std::size_t>(pods), "pod: ", "pods: ") + reason : reason);
+  }
+  if (work.reasons.size() > kReasonsShownMax) {
+    lines.add("", "and " + std::to_string(work.reasons.size() - kReasonsShownMax) + " other reasons");
+  }
+}
+
+Value facts_of(const Work& work, const std::vector<const Work*>& older, bool seen_all, const std::string& hold) {
+  Value facts = Value::map_of({{"kind", work.name.kind},
+                               {"namespace", work.name_space},
+                               {"name", work.name.name},
+                               {"state", name_of(work.state)},
+                               {"created", format_timestamp(work.created)},
+                               {"queue", work.queue},
+                               {"gang", work.gang},
+                               {"pods", work.pods},
+                               {"podsReady", work.pods_ready},
+                               {"gpus", format_milli(work.gpu_milli())},
+                               {"gpusPerPod", format_milli(work.gpu_milli_per_pod)},
+                               {"gpuModels", work.gpu_models}});
+  for (const std::string& node : work.nodes) facts.at("nodes").push_back(node);
+  for (const auto& [reason, pods] : work.reasons) {
+    facts.at("reasons").push_back(Value::map_of({{"message", reason}, {"pods", pods}}));
+  }
+  for (const Work* each : older) {
+    facts.at("older").push_back(Value::map_of({{"kind", each->name.kind},
+                                               {"namespace", each->name_space},
+                                               {"name", each->name.name},
+                                               {"gpus", format_milli(each->gpu_milli())}}));
+  }
+  facts.set("olderOfAllNamespaces", seen_all);
+  facts.set("hold", !hold.empty());
+  return facts;
+}
+
+}  // namespace
+
+Account account_of(const Work& work, const std::vector<Work>& others, bool others_are_all,
+                   const std::vector<Value>& queues, Time now) {
+  const std::vector<const Value*> way = queue_and_parents(queues, work.queue);
+  const std::vector<const Work*> older = older_in_queue(work, others);
+  const std::string hold = hold_in_words(way);
+  Account account;
+  account.waits = work.state == WorkState::kWaiting || work.state == WorkState::kSuspended;
+  const std::string age = format_age(now - work.created);
+  Lines lines(work.name.to_string() + " of namespace " + printable(work.name_space) + ": " +
+              std::string(name_of(work.state)) + (account.waits ? " for " + age : ", created " + age + " ago"));
+  lines.add("queue", queue_in_words(work, way));
+  lines.add("asks", asks_in_words(work));
+  if (work.gang > 1) lines.add("gang", std::to_string(work.gang) + " pods start together or not at all");
+  lines.add("pods", std::to_string(work.pods_ready) + " of " + std::to_string(work.pods) + " run or are done");
+  std::string nodes;
+  for (const std::string& node : work.nodes) nodes += (nodes.empty() ? "" : ", ") + node;
+  if (!nodes.empty()) lines.add("nodes", nodes);
+  add_reasons(work, lines);
+  if (account.waits) {
+    if (!hold.empty()) lines.add("hold", hold);
+    lines.add("older", older_in_words(work, older, others_are_all, now));
+  }
+  account.text = std::move(lines).text();
+  account.facts = facts_of(work, older, others_are_all, hold);
+  return account;
+}
+
+}  // namespace berth

@@ -1,0 +1,44 @@
+// What the command line asks of an API server, and what a "no" means for whoever typed the command.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/transport.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+// Exit codes beside those of every command (0 done, 1 failed, 2 wrong usage or input).
+inline constexpr int kExitNotFound = 3;
+inline constexpr int kExitForbidden = 4;  // not signed in, or without the right
+inline constexpr int kExitConflict = 5;   // it exists already, or has changed meanwhile
+inline constexpr int kExitRefused = 6;    // by a quota or another rule of admission
+inline constexpr int kExitWaits = 7;      // what was asked about waits for a place
+inline constexpr int kExitTimedOut = 8;
+
+struct AskFailure {
+  int exit_code = 1;
+  std::string text;  // what went wrong, why, and what to do; one line
+};
+template <class T>
+using Asked = std::expected<T, AskFailure>;
+
+// Of an answer that is not ok().
+int exit_code_of(const ApiAnswer& answer);
+// `what` was wanted: "list jobs".
+AskFailure failure_of(const ApiAnswer& answer, std::string_view what);
+
+// All objects of a kind; an empty namespace: of all namespaces.
+Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
+Asked<Value> read_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                         std::string_view name);
+Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                           const Value& object);
+// What it owns is deleted after it.
+Asked<Value> delete_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                           std::string_view name);
+
+}  // namespace berth

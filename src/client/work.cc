@@ -1,0 +1,329 @@
+#include "client/work.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "base/wording.h"
+#include "manifest/labels.h"
+#include "manifest/timestamp.h"
+#include "model/quantity.h"
+
+namespace berth {
+namespace {
+
+// Of a table's cells; -o wide shows all.
+constexpr std::size_t kReasonCharactersMax = 72;
+constexpr std::size_t kNodesShownMax = 2;
+
+// Sums of what a server says stay far from the ends of 64 bits.
+constexpr std::int64_t kGpuMilliMax = std::int64_t{1} << 40;
+
+std::int64_t gpu_milli_of_container(const Value& container) {
+  const Value& resources = container["resources"];
+  const Value& amount = resources["requests"][kGpuResource].is_null() ? resources["limits"][kGpuResource]
+                                                                      : resources["requests"][kGpuResource];
+  const auto milli = parse_milli(amount.is_integer() ? std::to_string(amount.integer()) : std::string(amount.text()));
+  return milli ? std::clamp<std::int64_t>(*milli, 0, kGpuMilliMax) : 0;
+}
+
+std::string gpu_models_of(const Value& pod) {
+  const Value& product = pod["spec"]["nodeSelector"][kGpuProductLabel];
+  return std::string(product.is_text() ? product.text() : pod["metadata"]["annotations"][kGpuModelsAnnotation].text());
+}
+
+Time created_at(const Value& object) {
+  return parse_timestamp(object["metadata"]["creationTimestamp"].text()).value_or(Time{});
+}
+
+const Value& condition_of(const Value& object, std::string_view type) {
+  static const Value kNone;
+  for (const Value& condition : object["status"]["conditions"].items()) {
+    if (condition["type"].text() == type) return condition;
+  }
+  return kNone;
+}
+
+std::string_view owning_job(const Value& pod) {
+  for (const Value& owner : pod["metadata"]["ownerReferences"].items()) {
+    if (owner["controller"].truth() && owner["kind"].text() == "Job") return owner["uid"].text();
+  }
+  return {};
+}
+
+std::string why_pod_waits(const Value& pod) {
+  const Value& gates = pod["spec"]["schedulingGates"];
+  if (!gates.items().empty()) return "scheduling gate " + std::string(gates.items().front()["name"].text());
+  const std::string_view told = condition_of(pod, "PodScheduled")["message"].text();
+  return told.empty() ? "the scheduler has not looked at it yet" : std::string(told);
+}
+
+// What the pods of one piece of work are doing.
+struct PodTally {
+  int waiting = 0, starting = 0, running = 0, succeeded = 0, failed = 0;
+  std::map<std::string, int> reasons;
+  std::map<std::string, int> nodes;
+
+  void add(const Value& pod) {
+    const std::string_view phase = pod["status"]["phase"].text();
+    if (phase == "Succeeded") {
+      ++succeeded;
+    } else if (phase == "Failed") {
+      ++failed;
+    } else if (const std::string_view node = pod["spec"]["nodeName"].text(); node.empty()) {
+      ++waiting;
+      ++reasons[why_pod_waits(pod)];
+    } else {
+      ++(phase == "Running" ? running : starting);
+      ++nodes[std::string(node)];
+    }
+  }
+};
+
+void take_tally(const PodTally& tally, Work& work) {
+  work.reasons.assign(tally.reasons.begin(), tally.reasons.end());
+  std::ranges::stable_sort(work.reasons, [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [node, count] : tally.nodes) work.nodes.push_back(node);
+  work.pods_ready = tally.running + tally.succeeded;
+  // When all have succeeded the Job is not yet marked as complete for a moment.
+  const bool all_done = tally.succeeded > 0 && tally.waiting + tally.starting == 0;
+  work.state = tally.running > 0 || all_done ? WorkState::kRunning
+               : tally.starting > 0          ? WorkState::kStarting
+                                             : WorkState::kWaiting;
+}
+
+Work work_of(const Value& object, std::string kind, const Value& pod) {
+  Work work;
+  const Value& metadata = object["metadata"];
+  work.name = {.kind = std::move(kind), .name = std::string(metadata["name"].text())};
+  work.name_space = metadata["namespace"].text();
+  work.uid = metadata["uid"].text();
+  work.queue = metadata["labels"][kQueueLabel].text(pod["metadata"]["labels"][kQueueLabel].text(kDefaultQueue));
+  work.gpu_milli_per_pod = gpu_milli_of_pod(pod);
+  work.gpu_models = gpu_models_of(pod);
+  work.created = created_at(object);
+  return work;
+}
+
+int count_of(const Value& number, std::int64_t otherwise) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(number.integer(otherwise), 0, std::numeric_limits<std::int32_t>::max()));
+}
+
+void say_reason(Work& work, std::string text) { work.reasons = {{std::move(text), work.pods}}; }
+
+Work read_job(const Value& job, const PodTally& tally) {
+  const Value& spec = job["spec"];
+  Work work = work_of(job, "job", spec["template"]);
+  const int parallelism = count_of(spec["parallelism"], 1);
+  work.pods = count_of(spec["completions"], parallelism);
+  work.pods_at_once = std::min(parallelism, work.pods);
+  const bool alone = job["metadata"]["annotations"][kGangAnnotation].text() == "false";
+  work.gang = alone || work.pods_at_once < 2 ? 0 : work.pods_at_once;
+  take_tally(tally, work);
+  const Value& failed = condition_of(job, "Failed");
+  if (failed["status"].text() == "True") {
+    work.state = WorkState::kFailed;
+    say_reason(work, std::string(failed["reason"].text()) + ": " + std::string(failed["message"].text()));
+  } else if (condition_of(job, "Complete")["status"].text() == "True") {
+    work.state = WorkState::kSucceeded;
+    work.pods_ready = count_of(job["status"]["succeeded"], work.pods_ready);
+    work.reasons.clear();
+  } else if (!job["metadata"]["deletionTimestamp"].is_null()) {
+    work.state = WorkState::kEnding;
+  } else if (spec["suspend"].truth()) {
+    work.state = WorkState::kSuspended;
+    say_reason(work, "its spec.suspend is true");
+  } else if (work.state == WorkState::kWaiting && work.reasons.empty()) {
+    say_reason(work, "its pods are not made yet");
+  }
+  return work;
+}
+
+// "8", "0.5"
+std::string gpu_count(std::int64_t gpu_milli) {
+  std::string text = std::to_string(gpu_milli / 1000);
+  if (gpu_milli % 1000 != 0) {
+    text += "." + std::to_string(1000 + gpu_milli % 1000).substr(1);
+    while (text.ends_with('0')) text.pop_back();
+  }
+  return text;
+}
+
+std::string nodes_in_words(const std::vector<std::string>& nodes, std::size_t shown_max) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(nodes.size(), shown_max); ++i) text += (i > 0 ? "," : "") + nodes[i];
+  if (nodes.size() > shown_max) text += " +" + std::to_string(nodes.size() - shown_max);
+  return text.empty() ? "-" : text;
+}
+
+ListingRow row_of(const Work& work, Time now) {
+  ListingRow row;
+  row.name = work.name.to_string();
+  const std::string reason = work.reasons.empty() ? std::string() : work.reasons.front().first;
+  const std::string pods = std::to_string(work.pods_ready) + "/" + std::to_string(work.pods);
+  row.cells = {row.name,
+               work.queue,
+               std::string(name_of(work.state)),
+               pods,
+               work.gpu_milli() == 0 ? "-" : gpu_count(work.gpu_milli()),
+               nodes_in_words(work.nodes, kNodesShownMax),
+               nodes_in_words(work.nodes, work.nodes.size()),
+               format_age(now - work.created),
+               reason.empty() ? "-" : shortened(reason, kReasonCharactersMax),
+               reason.empty() ? "-" : reason};
+  Value nodes = Value::list();
+  for (const std::string& node : work.nodes) nodes.push_back(node);
+  row.facts = Value::map_of({{"kind", work.name.kind},
+                             {"namespace", work.name_space},
+                             {"name", work.name.name},
+                             {"queue", work.queue},
+                             {"state", name_of(work.state)},
+                             {"pods", work.pods},
+                             {"podsReady", work.pods_ready},
+                             {"gpus", format_milli(work.gpu_milli())},
+                             {"nodes", std::move(nodes)},
+                             {"created", format_timestamp(work.created)},
+                             {"reason", reason}});
+  return row;
+}
+
+}  // namespace
+
+Result<WorkName> parse_work_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view kind = slash == std::string_view::npos ? "job" : text.substr(0, slash);
+  const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
+  constexpr std::array<std::string_view, 4> kJobs = {"job", "jobs", "job.batch", "jobs.batch"};
+  constexpr std::array<std::string_view, 3> kPods = {"pod", "pods", "po"};
+  const bool job = std::ranges::find(kJobs, kind) != kJobs.end();
+  const bool pod = std::ranges::find(kPods, kind) != kPods.end();
+  if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod)) {
+    return Complaints(quote(text) + " names neither a job nor a pod; write job/NAME or pod/NAME");
+  }
+  return WorkName{.kind = job ? "job" : "pod", .name = std::string(name)};
+}
+
+std::string_view name_of(WorkState state) {
+  switch (state) {
+    case WorkState::kWaiting:
+      return "waiting";
+    case WorkState::kSuspended:
+      return "suspended";
+    case WorkState::kStarting:
+      return "starting";
+    case WorkState::kRunning:
+      return "running";
+    case WorkState::kEnding:
+      return "ending";
+    case WorkState::kSucceeded:
+      return "succeeded";
+    case WorkState::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+bool has_ended(WorkState state) { return state == WorkState::kSucceeded || state == WorkState::kFailed; }
+
+Work read_pod_work(const Value& pod) {
+  PodTally tally;
+  tally.add(pod);
+  Work work = work_of(pod, "pod", pod);
+  take_tally(tally, work);
+  const Value& metadata = pod["metadata"];
+  for (const std::string_view key : {kGroupSizeAnnotation, kKueueGroupSizeAnnotation}) {
+    if (const auto size = parse_integer(metadata["annotations"][key].text(), 1, 1'000'000); size && work.gang == 0) {
+      work.gang = static_cast<int>(*size);
+    }
+  }
+  if (tally.succeeded > 0) {
+    work.state = WorkState::kSucceeded;
+  } else if (tally.failed > 0) {
+    work.state = WorkState::kFailed;
+    const std::string_view reason = pod["status"]["reason"].text("it ended with an error");
+    say_reason(work, std::string(pod["status"]["message"].text(reason)));
+  } else if (!metadata["deletionTimestamp"].is_null()) {
+    work.state = WorkState::kEnding;
+  }
+  return work;
+}
+
+std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods) {
+  std::map<std::string_view, PodTally> tallies;
+  std::vector<Work> work;
+  for (const Value& pod : pods) {
+    if (const std::string_view job = owning_job(pod); job.empty()) {
+      work.push_back(read_pod_work(pod));
+    } else {
+      tallies[job].add(pod);
+    }
+  }
+  for (const Value& job : jobs) work.push_back(read_job(job, tallies[job["metadata"]["uid"].text()]));
+  std::ranges::sort(work, [](const Work& a, const Work& b) {
+    return std::tie(a.name_space, a.created, a.name.kind, a.name.name) <
+           std::tie(b.name_space, b.created, b.name.kind, b.name.name);
+  });
+  return work;
+}
+
+Listing list_work(const std::vector<Work>& work, bool with_namespace, Time now) {
+  Listing listing;
+  listing.columns = {{"NAME"},
+                     {"QUEUE"},
+                     {"STATE"},
+                     {"PODS"},
+                     {"GPUS"},
+                     {"NODES", ShownIn::kNarrow},
+                     {"NODES", ShownIn::kWide},
+                     {"AGE"},
+                     {"REASON", ShownIn::kNarrow},
+                     {"REASON", ShownIn::kWide}};
+  if (with_namespace) listing.columns.insert(listing.columns.begin(), {"NAMESPACE"});
+  for (const Work& each : work) {
+    listing.rows.push_back(row_of(each, now));
+    auto& cells = listing.rows.back().cells;
+    if (with_namespace) cells.insert(cells.begin(), each.name_space);
+  }
+  return listing;
+}
+
+std::string nearest_work(const WorkName& name, const std::vector<Work>& work) {
+  std::vector<std::string_view> known;
+  for (const Work& each : work) {
+    if (each.name.kind == name.kind) known.push_back(each.name.name);
+  }
+  const std::string_view near = nearest_word(name.name, known);
+  return near.empty() ? std::string() : name.kind + "/" + std::string(near);
+}
+
+std::int64_t gpu_milli_of_pod(const Value& pod) {
+  std::int64_t together = 0;
+  for (const Value& container : pod["spec"]["containers"].items()) {
+    together = std::min(together + gpu_milli_of_container(container), kGpuMilliMax);
+  }
+  for (const Value& container : pod["spec"]["initContainers"].items()) {
+    together = std::max(together, gpu_milli_of_container(container));
+  }
+  const auto part = parse_integer(pod["metadata"]["annotations"][kGpuMilliAnnotation].text(), 1, 1000);
+  return part && together == 1000 ? *part : together;
+}
+
+std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view job_uid) {
+  std::vector<Value> found;
+  for (const Value& pod : pods) {
+    if (owning_job(pod) == job_uid) found.push_back(pod);
+  }
+  return found;
+}
+
+std::string gpus_in_words(std::int64_t gpu_milli) {
+  if (gpu_milli == 0) return "no GPU";
+  return gpu_count(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU");
+}
+
+}  // namespace berth

@@ -1,0 +1,80 @@
+// Jobs, and pods that belong to none, as those see them who wait for them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "client/listing.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+// "job/hello", "pod/p1"; a name alone is a job's.
+struct WorkName {
+  std::string kind = "job";  // or "pod"
+  std::string name;
+
+  std::string to_string() const { return kind + "/" + name; }
+  std::string qualified() const { return kind == "job" ? "jobs.batch" : "pods"; }
+  friend bool operator==(const WorkName&, const WorkName&) = default;
+};
+Result<WorkName> parse_work_name(std::string_view text);
+
+enum class WorkState : std::uint8_t {
+  kWaiting,    // no pod of it has a place
+  kSuspended,  // by its owner
+  kStarting,   // has a place
+  kRunning,
+  kEnding,  // deleted, but not gone
+  kSucceeded,
+  kFailed,
+};
+std::string_view name_of(WorkState state);
+bool has_ended(WorkState state);
+
+struct Work {
+  WorkName name;
+  std::string name_space;
+  std::string uid;
+  std::string queue;
+  WorkState state = WorkState::kWaiting;
+  // Why pods wait and how many say so, the most frequent first; or why it failed.
+  std::vector<std::pair<std::string, int>> reasons;
+  int pods = 1;          // it wants in all
+  int pods_at_once = 1;  // it wants to run together
+  int pods_ready = 0;    // of pods: run or have succeeded
+  int gang = 0;          // pods that start together; 0: each for itself
+  std::int64_t gpu_milli_per_pod = 0;
+  std::string gpu_models;          // "H100|A100"; empty: any
+  std::vector<std::string> nodes;  // where its live pods are, each once
+  Time created;
+
+  std::int64_t gpu_milli() const { return gpu_milli_per_pod * pods_at_once; }
+};
+
+// In the order of their creation, namespace by namespace. Pods of a Job that is not among `jobs` are left out.
+std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods);
+
+// A pod by itself, also one of a Job.
+Work read_pod_work(const Value& pod);
+
+Listing list_work(const std::vector<Work>& work, bool with_namespace, Time now);
+
+// Names of the same kind that may have been meant by one that is not there; empty if none is near.
+std::string nearest_work(const WorkName& name, const std::vector<Work>& work);
+
+// What a pod, or a Job's template, asks of GPUs, in thousandths.
+std::int64_t gpu_milli_of_pod(const Value& pod);
+
+// Pods of that Job, by their controller.
+std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view job_uid);
+
+// "2 GPUs", "1 GPU", "0.5 GPU", "no GPU".
+std::string gpus_in_words(std::int64_t gpu_milli);
+
+}  // namespace berth

@@ -1,0 +1,270 @@
+// What people see of jobs, pods, queues and nodes: objects in, rows and sentences out.
+#include "client/work.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/account.h"
+#include "client/listing.h"
+#include "client/node_map.h"
+#include "client/queue_tree.h"
+#include "manifest/timestamp.h"
+#include "manifest/yaml.h"
+
+namespace berth {
+namespace {
+
+const Time kNow = parse_timestamp("2026-11-21T10:00:00Z").value_or(Time{});
+
+std::vector<Value> objects(std::string_view yaml) { return parse_yaml(yaml).value(); }
+
+constexpr std::string_view kJob =
+    "metadata: {name: train, namespace: ml, uid: u1, creationTimestamp: '2026-11-21T09:00:00Z',\n"
+    "           labels: {berth.dev/queue: research}}\n"
+    "spec:\n"
+    "  completions: 2\n"
+    "  parallelism: 2\n"
+    "  template:\n"
+    "    metadata: {annotations: {berth.dev/gpu-models: H100|A100}}\n"
+    "    spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: '8'}}}]}\n";
+
+// A pod of it; `more` is YAML of its spec and status.
+std::string pod_of(const std::string& name, const std::string& more) {
+  return "---\nmetadata: {name: " + name +
+         ", namespace: ml, ownerReferences: [{kind: Job, controller: true, uid: u1}]}\n" + more + "\n";
+}
+
+std::string waiting(const std::string& name, const std::string& why) {
+  return pod_of(name,
+                "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', message: " + why + "}]}");
+}
+
+std::string placed(const std::string& name, const std::string& node, const std::string& phase) {
+  return pod_of(name, "spec: {nodeName: " + node + "}\nstatus: {phase: " + phase + "}");
+}
+
+Work one(const std::string& job, const std::string& pods) {
+  const std::vector<Work> work = read_work(objects(job), objects(pods));
+  EXPECT_EQ(work.size(), 1U);
+  return work.empty() ? Work() : work.front();
+}
+
+TEST(Work, TheStateOfAJobIsThatOfItsPodsUntilItHasEnded) {
+  const std::string job(kJob);
+  struct Case {
+    const char* what;
+    std::string job, pods;
+    std::string state, reason;
+    int ready;
+  };
+  const Case cases[] = {
+      {"no pods yet", job, "", "waiting", "its pods are not made yet", 0},
+      {"both wait", job, waiting("a", "full") + waiting("b", "full"), "waiting", "full", 0},
+      {"one has a place", job, placed("a", "n1", "Pending") + waiting("b", "full"), "starting", "full", 0},
+      {"one runs", job, placed("a", "n1", "Running") + waiting("b", "full"), "running", "full", 1},
+      {"one is done", job, placed("a", "n1", "Succeeded") + placed("b", "n1", "Running"), "running", "", 2},
+      {"all done, not yet marked so", job, placed("a", "n1", "Succeeded") + placed("b", "n1", "Succeeded"), "running",
+       "", 2},
+      {"suspended", job + "  suspend: true\n", "", "suspended", "its spec.suspend is true", 0},
+      {"succeeded", job + "status: {succeeded: 2, conditions: [{type: Complete, status: 'True'}]}\n", "", "succeeded",
+       "", 2},
+      {"failed",
+       job +
+           "status: {conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded, message: too often}]}\n",
+       "", "failed", "BackoffLimitExceeded: too often", 0},
+      {"a pod of another job", job, "metadata: {name: x, ownerReferences: [{kind: Job, controller: true, uid: u9}]}\n",
+       "waiting", "its pods are not made yet", 0},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const Work work = one(each.job, each.pods);
+    EXPECT_EQ(name_of(work.state), each.state);
+    EXPECT_EQ(work.reasons.empty() ? "" : work.reasons.front().first, each.reason);
+    EXPECT_EQ(work.pods_ready, each.ready);
+    EXPECT_EQ(work.gpu_milli(), 16'000);
+    EXPECT_EQ(work.queue, "research");
+    EXPECT_EQ(work.gang, 2);
+  }
+}
+
+TEST(Work, APodWithoutAJobStandsForItself) {
+  struct Case {
+    const char* what;
+    std::string pod;
+    std::string row;
+  };
+  const std::string begin = "metadata: {name: p, namespace: ml, creationTimestamp: '2026-11-21T09:59:00Z'";
+  const Case cases[] = {
+      {"runs", begin + "}\nspec: {nodeName: n1}\nstatus: {phase: Running}\n", "pod/p default running 1/1 - n1 60s -"},
+      {"gated", begin + "}\nspec: {schedulingGates: [{name: wait}]}\n",
+       "pod/p default waiting 0/1 - - 60s scheduling gate wait"},
+      {"part of a GPU",
+       begin + ", annotations: {berth.dev/gpu-milli: '500'}}\n"
+               "spec: {containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}\n",
+       "pod/p default waiting 0/1 0.5 - 60s the scheduler has not looked at it yet"},
+      {"failed", begin + "}\nstatus: {phase: Failed, reason: Evicted, message: 'no\n  memory'}\n",
+       "pod/p default failed 0/1 - - 60s no memory"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const std::vector<Work> work = read_work({}, objects(each.pod));
+    const Listing listing = list_work(work, false, kNow);
+    ASSERT_EQ(listing.rows.size(), 1U);
+    std::string row;
+    for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+      if (listing.columns[i].shown_in != ShownIn::kWide) row += (row.empty() ? "" : " ") + listing.rows[0].cells[i];
+    }
+    EXPECT_EQ(row, each.row);
+  }
+}
+
+TEST(Work, NamesAreOfJobsUnlessTheySayOtherwise) {
+  for (const auto& [text, meant] : std::vector<std::pair<std::string, std::string>>{{"x", "job/x"},
+                                                                                    {"job/x", "job/x"},
+                                                                                    {"jobs.batch/x", "job/x"},
+                                                                                    {"pods/x", "pod/x"},
+                                                                                    {"po/x", "pod/x"},
+                                                                                    {"node/x", ""},
+                                                                                    {"job/", ""},
+                                                                                    {"", ""},
+                                                                                    {"job/x/y", ""}}) {
+    SCOPED_TRACE(text);
+    const auto name = parse_work_name(text);
+    EXPECT_EQ(name ? name->to_string() : "", meant);
+  }
+  const std::vector<Work> work = read_work(objects(kJob), {});
+  EXPECT_EQ(nearest_work({.kind = "job", .name = "trains"}, work), "job/train");
+  EXPECT_EQ(nearest_work({.kind = "pod", .name = "trains"}, work), "");
+}
+
+TEST(Listing, AlignsCharactersAndObeysNoTerminalCodes) {
+  Listing listing;
+  listing.columns = {{"NAME"}, {"SHORT", ShownIn::kNarrow}, {"WHOLE", ShownIn::kWide}};
+  listing.rows = {{"job/ä", {"ää", "s", "w"}, Value::map_of({{"name", "a"}})},
+                  {"job/b", {"b\x1b[31m", "t", "v"}, Value::map_of({{"name", "b"}})}};
+  EXPECT_EQ(listing.to_text(OutputFormat::kTable), "NAME     SHORT\nää       s\nb?[31m   t\n");
+  EXPECT_EQ(listing.to_text(OutputFormat::kWide), "NAME     WHOLE\nää       w\nb?[31m   v\n");
+  EXPECT_EQ(listing.to_text(OutputFormat::kName), "job/ä\njob/b\n");
+  EXPECT_EQ(listing.to_text(OutputFormat::kYaml), "items:\n- name: a\n- name: b\n");
+  EXPECT_EQ(Listing().to_text(OutputFormat::kTable), "");
+  EXPECT_EQ(Listing().to_text(OutputFormat::kJson), "{\n  \"items\": []\n}\n");
+  EXPECT_EQ(shortened("äbcdefgh", 6), "äbc...");
+  EXPECT_EQ(shortened("äbcdef", 6), "äbcdef");
+  EXPECT_FALSE(parse_output_format("xml"));
+}
+
+TEST(NodeMap, DrawsWhoHoldsWhichDevice) {
+  const auto nodes = objects(
+      "metadata: {name: b, labels: {nvidia.com/gpu.product: H100}}\n"
+      "status: {allocatable: {nvidia.com/gpu: '4'}, conditions: [{type: Ready, status: 'True'}]}\n"
+      "---\nmetadata: {name: a}\nspec: {unschedulable: true}\nstatus: {}\n"
+      "---\nmetadata: {name: c}\nstatus: {allocatable: {nvidia.com/gpu: '999'}}\n");
+  const auto pod = [](const std::string& annotations, int gpus, const std::string& phase) {
+    return "---\nmetadata: {annotations: {" + annotations +
+           "}}\nspec: {nodeName: b, containers: [{resources: {limits: " + "{nvidia.com/gpu: '" + std::to_string(gpus) +
+           "'}}}]}\nstatus: {phase: " + phase + "}\n";
+  };
+  struct Case {
+    const char* what;
+    std::string pods;
+    std::string map, free;
+  };
+  const Case cases[] = {
+      {"empty", "", "[....]", "4/4"},
+      {"named devices", pod("berth.dev/gpus: '0,3'", 2, "Running"), "[#..#]", "2/4"},
+      {"unnamed ones take what is left", pod("", 1, "Running") + pod("berth.dev/gpus: '0'", 1, "Running"), "[##..]",
+       "2/4"},
+      {"a part", pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '300'", 1, "Running"), "[..+.]", "3/4"},
+      {"parts of one device make it whole",
+       pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '500'", 1, "Running") +
+           pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '500'", 1, "Pending"),
+       "[..#.]", "3/4"},
+      {"ended pods hold nothing", pod("berth.dev/gpus: '0'", 1, "Succeeded"), "[....]", "4/4"},
+      {"more than there are", pod("berth.dev/gpus: '0,1,7,x'", 9, "Running"), "[##..]", "2/4"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const Listing listing = list_nodes(nodes, each.pods.empty() ? std::vector<Value>() : objects(each.pods));
+    ASSERT_EQ(listing.rows.size(), 3U);
+    EXPECT_EQ(listing.rows[0].cells[0] + " " + listing.rows[0].cells[5], "a not-ready,cordoned");
+    EXPECT_EQ(listing.rows[1].cells[2], each.map);
+    EXPECT_EQ(listing.rows[1].cells[3], each.free);
+    EXPECT_EQ(listing.rows[2].cells[2], "-");
+  }
+}
+
+TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
+  const auto queues = objects(
+      "metadata: {name: vision}\nspec: {parent: research, order: fifo}\nstatus: {pending: 3, running: 1}\n"
+      "---\nmetadata: {name: research}\nspec: {hold: true}\n"
+      "---\nmetadata: {name: default}\nspec: {order: sjf}\n"
+      "---\nmetadata: {name: lost}\nspec: {parent: nowhere}\n"
+      "---\nmetadata: {name: u}\nspec: {parent: v}\n---\nmetadata: {name: v}\nspec: {parent: u}\n");
+  EXPECT_EQ(list_queues(queues).to_text(OutputFormat::kTable),
+            "NAME       PARENT     ORDER   PENDING   RUNNING   HOLD\n"
+            "default    -          sjf     0         0         no\n"
+            "lost       nowhere    -       0         0         no\n"
+            "research   -          -       0         0         yes\n"
+            "  vision   research   fifo    3         1         no\n"
+            "v          u          -       0         0         no\n"
+            "u          v          -       0         0         no\n");
+  EXPECT_EQ(queue_and_parents(queues, "vision").size(), 2U);
+  EXPECT_LE(queue_and_parents(queues, "u").size(), queues.size() + 1);
+}
+
+TEST(Account, SaysWhyAndWhoIsOlder) {
+  const std::vector<Work> all = read_work(
+      objects(std::string(kJob) +
+              "---\nmetadata: {name: old, namespace: web, uid: u2, creationTimestamp: '2026-11-21T08:00:00Z',\n"
+              "           labels: {berth.dev/queue: research}}\n"
+              "spec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: '4'}}}]}}}\n"
+              "---\nmetadata: {name: young, namespace: ml, uid: u3, creationTimestamp: '2026-11-21T09:30:00Z',\n"
+              "           labels: {berth.dev/queue: research}}\nspec: {}\n"
+              "---\nmetadata: {name: elsewhere, namespace: ml, uid: u4, creationTimestamp: '2026-11-21T07:00:00Z'}\n"
+              "spec: {}\n"),
+      objects(waiting("a", "'no room'") + waiting("b", "'no room'")));
+  const auto queues = objects(
+      "metadata: {name: research}\nspec: {parent: top, order: fifo}\n"
+      "---\nmetadata: {name: top}\nspec: {hold: true}\n");
+  const auto train = std::ranges::find(all, "train", [](const Work& work) { return work.name.name; });
+  ASSERT_NE(train, all.end());
+  const Account account = account_of(*train, all, true, queues, kNow);
+  EXPECT_TRUE(account.waits);
+  EXPECT_EQ(account.text,
+            "job/train of namespace ml: waiting for 60m\n"
+            "  queue   research, first come, first served (fifo), below top\n"
+            "  asks    2 pods with 8 GPUs each, 16 GPUs together; only H100|A100\n"
+            "  gang    2 pods start together or not at all\n"
+            "  pods    0 of 2 run or are done\n"
+            "  why     no room\n"
+            "  hold    queue top is on hold, nothing of it starts; `kubectl patch queue top --type=merge -p "
+            "'{\"spec\":{\"hold\":false}}'` lets it go\n"
+            "  older   1 waits longer in its queue: job/old of web (4 GPUs, 120m)\n");
+  EXPECT_EQ(account.facts["older"].items().size(), 1U);
+  EXPECT_EQ(account.facts["reasons"].items().front()["pods"].integer(), 2);
+
+  const Account blind = account_of(*train, {*train}, false, {}, kNow);
+  EXPECT_NE(blind.text.find("nothing older waits in its queue (of namespace ml; the others may not be seen)"),
+            std::string::npos)
+      << blind.text;
+  const Account running = account_of(one(std::string(kJob), placed("a", "n1", "Running")), all, true, queues, kNow);
+  EXPECT_FALSE(running.waits);
+  EXPECT_EQ(running.text.find("older"), std::string::npos);
+}
+
+TEST(Work, GpusAreSaidAsPeopleSayThem) {
+  for (const auto& [milli, words] : std::vector<std::pair<std::int64_t, std::string>>{
+           {0, "no GPU"}, {500, "0.5 GPU"}, {1000, "1 GPU"}, {1050, "1.05 GPUs"}, {16'000, "16 GPUs"}}) {
+    EXPECT_EQ(gpus_in_words(milli), words);
+  }
+}
+
+}  // namespace
+}  // namespace berth
