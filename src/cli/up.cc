@@ -53,11 +53,10 @@ std::vector<std::string> apiserver_arguments(const std::string& data, const std:
 std::vector<ChildProcess> processes_of(const DataFolder& folder, const std::string& listen, const std::string& nodes,
                                        const std::string& data, const std::string& identity) {
   return {
-      {.name = "apiserver",
-       .arguments = apiserver_arguments(data, listen),
-       .log = folder.path("log/apiserver.log")},
+      {.name = "apiserver", .arguments = apiserver_arguments(data, listen), .log = folder.path("log/apiserver.log")},
       {.name = "scheduler",
-       .arguments = {"scheduler", "--kubeconfig", folder.scheduler_kubeconfig(), "--journal", folder.path("journal"), "--identity", identity},
+       .arguments = {"scheduler", "--kubeconfig", folder.scheduler_kubeconfig(), "--journal", folder.path("journal"),
+                     "--identity", identity},
        .log = folder.path("log/scheduler.log")},
       {.name = "node-agent",
        .arguments = {"node-agent", "--kubeconfig", folder.agent_kubeconfig(), "--nodes", nodes, "--logs",

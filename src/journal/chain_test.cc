@@ -31,8 +31,9 @@ Journal small_journal(std::uint32_t sections) {
   for (std::uint32_t section = 0; section < sections; ++section) {
     journal.headers.push_back(journal.parts.size());
     journal.parts.push_back(writer.begin_section(section, sections));
-    for (const JournalRecord& record : {JournalRecord(Event(RunConfigured{Seed{7}, PlacementPolicy::kFgd})),
-                                 JournalRecord(Event(NodeFailed{NodeId(3)})), JournalRecord(RunClosed{section})}) {
+    for (const JournalRecord& record :
+         {JournalRecord(Event(RunConfigured{Seed{7}, PlacementPolicy::kFgd})),
+          JournalRecord(Event(NodeFailed{NodeId(3)})), JournalRecord(RunClosed{section})}) {
       journal.parts.push_back(writer.append(encode(record)));
     }
   }

@@ -83,8 +83,8 @@ struct WorkloadFound {
   PodPlacement pod;
 };
 
-using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound>;
+using Event =
+    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
+                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound>;
 
 }  // namespace berth

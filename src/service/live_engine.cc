@@ -478,25 +478,4 @@ void LiveEngine::take(const Start& start, Time now) {
   }
 }
 
-std::map<std::string, QueueCounts> LiveEngine::count_by_queue() const {
-  std::map<std::string, QueueCounts> counts;
-  for (const auto& [name, queue] : queues_) counts[name];
-  for (const auto& [key, group] : groups_) {
-    bool runs = false, waits = false;
-    const PodFacts* pod = nullptr;
-    for (const std::uint64_t sequence : group.members) {
-      const Member& member = members_.at(by_sequence_.at(sequence));
-      const bool placed = !member.running.is_none() || member.facts.stage == PodStage::kBound;
-      runs = runs || placed;
-      waits = waits || (!placed && member.facts.stage == PodStage::kWaiting);
-      pod = &member.facts;
-    }
-    if (runs) ++counts[pod->queue].running;
-    if (waits && !runs) ++counts[pod->queue].pending;
-  }
-  return counts;
-}
-
-std::map<std::string, std::string> LiveEngine::pods_without_room() const { return without_room_; }
-
 }  // namespace berth

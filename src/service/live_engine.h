@@ -36,6 +36,7 @@ struct Binding {
 // Why a pod waits, when that has changed.
 struct WaitingReason {
   PodName pod;
+  OwnerFacts owner;
   std::string text;    // "Capacity: 0 of 4 nodes: 4 too few free GPUs"
   bool first = false;  // nothing was told of it before
 };

@@ -1,4 +1,4 @@
-// What a LiveEngine says: why pods wait, and which half-begun gangs are taken back.
+// What a LiveEngine says: why pods wait, which half-begun gangs are taken back, how much waits and runs.
 #include <algorithm>
 #include <utility>
 
@@ -102,7 +102,8 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
     const bool first = member->told.empty();
     member->told = text;
     member->told_at = now;
-    round.reasons.push_back({{member->facts.uid, member->facts.name_space, member->facts.name}, text, first});
+    round.reasons.push_back(
+        {{member->facts.uid, member->facts.name_space, member->facts.name}, member->facts.owner, text, first});
   }
 }
 
@@ -142,5 +143,26 @@ void LiveEngine::tell(Round& round, Time now) {
     }
   }
 }
+
+std::map<std::string, QueueCounts> LiveEngine::count_by_queue() const {
+  std::map<std::string, QueueCounts> counts;
+  for (const auto& [name, queue] : queues_) counts[name];
+  for (const auto& [key, group] : groups_) {
+    bool runs = false, waits = false;
+    const PodFacts* pod = nullptr;
+    for (const std::uint64_t sequence : group.members) {
+      const Member& member = members_.at(by_sequence_.at(sequence));
+      const bool placed = !member.running.is_none() || member.facts.stage == PodStage::kBound;
+      runs = runs || placed;
+      waits = waits || (!placed && member.facts.stage == PodStage::kWaiting);
+      pod = &member.facts;
+    }
+    if (runs) ++counts[pod->queue].running;
+    if (waits && !runs) ++counts[pod->queue].pending;
+  }
+  return counts;
+}
+
+std::map<std::string, std::string> LiveEngine::pods_without_room() const { return without_room_; }
 
 }  // namespace berth

@@ -180,6 +180,10 @@ class RunningScheduler final : public LiveScheduler {
 
   void tell(const WaitingReason& reason, Time now) {
     record(reason.pod, EventRecorder::Type::kWarning, "FailedScheduling", reason.text);
+    // Whoever asks about the Job finds it there too, once for all of its pods.
+    if (!reason.owner.uid.empty()) {
+      record(reason.owner, reason.pod.name_space, EventRecorder::Type::kWarning, "FailedScheduling", reason.text);
+    }
     outbox_.send(Outbox::Urgency::kTelling, waiting_call(reason, now),
                  [this, uid = reason.pod.uid](const ApiAnswer& answer) {
                    if (is_passing(answer)) later(kRetryMax, [this, uid] { engine_->note_not_told(uid); });
@@ -201,10 +205,13 @@ class RunningScheduler final : public LiveScheduler {
   }
 
   void record(const PodName& pod, EventRecorder::Type type, const char* reason, const std::string& note) {
-    const Value object = Value::map_of(
-        {{"apiVersion", "v1"},
-         {"kind", "Pod"},
-         {"metadata", Value::map_of({{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid}})}});
+    record({.api_version = "v1", .kind = "Pod", .name = pod.name, .uid = pod.uid}, pod.name_space, type, reason, note);
+  }
+  void record(const OwnerFacts& about, const std::string& name_space, EventRecorder::Type type, const char* reason,
+              const std::string& note) {
+    const Value metadata = Value::map_of({{"namespace", name_space}, {"name", about.name}, {"uid", about.uid}});
+    const Value object =
+        Value::map_of({{"apiVersion", about.api_version}, {"kind", about.kind}, {"metadata", metadata}});
     events_->record(object, type, reason, "Scheduling", note);
   }
 

@@ -156,7 +156,7 @@ std::vector<std::string> FieldParser::gpu_models(const CsvField& field, std::str
   while (!field.text.empty() && start <= field.text.size()) {
     const std::size_t end = std::min(field.text.find('|', start), field.text.size());
     const CsvField alternative{field.text.substr(start, end - start), field.line,
-                            field.column + static_cast<std::int64_t>(start)};
+                               field.column + static_cast<std::int64_t>(start)};
     std::string model = gpu_model(alternative, column);
     if (model.empty()) return {};
     if (std::ranges::find(models, model) == models.end()) models.push_back(std::move(model));

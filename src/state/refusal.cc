@@ -116,10 +116,11 @@ Refusal refusal_of_place(const Ledger& ledger, const PodRequest& request, const 
     gpus_free = gpus_free && gpu < free.gpus && ledger.gpu_milli(place.node)[at] >= request.gpu_milli &&
                 ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, free.gpu_memory_mib);
   });
-  return first_of([&] { return unless(gpus_free, "its GPUs are not free on that node"); },
-                  [&] { return unless(free.cpu_milli >= request.cpu_milli, "its node has too little free CPU"); },
-                  [&] { return unless(free.memory_bytes >= request.memory_bytes, "its node has too little free memory"); },
-                  [&] { return unless(free.pods > 0, "its node has too many pods"); });
+  return first_of(
+      [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
+      [&] { return unless(free.cpu_milli >= request.cpu_milli, "its node has too little free CPU"); },
+      [&] { return unless(free.memory_bytes >= request.memory_bytes, "its node has too little free memory"); },
+      [&] { return unless(free.pods > 0, "its node has too many pods"); });
 }
 
 Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }

@@ -201,22 +201,22 @@ TEST(Refusal, OfPodsFoundRunning) {
     return WorkloadFound{submission(QueueId(0), {{{{request, count}}}}), {node, GpuSet::from_bits(gpus)}};
   };
   const PodRequest gpu = kGpu;
-  expect(known(), {
-                      {"a GPU", found(gpu, NodeId(0), 1), ""},
-                      {"a part of one", found({.gpus = 1, .gpu_milli = 300}, NodeId(0), 1), ""},
-                      {"no GPU", found({.cpu_milli = 1, .memory_bytes = 1}, NodeId(0), 0), ""},
-                      {"two pods", found(gpu, NodeId(0), 1, 2), "a found workload has one pod"},
-                      {"nowhere", found(gpu, NodeId(1), 1), "there is no such node"},
-                      {"no device named", found(gpu, NodeId(0), 0), "a found pod names as many GPUs as it asks"},
-                      {"a device too many", found({}, NodeId(0), 1), "a found pod names as many GPUs as it asks"},
-                      {"a device that there is not", found(gpu, NodeId(0), 2), "its GPUs are not free on that node"},
-                      {"another type", found({.gpus = 1, .gpu_milli = 1000, .flavors = FlavorSet::of(FlavorId(1))},
-                                             NodeId(0), 1),
-                       "its node's GPUs are of another type"},
-                      {"too much CPU", found({.cpu_milli = 2}, NodeId(0), 0), "its node has too little free CPU"},
-                      {"too much memory", found({.memory_bytes = 2}, NodeId(0), 0),
-                       "its node has too little free memory"},
-                  });
+  expect(
+      known(),
+      {
+          {"a GPU", found(gpu, NodeId(0), 1), ""},
+          {"a part of one", found({.gpus = 1, .gpu_milli = 300}, NodeId(0), 1), ""},
+          {"no GPU", found({.cpu_milli = 1, .memory_bytes = 1}, NodeId(0), 0), ""},
+          {"two pods", found(gpu, NodeId(0), 1, 2), "a found workload has one pod"},
+          {"nowhere", found(gpu, NodeId(1), 1), "there is no such node"},
+          {"no device named", found(gpu, NodeId(0), 0), "a found pod names as many GPUs as it asks"},
+          {"a device too many", found({}, NodeId(0), 1), "a found pod names as many GPUs as it asks"},
+          {"a device that there is not", found(gpu, NodeId(0), 2), "its GPUs are not free on that node"},
+          {"another type", found({.gpus = 1, .gpu_milli = 1000, .flavors = FlavorSet::of(FlavorId(1))}, NodeId(0), 1),
+           "its node's GPUs are of another type"},
+          {"too much CPU", found({.cpu_milli = 2}, NodeId(0), 0), "its node has too little free CPU"},
+          {"too much memory", found({.memory_bytes = 2}, NodeId(0), 0), "its node has too little free memory"},
+      });
   State held = known();
   held.apply(found(gpu, NodeId(0), 1));
   expect(held, {{"a device that is held", found(gpu, NodeId(0), 1), "its GPUs are not free on that node"}});
