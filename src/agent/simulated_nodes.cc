@@ -138,7 +138,8 @@ class RunningNodes final : public SimulatedNodes {
   void register_missing() {
     for (auto& [name, machine] : nodes_) {
       if (!machine.registered) create(name);
-      delays_.after(Duration{rng_.between(0, options_.lease_renewal.ms)}, [this, name = name] { renew(name); });
+      delays_.after(Duration{rng_.between(0, options_.lease_renewal.ms)},
+                    [this, machine_name = name] { renew(machine_name); });
     }
   }
 

@@ -121,14 +121,13 @@ TEST(NodeFacts, KnowTheMachineAndWhetherItIsOpen) {
   EXPECT_EQ(facts.pods_max, 10);
   EXPECT_TRUE(facts.open);
   EXPECT_EQ(facts.problem, "");
-  const char* const closed[] = {
-      "{metadata: {name: n}, status: {}}",
-      "{metadata: {name: n}, spec: {unschedulable: true}, status: {conditions: [{type: Ready, status: 'True'}]}}",
-      "{metadata: {name: n}, spec: {taints: [{effect: NoSchedule}]}, status: {conditions: [{type: Ready, status: "
-      "'True'}]}}",
-      "{metadata: {name: n}, status: {conditions: [{type: Ready, status: Unknown}]}}",
+  const std::string closed[] = {
+      "{metadata: {name: n1}, status: {}}",
+      "{metadata: {name: n1}, spec: {unschedulable: true}, status: {" + ready + "}}",
+      "{metadata: {name: n1}, spec: {taints: [{effect: NoSchedule}]}, status: {" + ready + "}}",
+      "{metadata: {name: n1}, status: {conditions: [{type: Ready, status: Unknown}]}}",
   };
-  for (const char* const node : closed) EXPECT_FALSE(read_node(object(node)).open) << node;
+  for (const std::string& node : closed) EXPECT_FALSE(read_node(object(node)).open) << node;
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {cpu: lots}}}")).problem, "");
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {nvidia.com/gpu: '65'}}}")).problem, "");
 }

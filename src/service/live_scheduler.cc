@@ -224,8 +224,8 @@ class RunningScheduler final : public LiveScheduler {
         if (told != told_counts_.end() && told->second == counts) continue;
         told_counts_[queue] = counts;
         outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, counts),
-                     [this, queue = queue](const ApiAnswer& answer) {
-                       if (is_passing(answer)) told_counts_.erase(queue);
+                     [this, name = queue](const ApiAnswer& answer) {
+                       if (is_passing(answer)) told_counts_.erase(name);
                      });
       }
     });
