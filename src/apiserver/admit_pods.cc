@@ -1,6 +1,6 @@
 // What pods and Jobs are checked for: priority classes and queues.
-#include <algorithm>
 #include <cstdint>
+#include <expected>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +9,7 @@
 #include "apiserver/admission_rules.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
+#include "apiserver/sight.h"
 
 namespace berth {
 
@@ -23,20 +24,28 @@ std::string_view name_of_object(const AdmissionRequest& request) {
   return (*request.object)["metadata"]["name"].text();
 }
 
-Refusal check_use(const AdmissionRequest& request, const Value& priority, const Authorizer& authorizer) {
-  const std::string name(priority["metadata"]["name"].text());
-  const bool restricted =
-      name.starts_with("system-") || priority["metadata"]["annotations"][kRestrictedAnnotation].text() == "true";
-  if (!restricted) return {};
-  AccessQuestion question;
-  question.verb = "use";
-  question.group = "scheduling.k8s.io";
-  question.resource = "priorityclasses";
-  question.name = name;
-  if (authorizer.decide(request.user, question).allowed) return {};
+ApiError class_refused(const AdmissionRequest& request, const std::string& name) {
   return forbidden(*request.kind, name_of_object(request),
                    "user \"" + request.user.name + "\" may not use the PriorityClass \"" + name +
                        "\": it takes the verb use on priorityclasses with this name");
+}
+
+// The class of that name, if the user may use it. Who may not look at all classes is not told which ones there are.
+std::expected<Value, ApiError> usable_class(const AdmissionRequest& request, const Transaction& transaction,
+                                            const Authorizer& authorizer, const std::string& name) {
+  Value priority = find_object(transaction, object_key(kPriorityClasses, "", name));
+  const bool is_system = name.starts_with("system-");
+  const bool refused = (is_system || is_restricted_class(priority)) && !may_use_class(request.user, authorizer, name);
+  if (!priority.is_null() && !refused) return priority;
+  const bool told = is_system || may_get(request.user, authorizer, "scheduling.k8s.io", "priorityclasses", "", name);
+  if (told && refused) return std::unexpected(class_refused(request, name));
+  std::string why = "no PriorityClass with name " + name + " was found";
+  if (!told) {
+    why += " that user \"" + request.user.name +
+           "\" may use; `kubectl get priorityclasses` shows those, and a restricted one takes the verb use on "
+           "priorityclasses with its name";
+  }
+  return std::unexpected(forbidden(*request.kind, name_of_object(request), why));
 }
 
 // The class that pods without one get; null if there is none.
@@ -97,18 +106,6 @@ std::set<std::string> queues_named(const KindInfo& kind, const Value& object) {
   return named;
 }
 
-bool has_text(const Value& list, std::string_view text) {
-  return std::ranges::any_of(list.items(), [&](const Value& each) { return each.text() == text; });
-}
-
-bool takes(const Value& queue, const User& user, std::string_view name_space) {
-  const Value& submitters = queue["spec"]["submitters"];
-  if (submitters.is_empty()) return true;
-  return has_text(submitters["namespaces"], name_space) || has_text(submitters["users"], user.name) ||
-         std::ranges::any_of(user.groups,
-                             [&](const std::string& group) { return has_text(submitters["groups"], group); });
-}
-
 // Whether the pod is one that the controllers make for a Job which waits in that queue: its owner was asked already.
 bool comes_with_job(const AdmissionRequest& request, const Transaction& transaction, const std::string& queue) {
   if (!is_pod_kind(*request.kind) || request.user.name != "system:berth-controllers") return false;
@@ -121,6 +118,23 @@ bool comes_with_job(const AdmissionRequest& request, const Transaction& transact
     return !job.is_null() && job["metadata"]["uid"] == owner["uid"] && queues_named(kind, job).contains(queue);
   }
   return false;
+}
+
+// Who may not look at all queues is not told which ones there are.
+Refusal refuse_queue(const AdmissionRequest& request, const Authorizer& authorizer, const std::string& name,
+                     bool missing) {
+  const bool told = may_get(request.user, authorizer, "berth.dev", "queues", "", name);
+  if (told && missing) {
+    return forbidden(*request.kind, name_of_object(request),
+                     "label berth.dev/queue names the queue \"" + name +
+                         "\", which does not exist; `kubectl get queues` shows those that do");
+  }
+  const std::string name_space((*request.object)["metadata"]["namespace"].text());
+  return forbidden(*request.kind, name_of_object(request),
+                   "queue \"" + name + "\" takes nothing from user \"" + request.user.name + "\" in namespace \"" +
+                       name_space + "\": " + (told ? "" : "there is none of this name, or ") +
+                       "spec.submitters of the queue names neither; choose another queue by the label "
+                       "berth.dev/queue (`kubectl get queues` shows yours), or ask whoever keeps this one");
 }
 
 Refusal check_parent(const AdmissionRequest& request, const Transaction& transaction) {
@@ -177,37 +191,29 @@ Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, con
   }
   Value priority;
   if (!named.empty()) {
-    priority = find_object(transaction, object_key(kPriorityClasses, "", named));
-    if (priority.is_null()) {
-      return forbidden(*request.kind, name_of_object(request), "no PriorityClass with name " + named + " was found");
-    }
-    if (Refusal refusal = check_use(request, priority, authorizer)) return refusal;
+    auto found = usable_class(request, transaction, authorizer, named);
+    if (!found) return std::move(found.error());
+    priority = *std::move(found);
   } else if (makes_pod) {
     priority = everybodys_class(transaction);
   }
   return makes_pod ? give_priority(request, priority) : Refusal();
 }
 
-Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer&) {
+Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
   if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
   const Value& object = *request.object;
   const std::set<std::string> named = queues_named(*request.kind, object);
   const bool as_before = request.before != nullptr && queues_named(*request.kind, *request.before) == named;
   if (as_before) return {};
+  const std::string_view name_space = object["metadata"]["namespace"].text();
   for (const std::string& name : named) {
     const Value queue = find_object(transaction, object_key(kQueues, "", name));
-    if (queue.is_null() && name != kDefaultQueue) {
-      return forbidden(*request.kind, name_of_object(request),
-                       "label berth.dev/queue names the queue \"" + name +
-                           "\", which does not exist; `kubectl get queues` shows those that do");
+    const bool missing = queue.is_null() && name != kDefaultQueue;
+    if (!missing && (queue_takes(queue, request.user, name_space) || comes_with_job(request, transaction, name))) {
+      continue;
     }
-    const std::string_view name_space = object["metadata"]["namespace"].text();
-    if (takes(queue, request.user, name_space) || comes_with_job(request, transaction, name)) continue;
-    return forbidden(*request.kind, name_of_object(request),
-                     "queue \"" + name + "\" takes nothing from user \"" + request.user.name + "\" in namespace \"" +
-                         std::string(name_space) +
-                         "\": spec.submitters of the queue names neither; choose another queue by "
-                         "the label berth.dev/queue, or ask whoever keeps this one");
+    return refuse_queue(request, authorizer, name, missing);
   }
   return {};
 }

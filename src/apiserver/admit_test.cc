@@ -61,8 +61,15 @@ TEST(Admit, PodsGetTheirPriorityFromTheirClass) {
   EXPECT_EQ(world.create(pod("p2", "", "priorityClassName: high")), "");
   EXPECT_EQ(priority_of("p2"), "100");
   EXPECT_EQ(world.at("pods/default/p2")["spec"]["preemptionPolicy"].text(), "Never");
+  world.authorizer.allowed = {"ann get priorityclasses"};
   EXPECT_EQ(world.create(pod("p3", "", "priorityClassName: none")),
             "pods \"p3\" is forbidden: no PriorityClass with name none was found");
+  world.authorizer.allowed = {};
+  for (const char* const name : {"closed", "none"}) {
+    expect_part(world.create(pod("p3", "", std::string("priorityClassName: ") + name)),
+                std::string("no PriorityClass with name ") + name + " was found that user \"ann\" may use");
+  }
+  world.authorizer.allowed = {"ann get priorityclasses"};
   expect_part(world.create(pod("p3", "", "priority: 7")),
               "the integer value of priority (7) must not be provided in pod spec");
   for (const char* const name : {"closed", "system-node-critical"}) {
@@ -107,7 +114,7 @@ TEST(Admit, QueuesSayWhoMaySubmit) {
       {"spaces", ""},
       {"others", "queue \"others\" takes nothing from user \"ann\" in namespace \"default\""},
       {"closed", "takes nothing"},
-      {"missing", "names the queue \"missing\", which does not exist"},
+      {"missing", "queue \"missing\" takes nothing from user \"ann\" in namespace \"default\": there is none"},
   };
   world.user.groups.emplace_back("dev");
   for (const auto& [name, part] : cases) {
@@ -116,6 +123,9 @@ TEST(Admit, QueuesSayWhoMaySubmit) {
     expect_part(world.create(job(std::string("j-") + name, label)), part);
     expect_part(world.create(job(std::string("t-") + name, "", label)), part);
   }
+  world.authorizer.allowed = {"ann get queues"};
+  expect_part(world.create(pod("p-missing", "labels: {berth.dev/queue: missing}")),
+              "names the queue \"missing\", which does not exist");
   EXPECT_EQ(world.create(pod("plain")), "");
   const auto move_to = [&](const std::string& name) {
     return world.update("pods/default/plain",
@@ -198,13 +208,17 @@ TEST(Admit, NobodyGivesAwayWhatHeDoesNotHave) {
   expect_part(world.create(role),
               "user \"ann\" is attempting to grant RBAC permissions not currently held: RULE; to give away more than "
               "one has takes the verb escalate");
+  expect_part(world.create(binding), "may not bind Role \"r\": there is none of this name, or it grants");
+  world.authorizer.allowed = {"ann get roles"};
   expect_part(world.create(binding), "Role \"r\" does not exist; create it first");
   world.authorizer.allowed = {"ann escalate roles"};
   EXPECT_EQ(world.create(role), "");
+  expect_part(world.create(binding), "may not bind Role \"r\": there is none of this name, or it grants");
+  world.authorizer.allowed = {"ann get roles"};
   expect_part(world.create(binding), "not currently held: RULE");
   world.authorizer.allowed = {"ann bind roles"};
   EXPECT_EQ(world.create(binding), "");
-  world.authorizer.allowed = {};
+  world.authorizer.allowed = {"ann get roles"};
   const auto label = [](Value& object) { object.at("metadata").at("labels").set("x", "y"); };
   EXPECT_EQ(world.update("roles.rbac.authorization.k8s.io/default/r", label), "");
   EXPECT_EQ(world.update("rolebindings.rbac.authorization.k8s.io/default/b", label), "");

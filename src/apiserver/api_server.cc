@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/authorization.h"
+#include "apiserver/backups.h"
 #include "apiserver/bootstrap.h"
 #include "apiserver/deleting.h"
 #include "apiserver/discovery.h"
@@ -15,6 +16,7 @@
 #include "apiserver/reading.h"
 #include "apiserver/request_limits.h"
 #include "apiserver/reviews.h"
+#include "apiserver/sight.h"
 #include "apiserver/watching.h"
 #include "apiserver/writing.h"
 #include "base/wording.h"
@@ -98,7 +100,8 @@ class EmbeddedApiServer final : public ApiServer {
         parts_{store, *authorizer_, authenticator_, std::move(options.now), dice_},
         limits_(options.in_flight_per_user_max, options.watches_per_user_max),
         watches_(parts_),
-        logs_(parts_, std::move(options.log_folder)) {}
+        logs_(parts_, std::move(options.log_folder)),
+        backups_(store, std::move(options.backup_folder)) {}
 
   const ServerParts& parts() const { return parts_; }
 
@@ -132,7 +135,7 @@ class EmbeddedApiServer final : public ApiServer {
     exchange->route = parse_route(exchange->request.path);
     switch (exchange->route.what) {
       case Route::What::kOther:
-        return serve_path(*exchange);
+        return serve_path(exchange);
       case Route::What::kUnknownResource:
         return answer_error(*exchange, no_such_resource());
       case Route::What::kResource:
@@ -148,17 +151,18 @@ class EmbeddedApiServer final : public ApiServer {
     answer_text(exchange, 200, "ok");
   }
 
-  void serve_path(Exchange& exchange) {
-    exchange.question.path = exchange.request.path;
-    exchange.question.verb = lower(exchange.request.method);
+  void serve_path(const ExchangePtr& exchange) {
+    exchange->question.path = exchange->request.path;
+    exchange->question.verb = lower(exchange->request.method);
     // What kubectl asks before it knows who it is.
-    const bool open_to_all = exchange.request.path == "/version";
-    if (!open_to_all && !authorizer_->decide(exchange.user, exchange.question).allowed) {
-      return answer_error(exchange, path_refused(exchange));
+    const bool open_to_all = exchange->request.path == "/version";
+    if (!open_to_all && !authorizer_->decide(exchange->user, exchange->question).allowed) {
+      return answer_error(*exchange, path_refused(*exchange));
     }
-    auto reply = discovery_reply(exchange.request);
-    if (!reply) return answer_text(exchange, 404, "404 page not found\n");
-    answer(exchange, *std::move(reply));
+    if (exchange->request.path == kBackupPath) return backups_.serve(exchange);
+    auto reply = discovery_reply(exchange->request);
+    if (!reply) return answer_text(*exchange, 404, "404 page not found\n");
+    answer(*exchange, *std::move(reply));
   }
 
   void serve_resource(const ExchangePtr& exchange) {
@@ -167,7 +171,7 @@ class EmbeddedApiServer final : public ApiServer {
     const std::string_view verb = verb_of(exchange->request.method, route, watch);
     if (!method_fits(route, verb)) return answer_error(*exchange, method_not_allowed());
     exchange->question = question_about(route, verb);
-    if (!authorizer_->decide(exchange->user, exchange->question).allowed) {
+    if (!authorizer_->decide(exchange->user, exchange->question).allowed && !may_see_usable(*exchange)) {
       return answer_error(*exchange, access_refused(*exchange));
     }
     if (!route.subresource.empty() && route.subresource != "status") return serve_action(exchange);
@@ -178,6 +182,15 @@ class EmbeddedApiServer final : public ApiServer {
     if (verb == "patch") return patch_object(parts_, exchange);
     if (verb == "delete") return delete_object(parts_, exchange);
     return delete_collection(parts_, exchange);
+  }
+
+  // Who may not look at all of them is shown what he may use.
+  bool may_see_usable(Exchange& exchange) const {
+    const auto narrower = question_about_usable(exchange.question);
+    if (!narrower || !authorizer_->decide(exchange.user, *narrower).allowed) return false;
+    exchange.question = *narrower;
+    exchange.only_usable = true;
+    return true;
   }
 
   static bool method_fits(const Route& route, std::string_view verb) {
@@ -232,6 +245,7 @@ class EmbeddedApiServer final : public ApiServer {
   RequestLimits limits_;
   Watches watches_;
   PodLogs logs_;
+  Backups backups_;
 };
 
 }  // namespace

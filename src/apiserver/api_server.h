@@ -26,7 +26,8 @@ struct ApiServerOptions {
   WallClock now;
   std::uint64_t seed = 0;  // of uids and generated names; 0 = from the system
   TokenBook tokens;
-  std::string log_folder;  // LOG_FOLDER/POD_UID/CONTAINER.log, written by the node agent; empty: there are no logs
+  std::string log_folder;     // LOG_FOLDER/POD_UID/CONTAINER.log, written by the node agent; empty: there are no logs
+  std::string backup_folder;  // for POST /berth/v1alpha1/backup (backups.h); empty: there are none
   int in_flight_per_user_max = 400;
   int watches_per_user_max = 2'000;
 };

@@ -44,7 +44,7 @@ class Authorizer {
 std::unique_ptr<Authorizer> make_rbac_authorizer(Store& store);
 
 // The roles and bindings every server begins with: cluster-admin, admin, edit, view, those of Berth's scheduler, node
-// agent and controllers, discovery for everyone signed in, and who may see the cluster's queues.
+// agent and controllers, discovery for everyone signed in, and sight of the queues and priority classes he may use (sight.h).
 std::vector<Value> bootstrap_roles();
 
 }  // namespace berth

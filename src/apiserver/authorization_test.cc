@@ -243,7 +243,9 @@ TEST(BootstrapRoles, GiveEveryComponentWhatItDoesAndNoMore) {
       {user_of("ann"), "get /apis/batch", true},
       {user_of("ann"), "create selfsubjectaccessreviews.authorization.k8s.io", true},
       {user_of("ann"), "create subjectaccessreviews.authorization.k8s.io", false},
-      {user_of("ann"), "list queues.berth.dev", true},
+      {user_of("ann"), "list queues.berth.dev", false},
+      {user_of("ann"), "list queues/usable.berth.dev", true},
+      {user_of("ann"), "watch priorityclasses/usable.scheduling.k8s.io", true},
       {user_of("ann"), "update queues.berth.dev", false},
       {user_of("ann"), "list pods ml", false},
       {user_of("system:berth-scheduler"), "create pods/binding ml", true},
@@ -267,7 +269,7 @@ TEST(BootstrapRoles, GiveEveryComponentWhatItDoesAndNoMore) {
 }
 
 TEST(BootstrapRoles, AreValidObjectsAboutKindsThatAreServed) {
-  std::set<std::string> known = {"*"};
+  std::set<std::string> known = {"*", "queues/usable", "priorityclasses/usable"};  // the last two are rights (sight.h)
   for (const KindInfo& kind : served_kinds()) {
     known.insert(kind.plural);
     for (const std::string& subresource : kind.subresources) known.insert(kind.plural + "/" + subresource);

@@ -13,7 +13,8 @@ namespace berth {
 
 struct DecodedBody {
   Value value;
-  std::vector<std::string> duplicates;  // paths of JSON keys given twice: refused or warned about, as fieldValidation says
+  std::vector<std::string>
+      duplicates;  // paths of JSON keys given twice: refused or warned about, as fieldValidation says
 };
 // 415 for another media type, 400 with the place for what does not parse. Depth and size are bounded.
 std::expected<DecodedBody, ApiError> decode_body(std::string_view content_type, std::string_view body);

@@ -54,13 +54,22 @@ Refusal check_bound_role(const AdmissionRequest& request, const Transaction& tra
   const std::string key =
       object_key(resource + "." + std::string(kGroup), everywhere ? "" : name_space, ref["name"].text());
   const Value role = find_object(transaction, key);
+  const std::vector<std::string> beyond = authorizer.rules_beyond(request.user, name_space, role["rules"]);
+  if (!role.is_null() && beyond.empty()) return {};
+  if (!may(request, authorizer, "get", resource, name_space, ref["name"].text())) {
+    return forbidden(*request.kind, binding["metadata"]["name"].text(),
+                     "user \"" + request.user.name + "\" may not bind " + std::string(ref["kind"].text()) + " \"" +
+                         std::string(ref["name"].text()) +
+                         "\": there is none of this name, or it grants permissions that the user does not hold; to "
+                         "give away more than one has takes the verb bind on it, and to be told what, the verb get");
+  }
   if (role.is_null()) {
     return forbidden(
         *request.kind, binding["metadata"]["name"].text(),
         std::string(ref["kind"].text()) + " \"" + std::string(ref["name"].text()) +
             "\" does not exist; create it first, since to bind what may come later takes the verb bind on it");
   }
-  return refuse_beyond(request, authorizer.rules_beyond(request.user, name_space, role["rules"]), "bind on the role");
+  return refuse_beyond(request, beyond, "bind on the role");
 }
 
 }  // namespace

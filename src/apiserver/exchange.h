@@ -36,7 +36,8 @@ struct Exchange {
   HttpRequest request;
   User user;
   Route route;
-  AccessQuestion question;  // what was allowed; streams ask it again
+  AccessQuestion question;   // what was allowed; streams ask it again
+  bool only_usable = false;  // shows no queues and priority classes but those that the user may use (sight.h)
   std::shared_ptr<Responder> responder;
   Ticket ticket;
   std::vector<std::string> warnings;

@@ -106,8 +106,8 @@ class Comparison {
     return node;
   }
 
-  static Node compare_lists(const ObjectShape& shape, const Value& before, const Elements& old_elements, const Value& after,
-                            const Elements& elements) {
+  static Node compare_lists(const ObjectShape& shape, const Value& before, const Elements& old_elements,
+                            const Value& after, const Elements& elements) {
     std::map<std::string_view, const Value*> old_items;
     for (std::size_t i = 0; i < old_elements.size(); ++i) old_items.emplace(old_elements[i], &before.items()[i]);
     Node node;

@@ -238,7 +238,7 @@ Value::List lease_cells(const Value& lease, Time now) {
 
 Value::List queue_cells(const Value& queue, Time now) {
   return {name_cell(queue),
-          text_or(queue["spec"]["order"], "fifo"),
+          text_or(queue["spec"]["order"], "as its parent"),
           Value(queue["spec"]["parent"].text()),
           queue["status"]["pending"].integer(),
           queue["status"]["running"].integer(),

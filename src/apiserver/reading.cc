@@ -9,6 +9,7 @@
 
 #include "apiserver/presentation.h"
 #include "apiserver/selection.h"
+#include "apiserver/sight.h"
 #include "manifest/json.h"
 
 namespace berth {
@@ -122,7 +123,9 @@ void read_one(const ServerParts& parts, Exchange& exchange) {
     return answer_error(exchange, revision_too_large(*options->revision, parts.store.revision()));
   }
   const RecordPtr record = parts.store.find(route.key());
-  if (!record) return answer_error(exchange, not_found(*route.kind, route.name));
+  if (!record || !is_in_sight(parts, exchange, record)) {
+    return answer_error(exchange, not_found(*route.kind, route.name));
+  }
   HttpReply reply;
   reply.parts = {presentation->text(record, parts.now())};
   answer(exchange, std::move(reply));
@@ -132,7 +135,7 @@ void read_list(const ServerParts& parts, Exchange& exchange, const ListOptions& 
   const KindInfo& kind = *exchange.route.kind;
   const auto presentation = Presentation::negotiate(exchange.request, kind);
   if (!presentation) return answer_error(exchange, presentation.error());
-  const auto selection = Selection::make(exchange.route, options);
+  const auto selection = selection_in_sight(parts, exchange, options);
   if (!selection) return answer_error(exchange, selection.error());
   const auto page = page_of(parts.store, options, *selection);
   if (!page) return answer_error(exchange, page.error());

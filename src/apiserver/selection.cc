@@ -172,9 +172,14 @@ bool Selection::parts_match(const Record& record) const {
          std::ranges::find(excluded_namespaces_, name_space) == excluded_namespaces_.end();
 }
 
+void Selection::keep_only(std::function<bool(const Record&)> shows) {
+  shows_ = std::move(shows);
+  everything_ = false;
+}
+
 bool Selection::matches(const Record& record) const {
   if (everything_) return true;
-  if (!parts_match(record)) return false;
+  if (!parts_match(record) || (shows_ && !shows_(record))) return false;
   if (fields_.empty() && labels_.matches_everything()) return true;
 
   thread_local simdjson::dom::parser parser;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ class Selection {
   bool everything() const { return everything_; }
   bool matches(const Record& record) const;
   const std::string& prefix() const { return prefix_; }
+  // From now on nothing else than what it selects already and this shows.
+  void keep_only(std::function<bool(const Record&)> shows);
   // The one key that can match, if the selection names an object ("metadata.name=p1", "/watch/.../pods/p1").
   const std::optional<std::string>& only_key() const { return only_key_; }
 
@@ -43,6 +46,7 @@ class Selection {
   std::optional<std::string> only_namespace_;
   LabelSelector labels_;
   std::vector<FieldTest> fields_;
+  std::function<bool(const Record&)> shows_;  // may be empty
   bool everything_ = true;
   bool nothing_ = false;  // two names at once
 };

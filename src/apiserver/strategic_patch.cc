@@ -293,7 +293,8 @@ std::expected<Value, ApiError> apply_strategic_patch(const Type& type, const Val
         bad_request("a strategic merge patch is a JSON object with the fields to change, such as {\"spec\": {...}}"));
   }
   Value patched = object;
-  if (Outcome outcome = merge_map(ObjectShape(type), patched, patch, ""); !outcome) return std::unexpected(outcome.error());
+  if (Outcome outcome = merge_map(ObjectShape(type), patched, patch, ""); !outcome)
+    return std::unexpected(outcome.error());
   if (auto error = refuse_growth(object, patched)) return std::unexpected(std::move(*error));
   return patched;
 }

@@ -11,7 +11,7 @@ namespace berth {
 
 enum class RowObject : unsigned char { kNone, kMetadata, kObject };  // includeObject
 
-Value table_columns(const KindInfo& kind);                                        // columnDefinitions
+Value table_columns(const KindInfo& kind);                                             // columnDefinitions
 Value table_row(const KindInfo& kind, const Value& object, RowObject with, Time now);  // {cells, object}
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include "apiserver/event_views.h"
 #include "apiserver/reading.h"
 #include "apiserver/selection.h"
+#include "apiserver/sight.h"
 #include "manifest/json.h"
 
 namespace berth {
@@ -269,7 +270,7 @@ void Watches::remember(const std::shared_ptr<WatchSession>& session) {
 void Watches::start(Exchange& exchange, const ListOptions& options) {
   const auto presentation = Presentation::negotiate(exchange.request, *exchange.route.kind);
   if (!presentation) return answer_error(exchange, presentation.error());
-  auto selection = Selection::make(exchange.route, options);
+  auto selection = selection_in_sight(parts_, exchange, options);
   if (!selection) return answer_error(exchange, selection.error());
   if (const auto wrong = wrong_start(options, parts_.store)) return answer_error(exchange, *wrong);
   const auto session =

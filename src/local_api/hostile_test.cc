@@ -1,6 +1,7 @@
 // Bodies and paths that nobody means well by: each is answered with a 4xx, soon.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,59 @@ TEST(Hostile, EveryPatchIsAnsweredWithItsFault) {
     }
   }
   EXPECT_EQ(server.store().revision(), before);
+}
+
+// Small words that would become large ones: refused, or done, with one write at most.
+TEST(Hostile, WhatSwellsIsBounded) {
+  TestServer server;
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  ASSERT_EQ(server.call("POST", pods, pod_named("p", "{}", R"({"seed":")" + std::string(1'000, 'x') + R"("})")).status,
+            201);
+  std::string laughs = "metadata:\n  name: laughs\n  annotations:\n    a0: &a0 {x: ha}\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    laughs += "    a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " + before + ", " + before +
+              ", " + before + "]\n";
+  }
+  std::string labels;
+  for (int i = 0; i < 100'000; ++i) labels += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":\"v\"";
+  std::string copies;
+  for (int i = 0; i < 40; ++i) {
+    copies += std::string(i == 0 ? "" : ",") +
+              R"({"op":"copy","from":"/metadata/annotations","path":"/metadata/annotations/a)" + std::to_string(i) +
+              R"("})";
+  }
+  const auto call_of = [&](const char* method, const std::string& path, const char* type, const std::string& body) {
+    ApiCall call;
+    call.method = method;
+    call.path = path;
+    call.content_type = type;
+    call.body = body;
+    return call;
+  };
+  const ApiCall calls[] = {
+      call_of("POST", pods, "application/yaml", laughs),
+      call_of("POST", pods, "application/json", pod_named("many", "{" + labels + "}")),
+      call_of("PATCH", pods + "/p", "application/merge-patch+json", R"({"metadata":{"labels":{)" + labels + "}}}"),
+      call_of("PATCH", pods + "/p", "application/strategic-merge-patch+json",
+              R"({"metadata":{"labels":{)" + labels + "}}}"),
+      call_of("PATCH", pods + "/p", "application/json-patch+json", "[" + copies + "]"),
+      call_of("PATCH", pods + "/p?fieldManager=m", "application/apply-patch+yaml", laughs),
+      call_of("GET", pods + "?labelSelector=" + std::string(1 << 20, 'a'), "application/json", ""),
+      call_of("GET", pods + "?labelSelector=" + repeated("a,", 1 << 19) + "b", "application/json", ""),
+      call_of("GET", pods + "?labelSelector=" + "a+in+(" + repeated("b,", 1 << 18) + "b)", "application/json", ""),
+      call_of("GET", pods + "?fieldSelector=" + repeated("metadata.name%3Da,", 20'000) + "spec.nodeName%3Db",
+              "application/json", ""),
+      call_of("DELETE", pods + "?labelSelector=" + repeated("!p,", 1 << 18) + "q", "application/json", ""),
+  };
+  for (const ApiCall& call : calls) {
+    const Revision before = server.store().revision();
+    const ApiAnswer answer = server.call(call);
+    EXPECT_TRUE(answer.status / 100 == 4 || answer.status / 100 == 2)
+        << call.path.substr(0, 100) << " " << call.body.substr(0, 100) << answer.status;
+    EXPECT_LE(server.store().revision(), before + 1) << call.path.substr(0, 100);
+    EXPECT_LT(answer.body.size(), std::size_t{4} << 20) << call.path.substr(0, 100);
+  }
 }
 
 TEST(Hostile, PathsAndQuestionsAreBounded) {
