@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Berth's own commands for people (submit, jobs, queue, nodes, explain, logs, cancel, completion) against a control plane.
+
+    tests/e2e/client_test.py [--berth PROGRAM]
+
+Each check is a command with its exit code and what its output says.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harness
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: NAME}
+spec:
+  completions: PODS
+  parallelism: PODS
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {berth.dev/run-for: RUN, berth.dev/exit-code: "CODE"}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: busybox, resources: {limits: {nvidia.com/gpu: GPUS}}}]
+"""
+
+
+def job(name, pods=1, gpus=1, run="100ms", code=0):
+    text = JOB.replace("NAME", name).replace("PODS", str(pods)).replace("GPUS", str(gpus))
+    return text.replace("RUN", run).replace("CODE", str(code))
+
+
+class Checks:
+    def __init__(self, plane):
+        self.plane, self.failures = plane, 0
+
+    def run(self, words, text=None):
+        words = words if isinstance(words, list) else words.split()
+        environment = harness.bare_environment()
+        environment.update(KUBECONFIG=str(self.plane.kubeconfig), LC_ALL="C.UTF-8")
+        return subprocess.run([self.plane.program, *words], capture_output=True, text=True, input=text, timeout=60,
+                              env=environment)
+
+    def expect(self, words, exit_code=0, out=None, err=None, text=None):
+        """The command ends with that code; regular expressions are found in its output, "" means that it is empty."""
+        reply = self.run(words, text)
+        wrong = [] if reply.returncode == exit_code else [f"exit code {reply.returncode} instead of {exit_code}"]
+        for name, wanted, said in (("stdout", out, reply.stdout), ("stderr", err, reply.stderr)):
+            if wanted is not None and not (re.search(wanted, said) if wanted else not said):
+                wrong.append(f"{name} is not as {wanted!r}")
+        self.note(f"berth {words if isinstance(words, str) else ' '.join(words)}", wrong, reply.stdout + reply.stderr)
+        return reply
+
+    def note(self, what, wrong, said=""):
+        if wrong:
+            self.failures += 1
+            print(f"FAILED {what}: {'; '.join(wrong)}\n{said}")
+
+    def until(self, words, wanted, seconds=20):
+        harness.wait_until(lambda: re.search(wanted, self.run(words).stdout), seconds, f"berth {words} says {wanted!r}")
+
+
+def check_submitting(checks):
+    checks.expect("submit -f - --wait", 0, r"^job/short submitted\n$", r"job/short succeeded", job("short"))
+    checks.expect("logs short", 0, r"simulated", "")
+    checks.expect("logs job/short -f", 0, r"simulated", "")
+    checks.expect("explain job/short", 0, r"job/short of namespace default: succeeded", "")
+    checks.expect("submit -f - --wait", 1, None, r"job/bad failed: .*berth logs job/bad", job("bad", code=3))
+    checks.expect("submit -f -", 5, "", r"already exists", job("short"))
+    checks.expect("submit -f - --queue nowhere", 6, "", r'queue "nowhere".*does not exist', job("lost"))
+    checks.expect("submit -f - --wait --timeout 200ms", 8, None, r"has not ended in time", job("long", run="10m"))
+    reply = checks.expect(["submit", "--gpus", "0.5", "-o", "json", "--", "/bin/My_Prog", "--name", "-x", ""], 0, None, "")
+    made = json.loads(reply.stdout)
+    words = made["spec"]["template"]["spec"]["containers"][0]["command"]
+    checks.note("words after -- reach the container", [] if words == ["/bin/My_Prog", "--name", "-x", ""] else [str(words)])
+    checks.note("the name", [] if made["metadata"]["name"].startswith("my-prog-") else [made["metadata"]["name"]])
+    checks.expect("submit --name part --gpus 0.5 --queue default -o name -- sleep 1", 0, r"^job/part\n$", "")
+
+
+def check_showing(checks):
+    checks.expect("submit -f -", 0, r"^job/huge submitted\n$", "", job("huge", pods=9, gpus=8))
+    checks.until("explain huge", r"why .*never")
+    checks.expect("explain job/huge", 7, r"(?s)waiting for.*72 GPUs together.*gang +9 pods start together", "")
+    checks.expect("submit -f -", 0, r"^job/later submitted\n$", "", job("later", pods=9, gpus=8))
+    facts = json.loads(checks.expect("explain later -o json", 7, None, "").stdout)
+    older = [each["name"] for each in facts["older"]]
+    checks.note("who is older", [] if older == ["huge"] else [str(older)])
+    checks.expect("logs job/huge", 7, "", r"no pod that has started")
+    checks.expect("jobs", 0, r"job/huge +default +waiting +0/9 +72 +-", "")
+    checks.expect("jobs -o name", 0, r"(?m)^job/huge$", "")
+    checks.expect("jobs -A -q defualt", 3, "", r"did you mean default\?")
+    checks.expect("jobs -n nowhere", 0, "", r"No jobs in namespace nowhere")
+    checks.until("queue", r"default +- +fifo-skip +18 +")
+    checks.until("nodes", r"\[#\.+\]")
+    checks.expect("nodes -o wide", 0, r"NAME +MODEL +GPUS +FREE +PODS +STATE +CPU +MEMORY", "")
+
+
+def check_cancelling(checks):
+    checks.expect("cancel huge job/later nobody", 3, r"^job/huge cancelled\njob/later cancelled\n$", r"cannot cancel job/nobody")
+    checks.expect("explain hug", 3, "", r"there is no job/hug ")
+
+
+def check_mistakes(checks):
+    checks.expect("submit --gpuss 1 -- true", 2, "", r"did you mean --gpus\?")
+    checks.expect("submit -f x.yaml --gpus 1 -- true", 2, "", r"--gpus: with -f the manifest says this")
+    checks.expect("submit", 2, "", r"nothing to run")
+    checks.expect("sumbit", 2, "", r"did you mean submit\?")
+    checks.expect("jobs -o xml", 2, "", r"write table, wide, json, yaml or name")
+    checks.expect("explain node/x", 2, "", r"job/NAME or pod/NAME")
+    checks.expect("jobs --kubeconfig /nonexistent", 2, "", r"/nonexistent: cannot be read")
+    checks.expect("jobs --context nobody", 2, "", r"nobody")
+    nowhere = checks.plane.folder / "nowhere"
+    nowhere.write_text(re.sub(r"(https://127\.0\.0\.1:)\d+", rf"\g<1>{harness.free_port()}", checks.plane.kubeconfig.read_text()))
+    checks.expect(["jobs", "--kubeconfig", str(nowhere)], 1, "", r"is the control plane up")
+    for command in ("submit", "jobs", "queue", "nodes", "explain", "logs", "cancel", "completion"):
+        checks.expect([command, "--help"], 0, r"Examples?:\n  ", "")
+
+
+def check_completion(checks):
+    script = checks.expect("completion bash", 0, r"complete .*_berth berth", "").stdout
+    asked = script + '\nCOMP_WORDS=(berth su) COMP_CWORD=1; _berth; echo "${COMPREPLY[*]}"'
+    reply = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+    checks.note("bash completes su", [] if reply.stdout == "submit\n" else [reply.stdout + reply.stderr])
+    checks.expect("completion tcsh", 2, "", r"bash, zsh or fish")
+
+
+def check_plugin(checks):
+    plugin = checks.plane.folder / "kubectl-berth"
+    os.symlink(checks.plane.program, plugin)
+    reply = subprocess.run([plugin, "--help"], capture_output=True, text=True)
+    checks.note("kubectl-berth", [] if "kubectl berth" in reply.stdout else [reply.stdout])
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--berth")
+    given = options.parse_args()
+    with harness.ControlPlane(harness.find_program(given.berth), nodes="2xH100x8,1xcpu") as plane:
+        checks = Checks(plane)
+        checks.until("nodes", r"(?s)ready.*ready.*ready")
+        for check in (check_submitting, check_showing, check_cancelling, check_mistakes, check_completion, check_plugin):
+            check(checks)
+        if checks.failures:
+            plane.print_logs()
+            sys.exit(f"{checks.failures} checks failed")
+    print("client: all as it should be")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except harness.Broken as error:
+        sys.exit(f"broken: {error}")
