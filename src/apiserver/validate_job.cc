@@ -108,8 +108,7 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   check_restart_policy(pod_template["spec"], causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {
     causes.push_back(
-        forbidden_value("spec.template.spec.nodeName",
-                        "pods of a Job go where the scheduler puts them; leave it out"));
+        forbidden_value("spec.template.spec.nodeName", "pods of a Job go where the scheduler puts them; leave it out"));
   }
   const Value& gang = job["metadata"]["annotations"][kGangAnnotation];
   if (!gang.is_null() && gang.text() != "true" && gang.text() != "false") {
