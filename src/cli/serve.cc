@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
+#include "cli/store_files.h"
 #include "controllers/controllers.h"
 #include "local_api/local_transport.h"
 #include "service/live_scheduler.h"
@@ -54,6 +55,14 @@ User controllers_user() {
   return user;
 }
 
+// A server that was killed a moment ago may still be waiting for the disk, and hold the store until it answered.
+Result<std::unique_ptr<Store>> open_when_free(const std::string& path) {
+  constexpr int kLooks = 50;
+  constexpr useconds_t kBetween_us = 100'000;
+  for (int looks = 0; looks < kLooks && is_in_use(path); ++looks) usleep(kBetween_us);
+  return Store::open(path);
+}
+
 int serve_api(const std::string& data, const std::string& listen_text) {
   const auto listen = parse_listen_address(listen_text);
   if (!listen) return complain(listen.error());
@@ -67,7 +76,7 @@ int serve_api(const std::string& data, const std::string& listen_text) {
   if (!identity) return failed(identity.error());
   auto tokens = read_tokens(folder);
   if (!tokens) return failed(tokens.error());
-  const auto store = Store::open(folder.store());
+  const auto store = open_when_free(folder.store());
   if (!store) return failed(store.error());
 
   ApiServerOptions options;

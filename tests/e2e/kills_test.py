@@ -140,6 +140,14 @@ def watch_path(path, revision, seconds):
                                                 "allowWatchBookmarks": "true"})
 
 
+def lines_of(response):
+    """Whole lines only: one that was cut off comes again. (Iterating over a response reads it byte by byte.)"""
+    rest = b""
+    while piece := response.read1(1 << 16):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
+
+
 def change_in(event):
     return event["type"], event["object"]["metadata"]["uid"], revision_of(event["object"])
 
@@ -179,10 +187,8 @@ class Watcher(threading.Thread):
             response.read()
             return
         self.watches += 1
-        for line in response:
-            # A line that was cut off has no end: it is not taken, and comes again.
-            if line.endswith(b"\n"):
-                self.take(json.loads(line))
+        for line in lines_of(response):
+            self.take(json.loads(line))
 
     def take(self, event):
         if event["type"] == "ERROR":
@@ -381,12 +387,25 @@ class Run:
                 raise Violation(f"{watcher.path}: what was watched differs from what is listed") from broken
             self.check_against_history(watcher)
 
+    def history_of(self, watcher):
+        """What is told, now that nothing changes any more, to whoever watches from where the watcher began."""
+        changes, revision, until = [], watcher.began_at, time.monotonic() + 60
+        while revision < watcher.seen[-1][2] and time.monotonic() < until:
+            try:
+                for line in lines_of(self.api.open("GET", watch_path(watcher.path, revision, 3))):
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        raise Violation(f"{watcher.path}: the watch from {revision} ends with {event['object']}")
+                    revision = revision_of(event["object"])
+                    if event["type"] != "BOOKMARK":
+                        changes.append(change_in(event))
+            except (OSError, http.client.HTTPException):
+                pass  # who reads too slowly is cut off, and goes on
+            self.api.close()
+        return changes
+
     def check_against_history(self, watcher):
-        """Nothing changes any more, so one watch from the beginning tells what all of the watcher's together told."""
-        response = self.api.open("GET", watch_path(watcher.path, watcher.began_at, 3))
-        events = [json.loads(line) for line in response]
-        self.api.close()
-        history = [change_in(event) for event in events if event["type"] != "BOOKMARK"]
+        history = self.history_of(watcher)
         if history != watcher.seen:
             missed, twice = set(history) - set(watcher.seen), len(watcher.seen) - len(set(watcher.seen))
             raise Violation(f"{watcher.path}: {len(history)} changes, {len(watcher.seen)} seen, {twice} of them twice; "
