@@ -96,7 +96,7 @@ def check_showing(checks):
     checks.expect("jobs -o name", 0, r"(?m)^job/huge$", "")
     checks.expect("jobs -A -q defualt", 3, "", r"did you mean default\?")
     checks.expect("jobs -n nowhere", 0, "", r"No jobs in namespace nowhere")
-    checks.until("queue", r"default +- +fifo-skip +18 +")
+    checks.until("queue", r"default +- +fifo-skip +2 +")
     checks.until("nodes", r"\[#\.+\]")
     checks.expect("nodes -o wide", 0, r"NAME +MODEL +GPUS +FREE +PODS +STATE +CPU +MEMORY", "")
 
