@@ -446,7 +446,7 @@ def carry_out(program, kills, seed, keep):
 def main():
     parser = argparse.ArgumentParser(description="Kills parts of a control plane under load.")
     parser.add_argument("--berth", help="the program to test")
-    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--keep", action="store_true", help="leave the temporary folder")
     options = parser.parse_args()
