@@ -103,6 +103,13 @@ class EmbeddedApiServer final : public ApiServer {
         logs_(parts_, std::move(options.log_folder)),
         backups_(store, std::move(options.backup_folder)) {}
 
+  // What was handed to the store refers to this: one more unit of work comes after all of it.
+  ~EmbeddedApiServer() override {
+    parts_.store.transact_and_wait([](Transaction&) {});
+  }
+  EmbeddedApiServer(const EmbeddedApiServer&) = delete;
+  EmbeddedApiServer& operator=(const EmbeddedApiServer&) = delete;
+
   const ServerParts& parts() const { return parts_; }
 
   void handle(HttpRequest request, std::shared_ptr<Responder> responder) override {

@@ -36,7 +36,8 @@ class ApiServer {
  public:
   // Puts what every server begins with (namespaces, roles, priority classes, the default queue) where it is missing.
   static Result<std::unique_ptr<ApiServer>> make(Store& store, ApiServerOptions options);
-  virtual ~ApiServer() = default;  // PRE: no request is running
+  // Waits for what was handed to the store. PRE: nobody calls handle() any more; not on the store's threads.
+  virtual ~ApiServer() = default;
   virtual void handle(HttpRequest request, std::shared_ptr<Responder> responder) = 0;
   // For the process's own parts: as this user, without signing in.
   virtual void handle_as(const User& user, HttpRequest request, std::shared_ptr<Responder> responder) = 0;

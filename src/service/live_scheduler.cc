@@ -41,18 +41,12 @@ class RunningScheduler final : public LiveScheduler {
     events.instance = options_.identity;
     events.name_seed = options_.events_seed;
     events_ = EventRecorder::start(transport_, alarm_, options_.now, events);
-    LeaderElectionOptions election;
-    election.name = "berth-scheduler";
-    election.identity = options_.identity;
-    election_ = LeaderElection::start(
-        transport_, alarm_, options_.now, election,
-        {.on_started_leading = [this](std::int64_t epoch) { strand_->post([this, epoch] { begin(epoch); }); },
-         .on_stopped_leading = [this](const std::string& why) { strand_->post([this, why] { stop_leading(why); }); }});
+    strand_->post([this] { stand_for_election(); });
   }
 
   ~RunningScheduler() override {
-    election_.reset();
     strand_->stop();
+    election_.reset();
     pods_.reset();
     queues_.reset();
     nodes_.reset();
@@ -65,6 +59,17 @@ class RunningScheduler final : public LiveScheduler {
   }
 
  private:
+  // On the strand, as everything that touches the election.
+  void stand_for_election() {
+    LeaderElectionOptions election;
+    election.name = "berth-scheduler";
+    election.identity = options_.identity;
+    election_ = LeaderElection::start(
+        transport_, alarm_, options_.now, election,
+        {.on_started_leading = [this](std::int64_t epoch) { strand_->post([this, epoch] { begin(epoch); }); },
+         .on_stopped_leading = [this](const std::string& why) { strand_->post([this, why] { stop_leading(why); }); }});
+  }
+
   // Mirrors are begun by the leader only, so that what it decides on is not older than its lease.
   void begin(std::int64_t epoch) {
     options_.log("leads, epoch " + std::to_string(epoch));
