@@ -10,6 +10,7 @@
 
 #include "agent/pod_run.h"
 #include "base/rng.h"
+#include "kube/calls.h"
 #include "kube/delays.h"
 #include "kube/mirror.h"
 #include "kube/outbox.h"
@@ -22,15 +23,6 @@ namespace {
 constexpr Duration kRetry = seconds(1);
 constexpr Duration kTerminationTime{500};  // what a simulated program needs to end when it is asked to
 constexpr const char* kLeaseNamespace = "kube-node-lease";
-
-ApiCall call_with(std::string method, std::string path, const Value& body, std::string type = "application/json") {
-  ApiCall call;
-  call.method = std::move(method);
-  call.path = std::move(path);
-  call.content_type = std::move(type);
-  call.body = to_json(body);
-  return call;
-}
 
 bool is_ready(const Value& node) {
   for (const Value& condition : node["status"]["conditions"].items()) {

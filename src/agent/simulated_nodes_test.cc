@@ -3,27 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
+#include "local_api/eventually.h"
 #include "local_api/test_server.h"
 #include "manifest/json.h"
 
 namespace berth {
 namespace {
-
-bool eventually(const std::function<bool()>& holds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 class SimulatedNodesTest : public ::testing::Test {
  protected:

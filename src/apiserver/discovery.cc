@@ -34,9 +34,7 @@ const Subresource& about_subresource(std::string_view name) {
   static const std::vector<Subresource> known = {
       {"binding", "", "v1", "Binding", {"create"}},
       {"eviction", "policy", "v1", "Eviction", {"create"}},
-      {"finalize", "", "", "", {"update"}},
       {"log", "", "", "", {"get"}},
-      {"scale", "autoscaling", "v1", "Scale", {"get", "patch", "update"}},
       {"status", "", "", "", {"get", "patch", "update"}},
       {"token", "authentication.k8s.io", "v1", "TokenRequest", {"create"}},
   };

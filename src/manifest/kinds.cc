@@ -55,7 +55,7 @@ KindInfo own(KindInfo info) {
 }
 
 KindInfo namespaces() {
-  KindInfo info = stored("Namespace", "namespaces", Scope::kCluster, {"ns"}, {"finalize", "status"});
+  KindInfo info = stored("Namespace", "namespaces", Scope::kCluster, {"ns"}, {"status"});
   // As in Kubernetes: emptying namespaces takes time, so they go one by one.
   std::erase(info.verbs, "deletecollection");
   return info;

@@ -333,8 +333,6 @@ class Paths {
       Value gvk = Value::map_of(
           {{"group", binds ? "" : "policy"}, {"kind", binds ? "Binding" : "Eviction"}, {"version", "v1"}});
       put(path, Value::map_of({{"post", operation({subject.kind, type, std::move(gvk)}, "post")}}));
-    } else if (name == "finalize") {
-      add(path, subject, {{"put", "put"}});
     } else {
       add(path, subject, {{"get", "get"}, {"put", "put"}, {"patch", "patch"}});
     }

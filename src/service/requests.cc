@@ -2,26 +2,13 @@
 
 #include <utility>
 
-#include "manifest/json.h"
+#include "kube/calls.h"
 #include "manifest/labels.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
 #include "model/quantity.h"
 
 namespace berth {
-namespace {
-
-ApiCall call(std::string method, std::string path, const Value& body, std::string content_type = "application/json") {
-  ApiCall call;
-  call.method = std::move(method);
-  call.path = std::move(path);
-  call.content_type = std::move(content_type);
-  call.body = to_json(body);
-  return call;
-}
-
-}  // namespace
-
 ApiCall binding_call(const Binding& binding) {
   Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "Binding"}});
   Value& metadata = body.at("metadata");
@@ -30,7 +17,7 @@ ApiCall binding_call(const Binding& binding) {
   metadata.set("uid", binding.pod.uid);
   if (!binding.gpus.empty()) metadata.at("annotations").set(kGpusAnnotation, format_gpus(binding.gpus));
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
-  return call("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
+  return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
 }
 
 ApiCall waiting_call(const WaitingReason& reason, Time now) {
@@ -40,14 +27,14 @@ ApiCall waiting_call(const WaitingReason& reason, Time now) {
   Value body;
   body.at("metadata").set("uid", reason.pod.uid);
   body.at("status").at("conditions").push_back(std::move(condition));
-  return call("PATCH", api_path("pods", reason.pod.name_space, reason.pod.name, "status"), body,
-              "application/strategic-merge-patch+json");
+  return call_with("PATCH", api_path("pods", reason.pod.name_space, reason.pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
 }
 
 ApiCall deletion_call(const PodName& pod) {
   Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}});
   body.at("preconditions").set("uid", pod.uid);
-  return call("DELETE", api_path("pods", pod.name_space, pod.name), body);
+  return call_with("DELETE", api_path("pods", pod.name_space, pod.name), body);
 }
 
 namespace {
@@ -98,7 +85,7 @@ ApiCall workload_creation_call(const WorkloadNews& news) {
     metadata.at("ownerReferences").push_back(owner);
     spec.set("owner", owner);
   }
-  return call("POST", api_path("workloads.berth.dev", news.name_space), body);
+  return call_with("POST", api_path("workloads.berth.dev", news.name_space), body);
 }
 
 ApiCall workload_status_call(const WorkloadNews& news, Time now) {
@@ -113,15 +100,15 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
   Value body;
   body.at("status").set("conditions", std::move(conditions));
   body.at("status").set("reason", pending ? Value(news.text) : Value());
-  return call("PATCH", api_path("workloads.berth.dev", news.name_space, workload_name(news), "status"), body,
-              "application/merge-patch+json");
+  return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, workload_name(news), "status"), body,
+                   "application/merge-patch+json");
 }
 
 ApiCall queue_status_call(std::string_view queue, const QueueCounts& counts) {
   Value body;
   body.at("status").set("pending", counts.pending);
   body.at("status").set("running", counts.running);
-  return call("PATCH", api_path("queues.berth.dev", "", queue, "status"), body, "application/merge-patch+json");
+  return call_with("PATCH", api_path("queues.berth.dev", "", queue, "status"), body, "application/merge-patch+json");
 }
 
 }  // namespace berth
