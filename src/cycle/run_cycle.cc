@@ -1,9 +1,16 @@
 #include "cycle/run_cycle.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
 #include <variant>
 
+#include "cycle/claim.h"
 #include "cycle/feasibility.h"
+#include "cycle/vacating.h"
+#include "fairness/gates.h"
 #include "fairness/order.h"
 #include "placement/place.h"
 #include "placement/refused_requests.h"
@@ -17,19 +24,154 @@ struct Cycle {
   Trial& trial;
   Effort effort;
   Plan& plan;
+  Vacating vacating;
 };
 
-// Tries one workload; what it lacks if it does not fit. Counts as an attempt only what had to be looked at.
-std::variant<Start, Unfit> attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+// Why a workload was not started.
+struct Refused {
+  std::int64_t missing = 1;
+  ReasonCode gate = ReasonCode::kNone;
+};
+
+// One workload on its way through the gates: quotas, room, and the room of others.
+class Attempt {
+ public:
+  Attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused)
+      : cycle_(cycle),
+        state_(cycle.engine.state),
+        id_(candidate),
+        queue_(state_.workload(candidate).queue),
+        shape_(state_.shape(state_.workload(candidate).shape)),
+        refused_(refused),
+        // A stream per workload: what one draws does not depend on who was tried before it.
+        rng_(state_.seed(), candidate.value()) {}
+
+  std::variant<Claimed, Refused> make() {
+    const bool no_room = refused_.covers(state_, shape_);
+    if (!no_room) ++cycle_.plan.attempts;
+    // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      const Amounts asked = asked_by(state_, shape_, way);
+      if (auto start = in_free_room(way, asked, no_room)) return Claimed{std::move(*start), {}};
+      if (state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
+      if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
+    }
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      const Amounts asked = asked_by(state_, shape_, way);
+      if (!state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
+      if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
+    }
+    return why_not();
+  }
+
+ private:
+  std::optional<Start> in_free_room(std::size_t way, const Amounts& asked, bool no_room) {
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.terms, asked)) {
+      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
+      return std::nullopt;
+    }
+    if (no_room) {
+      unfit_ = Unfit{1};
+      return std::nullopt;
+    }
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
+    if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
+      unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
+      if (++ways_without_room_ == shape_.ways.size()) refused_.add(state_, shape_);
+      return std::nullopt;
+    }
+    Start& start = std::get<Start>(outcome);
+    // Where the flavor was left open, only now it is known what it would hold.
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.terms, held_by(start))) {
+      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
+      cycle_.trial.rollback_to(mark);
+      return std::nullopt;
+    }
+    return std::move(start);
+  }
+
+  std::optional<Claimed> in_others_room(std::size_t way, const Amounts& asked) {
+    if (!may_claim_) may_claim_ = RightsAtAGlance(state_).any_in(queue_);
+    if (!*may_claim_) return std::nullopt;
+    const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
+    const Duration patience = state_.queues()[queue_.index()].quota.patience;
+    const bool waits = cycle_.plan.now < state_.workload(id_).submitted + patience;
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
+    if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
+      some_protected_ = some_protected_ || unclaimed->some_protected;
+      return std::nullopt;
+    }
+    if (waits) {
+      cycle_.trial.rollback_to(mark);
+      patient_ = true;
+      return std::nullopt;
+    }
+    return std::move(std::get<Claimed>(outcome));
+  }
+
+  Amounts held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
+
+  Refused why_not() const {
+    if (patient_) return {.missing = missing(), .gate = ReasonCode::kPatience};
+    if (some_protected_) return {.missing = missing(), .gate = ReasonCode::kVictimsProtected};
+    return {.missing = missing(), .gate = unfit_ ? ReasonCode::kNone : gate_};
+  }
+  std::int64_t missing() const { return unfit_ ? unfit_->missing : 1; }
+
+  Cycle& cycle_;
+  const State& state_;
+  WorkloadId id_;
+  QueueId queue_;
+  const Shape& shape_;
+  RefusedRequests& refused_;
+  Rng rng_;
+  std::optional<Unfit> unfit_;  // in one of its ways only room was missing
+  ReasonCode gate_ = ReasonCode::kNone;
+  std::size_t ways_without_room_ = 0;
+  std::optional<bool> may_claim_;
+  bool some_protected_ = false;
+  bool patient_ = false;
+};
+
+// Whose room has been vacated.
+void begin(Cycle& cycle) {
+  for (const WorkloadId id : cycle.engine.state.starting()) {
+    if (!cycle.vacating.holds_up(cycle.engine.state, id)) cycle.plan.begins.push_back(id);
+  }
+}
+
+void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
-  const Shape& shape = state.shape(state.workload(candidate).shape);
-  if (refused.covers(state, shape)) return Unfit{1};
-  ++cycle.plan.attempts;
-  // A stream per workload: what one draws does not depend on who was tried before it.
-  const Rng rng(state.seed(), candidate.value());
-  auto outcome = place_workload(state, cycle.trial, cycle.engine.index, candidate, rng);
-  if (std::holds_alternative<Unfit>(outcome)) refused.add(state, shape);
-  return outcome;
+  const Workload& workload = state.workload(claimed.start.workload);
+  const Shape& shape = state.shape(workload.shape);
+  for (const Eviction& eviction : claimed.evictions) {
+    if (eviction.stop_by > cycle.plan.now) cycle.vacating.add(state, eviction.workload);
+    cycle.plan.evictions.push_back(eviction);
+  }
+  claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
+  cycle.trial.add({.workload = claimed.start.workload,
+                   .queue = workload.queue,
+                   .priority = shape.terms.priority,
+                   .admitted = cycle.plan.now,
+                   .may_be_covered = !shape.terms.best_effort,
+                   .covered_at = {}},
+                  amounts_held(state, shape, claimed.start));
+  cycle.plan.starts.push_back(std::move(claimed.start));
+}
+
+// Said only if it is news: who is tried again and again is not refused anew each time.
+void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool never) {
+  const State& state = cycle.engine.state;
+  const Blocked blocked{.line = state.line_of(workload.queue),
+                        .shape = workload.shape,
+                        .missing = never ? kMissingForever : refused.missing,
+                        .gate = never ? ReasonCode::kNone : refused.gate};
+  const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
+  if (!known.blocked() || known.gate != blocked.gate || known.impossible() != never) {
+    cycle.plan.blocked.push_back(blocked);
+  }
 }
 
 // Starts whom the order names, as long as somebody fits.
@@ -42,17 +184,19 @@ void allocate(Cycle& cycle) {
       cycle.plan.finished = false;
       return;
     }
-    auto outcome = attempt(cycle, *candidate, refused);
-    if (Start* const start = std::get_if<Start>(&outcome)) {
-      cycle.plan.starts.push_back(std::move(*start));
+    auto outcome = Attempt(cycle, *candidate, refused).make();
+    if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
+      if (!claimed->evictions.empty()) {
+        order.rank_again();
+        refused = {};
+      }
+      decide(cycle, std::move(*claimed));
       order.started();
       continue;
     }
     const Workload& workload = state.workload(*candidate);
     const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
-    cycle.plan.blocked.push_back({.line = state.line_of(workload.queue),
-                                  .shape = workload.shape,
-                                  .missing = never ? kMissingForever : std::get<Unfit>(outcome).missing});
+    block(cycle, workload, std::get<Refused>(outcome), never);
     if (never) {
       order.passed_over();
     } else {
@@ -61,18 +205,18 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {allocate};
+constexpr std::array kPhases = {begin, allocate};
 
 }  // namespace
 
 Plan run_cycle(Engine& engine, Time now, Effort effort) {
-  Plan plan{.now = now, .revision = engine.state.revision(), .starts = {}, .blocked = {}};
+  Plan plan{.now = now, .revision = engine.state.revision()};
 #ifdef BERTH_CHECKED
   const std::uint64_t before = engine.state.hash();
 #endif
   {
-    Trial trial(engine.state.ledger_for_trial());
-    Cycle cycle{engine, trial, effort, plan};
+    Trial trial(engine.state.ledger_for_trial(), engine.state.quotas_for_trial());
+    Cycle cycle{engine, trial, effort, plan, Vacating(engine.state)};
     for (const auto phase : kPhases) phase(cycle);
   }
 #ifdef BERTH_CHECKED

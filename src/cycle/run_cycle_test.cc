@@ -133,7 +133,7 @@ class History {
 constexpr int kSteps = 60;
 
 bool fits_now(State& state, WorkloadId workload) {
-  Trial trial(state.ledger_for_trial());
+  Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
   ScoreIndex fresh;
   const Rng rng(state.seed(), workload.value());
   return std::holds_alternative<Start>(place_workload(state, trial, fresh, workload, rng));

@@ -1,37 +1,84 @@
 #include "fairness/order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
+#include "fairness/gates.h"
 
 namespace berth {
 namespace {
 
 constexpr auto kLaterKey = [](const auto& a, const auto& b) { return a.key > b.key; };
+constexpr auto kLaterRank = [](const auto& a, const auto& b) { return a.rank > b.rank; };
 
-template <class Entry>
-void pop(std::vector<Entry>& heap) {
-  std::pop_heap(heap.begin(), heap.end(), kLaterKey);
+template <class Entry, class Later>
+void pop(std::vector<Entry>& heap, Later later) {
+  std::pop_heap(heap.begin(), heap.end(), later);
   heap.pop_back();
+}
+
+template <class Entry, class Later>
+void push(std::vector<Entry>& heap, Entry entry, Later later) {
+  heap.push_back(std::move(entry));
+  std::push_heap(heap.begin(), heap.end(), later);
 }
 
 }  // namespace
 
-CandidateOrder::CandidateOrder(const State& state) : state_(state), known_(FlavorSet::first(state.flavors().size())) {
-  for (const std::optional<Line>& line : state.lines()) {
-    if (!line || line->heads().empty()) continue;
-    if (line->order() == Order::kFifo) {
-      // Most often a strict line stands still behind its first, and there is nothing to set up.
-      const ShapeInLine& first = line->shapes()[line->heads().front().shape_index];
-      if (first.blocked() && state.shape(first.shape).flavors.contains_all(known_)) continue;
-    }
-    Turn& turn = turns_.emplace_back();
-    turn.line = &*line;
-    line->heads().for_each([&](const Head& head) {
-      const ShapeInLine& shape = line->shapes()[head.shape_index];
-      turn.heap.push_back({head.key, &shape, shape.waiting.begin_cursor()});
-    });
-    std::make_heap(turn.heap.begin(), turn.heap.end(), kLaterKey);
+CandidateOrder::CandidateOrder(const State& state)
+    : state_(state),
+      known_(FlavorSet::first(state.flavors().size())),
+      rights_(state),
+      places_(state.queues().size() + 1) {
+  for (std::size_t queue = 0; queue < state.lines().size(); ++queue) {
+    const std::optional<Line>& line = state.lines()[queue];
+    if (line && line->size() > 0) add_turn(QueueId(queue), *line);
+  }
+}
+
+// Who was blocked, and not for want of room alone, or may take others' room.
+bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) const {
+  const Shape& shape = state_.shape(entry.shape);
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const Amounts asked = asked_by(state_, shape, way);
+    if (is_quota_gate(entry.gate) && !quota_refusal(state_.quotas(), queue, shape.terms, asked)) return true;
+    if (rights_.may_take(queue, shape.terms, asked)) return true;
+  }
+  return false;
+}
+
+void CandidateOrder::add_turn(QueueId queue, const Line& line) {
+  const bool strict = line.order() == Order::kFifo;
+  const bool retry = line.gated() > 0 || rights_.any_in(queue);
+  if (strict && !retry && !line.heads().empty()) {
+    // Most often a strict line stands still behind its first, and there is nothing to set up.
+    const ShapeInLine& first = line.shapes()[line.heads().front().shape_index];
+    if (first.blocked() && state_.shape(first.shape).flavors.contains_all(known_)) return;
+  }
+  Turn turn{.line = &line, .queue = queue, .heap = {}, .held = {}};
+  const auto add = [&](const ShapeInLine& shape, bool blocked) {
+    turn.heap.push_back({shape.waiting.front(), &shape, shape.waiting.begin_cursor(), blocked});
+  };
+  line.heads().for_each([&](const Head& head) {
+    const ShapeInLine& shape = line.shapes()[head.shape_index];
+    if (!shape.blocked() || !retry) add(shape, shape.blocked());
+  });
+  for (const ShapeInLine& shape : line.shapes()) {
+    if (!retry || !shape.blocked() || shape.impossible() || shape.waiting.empty()) continue;
+    const bool again = may_be_possible_now(queue, shape);
+    if (again || strict) add(shape, !again);
+  }
+  if (turn.heap.empty()) return;
+  std::make_heap(turn.heap.begin(), turn.heap.end(), kLaterKey);
+  place(queue).turn = turns_.size();
+  turns_.push_back(std::move(turn));
+  // The first time that a queue is reached it becomes one of those below its parent.
+  const QuotaTree& tree = state_.quotas().tree();
+  for (QueueId child = queue; !child.is_none(); child = tree.parent(child)) {
+    std::vector<QueueId>& siblings = place(tree.parent(child)).below;
+    if (std::find(siblings.begin(), siblings.end(), child) != siblings.end()) break;
+    siblings.push_back(child);
   }
 }
 
@@ -43,36 +90,50 @@ void CandidateOrder::drop_the_held(Turn& turn) {
       return;
     }
     const Entry& first = turn.heap.front();
-    if (first.shape->blocked()) {
+    if (first.blocked) {
       turn.held = turn.held.united_with(flavors_of(first));
     } else if (!turn.held.meets(flavors_of(first))) {
       return;
     }
-    pop(turn.heap);
+    pop(turn.heap, kLaterKey);
   }
 }
 
 std::optional<WorkloadId> CandidateOrder::next() {
-  current_ = nullptr;
-  for (Turn& turn : turns_) {
-    drop_the_held(turn);
-    if (turn.heap.empty()) continue;
-    if (current_ == nullptr || turn.heap.front().key.workload < current_->heap.front().key.workload) current_ = &turn;
+  if (!ranked_) {
+    build(QueueId());
+    ranked_ = true;
   }
-  if (current_ == nullptr) return std::nullopt;
+  path_.clear();
+  current_ = nullptr;
+  for (QueueId queue;;) {
+    const Place& at = place(queue);
+    if (at.named.empty()) {
+      if (!at.turn) return std::nullopt;
+      current_ = &turns_[*at.turn];
+      break;
+    }
+    const QueueId child = at.named.front().queue;
+    path_.push_back(child);
+    if (child == queue) {
+      current_ = &turns_[*at.turn];
+      break;
+    }
+    queue = child;
+  }
   return current_->heap.front().key.workload;
 }
 
 void CandidateOrder::started() {
   BERTH_ASSERT(current_ != nullptr);
   Entry entry = current_->heap.front();
-  pop(current_->heap);
+  pop(current_->heap, kLaterKey);
   entry.shape->waiting.advance(entry.at);
-  const PendingKey* const following = entry.shape->waiting.at(entry.at);
-  if (following == nullptr) return;
-  entry.key = *following;
-  current_->heap.push_back(entry);
-  std::push_heap(current_->heap.begin(), current_->heap.end(), kLaterKey);
+  if (const PendingKey* const following = entry.shape->waiting.at(entry.at)) {
+    entry.key = *following;
+    push(current_->heap, entry, kLaterKey);
+  }
+  moved_on();
 }
 
 void CandidateOrder::refused() {
@@ -80,12 +141,81 @@ void CandidateOrder::refused() {
   if (current_->line->order() == Order::kFifo) {
     current_->held = current_->held.united_with(flavors_of(current_->heap.front()));
   }
-  pop(current_->heap);
+  pop(current_->heap, kLaterKey);
+  moved_on();
 }
 
 void CandidateOrder::passed_over() {
   BERTH_ASSERT(current_ != nullptr);
-  pop(current_->heap);
+  pop(current_->heap, kLaterKey);
+  moved_on();
+}
+
+void CandidateOrder::rank_again() { ranked_ = false; }
+
+// Whoever was next has gone; from its queue upwards each names another, and only those queues hold more than before.
+void CandidateOrder::moved_on() {
+  current_ = nullptr;
+  if (!ranked_) return;
+  for (std::size_t level = path_.size(); level-- > 0;) {
+    const QueueId child = path_[level];
+    const QueueId parent = level == 0 ? QueueId() : path_[level - 1];
+    pop(place(parent).named, kLaterRank);
+    auto candidate = child == parent ? named_by_line(*place(child).turn) : named_by(child);
+    if (candidate) name(parent, child, std::move(*candidate));
+  }
+}
+
+void CandidateOrder::build(QueueId queue) {
+  Place& at = place(queue);
+  at.named.clear();
+  for (const QueueId child : at.below) {
+    build(child);
+    if (auto candidate = named_by(child)) name(queue, child, std::move(*candidate));
+  }
+  if (!at.turn || at.named.empty()) return;
+  if (auto candidate = named_by_line(*at.turn)) name(queue, queue, std::move(*candidate));
+}
+
+std::optional<CandidateOrder::Candidate> CandidateOrder::named_by(QueueId queue) {
+  const Place& at = place(queue);
+  if (at.named.empty()) return at.turn ? named_by_line(*at.turn) : std::nullopt;
+  Candidate candidate = at.named.front().candidate;
+  candidate.covered = !at.named.front().rank.outside;
+  return candidate;
+}
+
+std::optional<CandidateOrder::Candidate> CandidateOrder::named_by_line(std::size_t turn_index) {
+  Turn& turn = turns_[turn_index];
+  drop_the_held(turn);
+  if (turn.heap.empty()) return std::nullopt;
+  const Entry& first = turn.heap.front();
+  Candidate candidate{.workload = first.key.workload, .asked = {}};
+  if (turns_.size() == 1) return candidate;  // nobody to be compared with
+  const Shape& shape = state_.shape(first.shape->shape);
+  candidate.asked = asked_by(state_, shape, 0);
+  for (std::size_t way = 0; way < shape.ways.size() && state_.quotas().tree().has_floors(); ++way) {
+    Amounts asked = asked_by(state_, shape, way);
+    if (state_.quotas().would_be_covered_at(turn.queue, asked).is_none()) continue;
+    candidate.asked = std::move(asked);
+    break;
+  }
+  return candidate;
+}
+
+void CandidateOrder::name(QueueId parent, QueueId child, Candidate candidate) {
+  const QuotaLedger& quotas = state_.quotas();
+  const std::vector<Flavor>& flavors = state_.flavors();
+  Rank rank{.outside = true, .fraction = {}, .candidate = candidate.workload};
+  const bool own_line = parent == child;
+  rank.outside = own_line || !(candidate.covered || quotas.fits_floor(child, candidate.asked));
+  if (turns_.size() > 1) {
+    const More more{.asked = candidate.asked, .covered = false};
+    rank.fraction = own_line       ? own_share_with(quotas, flavors, parent, more)
+                    : rank.outside ? share_with(quotas, flavors, child, more)
+                                   : use_of_floor(quotas, flavors, child);
+  }
+  push(place(parent).named, Child{rank, std::move(candidate), child}, kLaterRank);
 }
 
 }  // namespace berth

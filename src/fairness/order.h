@@ -1,17 +1,23 @@
-// Who is next: the workloads that wait, in the order in which one cycle may try them.
+// Who is next: the workloads that wait, in the order in which one cycle may try them (docs/semantics.md, rules 9 to 12).
+//
+// Every line names a candidate. From the leaves of the quota tree upwards each queue's candidate is the first of its
+// children's: first those that fit inside their child's floor, who uses least of it first; then the others, by the share
+// that their child has after it has started; equal: who was submitted first. The cluster's candidate is next.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "fairness/rights.h"
+#include "fairness/share.h"
 #include "model/flavor.h"
 #include "state/pending.h"
 #include "state/state.h"
 
 namespace berth {
 
-// Lines stand side by side: a line that is held up holds up no other, and among the lines' candidates who was submitted
-// first goes first. INVARIANT: the state does not change while this is in use.
+// A line that is held up holds up no other. INVARIANT: while this is in use nothing changes in the state but what is held:
+// by the candidates that started, up to whom next() has not been called since; after anything else rank_again().
 class CandidateOrder {
  public:
   explicit CandidateOrder(const State& state);
@@ -25,26 +31,70 @@ class CandidateOrder {
   // It can never run as things are; who stands behind it does not wait for it.
   void passed_over();
 
+  // What queues hold has changed otherwise.
+  void rank_again();
+
  private:
   // The first untried workload of one shape.
   struct Entry {
     PendingKey key;
     const ShapeInLine* shape = nullptr;
     SortedBlocks<PendingKey>::Cursor at;
+    bool blocked = false;  // known not to fit, and not tried again
   };
   struct Turn {
     const Line* line = nullptr;
+    QueueId queue;
     std::vector<Entry> heap;  // the smallest key on top
     FlavorSet held;           // by blocked heads of a strict line
   };
+  // Whom a line or a queue names.
+  struct Candidate {
+    WorkloadId workload;
+    Amounts asked;         // in the first way in which it would be covered, else in its first
+    bool covered = false;  // at the queue that names it, or below
+  };
+  // How a child's candidate compares with those of the other children.
+  struct Rank {
+    bool outside = false;  // of the child's floor
+    Fraction fraction;     // of its floor, or its share
+    WorkloadId candidate;
 
+    friend std::strong_ordering operator<=>(const Rank&, const Rank&) = default;
+    friend bool operator==(const Rank&, const Rank&) = default;
+  };
+  struct Child {
+    Rank rank;
+    Candidate candidate;
+    QueueId queue;  // the parent itself: what waits in its own line, beside its children
+  };
+  // A queue of the tree with somebody who waits at it or below it.
+  struct Place {
+    std::optional<std::size_t> turn;
+    std::vector<QueueId> below;  // its children that are places
+    std::vector<Child> named;    // of those that name somebody; a heap, the first on top
+  };
+
+  void add_turn(QueueId queue, const Line& line);
+  bool may_be_possible_now(QueueId queue, const ShapeInLine& entry) const;
   void drop_the_held(Turn& turn);
+  void moved_on();
   FlavorSet flavors_of(const Entry& entry) const { return state_.shape(entry.shape->shape).flavors; }
+
+  void build(QueueId queue);
+  std::optional<Candidate> named_by(QueueId queue);
+  std::optional<Candidate> named_by_line(std::size_t turn);
+  void name(QueueId parent, QueueId child, Candidate candidate);
+  Place& place(QueueId queue) { return places_[queue.is_none() ? places_.size() - 1 : queue.index()]; }
 
   const State& state_;
   FlavorSet known_;
+  RightsAtAGlance rights_;
   std::vector<Turn> turns_;
+  std::vector<Place> places_;  // by queue; the last is the cluster
+  std::vector<QueueId> path_;  // of who is next, from the top down
   Turn* current_ = nullptr;
+  bool ranked_ = false;
 };
 
 }  // namespace berth

@@ -71,6 +71,17 @@ struct WorkloadEnded {
   WorkloadId workload;
 };
 
+// An evicted workload has stopped, and waits again.
+struct WorkloadStopped {
+  WorkloadId workload;
+};
+
+// A running workload has written down how far it is: so much is not lost if it is stopped.
+struct CheckpointReported {
+  WorkloadId workload;
+  Time at;
+};
+
 // Its owner no longer wants it, waiting or running.
 struct WorkloadCancelled {
   WorkloadId workload;
@@ -83,8 +94,8 @@ struct WorkloadFound {
   PodPlacement pod;
 };
 
-using Event =
-    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
-                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound>;
+using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
+                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
+                           WorkloadFound, WorkloadStopped, CheckpointReported>;
 
 }  // namespace berth

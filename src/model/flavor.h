@@ -15,11 +15,14 @@ namespace berth {
 // Most flavors of one cluster: a set of them is one 64-bit word.
 inline constexpr std::size_t kFlavorsMax = 64;
 
+inline constexpr std::int64_t kFlavorWeightMax = 1000;
+
 // A kind of the same resource, such as H100 beside A100.
 struct Flavor {
   std::string name;
   std::string model;            // of the GPU catalogue
   std::int64_t memory_mib = 0;  // of one GPU; 0 = not known
+  std::int64_t weight = 1;      // in shares (rule 10); 1..kFlavorWeightMax
 
   friend bool operator==(const Flavor&, const Flavor&) = default;
 };

@@ -12,5 +12,6 @@ using RequestId = Id<struct RequestTag>;    // distinct pod requests
 using ShapeId = Id<struct ShapeTag>;        // distinct workload shapes: identical ones are tried once
 using WorkloadId = Id<struct WorkloadTag>;  // in the order of submission; never used again
 using PodId = Id<struct PodTag>;            // running pods
+using UnitId = Id<struct UnitTag>;          // what counts against quotas as one: running workloads
 
 }  // namespace berth

@@ -11,11 +11,12 @@
 
 namespace berth {
 
-// The most that is believed of one machine and of one fleet. The fleet's memory keeps every sum inside 64 bits.
+// The most that is believed of one machine and of one fleet. The fleet's sums stay inside 64 bits.
 inline constexpr std::int64_t kNodesMax = 1 << 24;
 inline constexpr std::int64_t kNodeCpuMilliMax = 50'000'000;                // 50,000 cores
 inline constexpr std::int64_t kNodeMemoryBytesMax = std::int64_t{1} << 50;  // a PiB
 inline constexpr std::int64_t kFleetMemoryBytesMax = std::int64_t{1} << 62;
+inline constexpr std::int64_t kFleetCpuMilliMax = std::int64_t{1} << 43;  // shares are compared in 128 bits
 inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>::max();
 
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when

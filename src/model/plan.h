@@ -7,6 +7,8 @@
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/node.h"
+#include "model/reason.h"
+#include "model/workload.h"
 
 namespace berth {
 
@@ -23,8 +25,20 @@ struct Start {
   WorkloadId workload;
   std::uint32_t way = 0;
   std::vector<PodPlacement> pods;
+  bool waits = false;  // until those have stopped who are still there
 
   friend bool operator==(const Start&, const Start&) = default;
+};
+
+// Take a workload's room away, for the sake of another that is proven to fit then.
+struct Eviction {
+  WorkloadId workload;
+  WorkloadId claimant;
+  EvictionRule rule = EvictionRule::kNone;
+  Time stop_by;                 // the plan's own time: at once
+  std::int64_t lost_gpu_s = 0;  // work since its last checkpoint, in GPU-seconds
+
+  friend bool operator==(const Eviction&, const Eviction&) = default;
 };
 
 // The fleet could not hold it even if nothing ran: not tried again before nodes are added.
@@ -36,6 +50,7 @@ struct Blocked {
   QueueId line;
   ShapeId shape;
   std::int64_t missing = 1;
+  ReasonCode gate = ReasonCode::kNone;  // which gate refused; none: there was no room
 
   friend bool operator==(const Blocked&, const Blocked&) = default;
 };
@@ -44,12 +59,14 @@ struct Blocked {
 struct Plan {
   Time now;
   std::uint64_t revision = 0;
-  std::vector<Start> starts;
-  std::vector<Blocked> blocked;
+  std::vector<WorkloadId> begins = {};   // whose room has been vacated
+  std::vector<Eviction> evictions = {};  // before the starts
+  std::vector<Start> starts = {};
+  std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;
   bool finished = true;  // false: the effort was used up and there is more to try
 
-  bool changes_nothing() const { return starts.empty() && blocked.empty(); }
+  bool changes_nothing() const { return begins.empty() && evictions.empty() && starts.empty() && blocked.empty(); }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

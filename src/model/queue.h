@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/ids.h"
+#include "model/quota.h"
 
 namespace berth {
 
@@ -21,11 +22,13 @@ inline constexpr std::string_view kOrderNames[] = {"fifo", "fifo-skip", "sjf"};
 constexpr std::string_view name_of(Order order) { return kOrderNames[static_cast<std::size_t>(order)]; }
 std::optional<Order> find_order(std::string_view name);
 
-// A queue without an order of its own shares the line of its parent. INVARIANT: a queue without a parent has one.
+// A queue without an order of its own shares the line of its parent. INVARIANT: a queue without a parent has one, and so
+// has a queue with amounts; a parent stands before its children.
 struct Queue {
   std::string name;  // the whole path: "research/nlp"
   QueueId parent;    // none at the top
   std::optional<Order> order;
+  Quota quota = {};
 
   friend bool operator==(const Queue&, const Queue&) = default;
 };

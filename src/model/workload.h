@@ -1,7 +1,9 @@
 // What is admitted as one: its pods start together or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -27,28 +29,71 @@ inline constexpr Duration kRunNotDeclared{-1};
 // Most pods of one workload, in all its pod sets.
 inline constexpr std::int64_t kPodsPerWorkloadMax = 1'000'000;
 
+inline constexpr std::int32_t kPriorityMax = 1'000'000'000;
+
+// On what terms it runs. INVARIANT: |priority| <= kPriorityMax; grace >= 0; 0 <= disruption_permille <= 1000.
+struct Terms {
+  std::int32_t priority = 0;
+  bool preempts = true;                  // may take from lower priorities (Kubernetes' preemptionPolicy)
+  bool guaranteed_only = false;          // rather waits than borrows (rule 8)
+  bool best_effort = false;              // neither counts nor protects
+  Duration grace{0};                     // between the signal and the end
+  std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
+
+  friend bool operator==(const Terms&, const Terms&) = default;
+};
+
 // What a workload asks, apart from who asks and when. INVARIANT: at least one way, the preferred first; every way has
 // the same pod sets but for their flavors, and at least one pod.
 struct WorkloadShape {
   std::vector<PodSets> ways;
+  Terms terms = {};
 
   friend bool operator==(const WorkloadShape&, const WorkloadShape&) = default;
 };
 
-enum class Phase : std::uint8_t { kPending, kRunning, kEnded, kCancelled };
+enum class Phase : std::uint8_t {
+  kPending,
+  kStarting,  // its room is its own, and whoever was there is still stopping
+  kRunning,
+  kStopping,  // evicted: told to stop, and not stopped yet; its room is no longer its own
+  kEnded,
+  kCancelled,
+};
+
+// It holds room of its own.
+constexpr bool has_room(Phase phase) { return phase == Phase::kStarting || phase == Phase::kRunning; }
+// It is in the world: it runs, or is still stopping.
+constexpr bool is_there(Phase phase) { return phase == Phase::kRunning || phase == Phase::kStopping; }
 
 // Why the last attempt ended before its time.
-enum class EvictionRule : std::uint8_t { kNone, kNode };
+enum class EvictionRule : std::uint8_t {
+  kNone,
+  kNode,       // it lost its node
+  kReclaim,    // the owner took back what it had lent (rule 13)
+  kFairShare,  // a borrower further below its share took its room (rule 14)
+  kPreempt,    // a higher priority of its queue did (rule 15)
+};
+inline constexpr std::string_view kEvictionRuleNames[] = {"none", "node", "reclaim", "fair-share", "preempt"};
+constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
-// A workload as the state holds it. INVARIANT: first_pod is none exactly when it is not running.
+// What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
+inline constexpr Duration kUnreportedWorkMax{4 * 3'600'000};
+
+// A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
+// while it has room.
 struct Workload {
   ShapeId shape;
   QueueId queue;
   Time submitted;
   Duration declared_run = kRunNotDeclared;
-  std::int64_t rank = 0;  // as it was submitted with
-  Time started;           // of the current or the last attempt
+  std::int64_t rank = 0;   // as it was submitted with
+  Time started;            // of the current or the last attempt
+  Time checkpoint;         // the last that it reported in this attempt; before `started` if it reported none
+  Time stop_by;            // while it is stopping
+  WorkloadId evicted_for;  // whose claim ended the last attempt
   PodId first_pod;
+  UnitId unit;
   std::uint32_t attempts = 0;
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;

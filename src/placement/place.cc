@@ -5,30 +5,36 @@
 
 namespace berth {
 
+std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
+                                        std::size_t way, Rng& rng) {
+  const Shape& shape = state.shape(state.workload(workload).shape);
+  const Trial::Mark mark = trial.mark();
+  Start start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = {}};
+  start.pods.reserve(static_cast<std::size_t>(shape.pods));
+  for (const NumberedPodSet& set : shape.ways[way]) {
+    for (std::int64_t placed = 0; placed < set.count; ++placed) {
+      const std::optional<PodPlacement> place = index.best(state, set.request, rng);
+      if (!place) {
+        trial.rollback_to(mark);
+        // With one pod set, as many pods were placed as there was room for, whatever their places. With several, a set
+        // may have been crowded out by another, so nothing more is known than that something is missing.
+        return Unfit{shape.ways[way].size() == 1 ? set.count - placed : 1};
+      }
+      trial.apply({.request = state.request(set.request), .node = place->node, .gpus = place->gpus});
+      start.pods.push_back(*place);
+    }
+  }
+  return start;
+}
+
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                           Rng rng) {
   const Shape& shape = state.shape(state.workload(workload).shape);
   Unfit unfit{std::numeric_limits<std::int64_t>::max()};
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const std::size_t mark = trial.mark();
-    Start start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = {}};
-    start.pods.reserve(static_cast<std::size_t>(shape.pods));
-    for (const NumberedPodSet& set : shape.ways[way]) {
-      std::int64_t placed = 0;
-      for (; placed < set.count; ++placed) {
-        const std::optional<PodPlacement> place = index.best(state, set.request, rng);
-        if (!place) break;
-        trial.apply({.request = state.request(set.request), .node = place->node, .gpus = place->gpus});
-        start.pods.push_back(*place);
-      }
-      if (placed == set.count) continue;
-      // With one pod set, as many pods were placed as there was room for, whatever their places. With several, a set
-      // may have been crowded out by another, so nothing more is known than that something is missing.
-      unfit.missing = std::min(unfit.missing, shape.ways[way].size() == 1 ? set.count - placed : 1);
-      break;
-    }
-    if (static_cast<std::int64_t>(start.pods.size()) == shape.pods) return start;
-    trial.rollback_to(mark);
+    auto outcome = place_in_way(state, trial, index, workload, way, rng);
+    if (std::holds_alternative<Start>(outcome)) return outcome;
+    unfit.missing = std::min(unfit.missing, std::get<Unfit>(outcome).missing);
   }
   return unfit;
 }

@@ -17,6 +17,11 @@ struct Unfit {
   std::int64_t missing = 1;
 };
 
+// Tries one way of the workload's shape. If every pod gets a node the moves stay in the trial; else the trial is left
+// exactly as it was found. PRE: `trial` is on the state's own ledgers.
+std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
+                                        std::size_t way, Rng& rng);
+
 // Tries the ways of the workload's shape in their order and takes the first in which every pod gets a node. Then the
 // moves stay in the trial; else the trial is left exactly as it was found.
 // PRE: `trial` is on the state's own ledger.

@@ -57,7 +57,7 @@ TEST(PlaceWorkload, IsAllOrNothingInTheFirstWayThatFits) {
     state.apply(submission(QueueId(0), c.shape));
     const Ledger before = state.ledger();
     {
-      Trial trial(state.ledger_for_trial());
+      Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
       ScoreIndex index;
       const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(Seed{1}));
       if (const Start* const start = std::get_if<Start>(&outcome)) {
@@ -103,7 +103,7 @@ TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSays
     const Ledger before = state.ledger();
     const std::int64_t missing = missing_by_room(state, state.shape(ShapeId(0)));
     {
-      Trial trial(state.ledger_for_trial());
+      Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
       ScoreIndex index;
       const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(seed));
       const Unfit* const unfit = std::get_if<Unfit>(&outcome);

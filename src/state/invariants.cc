@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace berth {
@@ -21,6 +22,7 @@ class Inspection {
     check_ledger();
     check_totals();
     check_lines();
+    check_quotas();
     return std::move(wrong_);
   }
 
@@ -45,15 +47,23 @@ class Inspection {
     reached_.assign(state_.pods().size(), false);
     std::size_t running = 0;
     std::size_t pending = 0;
+    std::size_t starting = 0;
+    std::size_t stopping = 0;
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
-      running += workload.phase == Phase::kRunning ? 1 : 0;
+      running += has_room(workload.phase) ? 1 : 0;
       pending += workload.phase == Phase::kPending ? 1 : 0;
-      if (workload.phase == Phase::kRunning) {
+      starting += workload.phase == Phase::kStarting ? 1 : 0;
+      stopping += workload.phase == Phase::kStopping ? 1 : 0;
+      if (has_room(workload.phase) || workload.phase == Phase::kStopping) {
         check_pods_of(id, workload);
       } else {
         expect(workload.first_pod.is_none(), numbered("workload", id.index()) + " does not run, but has pods");
       }
+      expect(has_room(workload.phase) != workload.unit.is_none(),
+             numbered("workload", id.index()) + " counts against quotas, and has no room, or has room and does not");
     });
+    expect(starting == state_.starting().size(), "those who wait for their room are not listed rightly");
+    expect(stopping == state_.stopping().size(), "those who are stopping are not listed rightly");
     expect(running == state_.running(), "the count of running workloads is wrong");
     expect(pending == state_.pending(), "the count of pending workloads is wrong");
   }
@@ -106,6 +116,11 @@ class Inspection {
     std::array<std::int64_t, kGpusPerNodeMax> gpu_memory_mib{};
   };
 
+  // Who is stopping is still there, in room that is no longer its own.
+  bool holds_room(const Pod& pod) const {
+    return !pod.workload.is_none() && has_room(state_.workload(pod.workload).phase);
+  }
+
   void check_ledger() {
     if (!wrong_.empty()) return;
     std::vector<Held> held(state_.nodes());
@@ -115,14 +130,14 @@ class Inspection {
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
     }
     for (const Pod& pod : state_.pods()) {
-      if (!pod.workload.is_none()) add(held[pod.node.index()], pod);
+      if (holds_room(pod)) add(held[pod.node.index()], pod);
     }
     for (std::size_t i = 0; i < held.size(); ++i) {
       expect(fits(held[i], state_.node(NodeId(i))), numbered("node", i) + " holds more than it has");
     }
     if (!wrong_.empty()) return;
     for (const Pod& pod : state_.pods()) {
-      if (pod.workload.is_none()) continue;
+      if (!holds_room(pod)) continue;
       again.apply({.request = state_.request(pod.request), .node = pod.node, .gpus = pod.gpus});
     }
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
@@ -197,6 +212,43 @@ class Inspection {
       expect(waiting == expected[i] && line.size() == waiting.size(),
              numbered("line", i) + " has not exactly those who wait in it");
       check_heads(line, numbered("line", i));
+    }
+  }
+
+  // What every queue holds is what its workloads' pods hold, and of it is covered what its units say.
+  void check_quotas() {
+    if (!wrong_.empty()) return;
+    const QuotaLedger& quotas = state_.quotas();
+    const QuotaTree& tree = quotas.tree();
+    std::vector<AmountsByDim> used(tree.queues(), AmountsByDim(tree.dims()));
+    std::vector<AmountsByDim> covered = used;
+    state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (!has_room(workload.phase)) return;
+      const Unit& unit = quotas.unit(workload.unit);
+      const Shape& shape = state_.shape(workload.shape);
+      expect(unit.workload == id && unit.queue == workload.queue && unit.priority == shape.terms.priority,
+             numbered("workload", id.index()) + " has the unit of another");
+      AmountsByDim held(tree.dims());
+      for_each_pod(state_, id, [&](const Pod& pod) {
+        if (!shape.terms.best_effort) add_amounts(state_.request(pod.request), state_.node(pod.node).flavor, 1, held);
+      });
+      bool is_covered = false;
+      for (QueueId queue = workload.queue; !queue.is_none(); queue = tree.parent(queue)) {
+        is_covered = is_covered || queue == unit.covered_at;
+        for (std::size_t dim = 0; dim < held.size(); ++dim) {
+          used[queue.index()][dim] += held[dim];
+          if (is_covered) covered[queue.index()][dim] += held[dim];
+        }
+      }
+      expect(is_covered || unit.covered_at.is_none(),
+             numbered("workload", id.index()) + " is covered where it does not belong");
+    });
+    for (std::size_t i = 0; i < tree.queues(); ++i) {
+      const auto same = [](const AmountsByDim& a, std::span<const std::int64_t> b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+      };
+      expect(same(used[i], quotas.used(QueueId(i))), numbered("queue", i) + " does not hold what its workloads hold");
+      expect(same(covered[i], quotas.covered(QueueId(i))), numbered("queue", i) + " counts wrongly what is covered");
     }
   }
 

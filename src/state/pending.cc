@@ -47,8 +47,13 @@ void Line::remove(ShapeId shape, const PendingKey& key) {
   relist(at);
 }
 
-void Line::set_missing(std::size_t shape_index, std::int64_t missing) {
-  shapes_[shape_index].missing = std::max<std::int64_t>(missing, 0);
+void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate) {
+  ShapeInLine& entry = shapes_[shape_index];
+  const auto is_gated = [&] { return entry.gate != ReasonCode::kNone ? std::size_t{1} : 0; };
+  gated_ -= is_gated();
+  entry.missing = std::max<std::int64_t>(missing, 0);
+  entry.gate = entry.missing > 0 ? gate : ReasonCode::kNone;
+  gated_ += is_gated();
   relist(shape_index);
 }
 

@@ -13,11 +13,13 @@
 #include "model/ids.h"
 #include "model/plan.h"
 #include "model/queue.h"
+#include "model/reason.h"
 
 namespace berth {
 
 // A workload's place in its line: smaller goes first. Who came first decides where the line's order leaves the rest 0.
 struct PendingKey {
+  std::int32_t lower_first = 0;  // the priority turned round
   std::int64_t first = 0;
   std::int64_t second = 0;
   std::int64_t third = 0;
@@ -30,8 +32,9 @@ struct PendingKey {
 struct ShapeInLine {
   ShapeId shape;
   SortedBlocks<PendingKey> waiting;
-  std::int64_t missing = 0;          // > 0: blocked until room for so many more pods may have come free
-  std::optional<PendingKey> listed;  // its head as it stands in the line's `heads`
+  std::int64_t missing = 0;             // > 0: blocked until room for so many more pods may have come free
+  ReasonCode gate = ReasonCode::kNone;  // which gate refused it, while it is blocked
+  std::optional<PendingKey> listed;     // its head as it stands in the line's `heads`
 
   bool blocked() const { return missing > 0; }
   // It stands in nobody's way.
@@ -57,11 +60,13 @@ class Line {
   const std::vector<ShapeInLine>& shapes() const { return shapes_; }
   const SortedBlocks<Head>& heads() const { return heads_; }
   const ShapeInLine* find(ShapeId shape) const;
+  // How many of its shapes are blocked by a gate.
+  std::size_t gated() const { return gated_; }
 
   void add(ShapeId shape, const PendingKey& key);
   void remove(ShapeId shape, const PendingKey& key);
   // Sets how many pods' room a shape lacks; 0 or less: it may be tried.
-  void set_missing(std::size_t shape_index, std::int64_t missing);
+  void set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate = ReasonCode::kNone);
   std::size_t index_of(ShapeId shape) const;
 
  private:
@@ -73,6 +78,7 @@ class Line {
 
   Order order_;
   std::size_t size_ = 0;
+  std::size_t gated_ = 0;
   std::vector<ShapeInLine> shapes_;
   std::vector<std::pair<ShapeId, std::uint32_t>> index_;  // by shape
   SortedBlocks<Head> heads_;

@@ -24,8 +24,8 @@ using Workloads = std::vector<WorkloadId>;
 
 TEST(PendingKey, GoesByItsFieldsAndThenByWhoCameFirst) {
   const PendingKey keys[] = {
-      {1, 1, 1, WorkloadId(0)}, {1, 1, 1, WorkloadId(1)}, {1, 1, 2, WorkloadId(0)},
-      {1, 2, 0, WorkloadId(0)}, {2, 0, 0, WorkloadId(0)},
+      {0, 1, 1, 1, WorkloadId(0)}, {0, 1, 1, 1, WorkloadId(1)}, {0, 1, 1, 2, WorkloadId(0)},
+      {0, 1, 2, 0, WorkloadId(0)}, {0, 2, 0, 0, WorkloadId(0)},
   };
   EXPECT_TRUE(std::is_sorted(std::begin(keys), std::end(keys)));
 }
@@ -78,7 +78,7 @@ TEST(LineProperty, IsWhatAMapOfSetsIs) {
     std::map<ShapeId, std::int64_t> missing;
     for (int step = 0; step < 400; ++step) {
       const ShapeId shape(static_cast<std::size_t>(rng.below(8)));
-      const PendingKey one{rng.between(0, 3), rng.between(0, 3), rng.between(0, 1),
+      const PendingKey one{0, rng.between(0, 3), rng.between(0, 3), rng.between(0, 1),
                            WorkloadId(static_cast<std::size_t>(rng.below(20)))};
       if (rng.below(4) == 0 && missing.contains(shape)) {
         missing[shape] = rng.below(4) == 0 ? kMissingForever : rng.between(0, 2);

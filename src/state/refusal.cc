@@ -1,6 +1,8 @@
 // What the state refuses to believe. Everything here can be caused from outside (a damaged journal, a wrong trace), so
 // nothing here asserts.
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "base/wide.h"
@@ -46,7 +48,15 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
   return true;
 }
 
+Refusal refusal_of_terms(const Terms& terms) {
+  return first_of(
+      [&] { return unless(within(terms.priority, -kPriorityMax, kPriorityMax), "a priority is out of bounds"); },
+      [&] { return unless(within(terms.grace.ms, 0, kTimeMax.ms), "a grace is out of bounds"); },
+      [&] { return unless(within(terms.disruption_permille, 0, 1000), "a disruption budget is out of bounds"); });
+}
+
 Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
+  if (auto refusal = refusal_of_terms(shape.terms)) return refusal;
   if (shape.ways.empty()) return "a workload needs at least one way to run";
   for (const PodSets& way : shape.ways) {
     std::int64_t pods = 0;
@@ -77,11 +87,17 @@ Refusal refusal_of_node(const Node& node, std::size_t flavors) {
 Refusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
   if (static_cast<std::int64_t>(state.nodes() + nodes.size()) > kNodesMax) return "more than 16,777,216 nodes";
   Wide memory = 0;
-  for (std::size_t i = 0; i < state.nodes(); ++i) memory += state.node(NodeId(i)).memory_bytes;
+  Wide cpu = 0;
+  for (std::size_t i = 0; i < state.nodes(); ++i) {
+    memory += state.node(NodeId(i)).memory_bytes;
+    cpu += state.node(NodeId(i)).cpu_milli;
+  }
   for (const Node& node : nodes) {
     memory += node.memory_bytes;
+    cpu += node.cpu_milli;
     if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
   }
+  if (cpu > kFleetCpuMilliMax) return "the fleet has more than 8,796,093,022 cores";
   return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
 }
 
@@ -98,10 +114,34 @@ Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flav
   return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
 }
 
-Refusal refusal_of_queue(const Queue& queue, std::size_t queues) {
+Refusal refusal_of_amounts(const Amounts& amounts, std::size_t flavors) {
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    if (amounts[i].dim.index() >= Dim::count(flavors)) return "a quota names a flavor that there is not";
+    if (!within(amounts[i].amount, 0, kAmountMax)) return "a quota's amount is out of bounds";
+    if (i > 0 && amounts[i].dim <= amounts[i - 1].dim) return "a quota names each amount once, in order";
+  }
+  return std::nullopt;
+}
+
+Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
+  for (const Amounts* const amounts : {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
+    if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
+  }
+  const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };
+  const bool times = is_time(quota.reclaim_within) && is_time(quota.patience) && is_time(quota.min_runtime);
+  return first_of(
+      [&] { return unless(within(quota.weight_milli, 1, kWeightMilliMax), "a queue's weight is 0.001 to 1,000"); },
+      [&] { return unless(times, "a queue's time is out of bounds"); });
+}
+
+Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
   return first_of(
       [&] { return unless(queue.parent.is_none() || queue.parent.index() < queues, "a queue's parent is not known"); },
-      [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); });
+      [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); },
+      [&] {
+        return unless(queue.order.has_value() || !queue.quota.has_amounts(), "a queue with quotas needs an order");
+      },
+      [&] { return refusal_of_quota(queue.quota, flavors); });
 }
 
 // Whether the devices and amounts that a found pod holds are still free on its node, which may be closed.
@@ -133,10 +173,9 @@ std::optional<std::string> State::refusal(const Event& event) const {
     return configured ? "a run is configured once" : "a run begins with its configuration";
   }
   const auto known_node = [&](NodeId node) { return unless(node.index() < nodes(), "there is no such node"); };
-  const auto in_phase = [&](WorkloadId id, bool pending_too) {
+  const auto in_phase = [&](WorkloadId id, std::initializer_list<Phase> phases) {
     const Workload* const workload = workloads_.find(id);
-    const bool ok = workload != nullptr &&
-                    (workload->phase == Phase::kRunning || (pending_too && workload->phase == Phase::kPending));
+    const bool ok = workload != nullptr && std::find(phases.begin(), phases.end(), workload->phase) != phases.end();
     return unless(ok, "there is no such workload in that phase");
   };
   struct Visitor {
@@ -148,13 +187,16 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return unless(static_cast<std::size_t>(fact.policy) < std::size(kPlacementPolicyNames), "unknown policy");
     }
     Refusal operator()(const FlavorAdded& fact) const {
-      return unless(state.flavors().size() < kFlavorsMax && within(fact.flavor.memory_mib, 0, kGpuMemoryMibMax),
-                    "at most 64 flavors, each with a sensible memory");
+      return unless(state.flavors().size() < kFlavorsMax && within(fact.flavor.memory_mib, 0, kGpuMemoryMibMax) &&
+                        within(fact.flavor.weight, 1, kFlavorWeightMax),
+                    "at most 64 flavors, each with a sensible memory and a weight of 1 to 1,000");
     }
     Refusal operator()(const TypicalPodsChosen& fact) const {
       return refusal_of_typical(fact.pods, state.flavors().size());
     }
-    Refusal operator()(const QueueAdded& fact) const { return refusal_of_queue(fact.queue, state.queues().size()); }
+    Refusal operator()(const QueueAdded& fact) const {
+      return refusal_of_queue(fact.queue, state.queues().size(), state.flavors().size());
+    }
     Refusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
     Refusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
     Refusal operator()(const NodeDrained& fact) const { return node_known(fact.node); }
@@ -168,8 +210,19 @@ std::optional<std::string> State::refusal(const Event& event) const {
                       },
                       [&] { return refusal_of_shape(fact.shape, state.flavors().size()); });
     }
-    Refusal operator()(const WorkloadEnded& fact) const { return workload_in_phase(fact.workload, false); }
-    Refusal operator()(const WorkloadCancelled& fact) const { return workload_in_phase(fact.workload, true); }
+    Refusal operator()(const WorkloadEnded& fact) const {
+      return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping});
+    }
+    Refusal operator()(const WorkloadCancelled& fact) const {
+      return workload_in_phase(fact.workload, {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping});
+    }
+    Refusal operator()(const WorkloadStopped& fact) const {
+      return workload_in_phase(fact.workload, {Phase::kStopping});
+    }
+    Refusal operator()(const CheckpointReported& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping}); },
+                      [&] { return refusal_of_time(fact.at); });
+    }
     Refusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
       const auto& ways = fact.workload.shape.ways;

@@ -38,6 +38,9 @@ std::uint64_t digest_of(const Shape& shape) {
     hasher.add(std::uint64_t{way.size()});
     for (const NumberedPodSet& set : way) hasher.add(set.request.value()).add(set.count);
   }
+  const Terms& terms = shape.terms;
+  hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});
+  hasher.add(std::uint64_t{terms.best_effort}).add(terms.grace.ms).add(terms.disruption_permille);
   return hasher.digest();
 }
 
@@ -51,11 +54,14 @@ void State::adopt(const Plan& plan) {
   BERTH_ASSERT(plan.revision == revision_);
   ++revision_;
   history_.add(plan.now.ms);
+  for (const WorkloadId id : plan.begins) begin(id, plan.now);
+  for (const Eviction& decision : plan.evictions) evict(decision, plan.now);
   for (const Start& decision : plan.starts) start(decision, plan.now);
   for (const Blocked& blocked : plan.blocked) {
     Line& line = *lines_[blocked.line.index()];
-    line.set_missing(line.index_of(blocked.shape), blocked.missing);
+    line.set_missing(line.index_of(blocked.shape), blocked.missing, blocked.gate);
     history_.add(blocked.line.value()).add(blocked.shape.value()).add(blocked.missing);
+    history_.add(static_cast<std::uint64_t>(blocked.gate));
   }
 }
 
@@ -66,9 +72,13 @@ QueueId State::line_of(QueueId queue) const {
 
 PendingKey State::key_of(WorkloadId id) const {
   const Workload& workload = workloads_[id];
-  if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) return {.workload = id};
+  const std::int32_t priority = shapes_[workload.shape.index()].terms.priority;
+  if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
+    return {.lower_first = -priority, .workload = id};
+  }
   const bool declared = workload.declared_run != kRunNotDeclared;
-  return {.first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
+  return {.lower_first = -priority,
+          .first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
           .second = shapes_[workload.shape.index()].gpu_milli,
           .third = workload.rank,
           .workload = id};
@@ -88,7 +98,10 @@ void State::on(const RunConfigured& event) {
 
 void State::on(const FlavorAdded& event) {
   flavors_.push_back(event.flavor);
-  history_.add(event.flavor.name).add(event.flavor.memory_mib);
+  AmountsByDim capacity = quotas_.capacity();
+  capacity.resize(Dim::count(flavors_.size()));
+  rebuild_quotas(std::move(capacity));
+  history_.add(event.flavor.name).add(event.flavor.memory_mib).add(event.flavor.weight);
 }
 
 void State::on(const TypicalPodsChosen& event) {
@@ -103,6 +116,8 @@ void State::on(const QueueAdded& event) {
   queues_.push_back(event.queue);
   lines_.emplace_back();
   if (event.queue.order) lines_.back().emplace(*event.queue.order);
+  rebuild_quotas(quotas_.capacity());
+  event.queue.quota.add_to(history_);
   history_.add(event.queue.name).add(event.queue.parent.value());
   history_.add(event.queue.order ? static_cast<std::uint64_t>(*event.queue.order) : ~std::uint64_t{0});
 }
@@ -115,15 +130,42 @@ void State::on(const NodesAdded& event) {
   auto nodes = std::make_shared<std::vector<Node>>(*nodes_);
   nodes->insert(nodes->end(), added.begin(), added.end());
   nodes_ = std::move(nodes);
+  AmountsByDim capacity = quotas_.capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node);
     // A closed node has no room, so opening it is what frees the room that it brings.
     ledger_.set_open(id, false);
-    freeing(id, [&] { ledger_.set_open(id, true); });
+    freeing(id, [&] { set_open(id, true, capacity); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
   }
+  rebuild_quotas(std::move(capacity));
   count_types(added);
   retry_the_impossible();
+}
+
+// Opens or closes a node, and counts what it has.
+void State::set_open(NodeId id, bool open, AmountsByDim& capacity) {
+  if (ledger_.node(id).open == open) return;
+  ledger_.set_open(id, open);
+  const Node& node = (*nodes_)[id.index()];
+  const std::int64_t sign = open ? 1 : -1;
+  const auto count = [&](Resource resource, std::int64_t amount) {
+    capacity[Dim(node.flavor, resource).index()] += sign * amount;
+  };
+  count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
+  count(Resource::kCpu, node.cpu_milli);
+  count(Resource::kMemory, node.memory_bytes >> 20);
+}
+
+void State::set_open(NodeId id, bool open) {
+  AmountsByDim capacity = quotas_.capacity();
+  set_open(id, open, capacity);
+  rebuild_quotas(std::move(capacity));
+}
+
+void State::rebuild_quotas(AmountsByDim capacity) {
+  capacity.resize(Dim::count(flavors_.size()));
+  quotas_.replace_tree(std::make_shared<const QuotaTree>(queues_, capacity), std::move(capacity));
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
@@ -150,18 +192,18 @@ void State::retry_the_impossible() {
 }
 
 void State::on(const NodeDrained& event) {
-  ledger_.set_open(event.node, false);
+  set_open(event.node, false);
   history_.add(event.node.value());
 }
 
 void State::on(const NodeRestored& event) {
-  freeing(event.node, [&] { ledger_.set_open(event.node, true); });
+  freeing(event.node, [&] { set_open(event.node, true); });
   history_.add(event.node.value());
 }
 
 void State::on(const NodeFailed& event) {
   history_.add(event.node.value());
-  ledger_.set_open(event.node, false);
+  set_open(event.node, false);
   std::vector<WorkloadId> lost;
   for (const Pod& pod : pods_) {
     if (!pod.workload.is_none() && pod.node == event.node) lost.push_back(pod.workload);
@@ -169,10 +211,13 @@ void State::on(const NodeFailed& event) {
   std::sort(lost.begin(), lost.end());
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   for (const WorkloadId id : lost) {
-    stop_pods(id);
-    workloads_[id].phase = Phase::kPending;
-    workloads_[id].evicted_by = EvictionRule::kNode;
-    enqueue(id);
+    Workload& workload = workloads_[id];
+    // Who was evicted already has only lost what was left of its grace.
+    if (has_room(workload.phase)) {
+      if (workload.phase == Phase::kRunning) workload.evicted_by = EvictionRule::kNode;
+      give_room_back(id);
+    }
+    wait_again(id);
   }
 }
 
@@ -194,18 +239,18 @@ void State::on(const WorkloadSubmitted& event) {
 
 void State::on(const WorkloadEnded& event) {
   history_.add(event.workload.value());
-  stop_pods(event.workload);
+  if (has_room(workloads_[event.workload].phase)) give_room_back(event.workload);
+  forget_pods(event.workload);
   workloads_[event.workload].phase = Phase::kEnded;
   workloads_.note_ended(event.workload);
 }
 
 void State::on(const WorkloadCancelled& event) {
   history_.add(event.workload.value());
-  if (workloads_[event.workload].phase == Phase::kRunning) {
-    stop_pods(event.workload);
-  } else {
-    dequeue(event.workload);
-  }
+  const Phase phase = workloads_[event.workload].phase;
+  if (phase == Phase::kPending) dequeue(event.workload);
+  if (has_room(phase)) give_room_back(event.workload);
+  forget_pods(event.workload);
   workloads_[event.workload].phase = Phase::kCancelled;
   workloads_.note_ended(event.workload);
 }
@@ -216,8 +261,19 @@ void State::on(const WorkloadFound& event) {
   start({.workload = id, .way = 0, .pods = {event.pod}}, event.workload.at);
 }
 
+void State::on(const WorkloadStopped& event) {
+  history_.add(event.workload.value());
+  wait_again(event.workload);
+}
+
+void State::on(const CheckpointReported& event) {
+  history_.add(event.workload.value()).add(event.at.ms);
+  workloads_[event.workload].checkpoint = event.at;
+}
+
 ShapeId State::intern_shape(const WorkloadShape& shape) {
   Shape numbered;
+  numbered.terms = shape.terms;
   for (const PodSets& way : shape.ways) {
     auto& sets = numbered.ways.emplace_back();
     for (const PodSet& set : way) {
@@ -235,12 +291,15 @@ void State::start(const Start& start, Time now) {
   dequeue(start.workload);
   Workload& workload = workloads_[start.workload];
   BERTH_ASSERT(workload.phase == Phase::kPending);
-  workload.phase = Phase::kRunning;
+  workload.phase = start.waits ? Phase::kStarting : Phase::kRunning;
+  if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
+  workload.checkpoint = Time{-1};
   workload.evicted_by = EvictionRule::kNone;
+  workload.evicted_for = WorkloadId();
   ++workload.attempts;
   ++running_;
-  history_.add(start.workload.value()).add(start.way);
+  history_.add(start.workload.value()).add(start.way).add(std::uint64_t{start.waits});
   PodId last;
   std::size_t at = 0;
   for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
@@ -254,27 +313,87 @@ void State::start(const Start& start, Time now) {
     }
   }
   BERTH_ASSERT(at == start.pods.size());
+  const Terms& terms = shapes_[workload.shape.index()].terms;
+  workload.unit = quotas_.add({.workload = start.workload,
+                               .queue = workload.queue,
+                               .priority = terms.priority,
+                               .admitted = now,
+                               .may_be_covered = !terms.best_effort,
+                               .covered_at = {}},
+                              held_by(start.workload));
+  quotas_.keep();
 }
 
-void State::stop_pods(WorkloadId id) {
+// Best-effort work counts nowhere.
+Amounts State::held_by(WorkloadId id) const {
+  if (shapes_[workloads_[id].shape.index()].terms.best_effort) return {};
+  AmountsByDim sums(quotas_.tree().dims());
+  for_each_pod(*this, id,
+               [&](const Pod& pod) { add_amounts(requests_[pod.request.index()], node(pod.node).flavor, 1, sums); });
+  return amounts_of(sums);
+}
+
+// Those who were there have stopped: it runs from now on.
+void State::begin(WorkloadId id, Time now) {
   Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kStarting);
+  workload.phase = Phase::kRunning;
+  workload.started = now;
+  std::erase(starting_, id);
+  history_.add(id.value());
+}
+
+void State::evict(const Eviction& eviction, Time now) {
+  Workload& workload = workloads_[eviction.workload];
   BERTH_ASSERT(workload.phase == Phase::kRunning);
+  workload.evicted_by = eviction.rule;
+  workload.evicted_for = eviction.claimant;
+  history_.add(eviction.workload.value()).add(eviction.claimant.value()).add(eviction.stop_by.ms);
+  history_.add(static_cast<std::uint64_t>(eviction.rule)).add(eviction.lost_gpu_s);
+  give_room_back(eviction.workload);
+  if (eviction.stop_by <= now) return wait_again(eviction.workload);
+  workload.phase = Phase::kStopping;
+  workload.stop_by = eviction.stop_by;
+  stopping_.push_back(eviction.workload);
+}
+
+// Its room and what it counted for; its pods may be there still.
+void State::give_room_back(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(has_room(workload.phase));
   --running_;
-  PodId next = workload.first_pod;
-  workload.first_pod = PodId();
-  while (!next.is_none()) {
-    const PodId at = next;
-    Pod& pod = pods_[at.index()];
-    next = pod.next;
+  if (workload.phase == Phase::kStarting) std::erase(starting_, id);
+  quotas_.remove(workload.unit);
+  quotas_.keep();
+  workload.unit = UnitId();
+  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) {
+    const Pod& pod = pods_[at.index()];
     freeing(pod.node, [&] {
       ledger_.apply({.request = requests_[pod.request.index()],
                      .node = pod.node,
                      .gpus = pod.gpus,
                      .direction = Move::Direction::kGive});
     });
-    pod = {};
+  }
+}
+
+void State::forget_pods(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  if (workload.phase == Phase::kStopping) std::erase(stopping_, id);
+  PodId next = workload.first_pod;
+  workload.first_pod = PodId();
+  while (!next.is_none()) {
+    const PodId at = next;
+    next = pods_[at.index()].next;
+    pods_[at.index()] = {};
     free_pods_.push_back(at);
   }
+}
+
+void State::wait_again(WorkloadId id) {
+  forget_pods(id);
+  workloads_[id].phase = Phase::kPending;
+  enqueue(id);
 }
 
 void State::enqueue(WorkloadId id) {
@@ -302,7 +421,8 @@ template <class Change>
 void State::freeing(NodeId node, Change change) {
   // Of a shape with one pod set every node's room adds up exactly, so what came free is counted (its ways differ in their
   // flavors, and a node has one). Of several sets it does not: a node may have had room for either and now has it for
-  // both. So there any room at all where something came free is reason enough to try again.
+  // both. So there any room at all where something came free is reason enough to try again. Whom a gate refused does not
+  // wait for room.
   const auto room_of = [&](const Shape& shape) {
     std::int64_t room = 0;
     for (const auto& way : shape.ways) {
@@ -315,7 +435,7 @@ void State::freeing(NodeId node, Change change) {
       if (!line) continue;
       for (std::size_t at = 0; at < line->shapes().size(); ++at) {
         const ShapeInLine& entry = line->shapes()[at];
-        if (entry.blocked() && !entry.impossible()) visit(*line, at, entry);
+        if (entry.blocked() && !entry.impossible() && !is_quota_gate(entry.gate)) visit(*line, at, entry);
       }
     }
   };
@@ -329,7 +449,7 @@ void State::freeing(NodeId node, Change change) {
     const Shape& shape = shapes_[entry.shape.index()];
     const std::int64_t before = room_before_[next++];
     const std::int64_t freed = room_of(shape) - (shape.ways.front().size() == 1 ? before : 0);
-    if (freed > 0) line.set_missing(at, entry.missing - freed);
+    if (freed > 0) line.set_missing(at, entry.missing - freed, entry.gate);
   });
 }
 

@@ -14,11 +14,12 @@
 #include "model/plan.h"
 #include "state/ledger.h"
 #include "state/pending.h"
+#include "state/quota_ledger.h"
 #include "state/workload_table.h"
 
 namespace berth {
 
-// A running pod. Those of one workload form a list, in the order of its pod sets.
+// A pod of a workload that has room or is stopping. Those of one workload form a list, in the order of its pod sets.
 struct Pod {
   RequestId request;
   NodeId node;
@@ -46,6 +47,7 @@ struct NodeTypes {
 
 struct Shape {
   std::vector<std::vector<NumberedPodSet>> ways;
+  Terms terms = {};
   FlavorSet flavors;  // any that one of its ways could use; all() if one of its pods asks no GPU
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
@@ -85,8 +87,10 @@ class State {
   std::size_t nodes() const { return nodes_->size(); }
   const NodeTypes& node_types() const { return *node_types_; }
   const Ledger& ledger() const { return ledger_; }
+  const QuotaLedger& quotas() const { return quotas_; }
   // For a Trial alone.
   Ledger& ledger_for_trial() { return ledger_; }
+  QuotaLedger& quotas_for_trial() { return quotas_; }
 
   const PodRequest& request(RequestId request) const { return requests_[request.index()]; }
   std::size_t requests() const { return requests_.size(); }
@@ -96,8 +100,10 @@ class State {
   const Workload& workload(WorkloadId workload) const { return workloads_[workload]; }
   const Pod& pod(PodId pod) const { return pods_[pod.index()]; }
   const std::vector<Pod>& pods() const { return pods_; }
-  std::size_t running() const { return running_; }
+  std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
+  const std::vector<WorkloadId>& starting() const { return starting_; }
+  const std::vector<WorkloadId>& stopping() const { return stopping_; }
 
   // The queue in whose line the workloads of `queue` wait.
   QueueId line_of(QueueId queue) const;
@@ -124,10 +130,20 @@ class State {
   void on(const WorkloadEnded& event);
   void on(const WorkloadCancelled& event);
   void on(const WorkloadFound& event);
+  void on(const WorkloadStopped& event);
+  void on(const CheckpointReported& event);
 
+  void set_open(NodeId node, bool open, AmountsByDim& capacity);
+  void set_open(NodeId node, bool open);
+  void rebuild_quotas(AmountsByDim capacity);
+  Amounts held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);
   void start(const Start& start, Time now);
-  void stop_pods(WorkloadId workload);
+  void begin(WorkloadId workload, Time now);
+  void evict(const Eviction& eviction, Time now);
+  void give_room_back(WorkloadId workload);
+  void forget_pods(WorkloadId workload);
+  void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
   PodId new_pod(const Pod& pod);
@@ -149,6 +165,7 @@ class State {
   std::vector<Flavor> flavors_;
   std::vector<Queue> queues_;
   Ledger ledger_;
+  QuotaLedger quotas_;
   InternTable<PodRequest, digest_of> requests_;
   InternTable<Shape, digest_of> shapes_;
   WorkloadTable workloads_;
@@ -156,6 +173,8 @@ class State {
   std::vector<PodId> free_pods_;
   std::vector<std::optional<Line>> lines_;
   std::vector<std::int64_t> room_before_;  // scratch of freeing()
+  std::vector<WorkloadId> starting_;
+  std::vector<WorkloadId> stopping_;
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
 };

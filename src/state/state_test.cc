@@ -75,10 +75,10 @@ TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
   };
   constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
   const Case cases[] = {
-      {Order::kFifo, Duration{5}, {0, 0, 0, WorkloadId(0)}},
-      {Order::kFifoSkip, Duration{5}, {0, 0, 0, WorkloadId(0)}},
-      {Order::kSjf, Duration{5}, {5, 3000, 9, WorkloadId(0)}},
-      {Order::kSjf, kRunNotDeclared, {kUnknown, 3000, 9, WorkloadId(0)}},
+      {Order::kFifo, Duration{5}, {0, 0, 0, 0, WorkloadId(0)}},
+      {Order::kFifoSkip, Duration{5}, {0, 0, 0, 0, WorkloadId(0)}},
+      {Order::kSjf, Duration{5}, {0, 5, 3000, 9, WorkloadId(0)}},
+      {Order::kSjf, kRunNotDeclared, {0, kUnknown, 3000, 9, WorkloadId(0)}},
   };
   for (const Case& c : cases) {
     State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {c.order});

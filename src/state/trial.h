@@ -1,4 +1,5 @@
-// Moves made for "what if", kept or taken back. Gangs, preemption, migration and sizing are all tried this way.
+// Moves made for "what if", kept or taken back: pods on and off nodes, and with them what queues hold. Gangs, preemption,
+// migration and sizing are all tried this way.
 #pragma once
 
 #include <cstddef>
@@ -6,41 +7,57 @@
 
 #include "base/assert.h"
 #include "state/ledger.h"
+#include "state/quota_ledger.h"
 
 namespace berth {
 
-// INVARIANT: when it ends without keep(), the ledger is exactly as it was when it began.
+// INVARIANT: when it ends without keep(), both ledgers are exactly as they were when it began.
 class Trial {
  public:
-  explicit Trial(Ledger& ledger) : ledger_(ledger) {}
-  ~Trial() { rollback_to(0); }
+  struct Mark {
+    std::size_t moves = 0;
+    std::size_t quotas = 0;
+  };
+
+  Trial(Ledger& ledger, QuotaLedger& quotas) : ledger_(ledger), quotas_(quotas), begin_(mark()) {}
+  ~Trial() { rollback_to(begin_); }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
   const Ledger& ledger() const { return ledger_; }
+  const QuotaLedger& quotas() const { return quotas_; }
 
   void apply(const Move& move) {
     ledger_.apply(move);
     moves_.push_back(move);
   }
+  UnitId add(const Unit& unit, const Amounts& held) { return quotas_.add(unit, held); }
+  void remove(UnitId unit) { quotas_.remove(unit); }
 
-  std::size_t mark() const { return moves_.size(); }
+  Mark mark() const { return {moves_.size(), quotas_.mark()}; }
 
-  // Takes back all moves made since `mark`, the last first.
-  void rollback_to(std::size_t mark) {
-    BERTH_ASSERT(mark <= moves_.size());
-    while (moves_.size() > mark) {
+  // Takes back everything since `mark`, the last first.
+  void rollback_to(Mark mark) {
+    BERTH_ASSERT(mark.moves <= moves_.size());
+    quotas_.rollback_to(mark.quotas);
+    while (moves_.size() > mark.moves) {
       ledger_.apply(inverse(moves_.back()));
       moves_.pop_back();
     }
   }
 
-  // The moves stay made.
-  void keep() { moves_.clear(); }
+  // Everything stays as it is now.
+  void keep() {
+    moves_.clear();
+    quotas_.keep();
+    begin_ = {};
+  }
 
  private:
   Ledger& ledger_;
+  QuotaLedger& quotas_;
   std::vector<Move> moves_;
+  Mark begin_;
 };
 
 }  // namespace berth

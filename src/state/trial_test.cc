@@ -24,13 +24,15 @@ TEST(Trial, LeavesNothingBehindUnlessKept) {
   Ledger ledger = one_node();
   const Ledger before = ledger;
   {
-    Trial trial(ledger);
+    QuotaLedger quotas;
+    Trial trial(ledger, quotas);
     trial.apply(kMove);
     EXPECT_FALSE(ledger.same_as(before));
   }
   EXPECT_TRUE(ledger.same_as(before));
   {
-    Trial trial(ledger);
+    QuotaLedger quotas;
+    Trial trial(ledger, quotas);
     trial.apply(kMove);
     trial.keep();
   }
@@ -40,11 +42,12 @@ TEST(Trial, LeavesNothingBehindUnlessKept) {
 TEST(Trial, WhatWasKeptIsNotTakenBackByLaterRollbacks) {
   Ledger ledger = one_node();
   {
-    Trial trial(ledger);
+    QuotaLedger quotas;
+    Trial trial(ledger, quotas);
     trial.apply(kMove);
     trial.keep();
     trial.apply(kMove);
-    trial.rollback_to(0);
+    trial.rollback_to({});
   }
   EXPECT_EQ(ledger.gpu_milli(NodeId(0))[0], 600);
 }
@@ -58,8 +61,9 @@ TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
     crowd(ledger, rng, 2, 10);
     const Ledger before = ledger;
     {
-      Trial trial(ledger);
-      std::vector<std::pair<std::size_t, Ledger>> marks;
+      QuotaLedger quotas;
+      Trial trial(ledger, quotas);
+      std::vector<std::pair<Trial::Mark, Ledger>> marks;
       for (int step = 0; step < 60; ++step) {
         const std::uint64_t what = rng.below(8);
         if (what == 0) marks.emplace_back(trial.mark(), ledger);

@@ -1,0 +1,331 @@
+#include "cycle/claim.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "fairness/gates.h"
+#include "placement/place.h"
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+using Chosen = std::vector<std::size_t>;  // indexes into the victims, ascending: the lowest claim first
+
+class Search {
+ public:
+  Search(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way)
+      : state_(state),
+        trial_(trial),
+        index_(index),
+        claimant_(claimant),
+        way_(way),
+        sets_(state.shape(state.workload(claimant.workload).shape).ways[way]),
+        begin_(trial.mark()) {
+    Victims victims = victims_of(state, claimant);
+    victims_ = std::move(victims.takeable);
+    some_protected_ = victims.some_protected;
+  }
+
+  std::variant<Claimed, Unclaimed> run() {
+    std::optional<Chosen> chosen;
+    if (!victims_.empty()) chosen = victims_.size() <= kExactVictimsMax ? cheapest() : by_alternatives();
+    trial_.rollback_to(begin_);
+    if (!chosen) return Unclaimed{some_protected_};
+    Claimed claimed{.start = *fit_without(*chosen), .evictions = {}};
+    for (const std::size_t each : *chosen) {
+      const Victim& victim = victims_[each];
+      claimed.evictions.push_back(
+          {victim.workload, claimant_.workload, victim.rule, victim.stop_by, victim.lost_gpu_s});
+    }
+    return claimed;
+  }
+
+ private:
+  void take(const Victim& victim) {
+    for_each_pod(state_, victim.workload, [&](const Pod& pod) {
+      trial_.apply({.request = state_.request(pod.request),
+                    .node = pod.node,
+                    .gpus = pod.gpus,
+                    .direction = Move::Direction::kGive});
+    });
+    trial_.remove(state_.workload(victim.workload).unit);
+  }
+
+  std::optional<QuotaRefusal> refusal() const {
+    return quota_refusal(trial_.quotas(), claimant_.queue, claimant_.terms, claimant_.asked);
+  }
+
+  std::variant<Start, Unfit> place() {
+    // A stream of its own, so that the proof and the decision draw the same.
+    Rng rng(state_.seed(), claimant_.workload.value());
+    return place_in_way(state_, trial_, index_, claimant_.workload, way_, rng);
+  }
+
+  // Its places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or
+  // if it does not fit.
+  std::optional<Start> fit_without(const Chosen& chosen) {
+    trial_.rollback_to(begin_);
+    for (const std::size_t each : chosen) {
+      if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
+      take(victims_[each]);
+    }
+    if (refusal()) return std::nullopt;
+    auto outcome = place();
+    if (Start* const start = std::get_if<Start>(&outcome)) return std::move(*start);
+    return std::nullopt;
+  }
+
+  // ---- few: every set, the cheapest first --------------------------------------------------------------------------
+
+  struct Cost {
+    std::size_t highest_claim = 0;  // as a number: equal claims have the same
+    Wide lost_gpu_s = 0;
+    int count = 0;
+    std::uint32_t set = 0;
+
+    friend auto operator<=>(const Cost& a, const Cost& b) {
+      if (const auto order = a.highest_claim <=> b.highest_claim; order != 0) return order;
+      if (a.lost_gpu_s != b.lost_gpu_s) {
+        return a.lost_gpu_s < b.lost_gpu_s ? std::strong_ordering::less : std::strong_ordering::greater;
+      }
+      if (const auto order = a.count <=> b.count; order != 0) return order;
+      return a.set <=> b.set;
+    }
+  };
+
+  std::optional<Chosen> cheapest() {
+    const std::vector<std::size_t> claims = numbered_claims();
+    std::vector<Cost> costs;
+    for (std::uint32_t set = 1; set < std::uint32_t{1} << victims_.size(); ++set) {
+      Cost cost{.count = std::popcount(set), .set = set};
+      for (const std::size_t each : members(set)) {
+        cost.highest_claim = std::max(cost.highest_claim, claims[each]);
+        cost.lost_gpu_s += victims_[each].lost_gpu_s;
+      }
+      costs.push_back(cost);
+    }
+    // If it does not fit with everyone gone whom no earlier eviction can protect, no smaller set needs to be looked at.
+    if (!rights_depend_on_order() && !fit_without(members(costs.back().set))) return std::nullopt;
+    std::sort(costs.begin(), costs.end());
+    for (const Cost& cost : costs) {
+      Chosen chosen = members(cost.set);
+      if (fit_without(chosen)) return chosen;
+    }
+    return std::nullopt;
+  }
+
+  bool rights_depend_on_order() const {
+    return std::any_of(victims_.begin(), victims_.end(),
+                       [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
+  }
+
+  static Chosen members(std::uint32_t set) {
+    Chosen chosen;
+    for (; set != 0; set &= set - 1) chosen.push_back(static_cast<std::size_t>(std::countr_zero(set)));
+    return chosen;
+  }
+
+  // The victims are sorted by claim.
+  std::vector<std::size_t> numbered_claims() const {
+    std::vector<std::size_t> numbers(victims_.size(), 0);
+    for (std::size_t i = 1; i < victims_.size(); ++i) {
+      numbers[i] = numbers[i - 1] + (victims_[i].claim == victims_[i - 1].claim ? 0 : 1);
+    }
+    return numbers;
+  }
+
+  // ---- many: alternative by alternative ----------------------------------------------------------------------------
+
+  // What must go so that one more pod fits on a node.
+  struct Alternative {
+    Wide lost_gpu_s = 0;
+    std::size_t count = 0;
+    NodeId node;
+    Chosen victims;
+
+    bool is_later_than(const Alternative& other) const {
+      if (lost_gpu_s != other.lost_gpu_s) return lost_gpu_s > other.lost_gpu_s;
+      if (count != other.count) return count > other.count;
+      return node > other.node;
+    }
+  };
+
+  std::optional<Chosen> by_alternatives() {
+    taken_.assign(victims_.size(), false);
+    list_by_node();
+    if (!pass_the_gates()) return std::nullopt;
+    const std::vector<std::size_t> claims = numbered_claims();
+    bool fits = try_to_place();
+    for (std::size_t end = 0; !fits && end < victims_.size();) {
+      const std::size_t claim = claims[end];
+      while (end < victims_.size() && claims[end] == claim) ++end;
+      fits = free_nodes(end);
+    }
+    if (!fits) return std::nullopt;
+    return without_the_needless();
+  }
+
+  void list_by_node() {
+    for (std::size_t each = 0; each < victims_.size(); ++each) {
+      for_each_pod(state_, victims_[each].workload, [&](const Pod& pod) { on_node_.push_back({pod.node, each}); });
+    }
+    std::sort(on_node_.begin(), on_node_.end());
+    on_node_.erase(std::unique(on_node_.begin(), on_node_.end()), on_node_.end());
+  }
+
+  bool take_if_allowed(std::size_t each) {
+    if (taken_[each] || !still_takeable(state_, claimant_, victims_[each])) return false;
+    take(victims_[each]);
+    taken_[each] = true;
+    return true;
+  }
+
+  // Until no quota refuses it, whoever holds of what is short below the queue that refuses.
+  bool pass_the_gates() {
+    for (std::size_t next = 0; const auto refused = refusal();) {
+      if (refused->code == ReasonCode::kQuotaFloor) return false;
+      const auto helps = [&](std::size_t each) {
+        const Amounts& held = trial_.quotas().held_by(state_.workload(victims_[each].workload).unit);
+        const bool holds =
+            std::any_of(held.begin(), held.end(), [&](const Amount& amount) { return amount.dim == refused->dim; });
+        return holds && (refused->code == ReasonCode::kLendingLimit || is_below(victims_[each], refused->queue));
+      };
+      while (next < victims_.size() && !(!taken_[next] && helps(next) && take_if_allowed(next))) ++next;
+      if (next == victims_.size()) return false;
+    }
+    return true;
+  }
+
+  bool is_below(const Victim& victim, QueueId queue) const {
+    for (QueueId at = state_.workload(victim.workload).queue; !at.is_none(); at = trial_.quotas().tree().parent(at)) {
+      if (at == queue) return true;
+    }
+    return false;
+  }
+
+  bool try_to_place() {
+    const Trial::Mark mark = trial_.mark();
+    const auto outcome = place();
+    trial_.rollback_to(mark);
+    if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) missing_ = unfit->missing;
+    return std::holds_alternative<Start>(outcome);
+  }
+
+  // How many of its pods a node would take, each pod set by itself.
+  std::int64_t room_on(NodeId node) const {
+    std::int64_t room = 0;
+    for (const NumberedPodSet& set : sets_) room += room_for(trial_.ledger(), node, state_.request(set.request));
+    return room;
+  }
+
+  // Takes alternatives of the victims before `end`, the cheapest first, until it fits; false when there are no more.
+  bool free_nodes(std::size_t end) {
+    constexpr auto kLater = [](const Alternative& a, const Alternative& b) { return a.is_later_than(b); };
+    std::vector<Alternative> heap;
+    for (std::size_t i = 0; i < on_node_.size(); ++i) {
+      if (i > 0 && on_node_[i].node == on_node_[i - 1].node) continue;
+      if (auto alternative = alternative_on(on_node_[i].node, end)) heap.push_back(std::move(*alternative));
+    }
+    std::make_heap(heap.begin(), heap.end(), kLater);
+    std::int64_t freed = 0;
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), kLater);
+      Alternative first = std::move(heap.back());
+      heap.pop_back();
+      // Since it was looked at, some of it may have gone for the sake of another node.
+      auto now = alternative_on(first.node, end);
+      if (!now) continue;
+      if (now->is_later_than(first) || first.is_later_than(*now)) {
+        heap.push_back(std::move(*now));
+        std::push_heap(heap.begin(), heap.end(), kLater);
+        continue;
+      }
+      const std::int64_t before = room_on(first.node);
+      for (const std::size_t each : now->victims) take_if_allowed(each);
+      freed += room_on(first.node) - before;
+      if (auto next = alternative_on(first.node, end)) {
+        heap.push_back(std::move(*next));
+        std::push_heap(heap.begin(), heap.end(), kLater);
+      }
+      if (freed < missing_) continue;
+      if (try_to_place()) return true;
+      freed = 0;
+    }
+    return try_to_place();
+  }
+
+  std::optional<Alternative> alternative_on(NodeId node, std::size_t end) {
+    const auto begin = std::lower_bound(on_node_.begin(), on_node_.end(), OnNode{node, 0});
+    const std::int64_t before = room_on(node);
+    Alternative made{.node = node, .victims = {}};
+    const Trial::Mark mark = trial_.mark();
+    bool frees = false;
+    for (auto at = begin; !frees && at != on_node_.end() && at->node == node && at->victim < end; ++at) {
+      if (taken_[at->victim]) continue;
+      made.victims.push_back(at->victim);
+      made.lost_gpu_s += victims_[at->victim].lost_gpu_s;
+      ++made.count;
+      leave(victims_[at->victim], node);
+      frees = room_on(node) > before;
+    }
+    trial_.rollback_to(mark);
+    return frees ? std::optional(std::move(made)) : std::nullopt;
+  }
+
+  void leave(const Victim& victim, NodeId node) {
+    for_each_pod(state_, victim.workload, [&](const Pod& pod) {
+      if (pod.node != node) return;
+      trial_.apply({.request = state_.request(pod.request),
+                    .node = pod.node,
+                    .gpus = pod.gpus,
+                    .direction = Move::Direction::kGive});
+    });
+  }
+
+  // The highest claims are put back first.
+  std::optional<Chosen> without_the_needless() {
+    Chosen chosen;
+    for (std::size_t each = 0; each < victims_.size(); ++each) {
+      if (taken_[each]) chosen.push_back(each);
+    }
+    if (!fit_without(chosen)) return std::nullopt;
+    for (std::size_t at = chosen.size(); at-- > 0;) {
+      Chosen fewer = chosen;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+      if (fit_without(fewer)) chosen = std::move(fewer);
+    }
+    return chosen;
+  }
+
+  struct OnNode {
+    NodeId node;
+    std::size_t victim = 0;
+
+    friend auto operator<=>(const OnNode&, const OnNode&) = default;
+  };
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const Claimant& claimant_;
+  std::size_t way_;
+  const std::vector<NumberedPodSet>& sets_;
+  Trial::Mark begin_;
+  std::vector<Victim> victims_;  // by claim
+  bool some_protected_ = false;
+  std::vector<OnNode> on_node_;
+  std::vector<bool> taken_;
+  std::int64_t missing_ = 1;
+};
+
+}  // namespace
+
+std::variant<Claimed, Unclaimed> claim_room(const State& state, Trial& trial, ScoreIndex& index,
+                                            const Claimant& claimant, std::size_t way) {
+  return Search(state, trial, index, claimant, way).run();
+}
+
+}  // namespace berth

@@ -1,0 +1,105 @@
+#include "fairness/gates.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace berth {
+namespace {
+
+FlavorId first_flavor(const State& state, const PodRequest& request) {
+  if (request.gpus > 0) {
+    // Any flavor: those there are; without any it runs nowhere, and counts as if it ran where no GPUs are.
+    const std::uint64_t usable = request.flavors.bits() & FlavorSet::first(state.flavors().size()).bits();
+    return usable == 0 ? FlavorId() : FlavorId(static_cast<std::size_t>(std::countr_zero(usable)));
+  }
+  const AmountsByDim& capacity = state.quotas().capacity();
+  if (capacity[Dim(FlavorId(), Resource::kCpu).index()] > 0 || state.flavors().empty()) return {};
+  return FlavorId(0);
+}
+
+std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, const Amounts& asked) {
+  const QuotaTree& tree = quotas.tree();
+  for (; !queue.is_none(); queue = tree.parent(queue)) {
+    if (!tree.is_bounded(queue)) continue;
+    const auto used = quotas.used(queue);
+    for (const Amount& each : asked) {
+      const std::size_t at = each.dim.index();
+      const auto refuse = [&](ReasonCode code, std::int64_t bound) {
+        return QuotaRefusal{code, queue, each.dim, each.amount, used[at], bound};
+      };
+      const std::int64_t then = used[at] + each.amount;
+      if (then > tree.limit(queue)[at]) return refuse(ReasonCode::kQuotaLimit, tree.limit(queue)[at]);
+      if (then > tree.borrowing_end(queue)[at]) {
+        return refuse(ReasonCode::kBorrowingLimit, tree.borrowing_end(queue)[at]);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// What a queue keeps for itself of its idle floor, or its children do of theirs.
+std::int64_t kept_by(const QuotaLedger& quotas, QueueId queue, std::size_t dim) {
+  const QuotaTree& tree = quotas.tree();
+  std::int64_t by_children = 0;
+  for (const QueueId child : tree.children(queue)) by_children += kept_by(quotas, child, dim);
+  const std::int64_t lendable = tree.lendable(queue)[dim];
+  const std::int64_t own = lendable == kNoBound ? 0 : tree.floor(queue)[dim] - lendable - quotas.used(queue)[dim];
+  return std::max({std::int64_t{0}, own, by_children});
+}
+
+// Who is not inside a floor below a queue leaves alone what that queue's other children keep.
+std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const Amounts& asked) {
+  const QuotaTree& tree = quotas.tree();
+  if (!tree.keeps_floors()) return std::nullopt;
+  const QueueId covered_at = quotas.would_be_covered_at(queue, asked);
+  for (const Amount& each : asked) {
+    const std::size_t at = each.dim.index();
+    const std::int64_t free = quotas.capacity()[at] - quotas.used_by_all()[at];
+    if (each.amount > free) continue;  // that is no matter of quotas
+    std::int64_t kept = 0;
+    for (QueueId below = queue; !below.is_none() && below != covered_at; below = tree.parent(below)) {
+      for (const QueueId sibling : tree.children(tree.parent(below))) {
+        if (sibling != below) kept += kept_by(quotas, sibling, at);
+      }
+    }
+    if (each.amount > free - kept) {
+      return QuotaRefusal{ReasonCode::kLendingLimit, queue, each.dim, each.amount, quotas.used(queue)[at], free - kept};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Amounts asked_by(const State& state, const Shape& shape, std::size_t way) {
+  if (shape.terms.best_effort) return {};
+  AmountsByDim sums(state.quotas().tree().dims());
+  for (const NumberedPodSet& set : shape.ways[way]) {
+    const PodRequest& request = state.request(set.request);
+    add_amounts(request, first_flavor(state, request), set.count, sums);
+  }
+  return amounts_of(sums);
+}
+
+Amounts amounts_held(const State& state, const Shape& shape, const Start& start) {
+  if (shape.terms.best_effort) return {};
+  AmountsByDim sums(state.quotas().tree().dims());
+  std::size_t at = 0;
+  for (const NumberedPodSet& set : shape.ways[start.way]) {
+    for (std::int64_t i = 0; i < set.count; ++i, ++at) {
+      add_amounts(state.request(set.request), state.node(start.pods[at].node).flavor, 1, sums);
+    }
+  }
+  return amounts_of(sums);
+}
+
+std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+                                          const Amounts& asked) {
+  if (terms.guaranteed_only && quotas.would_be_covered_at(queue, asked).is_none()) {
+    return QuotaRefusal{.code = ReasonCode::kQuotaFloor, .queue = queue, .dim = {}};
+  }
+  if (auto refusal = above_bounds(quotas, queue, asked)) return refusal;
+  return kept_by_others(quotas, queue, asked);
+}
+
+}  // namespace berth

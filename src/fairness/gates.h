@@ -1,0 +1,35 @@
+// Whether quotas let a unit start: the gates before it is looked for room (docs/semantics.md, rules 1 and 8).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/reason.h"
+#include "model/workload.h"
+#include "state/state.h"
+
+namespace berth {
+
+// Which bound is in the way, with its numbers.
+struct QuotaRefusal {
+  ReasonCode code = ReasonCode::kNone;
+  QueueId queue;
+  Dim dim;
+  std::int64_t asked = 0;
+  std::int64_t used = 0;
+  std::int64_t bound = 0;
+
+  friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
+};
+
+// What a unit of the shape would hold if it ran in this way. Where a way leaves the flavor open, what it would hold of
+// the first that it may use.
+Amounts asked_by(const State& state, const Shape& shape, std::size_t way);
+
+// What it holds in the places that it was given.
+Amounts amounts_held(const State& state, const Shape& shape, const Start& start);
+
+std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+                                          const Amounts& asked);
+
+}  // namespace berth

@@ -1,0 +1,93 @@
+// Who may take whose room (docs/semantics.md, rules 13 to 16), and who gives back first (17, 21): the order of claims.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "fairness/share.h"
+#include "model/workload.h"
+#include "state/state.h"
+
+namespace berth {
+
+// How strongly something is held; the lowest gives back first. One order for all rules, so that no rule gives back what
+// another took.
+struct Claim {
+  std::int32_t coverage = 0;  // -1: best effort; 0: borrowed; else covered, the more the deeper in the tree
+  std::int32_t priority = 0;
+  Fraction share;  // of its side of the tree, as before any eviction: the larger, the weaker
+
+  friend std::strong_ordering operator<=>(const Claim& a, const Claim& b) {
+    if (const auto order = a.coverage <=> b.coverage; order != 0) return order;
+    if (const auto order = a.priority <=> b.priority; order != 0) return order;
+    return b.share <=> a.share;
+  }
+  friend bool operator==(const Claim& a, const Claim& b) { return (a <=> b) == 0; }
+};
+
+// A running workload that a claimant may take the room of.
+struct Victim {
+  WorkloadId workload;
+  EvictionRule rule = EvictionRule::kNone;
+  Claim claim;
+  std::int64_t lost_gpu_s = 0;
+  Time stop_by;
+  QueueId side;  // the child, on the victim's side, of the queue where the two meet; its own queue by rule 15
+};
+
+// What a waiting workload asks with: its queue, and what it would hold.
+struct Claimant {
+  WorkloadId workload;
+  QueueId queue;
+  const Terms& terms;
+  const Amounts& asked;
+  Time now;
+};
+
+struct Victims {
+  std::vector<Victim> takeable;  // by claim, then lost work, then the latest submitted
+  bool some_protected = false;   // a right was there, and their protection kept others from the list
+};
+
+// Everyone whose room the claimant has a right to. PRE: the claimant is not among what the ledger counts.
+Victims victims_of(const State& state, const Claimant& claimant);
+
+// By rule 14 a right may end with the evictions before it: whether it still holds, with what has been taken so far gone.
+bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim);
+
+// Whether victims_of() may have an answer, asked of many: cheap, and wrong on one side only.
+class RightsAtAGlance {
+ public:
+  explicit RightsAtAGlance(const State& state);
+
+  // Whether anybody of the queue may have a right, whatever he asks.
+  bool any_in(QueueId queue) const;
+  bool may_take(QueueId queue, const Terms& terms, const Amounts& asked) const;
+
+ private:
+  // Of the children of one queue, the cluster included.
+  struct Children {
+    std::size_t with_surplus = 0;  // that hold what is not covered
+    Fraction largest_share;
+    QueueId of_largest;
+    Fraction next_share;  // the largest of the others
+  };
+
+  const Children& children_of(QueueId queue) const {
+    return children_[queue.is_none() ? children_.size() - 1 : queue.index()];
+  }
+  bool another_has_surplus(QueueId queue) const;
+  const Fraction& largest_share_beside(QueueId queue) const;
+
+  const State& state_;
+  std::vector<bool> has_surplus_;   // by queue
+  std::vector<Children> children_;  // by queue; the last of the cluster
+};
+
+// Work that would be lost if it were stopped now, in GPU-seconds.
+std::int64_t lost_gpu_s(const State& state, WorkloadId workload, Time now);
+
+}  // namespace berth

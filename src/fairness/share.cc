@@ -1,0 +1,87 @@
+#include "fairness/share.h"
+
+#include <algorithm>
+#include <array>
+
+namespace berth {
+namespace {
+
+using ByResource = std::array<Wide, kResources>;
+
+std::int64_t weight_of(const std::vector<Flavor>& flavors, Dim dim) {
+  return dim.flavor().is_none() ? 1 : flavors[dim.flavor().index()].weight;
+}
+
+// Sums amount(dim) of each resource over the flavors, each with its weight.
+template <class AmountOf>
+ByResource weighted(std::size_t dims, const std::vector<Flavor>& flavors, AmountOf amount) {
+  ByResource sums{};
+  for (std::size_t at = 0; at < dims; ++at) {
+    const Dim dim = Dim::at(at);
+    sums[static_cast<std::size_t>(dim.resource())] += Wide{amount(dim)} * weight_of(flavors, dim);
+  }
+  return sums;
+}
+
+// The largest of parts / wholes, of those resources that are there at all.
+Fraction largest(const ByResource& parts, const ByResource& wholes, std::int64_t weight_milli) {
+  Fraction most;
+  for (std::size_t resource = 0; resource < kResources; ++resource) {
+    if (wholes[resource] == 0) continue;
+    most = std::max(most, Fraction(parts[resource] * 1000, wholes[resource] * weight_milli));
+  }
+  return most;
+}
+
+template <class SurplusOf>
+Fraction share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, std::int64_t weight_milli,
+               SurplusOf surplus) {
+  const AmountsByDim& capacity = quotas.capacity();
+  const auto whole = [&](Dim dim) { return capacity[dim.index()]; };
+  return largest(weighted(capacity.size(), flavors, surplus), weighted(capacity.size(), flavors, whole), weight_milli);
+}
+
+std::int64_t amount_in(const Amounts& amounts, Dim dim) {
+  const auto found = std::find_if(amounts.begin(), amounts.end(), [&](const Amount& each) { return each.dim == dim; });
+  return found == amounts.end() ? 0 : found->amount;
+}
+
+}  // namespace
+
+Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, const More& more) {
+  const QuotaTree& tree = quotas.tree();
+  const auto used = quotas.used(queue);
+  const auto covered = quotas.covered(queue);
+  const auto floor = tree.floor(queue);
+  return share(quotas, flavors, tree.weight_milli(queue), [&](Dim dim) {
+    const std::int64_t asked = amount_in(more.asked, dim);
+    const std::size_t at = dim.index();
+    // Inside its floor of GPUs an owner is not behind a borrower because of the CPUs that go with them.
+    if (!tree.has_floor(queue, dim.resource())) return used[at] - covered[at] + (more.covered ? 0 : asked);
+    return std::max<std::int64_t>(0, used[at] + asked - floor[at]);
+  });
+}
+
+Fraction share_of(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
+  const Amounts nothing;
+  return share_with(quotas, flavors, queue, {.asked = nothing});
+}
+
+Fraction own_share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue,
+                        const More& more) {
+  return share(quotas, flavors, 1000, [&](Dim dim) {
+    std::int64_t own = quotas.used(queue)[dim.index()];
+    for (const QueueId child : quotas.tree().children(queue)) own -= quotas.used(child)[dim.index()];
+    return own + amount_in(more.asked, dim);
+  });
+}
+
+Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
+  const auto used = quotas.used(queue);
+  const auto floor = quotas.tree().floor(queue);
+  const auto held = weighted(used.size(), flavors, [&](Dim dim) { return used[dim.index()]; });
+  const auto whole = weighted(used.size(), flavors, [&](Dim dim) { return floor[dim.index()]; });
+  return largest(held, whole, 1000);
+}
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+#include "model/quota.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace berth {
+namespace {
+
+template <class Enum, std::size_t size>
+std::optional<Enum> find_in(const std::string_view (&names)[size], std::string_view name) {
+  const auto* const found = std::find(std::begin(names), std::end(names), name);
+  if (found == std::end(names)) return std::nullopt;
+  return static_cast<Enum>(found - std::begin(names));
+}
+
+}  // namespace
+
+std::optional<FairReclaim> find_fair_reclaim(std::string_view name) {
+  return find_in<FairReclaim>(kFairReclaimNames, name);
+}
+
+std::optional<Preempt> find_preempt(std::string_view name) { return find_in<Preempt>(kPreemptNames, name); }
+
+void Quota::add_to(Hasher& hasher) const {
+  for (const Amounts* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit}) {
+    hasher.add(std::uint64_t{amounts->size()});
+    for (const Amount& each : *amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
+  }
+  hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
+  hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms);
+}
+
+}  // namespace berth

@@ -1,0 +1,51 @@
+// What a queue may have (docs/semantics.md, rule 1): its amounts, and the policies that go with them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "model/amount.h"
+
+namespace berth {
+
+// Whom a claimant of the queue may take from towards its fair share (rule 14; Kueue's names in brackets).
+enum class FairReclaim : std::uint8_t {
+  kInitialShare,  // only who is above the claimant's share after it has started (LessThanInitialShare)
+  kFinalShare,    // also while the other stays at least level after its loss (LessThanOrEqualToFinalShare)
+  kNever,
+};
+inline constexpr std::string_view kFairReclaimNames[] = {"initial-share", "final-share", "never"};
+std::optional<FairReclaim> find_fair_reclaim(std::string_view name);
+
+// Rule 15.
+enum class Preempt : std::uint8_t { kLowerPriority, kNever };
+inline constexpr std::string_view kPreemptNames[] = {"lower-priority", "never"};
+std::optional<Preempt> find_preempt(std::string_view name);
+
+inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
+
+// Of the four lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows, and lends all.
+struct Quota {
+  Amounts guarantee;
+  Amounts limit;
+  Amounts borrowing_limit;
+  Amounts lending_limit;
+  std::int64_t weight_milli = 1000;  // 1..kWeightMilliMax
+  FairReclaim fair_reclaim = FairReclaim::kInitialShare;
+  Preempt preempt = Preempt::kLowerPriority;
+  Duration reclaim_within{60'000};  // how long a borrower's protections hold against this queue
+  Duration patience{0};             // how long its work waits before it takes
+  Duration min_runtime{0};          // of its work: not taken before, inside the floor
+
+  void add_to(Hasher& hasher) const;
+  bool has_amounts() const {
+    return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty();
+  }
+  friend bool operator==(const Quota&, const Quota&) = default;
+};
+
+}  // namespace berth

@@ -1,0 +1,284 @@
+#include "state/quota_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+namespace berth {
+
+std::uint64_t digest_of(const Amounts& amounts) {
+  Hasher hasher;
+  for (const Amount& each : amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
+  return hasher.digest();
+}
+
+void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity) {
+  BERTH_ASSERT(log_.empty());
+  const std::shared_ptr<const QuotaTree> old = std::exchange(tree_, std::move(tree));
+  BERTH_ASSERT(tree_->queues() >= old->queues() && tree_->dims() >= old->dims());
+  capacity_ = std::move(capacity);
+  lay_out(*old);
+  if (!tree_->has_floors()) return;
+  // Children stand behind their parents: whoever comes inside a child's floor comes inside those above with it.
+  for (std::size_t i = tree_->queues(); i-- > 0;) grow(QueueId(i));
+  log_.clear();
+}
+
+// The tables for the new tree's queues and dimensions, and who stands where in it.
+void QuotaLedger::lay_out(const QuotaTree& old) {
+  by_queue_.resize(tree_->queues());
+  priorities_.resize(tree_->queues());
+  used_by_all_.resize(tree_->dims());
+  if (old.dims() != tree_->dims() || old.queues() != tree_->queues()) {
+    for (AmountsByDim* const table : {&used_, &covered_}) {
+      AmountsByDim wider(tree_->queues() * tree_->dims());
+      for (std::size_t queue = 0; queue < old.queues(); ++queue) {
+        std::copy_n(table->begin() + static_cast<std::ptrdiff_t>(queue * old.dims()), old.dims(),
+                    wider.begin() + static_cast<std::ptrdiff_t>(queue * tree_->dims()));
+      }
+      *table = std::move(wider);
+    }
+  }
+  coverage_.assign(tree_->queues(), {});
+  if (!tree_->has_floors()) return;
+  for (const auto& units : by_queue_) {
+    for (const UnitId unit : units) list(unit, true);
+  }
+}
+
+UnitId QuotaLedger::add(Unit unit, const Amounts& held) {
+  unit.footprint = static_cast<std::uint32_t>(footprints_.intern(held));
+  unit.covered_at = QueueId();
+  UnitId id(units_.size());
+  if (free_units_.empty()) {
+    units_.push_back(unit);
+    place_in_queue_.push_back(0);
+  } else {
+    id = free_units_.back();
+    free_units_.pop_back();
+    units_[id.index()] = unit;
+  }
+  come(id);
+  log_.push_back({Change::Kind::kCome, id, {}, {}});
+  if (unit.may_be_covered) {
+    const QueueId at = would_be_covered_at(unit.queue, held);
+    if (!at.is_none()) cover(id, at);
+  }
+  return id;
+}
+
+void QuotaLedger::remove(UnitId id) {
+  const Unit gone = unit(id);
+  go(id);
+  log_.push_back({Change::Kind::kGo, id, gone.covered_at, gone});
+  free_units_.push_back(id);
+  for (QueueId queue = gone.queue; !queue.is_none(); queue = tree_->parent(queue)) {
+    if (is_covered_at(gone, queue)) grow(queue);
+  }
+}
+
+void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
+  go(id);
+  units_[id.index()].priority = priority;
+  come(id);
+}
+
+bool QuotaLedger::fits_floor(QueueId queue, const Amounts& asked) const {
+  if (!tree_->has_floor(queue)) return false;
+  const auto floor = tree_->floor(queue);
+  const auto inside = covered(queue);
+  bool looked_at = false;
+  for (const Amount& each : asked) {
+    if (!tree_->has_floor(queue, each.dim.resource())) continue;
+    looked_at = true;
+    if (inside[each.dim.index()] + each.amount > floor[each.dim.index()]) return false;
+  }
+  return looked_at;
+}
+
+QueueId QuotaLedger::would_be_covered_at(QueueId queue, const Amounts& asked) const {
+  if (!tree_->has_floors()) return {};
+  while (!queue.is_none() && !fits_floor(queue, asked)) queue = tree_->parent(queue);
+  return queue;
+}
+
+void QuotaLedger::rollback_to(std::size_t mark) {
+  BERTH_ASSERT(mark <= log_.size());
+  while (log_.size() > mark) {
+    const Change change = log_.back();
+    log_.pop_back();
+    switch (change.kind) {
+      case Change::Kind::kCome:
+        go(change.unit);
+        free_units_.push_back(change.unit);
+        break;
+      case Change::Kind::kGo:
+        free_units_.pop_back();
+        units_[change.unit.index()] = change.gone;
+        come(change.unit);
+        break;
+      case Change::Kind::kCover:
+        set_covered_at(change.unit, change.before);
+        break;
+    }
+  }
+}
+
+bool QuotaLedger::same_as(const QuotaLedger& other) const {
+  if (used_ != other.used_ || covered_ != other.covered_ || used_by_all_ != other.used_by_all_) return false;
+  if (capacity_ != other.capacity_ || by_queue_.size() != other.by_queue_.size()) return false;
+  using Standing = std::pair<WorkloadId, QueueId>;
+  const auto standings = [](const QuotaLedger& ledger, std::size_t queue) {
+    std::vector<Standing> made;
+    for (const UnitId unit : ledger.by_queue_[queue]) {
+      made.emplace_back(ledger.unit(unit).workload, ledger.unit(unit).covered_at);
+    }
+    std::sort(made.begin(), made.end());
+    return made;
+  };
+  for (std::size_t queue = 0; queue < by_queue_.size(); ++queue) {
+    if (standings(*this, queue) != standings(other, queue)) return false;
+  }
+  return true;
+}
+
+UnitKey QuotaLedger::key_of(UnitId id) const {
+  const Unit& unit = units_[id.index()];
+  return {-unit.priority, unit.admitted, unit.workload, id};
+}
+
+UnitKey QuotaLedger::pool_key_of(UnitId id) const {
+  const Unit& unit = units_[id.index()];
+  return {unit.priority, Time{-unit.admitted.ms}, WorkloadId(~unit.workload.value()), id};
+}
+
+bool QuotaLedger::is_covered_at(const Unit& unit, QueueId queue) const {
+  for (QueueId at = unit.covered_at; !at.is_none(); at = tree_->parent(at)) {
+    if (at == queue) return true;
+  }
+  return false;
+}
+
+void QuotaLedger::come(UnitId id) {
+  const Unit& unit = units_[id.index()];
+  auto& siblings = by_queue_[unit.queue.index()];
+  place_in_queue_[id.index()] = static_cast<std::uint32_t>(siblings.size());
+  siblings.push_back(id);
+  count_priority(unit, 1);
+  const Amounts& held = footprints_[unit.footprint];
+  bool covered = false;
+  for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
+  for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
+    covered = covered || queue == unit.covered_at;
+    for (const Amount& each : held) {
+      cell(used_, queue, each.dim) += each.amount;
+      if (covered) cell(covered_, queue, each.dim) += each.amount;
+    }
+  }
+  list(id, true);
+}
+
+void QuotaLedger::go(UnitId id) {
+  list(id, false);
+  const Unit& unit = units_[id.index()];
+  const Amounts& held = footprints_[unit.footprint];
+  bool covered = false;
+  for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
+  for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
+    covered = covered || queue == unit.covered_at;
+    for (const Amount& each : held) {
+      cell(used_, queue, each.dim) -= each.amount;
+      if (covered) cell(covered_, queue, each.dim) -= each.amount;
+    }
+  }
+  auto& siblings = by_queue_[unit.queue.index()];
+  const std::uint32_t place = place_in_queue_[id.index()];
+  siblings[place] = siblings.back();
+  place_in_queue_[siblings[place].index()] = place;
+  siblings.pop_back();
+  count_priority(unit, -1);
+}
+
+void QuotaLedger::count_priority(const Unit& unit, std::int64_t by) {
+  auto& counts = priorities_[unit.queue.index()];
+  const auto at =
+      std::lower_bound(counts.begin(), counts.end(), unit.priority,
+                       [](const PriorityCount& count, std::int32_t value) { return count.priority < value; });
+  if (at == counts.end() || at->priority != unit.priority) {
+    counts.insert(at, {unit.priority, by});
+  } else if ((at->units += by) == 0) {
+    counts.erase(at);
+  }
+}
+
+// Where there are floors: among the uncovered of every queue up to where it is covered, and in the pool of that one.
+void QuotaLedger::list(UnitId id, bool add) {
+  if (!tree_->has_floors()) return;
+  const Unit& unit = units_[id.index()];
+  const auto change = [&](SortedBlocks<UnitKey>& set, const UnitKey& key) { add ? set.insert(key) : set.erase(key); };
+  for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
+    Coverage& coverage = coverage_[queue.index()];
+    if (queue == unit.covered_at) return change(coverage.pool, pool_key_of(id));
+    if (unit.may_be_covered && tree_->has_floor(queue)) change(coverage.uncovered, key_of(id));
+  }
+}
+
+void QuotaLedger::set_covered_at(UnitId id, QueueId queue) {
+  go(id);
+  units_[id.index()].covered_at = queue;
+  come(id);
+}
+
+// Inside the floor of `queue`, and with it of all above. There siblings may have to make room.
+void QuotaLedger::cover(UnitId id, QueueId queue) {
+  const QueueId before = units_[id.index()].covered_at;
+  log_.push_back({Change::Kind::kCover, id, before, {}});
+  set_covered_at(id, queue);
+  for (QueueId above = tree_->parent(queue); !above.is_none() && above != before; above = tree_->parent(above)) {
+    shrink(above);
+  }
+}
+
+// Until what is covered fits the floor again, those go that are covered here but not below: last in, first out; of them
+// only who holds of what is too much.
+void QuotaLedger::shrink(QueueId queue) {
+  const auto floor = tree_->floor(queue);
+  const auto too_much = [&](const Amount& each) {
+    return tree_->has_floor(queue, each.dim.resource()) && covered(queue)[each.dim.index()] > floor[each.dim.index()];
+  };
+  std::vector<UnitId> last_first;
+  coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });
+  bool shrunk = false;
+  for (const UnitId id : last_first) {
+    const Amounts& held = held_by(id);
+    if (std::none_of(held.begin(), held.end(), too_much)) continue;
+    log_.push_back({Change::Kind::kCover, id, queue, {}});
+    set_covered_at(id, tree_->parent(queue));
+    shrunk = true;
+  }
+  if (shrunk) grow(queue);
+}
+
+// What is left of the floor goes to whoever fits it whole, in order.
+void QuotaLedger::grow(QueueId queue) {
+  if (!tree_->has_floor(queue)) return;
+  const auto floor = tree_->floor(queue);
+  const auto is_left = [&] {
+    for (std::size_t dim = 0; dim < floor.size(); ++dim) {
+      if (covered(queue)[dim] < floor[dim]) return true;
+    }
+    return false;
+  };
+  if (!is_left()) return;
+  std::vector<UnitId> uncovered;
+  coverage_[queue.index()].uncovered.for_each([&](const UnitKey& key) { uncovered.push_back(key.unit); });
+  for (const UnitId id : uncovered) {
+    if (!fits_floor(queue, held_by(id))) continue;
+    cover(id, queue);
+    if (!is_left()) return;
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,144 @@
+// What every queue holds, and which of it is covered by a floor (docs/semantics.md, rules 4 to 6). Changed by units that
+// come and go; every change since a mark can be taken back exactly, as in a Trial.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/intern.h"
+#include "base/sorted_blocks.h"
+#include "base/time.h"
+#include "model/amount.h"
+#include "model/ids.h"
+#include "state/quota_tree.h"
+
+namespace berth {
+
+std::uint64_t digest_of(const Amounts& amounts);
+
+// What holds together as one: a workload's all-or-nothing minimum.
+struct Unit {
+  WorkloadId workload;
+  QueueId queue;
+  std::int32_t priority = 0;
+  Time admitted;
+  std::uint32_t footprint = 0;  // of the ledger's footprints
+  bool may_be_covered = true;   // best-effort work never is
+  // The lowest queue, from its own upwards, inside whose floor it is; it is inside those of all queues above that one,
+  // too, and guaranteed against whoever is outside this one. None: it is burstable.
+  QueueId covered_at;
+};
+
+// Rule 6's order in which units that are not covered below get coverage: priority, then the time of admission.
+struct UnitKey {
+  std::int32_t lower_first = 0;  // the priority turned round
+  Time admitted;
+  WorkloadId workload;
+  UnitId unit;
+
+  friend auto operator<=>(const UnitKey&, const UnitKey&) = default;
+};
+
+class QuotaLedger {
+ public:
+  const QuotaTree& tree() const { return *tree_; }
+  // By dimension, of the nodes that take work.
+  const AmountsByDim& capacity() const { return capacity_; }
+
+  // Floors that fall leave what is covered as it is (rule 3); floors that rise cover more.
+  // PRE: the new tree has all queues and dimensions of the old one.
+  void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity);
+
+  // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
+  UnitId add(Unit unit, const Amounts& held);
+  // What it leaves covers others.
+  void remove(UnitId unit);
+  // Decides about coverage from now on; what is covered stays so. PRE: outside of any trial.
+  void set_priority(UnitId unit, std::int32_t priority);
+
+  const Unit& unit(UnitId unit) const { return units_[unit.index()]; }
+  const Amounts& held_by(UnitId unit) const { return footprints_[units_[unit.index()].footprint]; }
+  // The units of one queue, not of those below it, in no particular but always the same order.
+  std::span<const UnitId> units_in(QueueId queue) const { return by_queue_[queue.index()]; }
+
+  // Of the units of one queue; the highest that there is if it has none.
+  std::int32_t lowest_priority(QueueId queue) const {
+    const auto& priorities = priorities_[queue.index()];
+    return priorities.empty() ? INT32_MAX : priorities.front().priority;
+  }
+
+  // Whatever is held at the queue and below it, covered or not, also of flavors that have no quota any more.
+  std::span<const std::int64_t> used(QueueId queue) const { return row(used_, queue); }
+  // The part of it that is inside this queue's floor.
+  std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
+  const AmountsByDim& used_by_all() const { return used_by_all_; }
+
+  // Whether so much more would be inside what is left of the queue's floor, whole (rule 5).
+  bool fits_floor(QueueId queue, const Amounts& asked) const;
+  // Where a unit that asks so much would be covered if it came now; none if nowhere.
+  QueueId would_be_covered_at(QueueId queue, const Amounts& asked) const;
+
+  std::size_t mark() const { return log_.size(); }
+  void rollback_to(std::size_t mark);
+  // What was changed stays.
+  void keep() { log_.clear(); }
+
+  // The same amounts and coverage, for tests and invariants.
+  bool same_as(const QuotaLedger& other) const;
+
+ private:
+  // The three changes of which all others consist.
+  struct Change {
+    enum class Kind : std::uint8_t { kCome, kGo, kCover } kind;
+    UnitId unit;
+    QueueId before;  // covered_at; of kGo too
+    Unit gone;       // of kGo
+  };
+  struct PriorityCount {
+    std::int32_t priority = 0;
+    std::int64_t units = 0;
+  };
+  struct Coverage {
+    SortedBlocks<UnitKey> uncovered;  // at or below the queue, outside its floor
+    SortedBlocks<UnitKey> pool;       // covered here and not below, the last to be covered first
+  };
+
+  std::span<const std::int64_t> row(const AmountsByDim& table, QueueId queue) const {
+    return std::span(table).subspan(queue.index() * tree_->dims(), tree_->dims());
+  }
+  std::int64_t& cell(AmountsByDim& table, QueueId queue, Dim dim) {
+    return table[queue.index() * tree_->dims() + dim.index()];
+  }
+  UnitKey key_of(UnitId unit) const;
+  UnitKey pool_key_of(UnitId unit) const;
+  bool is_covered_at(const Unit& unit, QueueId queue) const;
+
+  void come(UnitId unit);
+  void go(UnitId unit);
+  void set_covered_at(UnitId unit, QueueId queue);
+  void list(UnitId unit, bool add);
+  void count_priority(const Unit& unit, std::int64_t by);
+  void cover(UnitId unit, QueueId queue);
+  void shrink(QueueId queue);
+  void grow(QueueId queue);
+  void lay_out(const QuotaTree& old);
+
+  std::shared_ptr<const QuotaTree> tree_ = std::make_shared<const QuotaTree>();
+  AmountsByDim capacity_;
+  InternTable<Amounts, digest_of> footprints_;
+  std::vector<Unit> units_;
+  std::vector<UnitId> free_units_;
+  std::vector<std::vector<UnitId>> by_queue_;
+  std::vector<std::uint32_t> place_in_queue_;           // by unit
+  std::vector<std::vector<PriorityCount>> priorities_;  // by queue, the lowest first
+  AmountsByDim used_;
+  AmountsByDim covered_;
+  AmountsByDim used_by_all_;
+  std::vector<Coverage> coverage_;  // by queue; empty sets where there is no floor
+  std::vector<Change> log_;
+};
+
+}  // namespace berth

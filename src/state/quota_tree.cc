@@ -1,0 +1,97 @@
+#include "state/quota_tree.h"
+
+#include <algorithm>
+
+#include "base/wide.h"
+
+namespace berth {
+
+void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, AmountsByDim& sums) {
+  constexpr std::int64_t kMib = 1 << 20;
+  sums[Dim(flavor, Resource::kGpu).index()] += pods * request.gpu_milli_total();
+  sums[Dim(flavor, Resource::kCpu).index()] += pods * request.cpu_milli;
+  sums[Dim(flavor, Resource::kMemory).index()] += pods * ((request.memory_bytes + kMib - 1) / kMib);
+}
+
+Amounts amounts_of(const AmountsByDim& sums) {
+  Amounts amounts;
+  for (std::size_t dim = 0; dim < sums.size(); ++dim) {
+    if (sums[dim] != 0) amounts.push_back({Dim::at(dim), sums[dim]});
+  }
+  return amounts;
+}
+
+QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capacity) : dims_(capacity.size()) {
+  link(queues);
+  promise(queues);
+  floor_.assign(guarantee_.size(), 0);
+  if (has_floors_) scale(QueueId(), capacity);
+  bound(queues);
+}
+
+void QuotaTree::link(const std::vector<Queue>& queues) {
+  queues_.resize(queues.size());
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    queues_[i].parent = queues[i].parent;
+    queues_[i].weight_milli = queues[i].quota.weight_milli;
+    (queues[i].parent.is_none() ? tops_ : queues_[queues[i].parent.index()].children).emplace_back(i);
+  }
+}
+
+// A parent stands before its children in the table, so going backwards meets children first.
+void QuotaTree::promise(const std::vector<Queue>& queues) {
+  constexpr std::int64_t kNotGiven = -1;
+  guarantee_.assign(queues.size() * dims_, kNotGiven);
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    for (const Amount& given : queues[i].quota.guarantee)
+      cell(guarantee_, QueueId(i), given.dim.index()) = given.amount;
+  }
+  for (std::size_t i = queues.size(); i-- > 0;) {
+    Place& place = queues_[i];
+    for (std::size_t dim = 0; dim < dims_; ++dim) {
+      std::int64_t& guarantee = cell(guarantee_, QueueId(i), dim);
+      if (guarantee == kNotGiven) {
+        guarantee = 0;
+        for (const QueueId child : place.children) guarantee += cell(guarantee_, child, dim);
+      }
+      if (guarantee == 0) continue;
+      place.floored[static_cast<std::size_t>(Dim::at(dim).resource())] = true;
+      place.has_floor = has_floors_ = true;
+    }
+  }
+}
+
+void QuotaTree::scale(QueueId parent, std::span<const std::int64_t> bound) {
+  const std::span<const QueueId> siblings = children(parent);
+  for (std::size_t dim = 0; dim < dims_; ++dim) {
+    Wide promised = 0;
+    for (const QueueId child : siblings) promised += cell(guarantee_, child, dim);
+    for (const QueueId child : siblings) {
+      const std::int64_t guarantee = cell(guarantee_, child, dim);
+      cell(floor_, child, dim) =
+          promised <= bound[dim] ? guarantee : static_cast<std::int64_t>(Wide{guarantee} * bound[dim] / promised);
+    }
+  }
+  for (const QueueId child : siblings) {
+    if (!at(child).children.empty() && at(child).has_floor) scale(child, floor(child));
+  }
+}
+
+void QuotaTree::bound(const std::vector<Queue>& queues) {
+  limit_.assign(queues.size() * dims_, kNoBound);
+  borrowing_end_.assign(queues.size() * dims_, kNoBound);
+  lendable_.assign(queues.size() * dims_, kNoBound);
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    const Quota& quota = queues[i].quota;
+    const QueueId queue(i);
+    for (const Amount& given : quota.limit) cell(limit_, queue, given.dim.index()) = given.amount;
+    for (const Amount& given : quota.borrowing_limit) {
+      cell(borrowing_end_, queue, given.dim.index()) = cell(guarantee_, queue, given.dim.index()) + given.amount;
+    }
+    for (const Amount& given : quota.lending_limit) cell(lendable_, queue, given.dim.index()) = given.amount;
+    queues_[i].bounded = !quota.limit.empty() || !quota.borrowing_limit.empty();
+    keeps_floors_ = keeps_floors_ || !quota.lending_limit.empty();
+  }
+}
+
+}  // namespace berth
