@@ -118,6 +118,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (entry.impossible()) return reason_never(state, shape);
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   if (!entry.blocked()) return ReasonCode::kNone;
+  if (entry.gate != ReasonCode::kNone) return entry.gate;
   const bool in_sum =
       std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;

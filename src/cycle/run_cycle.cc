@@ -149,6 +149,7 @@ void decide(Cycle& cycle, Claimed claimed) {
   for (const Eviction& eviction : claimed.evictions) {
     if (eviction.stop_by > cycle.plan.now) cycle.vacating.add(state, eviction.workload);
     cycle.plan.evictions.push_back(eviction);
+    cycle.plan.finished = false;  // who was evicted waits now
   }
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
   cycle.trial.add({.workload = claimed.start.workload,

@@ -205,10 +205,55 @@ void fields(Io& io, PodPlacement& pod) {
 }
 
 template <class Io>
+void fields(Io& io, Amount& amount) {
+  std::uint64_t dim = amount.dim.index();
+  io(dim);
+  if constexpr (kReads<Io>) {
+    if (dim >= Dim::count(kFlavorsMax)) io.fail();
+  }
+  amount.dim = Dim::at(static_cast<std::size_t>(dim));
+  io(amount.amount);
+}
+
+template <class Io>
+void fields(Io& io, Quota& quota) {
+  fields(io, quota.guarantee);
+  fields(io, quota.limit);
+  fields(io, quota.borrowing_limit);
+  fields(io, quota.lending_limit);
+  io(quota.weight_milli);
+  enumerator(io, quota.fair_reclaim, std::size(kFairReclaimNames));
+  enumerator(io, quota.preempt, std::size(kPreemptNames));
+  fields(io, quota.reclaim_within);
+  fields(io, quota.patience);
+  fields(io, quota.min_runtime);
+}
+
+template <class Io>
+void fields(Io& io, Terms& terms) {
+  io(terms.priority);
+  io(terms.preempts);
+  io(terms.guaranteed_only);
+  io(terms.best_effort);
+  fields(io, terms.grace);
+  io(terms.disruption_permille);
+}
+
+template <class Io>
+void fields(Io& io, Eviction& eviction) {
+  fields(io, eviction.workload);
+  fields(io, eviction.claimant);
+  enumerator(io, eviction.rule, std::size(kEvictionRuleNames));
+  fields(io, eviction.stop_by);
+  io(eviction.lost_gpu_s);
+}
+
+template <class Io>
 void fields(Io& io, Start& start) {
   fields(io, start.workload);
   io(start.way);
   fields(io, start.pods);
+  io(start.waits);
 }
 
 template <class Io>
@@ -216,6 +261,7 @@ void fields(Io& io, Blocked& blocked) {
   fields(io, blocked.line);
   fields(io, blocked.shape);
   io(blocked.missing);
+  enumerator(io, blocked.gate, std::size(kReasonNames));
 }
 
 template <class Io>
@@ -229,6 +275,7 @@ void fields(Io& io, FlavorAdded& event) {
   io(event.flavor.name);
   io(event.flavor.model);
   io(event.flavor.memory_mib);
+  io(event.flavor.weight);
 }
 
 template <class Io>
@@ -240,6 +287,7 @@ template <class Io>
 void fields(Io& io, QueueAdded& event) {
   io(event.queue.name);
   fields(io, event.queue.parent);
+  fields(io, event.queue.quota);
   bool has_order = event.queue.order.has_value();
   io(has_order);
   if (!has_order) return;
@@ -268,12 +316,20 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.declared_run);
   io(event.rank);
   fields(io, event.shape.ways);
+  fields(io, event.shape.terms);
 }
 
 template <class Io, class Event>
-  requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled>)
+  requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled> ||
+           std::is_same_v<Event, WorkloadStopped>)
 void fields(Io& io, Event& event) {
   fields(io, event.workload);
+}
+
+template <class Io>
+void fields(Io& io, CheckpointReported& event) {
+  fields(io, event.workload);
+  fields(io, event.at);
 }
 
 template <class Io>
@@ -292,6 +348,8 @@ template <class Io>
 void fields(Io& io, Plan& plan) {
   fields(io, plan.now);
   io(plan.revision);
+  fields(io, plan.begins);
+  fields(io, plan.evictions);
   fields(io, plan.starts);
   fields(io, plan.blocked);
   io(plan.attempts);

@@ -47,22 +47,53 @@ PodSet any_set(Rng& rng) {
   return {request, any<std::int64_t>(rng)};
 }
 
+Amounts any_amounts(Rng& rng) {
+  return any_list(rng, [&] {
+    return Amount{Dim::at(static_cast<std::size_t>(rng.below(Dim::count(kFlavorsMax)))), any<std::int64_t>(rng)};
+  });
+}
+
+Quota any_quota(Rng& rng) {
+  return {.guarantee = any_amounts(rng),
+          .limit = any_amounts(rng),
+          .borrowing_limit = any_amounts(rng),
+          .lending_limit = any_amounts(rng),
+          .weight_milli = any<std::int64_t>(rng),
+          .fair_reclaim = static_cast<FairReclaim>(rng.below(std::size(kFairReclaimNames))),
+          .preempt = static_cast<Preempt>(rng.below(std::size(kPreemptNames))),
+          .reclaim_within = Duration{any<std::int64_t>(rng)},
+          .patience = Duration{any<std::int64_t>(rng)},
+          .min_runtime = Duration{any<std::int64_t>(rng)}};
+}
+
 WorkloadSubmitted any_submission(Rng& rng) {
   WorkloadSubmitted submitted{any_text(rng), any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, {}, 0, {}};
   submitted.declared_run = Duration{any<std::int64_t>(rng)};
   submitted.rank = any<std::int64_t>(rng);
+  submitted.shape.terms = {any<std::int32_t>(rng),           any<bool>(rng),        any<bool>(rng), any<bool>(rng),
+                           Duration{any<std::int64_t>(rng)}, any<std::int32_t>(rng)};
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
 }
 
 Plan any_plan(Rng& rng) {
-  Plan plan{Time{any<std::int64_t>(rng)}, rng.next(), {}, {}, any<std::int64_t>(rng), any<bool>(rng)};
+  Plan plan{.now = Time{any<std::int64_t>(rng)}, .revision = rng.next(), .attempts = any<std::int64_t>(rng)};
+  plan.finished = any<bool>(rng);
+  plan.begins = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
+  plan.evictions = any_list(rng, [&] {
+    return Eviction{any_id<WorkloadId>(rng), any_id<WorkloadId>(rng),
+                    static_cast<EvictionRule>(rng.below(std::size(kEvictionRuleNames))), Time{any<std::int64_t>(rng)},
+                    any<std::int64_t>(rng)};
+  });
   plan.starts = any_list(rng, [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng),
-                 any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; })};
+                 any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
+                 any<bool>(rng)};
   });
-  plan.blocked =
-      any_list(rng, [&] { return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng)}; });
+  plan.blocked = any_list(rng, [&] {
+    return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
+                   static_cast<ReasonCode>(rng.below(std::size(kReasonNames)))};
+  });
   return plan;
 }
 
@@ -75,7 +106,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(
           RunConfigured{Seed{rng.next()}, static_cast<PlacementPolicy>(rng.below(std::size(kPlacementPolicyNames)))});
     case 1:
-      return Event(FlavorAdded{{any_text(rng), any_text(rng), any<std::int64_t>(rng)}});
+      return Event(FlavorAdded{{any_text(rng), any_text(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)}});
     case 2:
       return Event(TypicalPodsChosen{any_list(rng, [&] {
         return TypicalPod{any<std::int64_t>(rng), any<std::int32_t>(rng), any<std::int32_t>(rng),
@@ -84,7 +115,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 3: {
       const auto order =
           rng.below(2) == 0 ? std::optional<Order>() : static_cast<Order>(rng.below(std::size(kOrderNames)));
-      return Event(QueueAdded{{any_text(rng), any_id<QueueId>(rng), order}});
+      return Event(QueueAdded{{any_text(rng), any_id<QueueId>(rng), order, any_quota(rng)}});
     }
     case 4:
       return Event(NodesAdded{any_list(rng, [&] { return any_node(rng); })});
@@ -103,8 +134,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 11:
       return Event(WorkloadFound{any_submission(rng), {any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}});
     case 12:
-      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+      return Event(WorkloadStopped{any_id<WorkloadId>(rng)});
     case 13:
+      return Event(CheckpointReported{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
+    case 14:
+      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+    case 15:
       return any_plan(rng);
     default:
       return RunClosed{rng.next()};

@@ -64,7 +64,7 @@ struct Plan {
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;
-  bool finished = true;  // false: the effort was used up and there is more to try
+  bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
   bool changes_nothing() const { return begins.empty() && evictions.empty() && starts.empty() && blocked.empty(); }
   friend bool operator==(const Plan&, const Plan&) = default;

@@ -21,20 +21,18 @@ enum class ReasonCode : std::uint8_t {
   kLendingLimit,      // there is room, which its owners keep for themselves
   kVictimsProtected,  // it had a right to the room of others, whose protection holds
   kPatience,          // it had a right to the room of others, and its queue waits a while before it takes
-  kQueueHeld,
-  kQueueClosed,
 };
 
-inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed"};
+inline constexpr std::string_view kReasonNames[] = {"None",           "GpuType",      "Invalid",          "Capacity",
+                                                    "Fragmented",     "Behind",       "QuotaFloor",       "QuotaLimit",
+                                                    "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
 // A gate of its queue's refused it, so that room alone does not help.
 constexpr bool is_quota_gate(ReasonCode code) {
   return code == ReasonCode::kQuotaFloor || code == ReasonCode::kQuotaLimit || code == ReasonCode::kBorrowingLimit ||
-         code == ReasonCode::kLendingLimit || code == ReasonCode::kQueueHeld || code == ReasonCode::kQueueClosed;
+         code == ReasonCode::kLendingLimit;
 }
 
 // It can never run on the nodes that exist, whatever ends.

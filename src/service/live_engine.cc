@@ -174,7 +174,7 @@ QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on
   const QueueId parent = queue->second.parent.empty() ? QueueId() : add_queue(queue->second.parent, on_the_way);
   std::optional<Order> order = queue->second.order;
   if (parent.is_none() && !order) order = Order::kFifoSkip;
-  session_->apply(QueueAdded{{.name = name, .parent = parent, .order = order}});
+  session_->apply(QueueAdded{{.name = name, .parent = parent, .order = order, .quota = taking_nothing()}});
   return queue_ids_[name] = QueueId(session_->state().queues().size() - 1);
 }
 

@@ -167,9 +167,10 @@ Result<Door> Door::open(const Trace& trace, const DoorOptions& options, const st
 std::vector<Event> Door::opening() const {
   std::vector<Event> events{RunConfigured{options_.seed, options_.policy}};
   for (const Flavor& flavor : flavors_) events.push_back(FlavorAdded{flavor});
-  events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order}});
+  events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order, .quota = taking_nothing()}});
   for (const std::string& queue : queues_) {
-    events.push_back(QueueAdded{{.name = "cluster/" + queue, .parent = QueueId(0), .order = {}}});
+    events.push_back(
+        QueueAdded{{.name = "cluster/" + queue, .parent = QueueId(0), .order = {}, .quota = taking_nothing()}});
   }
   events.push_back(NodesAdded{nodes_});
   return events;

@@ -81,7 +81,8 @@ TEST(ReplayJournal, FindsWhatTheChainCannot) {
   const Event node = NodesAdded{{{.name = "n", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1000}}};
   const Event job = WorkloadSubmitted{"j", QueueId(0), Time{}, kRunNotDeclared, 0, {{{{{.cpu_milli = 1000}, 1}}}}};
   const CycleAsked cycle{Time{5}, Effort::unbounded()};
-  Plan plan{Time{5}, 4, {{WorkloadId(0), 0, {{NodeId(0), {}}}}}, {}, 1, true};
+  Plan plan{.now = Time{5}, .revision = 4, .attempts = 1};
+  plan.starts = {{WorkloadId(0), 0, {{NodeId(0), {}}}}};
   State state;
   for (const Event& event : {configured, queue, node, job}) state.apply(event);
   state.adopt(plan);

@@ -7,6 +7,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "sim/scenario_amount.h"
 #include "sim/scenario_later.h"
 
 namespace berth {
@@ -14,11 +15,11 @@ namespace {
 
 using namespace scenario;
 
-constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "done", "cancelled"};
-constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started"};
+constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "evicting", "done", "cancelled"};
+constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
 constexpr std::string_view kImpossibleKeys[] = {"reason"};
-constexpr std::string_view kEvictedKeys[] = {"rule"};
+constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
 
 class ExpectationReader {
  public:
@@ -29,12 +30,15 @@ class ExpectationReader {
     const ScenarioWord* const subject = line_.take_plain("expect w running");
     if (subject == nullptr) return;
     if (subject->value == "none") return expect_none();
-    if (subject->value == "usage") return expect_usage();
+    if (subject->value == "usage") return expect_usage(false);
+    if (subject->value == "borrowed") return expect_usage(true);
+    if (subject->value == "share") return expect_share();
     if (subject->value == "fragments") return expect_fragments();
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
-      return line_.complain(*subject, quote(subject->value) + " is not supported yet (" + std::string(later->what) +
-                                          "); this version knows expect WORKLOAD, none, usage and fragments");
+      return line_.complain(*subject,
+                            quote(subject->value) + " is not supported yet (" + std::string(later->what) +
+                                "); this version knows expect WORKLOAD, none, usage, borrowed, share and fragments");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -54,6 +58,10 @@ class ExpectationReader {
     if (word == "waits") return expect_waits(workload);
     if (word == "impossible") return expect_impossible(workload);
     if (word == "evicted") return expect_evicted(workload);
+    if (word == "evicting") {
+      made_ = ExpectEvicting{workload};
+      return line_.finish("expect", {});
+    }
     if (word == "done" || word == "cancelled") {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
       return line_.finish("expect", {});
@@ -65,7 +73,8 @@ class ExpectationReader {
   }
 
   void expect_running(WorkloadId workload, const ScenarioWord& verb) {
-    ExpectRunning expected{.workload = workload, .pods = {}, .on = {}, .flavors = {}, .started = {}};
+    ExpectRunning expected{
+        .workload = workload, .pods = {}, .on = {}, .flavors = {}, .started = {}, .covered = {}, .against = {}};
     if (verb.is_pair()) expected.pods = line_.integer(&verb, 1, kScenarioPodsMax, 1);
     if (const ScenarioWord* const on = line_.take("on")) {
       for (const std::string& node : line_.list(*on)) {
@@ -87,8 +96,25 @@ class ExpectationReader {
         line_.complain(*started, "started: " + moment.error());
       }
     }
+    take_coverage(expected);
     line_.finish("expect", kRunningKeys);
     made_ = std::move(expected);
+  }
+
+  void take_coverage(ExpectRunning& expected) {
+    constexpr std::string_view kCoverages[] = {"floor", "borrowed", "best-effort"};
+    if (const ScenarioWord* const word = line_.take("covered")) {
+      const auto* const place = std::find(std::begin(kCoverages), std::end(kCoverages), word->value);
+      if (place == std::end(kCoverages)) {
+        line_.complain(*word,
+                       "covered: " + quote(word->value) + " is no coverage" + line_.instead(word->value, kCoverages));
+      } else {
+        expected.covered = static_cast<Coverage>(place - std::begin(kCoverages));
+      }
+    }
+    if (const ScenarioWord* const word = line_.take("against")) {
+      expected.against = word->value == "everyone" ? QueueId() : names_.queue(line_, *word).value_or(QueueId());
+    }
   }
 
   std::optional<ReasonCode> take_reason() {
@@ -140,14 +166,29 @@ class ExpectationReader {
   }
 
   void expect_evicted(WorkloadId workload) {
-    if (const ScenarioWord* const rule = line_.take("rule"); rule != nullptr && rule->value != "node") {
+    ExpectEvicted expected{.workload = workload, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
+    if (const ScenarioWord* const rule = line_.take("rule")) {
+      const std::span known = std::span(kEvictionRuleNames).subspan(1);  // without kNone
+      const auto place = std::find(known.begin(), known.end(), rule->value);
       const bool later =
           std::find(std::begin(kLaterRuleNames), std::end(kLaterRuleNames), rule->value) != std::end(kLaterRuleNames);
-      line_.complain(*rule, "rule: " + quote(rule->value) +
-                                (later ? " is not reached by this version; it knows node" : " is no rule; write node"));
+      if (place != known.end()) {
+        expected.rule = static_cast<EvictionRule>(1 + (place - known.begin()));
+      } else {
+        line_.complain(*rule, later
+                                  ? "rule: " + quote(rule->value) + " is not reached by this version; it knows " +
+                                        listed_words(known)
+                                  : "rule: " + quote(rule->value) + " is no rule" + line_.instead(rule->value, known));
+      }
+    }
+    if (const ScenarioWord* const claimant = line_.take("for")) {
+      expected.claimant = names_.workload(line_, *claimant, claimant->value);
+    }
+    if (const ScenarioWord* const lost = line_.take("lost")) {
+      expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
     }
     line_.finish("expect", kEvictedKeys);
-    made_ = ExpectEvicted{workload};
+    made_ = expected;
   }
 
   void expect_none() {
@@ -165,38 +206,41 @@ class ExpectationReader {
     made_ = ExpectNoneEvicted{since == "start"};
   }
 
-  void expect_usage() {
-    const char* const kForm = "expect usage research = h100:24";
-    const ScenarioWord* const path = line_.take_plain(kForm);
-    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(kForm);
-    const ScenarioWord* const amounts = equals == nullptr ? nullptr : line_.take_plain(kForm);
+  void expect_usage(bool borrowed) {
+    const std::string form = "expect " + std::string(borrowed ? "borrowed" : "usage") + " research = h100:24";
+    const ScenarioWord* const path = line_.take_plain(form);
+    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(form);
+    const ScenarioWord* const amounts = equals == nullptr ? nullptr : line_.take_plain(form);
     if (amounts == nullptr) return;
-    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + std::string(kForm));
-    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}};
+    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + form);
+    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}, .borrowed = borrowed};
     for (const std::string& part : line_.list(*amounts)) read_amount(*amounts, part, expected.amounts);
     line_.finish("expect", {});
     made_ = std::move(expected);
   }
 
-  // "24", "h100:24", "h100.cpu:64" or "h100.memory:1Ti".
-  void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {
-    UsageAmount made;
-    const std::size_t colon = part.find(':');
-    if (colon != std::string_view::npos) {
-      std::string_view flavor = part.substr(0, colon);
-      if (const std::size_t dot = flavor.rfind('.'); dot != std::string_view::npos) {
-        const std::string_view resource = flavor.substr(dot + 1);
-        if (resource == "cpu") made.resource = Resource::kCpuMilli;
-        if (resource == "memory") made.resource = Resource::kMemoryBytes;
-        if (made.resource != Resource::kGpuMilli) flavor = flavor.substr(0, dot);
-      }
-      made.flavor = names_.flavor(line_, word, std::string(flavor));
-      part.remove_prefix(colon + 1);
+  void expect_share() {
+    const char* const kForm = "expect share research = 23/161";
+    const ScenarioWord* const path = line_.take_plain(kForm);
+    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(kForm);
+    const ScenarioWord* const share = equals == nullptr ? nullptr : line_.take_plain(kForm);
+    if (share == nullptr) return;
+    const std::string_view text = share->value;
+    const std::size_t slash = text.find('/');
+    const auto part = parse_integer(text.substr(0, slash), 0, kAmountMax);
+    const auto whole = slash == std::string_view::npos ? Parsed<std::int64_t>(1)
+                                                       : parse_integer(text.substr(slash + 1), 1, kAmountMax);
+    if (equals->value != "=" || !part || !whole) {
+      return line_.complain(*share, "a share is a fraction; write " + std::string(kForm));
     }
-    const Parsed<std::int64_t> amount = made.resource == Resource::kMemoryBytes ? parse_bytes(part) : parse_milli(part);
-    if (!amount) return line_.complain(word, amount.error());
-    made.amount = *amount;
-    amounts.push_back(made);
+    line_.finish("expect", {});
+    made_ = ExpectShare{names_.queue(line_, *path).value_or(QueueId()), *part, *whole};
+  }
+
+  void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {
+    if (const auto read = read_scenario_amount(line_, word, names_, part)) {
+      amounts.push_back({read->flavor, read->resource, read->amount});
+    }
   }
 
   void expect_fragments() {

@@ -7,6 +7,7 @@
 #include "base/wording.h"
 #include "model/gpu.h"
 #include "sim/csv.h"
+#include "sim/scenario_amount.h"
 #include "sim/scenario_expect.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_line.h"
@@ -22,11 +23,14 @@ using namespace scenario;
 constexpr std::string_view kReservedNames[] = {"none",     "usage", "fragments", "share",
                                                "borrowed", "lent",  "device",    "mig"};
 
-constexpr std::string_view kFlavorKeys[] = {"model"};
+constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
-constexpr std::string_view kQueueKeys[] = {"order"};
-constexpr std::string_view kSubmitKeys[] = {"queue", "pods",   "min",    "gpus",  "gpu_memory",
-                                            "cpu",   "memory", "flavor", "mixed", "run"};
+constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit",          "borrowing_limit",
+                                           "lending_limit", "weight",    "reclaim_within", "patience",
+                                           "reclaim",       "preempt",   "min_runtime"};
+constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
+                                            "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
+                                            "guaranteed", "coverage", "grace", "pdb"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 // A pod set before its flavors are made into ways.
 struct SetDraft {
@@ -194,12 +198,14 @@ class ScenarioParser {
                                      (nearest.empty() ? "; write one such as H100, or leave model= out"
                                                       : "; did you mean " + quote(nearest) + "?"));
     }
+    const std::int64_t weight = line.integer(line.take("weight"), 1, kFlavorWeightMax, 1);
     line.finish("flavor", kFlavorKeys);
     if (name == nullptr || !line.is_name(*name) || !names_.flavors.is_new(line, *name, name->value)) return;
     if (names_.flavors.size() == kFlavorsMax) return line.complain("more than 64 flavors; leave some out");
     add_flavor(line.number(), {.name = name->value,
                                .model = std::string(model == nullptr ? "gpu" : model->name),
-                               .memory_mib = model == nullptr ? 0 : model->memory_mib});
+                               .memory_mib = model == nullptr ? 0 : model->memory_mib,
+                               .weight = weight});
   }
 
   void read_add(ScenarioLine& line) {
@@ -258,6 +264,7 @@ class ScenarioParser {
       line.complain(*order_word, "order: " + quote(order_word->value) + " is no order" +
                                      line.instead(order_word->value, kOrderNames));
     }
+    Quota quota = take_quota(line);
     line.finish("queue", kQueueKeys);
     if (path == nullptr || !line.is_name(*path, true) || !names_.queues.is_new(line, *path, path->value)) return;
     QueueId parent;
@@ -266,7 +273,78 @@ class ScenarioParser {
       const auto index = names_.queues.look_up(line, *path, parent_path);
       if (index) parent = QueueId(*index);
     }
-    add_queue(line.number(), {.name = path->value, .parent = parent, .order = order.value_or(Order::kFifo)});
+    add_queue(
+        line.number(),
+        {.name = path->value, .parent = parent, .order = order.value_or(Order::kFifo), .quota = std::move(quota)});
+  }
+
+  Quota take_quota(ScenarioLine& line) {
+    Quota quota;
+    const auto take_amounts = [&](const char* key, Amounts& amounts) {
+      if (const ScenarioWord* const word = line.take(key)) amounts = read_quota_amounts(line, *word, names_);
+    };
+    take_amounts("guarantee", quota.guarantee);
+    take_amounts("limit", quota.limit);
+    take_amounts("borrowing_limit", quota.borrowing_limit);
+    take_amounts("lending_limit", quota.lending_limit);
+    quota.weight_milli = line.milli(line.take("weight"), kWeightMilliMax, quota.weight_milli);
+    quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);
+    quota.patience = take_duration(line, "patience", quota.patience);
+    quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
+    quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, find_fair_reclaim, quota.fair_reclaim);
+    quota.preempt = take_named(line, "preempt", kPreemptNames, find_preempt, quota.preempt);
+    return quota;
+  }
+
+  Duration take_duration(ScenarioLine& line, const std::string& key, Duration otherwise) {
+    const ScenarioWord* const word = line.take(key);
+    if (word == nullptr) return otherwise;
+    const Parsed<std::int64_t> ms = parse_duration_ms(word->value);
+    if (ms && *ms <= kTimeMax.ms) return Duration{*ms};
+    line.complain(*word,
+                  key + ": " + (ms ? quote(word->value) + " is out of range; write up to 10,000 years" : ms.error()));
+    return otherwise;
+  }
+
+  template <class Enum, std::size_t size>
+  Enum take_named(ScenarioLine& line, const std::string& key, const std::string_view (&names)[size],
+                  std::optional<Enum> (*find)(std::string_view), Enum otherwise) {
+    const ScenarioWord* const word = line.take(key);
+    if (word == nullptr) return otherwise;
+    if (const auto found = find(word->value)) return *found;
+    line.complain(*word, key + ": " + quote(word->value) + " is none of these" + line.instead(word->value, names));
+    return otherwise;
+  }
+
+  Terms take_terms(ScenarioLine& line) {
+    Terms terms;
+    terms.priority = static_cast<std::int32_t>(line.integer(line.take("priority"), -kPriorityMax, kPriorityMax, 0));
+    terms.preempts = !takes_the_word(line, "preempts", "never");
+    terms.guaranteed_only = takes_the_word(line, "guaranteed", "only");
+    terms.best_effort = takes_the_word(line, "coverage", "best-effort");
+    terms.grace = take_duration(line, "grace", terms.grace);
+    if (const ScenarioWord* const word = line.take("pdb")) {
+      std::string_view percent = word->value;
+      const bool well_formed = percent.ends_with('%');
+      if (well_formed) percent.remove_suffix(1);
+      const auto value = parse_integer(percent, 0, 100);
+      if (!well_formed || !value) {
+        line.complain(*word, "pdb: " + quote(word->value) + " is no part of its pods; write one such as 50%");
+      } else {
+        terms.disruption_permille = static_cast<std::int32_t>(*value * 10);
+      }
+    }
+    return terms;
+  }
+
+  // A key that may have one value only.
+  bool takes_the_word(ScenarioLine& line, const std::string& key, std::string_view value) {
+    const ScenarioWord* const word = line.take(key);
+    if (word == nullptr) return false;
+    if (word->value == value) return true;
+    line.complain(*word, key + ": " + quote(word->value) + " is not known; write " + key + "=" + std::string(value) +
+                             ", or leave it out");
+    return false;
   }
 
   void read_at(ScenarioLine& line) {
@@ -274,8 +352,10 @@ class ScenarioParser {
     if (const ScenarioWord* const word = line.take_plain("at 08:00, at +10m or at 2026-11-21T08:00:00Z")) {
       const Parsed<Time> moment = clock_.later(word->value);
       if (moment) {
+        const bool relative = word->value.starts_with('+');
+        const Duration by = *moment - clock_.now();
         clock_.advance_to(*moment);
-        add(line, PassTime{*moment});
+        add(line, PassTime{*moment, relative ? std::optional(by) : std::nullopt});
       } else {
         line.complain(*word, moment.error());
       }
@@ -296,6 +376,7 @@ class ScenarioParser {
         submitted.declared_run.ms = *ms;
       }
     }
+    submitted.shape.terms = take_terms(line);
     const SetDraft set = take_set(line);
     line.finish("submit", kSubmitKeys);
     if (name == nullptr || !line.is_name(*name)) return;
@@ -420,7 +501,7 @@ class ScenarioParser {
         continue;
       }
       auto& event = std::get<Event>(statement.action);
-      std::get<WorkloadSubmitted>(event).shape = shape_of(draft.sets);
+      std::get<WorkloadSubmitted>(event).shape.ways = shape_of(draft.sets).ways;
     }
     drafts_.clear();
   }
@@ -434,6 +515,11 @@ class ScenarioParser {
     close_drafts();
     if (const auto workload = take_workload(line)) add(line, CancelWorkload{*workload});
     line.finish("cancel", {});
+  }
+  void read_checkpoint(ScenarioLine& line) {
+    close_drafts();
+    if (const auto workload = take_workload(line)) add(line, ReportCheckpoint{*workload});
+    line.finish("checkpoint", {});
   }
   void read_cycle(ScenarioLine& line) {
     close_drafts();
@@ -476,7 +562,7 @@ class ScenarioParser {
     add(line, std::move(*expectation));
   }
 
-  static const std::array<Keyword, 17> kKeywords;
+  static const std::array<Keyword, 18> kKeywords;
 
   const std::string& file_;
   Complaints complaints_;
@@ -492,7 +578,7 @@ class ScenarioParser {
   std::int64_t pods_ = 0;
 };
 
-const std::array<ScenarioParser::Keyword, 17> ScenarioParser::kKeywords = {{
+const std::array<ScenarioParser::Keyword, 18> ScenarioParser::kKeywords = {{
     {"seed", &ScenarioParser::read_seed},
     {"policy", &ScenarioParser::read_policy},
     {"flavor", &ScenarioParser::read_flavor},
@@ -507,6 +593,7 @@ const std::array<ScenarioParser::Keyword, 17> ScenarioParser::kKeywords = {{
     {"fail", &ScenarioParser::read_fail},
     {"drain", &ScenarioParser::read_drain},
     {"restore", &ScenarioParser::read_restore},
+    {"checkpoint", &ScenarioParser::read_checkpoint},
     {"cycle", &ScenarioParser::read_cycle},
     {"settle", &ScenarioParser::read_settle},
     {"expect", &ScenarioParser::read_expect},

@@ -32,11 +32,15 @@ namespace scenario {
 
 struct PassTime {
   Time until;
+  std::optional<Duration> by;  // from whenever it is then: a settle may have let time pass
 };
 struct EndWorkload {
   WorkloadId workload;
 };
 struct CancelWorkload {
+  WorkloadId workload;
+};
+struct ReportCheckpoint {
   WorkloadId workload;
 };
 enum class NodeChange : std::uint8_t { kFail, kDrain, kRestore };
@@ -47,6 +51,8 @@ struct ChangeNode {
 struct Cycle {};
 struct Settle {};
 
+enum class Coverage : std::uint8_t { kFloor, kBorrowed, kBestEffort };
+
 // What is not given is not compared.
 struct ExpectRunning {
   WorkloadId workload;
@@ -55,6 +61,8 @@ struct ExpectRunning {
   FlavorSet flavors;            // exactly these
   std::optional<Time> started;
   bool started_on_any_day = false;  // only the clock time of `started` counts
+  std::optional<Coverage> covered;
+  std::optional<QueueId> against;  // none inside: everyone
 };
 struct ExpectWaits {
   WorkloadId workload;
@@ -66,8 +74,15 @@ struct ExpectImpossible {
   WorkloadId workload;
   std::optional<ReasonCode> reason;
 };
-// The last attempt ended because of its node.
+// How its last attempt ended.
 struct ExpectEvicted {
+  WorkloadId workload;
+  std::optional<EvictionRule> rule;
+  std::optional<WorkloadId> claimant;
+  std::optional<std::int64_t> lost_gpu_s;
+};
+// It is within its grace.
+struct ExpectEvicting {
   WorkloadId workload;
 };
 struct ExpectOver {
@@ -77,25 +92,32 @@ struct ExpectOver {
 struct ExpectNoneEvicted {
   bool since_start = true;  // else since the last expectations
 };
-enum class Resource : std::uint8_t { kGpuMilli, kCpuMilli, kMemoryBytes };
-// How much the running workloads at or below a queue hold on nodes of a flavor, or on all.
+// How much the workloads at or below a queue hold on nodes of a flavor, or on all: of it all, or of what is above the
+// floor.
 struct UsageAmount {
   std::optional<FlavorId> flavor;
-  Resource resource = Resource::kGpuMilli;
+  Resource resource = Resource::kGpu;
   std::int64_t amount = 0;
 };
 struct ExpectUsage {
   QueueId queue;
   std::vector<UsageAmount> amounts;
+  bool borrowed = false;
+};
+struct ExpectShare {
+  QueueId queue;
+  std::int64_t part = 0;
+  std::int64_t whole = 1;
 };
 struct ExpectFragments {
   std::int32_t gpus = 8;
   std::int64_t count = 0;
 };
 
-using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver,
-                                 ExpectNoneEvicted, ExpectUsage, ExpectFragments>;
-using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, ChangeNode, Cycle, Settle, Expectation>;
+using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting,
+                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectFragments>;
+using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, ReportCheckpoint, ChangeNode, Cycle, Settle,
+                            Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

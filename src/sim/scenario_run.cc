@@ -13,6 +13,7 @@
 #include "base/wording.h"
 #include "cycle/explain.h"
 #include "cycle/feasibility.h"
+#include "fairness/share.h"
 #include "model/quantity.h"
 #include "sim/scenario_moment.h"
 #include "sim/scenario_parse.h"
@@ -28,6 +29,7 @@ using namespace scenario;
 constexpr std::int64_t kStepsMax = 20'000'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::size_t kNamesShownMax = 8;
+constexpr Time kNeverTime{INT64_MAX};
 
 std::string joined(std::span<const std::string> names) {
   std::string out;
@@ -83,9 +85,10 @@ class ScenarioRun {
     // As it was when it ended: the state forgets those that ended long ago.
     std::optional<Workload> last;
   };
-  struct Eviction {
+  struct Evicted {
     WorkloadId workload;
     Time at;
+    Eviction decision;  // what was decided about it; of a lost node: nothing
   };
 
   const State& state() const { return session_.state(); }
@@ -157,16 +160,55 @@ class ScenarioRun {
   // Pod sets in all its ways.
   static std::int64_t sets_of(const Shape& shape) { return std::ssize(shape.ways) * std::ssize(shape.ways.front()); }
 
-  void carry_out(const PassTime& action) {
-    while (!ends_.empty() && ends_.begin()->at <= action.until) {
-      const End end = *ends_.begin();
-      ends_.erase(ends_.begin());
-      now_ = end.at;
-      const Workload& ending = workload(end.workload);
-      const bool due = ending.phase == Phase::kRunning && ending.attempts == end.attempt;
-      if (due) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+  void carry_out(const PassTime& action) { pass_time(action.by ? now_ + *action.by : std::max(now_, action.until)); }
+
+  // Delivers the ends of runs and of graces that are due; at one moment the runs end first.
+  void pass_time(Time until) {
+    while (!stopped_) {
+      const Time end = ends_.empty() ? kNeverTime : ends_.begin()->at;
+      const Time stop = next_stop();
+      if (std::min(end, stop) > until) break;
+      now_ = std::max(now_, std::min(end, stop));
+      if (end <= stop) {
+        end_one();
+      } else {
+        stop_one();
+      }
     }
-    now_ = action.until;
+    now_ = until;
+  }
+
+  void end_one() {
+    const End end = *ends_.begin();
+    ends_.erase(ends_.begin());
+    const Workload& ending = workload(end.workload);
+    const bool due = is_there(ending.phase) && ending.attempts == end.attempt;
+    if (due) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+  }
+
+  Time next_stop() const {
+    Time next = kNeverTime;
+    for (const WorkloadId id : state().stopping()) next = std::min(next, state().workload(id).stop_by);
+    return next;
+  }
+
+  void stop_one() {
+    const Time next = next_stop();
+    const auto& stopping = state().stopping();
+    const auto due = std::find_if(stopping.begin(), stopping.end(),
+                                  [&](WorkloadId id) { return state().workload(id).stop_by == next; });
+    const WorkloadId id = *due;
+    if (afford(cost_of_freeing(state().shape(workload(id).shape).pods))) apply(WorkloadStopped{id});
+  }
+
+  void carry_out(const ReportCheckpoint& action) {
+    if (!is_there(workload(action.workload).phase)) {
+      return fail("expected " + name_of_workload(action.workload) +
+                  " running, so that it could report a checkpoint, found it " + how_it_is(action.workload));
+    }
+    apply(CheckpointReported{action.workload, now_});
+    // Told to stop, and now it has: that is its word.
+    if (workload(action.workload).phase == Phase::kStopping) apply(WorkloadStopped{action.workload});
   }
 
   void finish(const Event& event, WorkloadId id, Phase phase) {
@@ -213,12 +255,14 @@ class ScenarioRun {
   void fail_node(NodeId node) {
     std::set<WorkloadId> lost;
     for (const Pod& pod : state().pods()) {
-      if (!pod.workload.is_none() && pod.node == node) lost.insert(pod.workload);
+      const bool there = !pod.workload.is_none() && pod.node == node;
+      // Who has been evicted already, or has not begun, is not evicted by this.
+      if (there && workload(pod.workload).phase == Phase::kRunning) lost.insert(pod.workload);
     }
     Wide cost = std::ssize(state().pods());
     for (const WorkloadId id : lost) cost += cost_of_freeing(state().shape(workload(id).shape).pods);
     if (!afford(cost) || !apply(NodeFailed{node})) return;
-    for (const WorkloadId id : lost) evictions_.push_back({id, now_});
+    for (const WorkloadId id : lost) evictions_.push_back({id, now_, {}});
   }
 
   // Whether it changed anything.
@@ -228,15 +272,25 @@ class ScenarioRun {
     const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
     static_cast<void>(afford(Wide{plan.attempts} * cost));
     for (const Start& start : plan.starts) {
-      const Duration run = submitted_[start.workload.index()].run;
-      if (run != kRunNotDeclared) ends_.insert({now_ + run, start.workload, workload(start.workload).attempts});
+      if (!start.waits) note_begun(start.workload);
     }
+    for (const WorkloadId id : plan.begins) note_begun(id);
+    for (const Eviction& decision : plan.evictions) evictions_.push_back({decision.workload, now_, decision});
     return !plan.changes_nothing();
   }
 
+  void note_begun(WorkloadId id) {
+    const Duration run = submitted_[id.index()].run;
+    if (run != kRunNotDeclared) ends_.insert({now_ + run, id, workload(id).attempts});
+  }
+
   void carry_out(const Cycle&) { run_cycle_now(); }
+  // Time passes to the end of graces that have begun, never on purpose to the end of a run.
   void carry_out(const Settle&) {
-    while (run_cycle_now() && !stopped_) {
+    while (!stopped_) {
+      if (run_cycle_now()) continue;
+      if (state().stopping().empty()) return;
+      pass_time(next_stop());
     }
   }
 
@@ -282,6 +336,10 @@ class ScenarioRun {
         return "done";
       case Phase::kCancelled:
         return "cancelled";
+      case Phase::kStarting:
+        return "starting, as soon as those have stopped who are still where it goes";
+      case Phase::kStopping:
+        return "evicting, until " + format_moment(workload(id).stop_by);
       case Phase::kRunning: {
         const Whereabouts found = whereabouts(id);
         return "running: " + counted(found.pods, "pod") + " on " + joined(found.nodes) + " (" +
@@ -318,6 +376,35 @@ class ScenarioRun {
         expected.started_on_any_day && expected.started && expected.started->ms % kDayMs == started.ms % kDayMs;
     if (expected.started && !holds_by_the_clock) {
       compare(name + " started", format_moment(*expected.started), format_moment(started));
+    }
+    check_coverage(expected);
+  }
+
+  void check_coverage(const ExpectRunning& expected) {
+    const Workload& found = workload(expected.workload);
+    const QueueId covered_at = state().quotas().unit(found.unit).covered_at;
+    const std::string& name = name_of_workload(expected.workload);
+    if (expected.covered) {
+      const bool best_effort = state().shape(found.shape).terms.best_effort;
+      const Coverage coverage = best_effort            ? Coverage::kBestEffort
+                                : covered_at.is_none() ? Coverage::kBorrowed
+                                                       : Coverage::kFloor;
+      const auto text = [](Coverage value) {
+        return value == Coverage::kFloor ? "floor" : value == Coverage::kBorrowed ? "borrowed" : "best-effort";
+      };
+      compare(name + " covered by", text(*expected.covered), text(coverage));
+    }
+    if (expected.against) {
+      const auto text = [&](QueueId queue) {
+        return queue.is_none() ? std::string("everyone") : state().queues()[queue.index()].name;
+      };
+      if (covered_at.is_none()) {
+        fail("expected " + name + " guaranteed against " + text(*expected.against) +
+             ", found it guaranteed against nobody");
+      } else {
+        compare(name + " guaranteed against", text(*expected.against),
+                text(covered_at == found.queue ? QueueId() : covered_at));
+      }
     }
   }
 
@@ -358,11 +445,32 @@ class ScenarioRun {
     }
   }
 
+  // The last attempt ended so, requeued or not.
   void check(const ExpectEvicted& expected) {
     const Workload& found = workload(expected.workload);
-    if (found.phase != Phase::kRunning && found.evicted_by == EvictionRule::kNode) return;
-    fail("expected " + name_of_workload(expected.workload) + " evicted because of its node, found it " +
-         how_it_is(expected.workload));
+    const std::string& name = name_of_workload(expected.workload);
+    if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) {
+      return fail("expected " + name + " evicted, found it " + how_it_is(expected.workload));
+    }
+    if (expected.rule) {
+      compare(name + " evicted by the rule", std::string(name_of(*expected.rule)),
+              std::string(name_of(found.evicted_by)));
+    }
+    const auto last = std::find_if(evictions_.rbegin(), evictions_.rend(),
+                                   [&](const Evicted& each) { return each.workload == expected.workload; });
+    if (expected.claimant) {
+      compare(name + " evicted for", name_of_workload(*expected.claimant),
+              found.evicted_for.is_none() ? "nobody" : name_of_workload(found.evicted_for));
+    }
+    if (expected.lost_gpu_s) {
+      compare(name + " evicted with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
+              counted(last == evictions_.rend() ? 0 : last->decision.lost_gpu_s, "GPU-second"));
+    }
+  }
+
+  void check(const ExpectEvicting& expected) {
+    if (workload(expected.workload).phase == Phase::kStopping) return;
+    fail("expected " + name_of_workload(expected.workload) + " evicting, found it " + how_it_is(expected.workload));
   }
 
   void check(const ExpectOver& expected) {
@@ -374,44 +482,53 @@ class ScenarioRun {
   void check(const ExpectNoneEvicted& expected) {
     const std::size_t first = expected.since_start ? 0 : evictions_checked_;
     if (first >= evictions_.size()) return;
-    const Eviction& eviction = evictions_[first];
+    const Evicted& eviction = evictions_[first];
     fail("expected none evicted since " + std::string(expected.since_start ? "the start" : "the last expectations") +
          ", found " + counted(static_cast<std::int64_t>(evictions_.size() - first), "eviction") + ", the first of " +
          name_of_workload(eviction.workload) + " at " + format_moment(eviction.at));
   }
 
-  bool is_at_or_below(QueueId queue, QueueId top) const {
-    while (!queue.is_none() && queue != top) queue = state().queues()[queue.index()].parent;
-    return queue == top;
-  }
-
-  std::int64_t usage(QueueId queue, const UsageAmount& asked) const {
-    std::int64_t used = 0;
-    for (const Pod& pod : state().pods()) {
-      if (pod.workload.is_none() || !is_at_or_below(workload(pod.workload).queue, queue)) continue;
-      const PodRequest& request = state().request(pod.request);
-      const Node& node = state().node(pod.node);
-      if (asked.flavor && (node.gpus == 0 || node.flavor != *asked.flavor)) continue;
-      used += asked.resource == Resource::kGpuMilli   ? request.gpu_milli_total()
-              : asked.resource == Resource::kCpuMilli ? request.cpu_milli
-                                                      : request.memory_bytes;
+  // Of one flavor, or of all and the nodes without GPUs together.
+  std::int64_t usage(QueueId queue, const UsageAmount& asked, bool borrowed) const {
+    const QuotaLedger& quotas = state().quotas();
+    const auto used = quotas.used(queue);
+    const auto floor = quotas.tree().floor(queue);
+    std::int64_t sum = 0;
+    for (std::size_t at = 0; at < used.size(); ++at) {
+      const Dim dim = Dim::at(at);
+      if (dim.resource() != asked.resource || (asked.flavor && dim.flavor() != *asked.flavor)) continue;
+      sum += borrowed ? std::max<std::int64_t>(0, used[at] - floor[at]) : used[at];
     }
-    return used;
+    return sum;
   }
 
   void check(const ExpectUsage& expected) {
     for (const UsageAmount& asked : expected.amounts) {
-      if (!afford(1 + std::ssize(state().pods()))) return;
+      if (!afford(1 + std::ssize(state().flavors()))) return;
       const auto text = [&](std::int64_t amount) {
-        const bool memory = asked.resource == Resource::kMemoryBytes;
+        const bool memory = asked.resource == Resource::kMemory;
         std::string out = asked.flavor ? flavor_name(*asked.flavor) : "";
-        if (asked.resource == Resource::kCpuMilli) out += ".cpu";
-        if (memory) out += ".memory";
-        return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount) : format_milli(amount));
+        if (asked.resource != Resource::kGpu) out += "." + std::string(name_of(asked.resource));
+        return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount << 20) : format_milli(amount));
       };
-      compare("usage of " + state().queues()[expected.queue.index()].name, text(asked.amount),
-              text(usage(expected.queue, asked)));
+      compare((expected.borrowed ? "borrowed by " : "usage of ") + state().queues()[expected.queue.index()].name,
+              text(asked.amount), text(usage(expected.queue, asked, expected.borrowed)));
     }
+  }
+
+  void check(const ExpectShare& expected) {
+    if (!afford(1 + std::ssize(state().flavors()))) return;
+    const Fraction found = share_of(state().quotas(), state().flavors(), expected.queue);
+    // An expectation may have any numbers; compared with small ones.
+    const Fraction asked(expected.part, expected.whole);
+    if (asked == found) return;
+    Wide a = found.part();
+    Wide b = found.whole();
+    while (b != 0) a = std::exchange(b, a % b);
+    const auto number = [&](Wide value) { return std::to_string(static_cast<std::int64_t>(value / a)); };
+    fail("expected the share of " + state().queues()[expected.queue.index()].name + " to be " +
+         std::to_string(expected.part) + "/" + std::to_string(expected.whole) + ", found " + number(found.part()) +
+         "/" + number(found.whole()));
   }
 
   void check(const ExpectFragments& expected) {
@@ -440,7 +557,7 @@ class ScenarioRun {
   std::vector<Submitted> submitted_;  // by workload
   std::map<std::string, NodeId> node_ids_;
   std::set<End> ends_;
-  std::vector<Eviction> evictions_;
+  std::vector<Evicted> evictions_;
   std::size_t evictions_checked_ = 0;
   bool expected_before_ = false;
   std::int64_t steps_left_ = kStepsMax;

@@ -49,7 +49,7 @@ TEST(Refusal, ARunBeginsWithItsConfigurationAndHasOne) {
 }
 
 TEST(Refusal, OfFlavorsAndQueues) {
-  const char* const flavor = "at most 64 flavors, each with a sensible memory";
+  const char* const flavor = "at most 64 flavors, each with a sensible memory and a weight of 1 to 1,000";
   expect(known(), {
                       {"a flavor", FlavorAdded{{"a", "b", 1 << 20}}, ""},
                       {"its memory", FlavorAdded{{"a", "b", (1 << 20) + 1}}, flavor},

@@ -98,9 +98,7 @@ void State::on(const RunConfigured& event) {
 
 void State::on(const FlavorAdded& event) {
   flavors_.push_back(event.flavor);
-  AmountsByDim capacity = quotas_.capacity();
-  capacity.resize(Dim::count(flavors_.size()));
-  rebuild_quotas(std::move(capacity));
+  rebuild_quotas(capacity());
   history_.add(event.flavor.name).add(event.flavor.memory_mib).add(event.flavor.weight);
 }
 
@@ -116,7 +114,7 @@ void State::on(const QueueAdded& event) {
   queues_.push_back(event.queue);
   lines_.emplace_back();
   if (event.queue.order) lines_.back().emplace(*event.queue.order);
-  rebuild_quotas(quotas_.capacity());
+  rebuild_quotas(capacity());
   event.queue.quota.add_to(history_);
   history_.add(event.queue.name).add(event.queue.parent.value());
   history_.add(event.queue.order ? static_cast<std::uint64_t>(*event.queue.order) : ~std::uint64_t{0});
@@ -130,27 +128,27 @@ void State::on(const NodesAdded& event) {
   auto nodes = std::make_shared<std::vector<Node>>(*nodes_);
   nodes->insert(nodes->end(), added.begin(), added.end());
   nodes_ = std::move(nodes);
-  AmountsByDim capacity = quotas_.capacity();
+  AmountsByDim with_them = capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node);
     // A closed node has no room, so opening it is what frees the room that it brings.
     ledger_.set_open(id, false);
-    freeing(id, [&] { set_open(id, true, capacity); });
+    freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
   }
-  rebuild_quotas(std::move(capacity));
+  rebuild_quotas(std::move(with_them));
   count_types(added);
   retry_the_impossible();
 }
 
 // Opens or closes a node, and counts what it has.
-void State::set_open(NodeId id, bool open, AmountsByDim& capacity) {
+void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
   if (ledger_.node(id).open == open) return;
   ledger_.set_open(id, open);
   const Node& node = (*nodes_)[id.index()];
   const std::int64_t sign = open ? 1 : -1;
   const auto count = [&](Resource resource, std::int64_t amount) {
-    capacity[Dim(node.flavor, resource).index()] += sign * amount;
+    counted[Dim(node.flavor, resource).index()] += sign * amount;
   };
   count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
   count(Resource::kCpu, node.cpu_milli);
@@ -158,14 +156,20 @@ void State::set_open(NodeId id, bool open, AmountsByDim& capacity) {
 }
 
 void State::set_open(NodeId id, bool open) {
+  AmountsByDim then = capacity();
+  set_open(id, open, then);
+  rebuild_quotas(std::move(then));
+}
+
+AmountsByDim State::capacity() const {
   AmountsByDim capacity = quotas_.capacity();
-  set_open(id, open, capacity);
-  rebuild_quotas(std::move(capacity));
+  capacity.resize(Dim::count(flavors_.size()));
+  return capacity;
 }
 
 void State::rebuild_quotas(AmountsByDim capacity) {
-  capacity.resize(Dim::count(flavors_.size()));
-  quotas_.replace_tree(std::make_shared<const QuotaTree>(queues_, capacity), std::move(capacity));
+  auto tree = std::make_shared<const QuotaTree>(queues_, capacity);
+  quotas_.replace_tree(std::move(tree), std::move(capacity));
 }
 
 void State::count_types(const std::vector<Node>& nodes) {

@@ -133,8 +133,9 @@ class State {
   void on(const WorkloadStopped& event);
   void on(const CheckpointReported& event);
 
-  void set_open(NodeId node, bool open, AmountsByDim& capacity);
+  void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
+  AmountsByDim capacity() const;
   void rebuild_quotas(AmountsByDim capacity);
   Amounts held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);

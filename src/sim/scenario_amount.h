@@ -1,0 +1,27 @@
+// Amounts as scenarios write them: "24", "h100:24", "h100.cpu:64", "h100.memory:1Ti".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/amount.h"
+#include "sim/scenario_line.h"
+#include "sim/scenario_names.h"
+
+namespace berth {
+
+struct ScenarioAmount {
+  std::optional<FlavorId> flavor;  // none: none is named
+  Resource resource = Resource::kGpu;
+  std::int64_t amount = 0;  // as model/amount.h counts it; memory is rounded up to MiB
+};
+
+// One part of a list; nothing, and a complaint, if it is none.
+std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, const ScenarioWord& word,
+                                                   const ScenarioNames& names, std::string_view part);
+
+// The list of amounts that a quota gives. Without a flavor it is the only one's.
+Amounts read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
+
+}  // namespace berth
