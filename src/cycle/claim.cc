@@ -188,7 +188,7 @@ class Search {
     for (std::size_t next = 0; const auto refused = refusal();) {
       if (refused->code == ReasonCode::kQuotaFloor) return false;
       const auto helps = [&](std::size_t each) {
-        const Amounts& held = trial_.quotas().held_by(state_.workload(victims_[each].workload).unit);
+        const AmountList& held = trial_.quotas().held_by(state_.workload(victims_[each].workload).unit);
         const bool holds =
             std::any_of(held.begin(), held.end(), [&](const Amount& amount) { return amount.dim == refused->dim; });
         return holds && (refused->code == ReasonCode::kLendingLimit || is_below(victims_[each], refused->queue));

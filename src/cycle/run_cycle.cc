@@ -51,13 +51,13 @@ class Attempt {
     if (!no_room) ++cycle_.plan.attempts;
     // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      const Amounts asked = asked_by(state_, shape_, way);
+      const AmountList asked = asked_by(state_, shape_, way);
       if (auto start = in_free_room(way, asked, no_room)) return Claimed{std::move(*start), {}};
       if (state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      const Amounts asked = asked_by(state_, shape_, way);
+      const AmountList asked = asked_by(state_, shape_, way);
       if (!state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
@@ -65,7 +65,7 @@ class Attempt {
   }
 
  private:
-  std::optional<Start> in_free_room(std::size_t way, const Amounts& asked, bool no_room) {
+  std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
     if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.terms, asked)) {
       if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
       return std::nullopt;
@@ -91,7 +91,7 @@ class Attempt {
     return std::move(start);
   }
 
-  std::optional<Claimed> in_others_room(std::size_t way, const Amounts& asked) {
+  std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
     if (!may_claim_) may_claim_ = RightsAtAGlance(state_).any_in(queue_);
     if (!*may_claim_) return std::nullopt;
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
@@ -111,7 +111,7 @@ class Attempt {
     return std::move(std::get<Claimed>(outcome));
   }
 
-  Amounts held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
+  AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
   Refused why_not() const {
     if (patient_) return {.missing = missing(), .gate = ReasonCode::kPatience};

@@ -17,7 +17,7 @@ FlavorId first_flavor(const State& state, const PodRequest& request) {
   return FlavorId(0);
 }
 
-std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, const Amounts& asked) {
+std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
   for (; !queue.is_none(); queue = tree.parent(queue)) {
     if (!tree.is_bounded(queue)) continue;
@@ -48,7 +48,7 @@ std::int64_t kept_by(const QuotaLedger& quotas, QueueId queue, std::size_t dim) 
 }
 
 // Who is not inside a floor below a queue leaves alone what that queue's other children keep.
-std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const Amounts& asked) {
+std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
   if (!tree.keeps_floors()) return std::nullopt;
   const QueueId covered_at = quotas.would_be_covered_at(queue, asked);
@@ -71,7 +71,7 @@ std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId qu
 
 }  // namespace
 
-Amounts asked_by(const State& state, const Shape& shape, std::size_t way) {
+AmountList asked_by(const State& state, const Shape& shape, std::size_t way) {
   if (shape.terms.best_effort) return {};
   AmountsByDim sums(state.quotas().tree().dims());
   for (const NumberedPodSet& set : shape.ways[way]) {
@@ -81,7 +81,7 @@ Amounts asked_by(const State& state, const Shape& shape, std::size_t way) {
   return amounts_of(sums);
 }
 
-Amounts amounts_held(const State& state, const Shape& shape, const Start& start) {
+AmountList amounts_held(const State& state, const Shape& shape, const Start& start) {
   if (shape.terms.best_effort) return {};
   AmountsByDim sums(state.quotas().tree().dims());
   std::size_t at = 0;
@@ -94,7 +94,7 @@ Amounts amounts_held(const State& state, const Shape& shape, const Start& start)
 }
 
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
-                                          const Amounts& asked) {
+                                          const AmountList& asked) {
   if (terms.guaranteed_only && quotas.would_be_covered_at(queue, asked).is_none()) {
     return QuotaRefusal{.code = ReasonCode::kQuotaFloor, .queue = queue, .dim = {}};
   }

@@ -24,12 +24,12 @@ struct QuotaRefusal {
 
 // What a unit of the shape would hold if it ran in this way. Where a way leaves the flavor open, what it would hold of
 // the first that it may use.
-Amounts asked_by(const State& state, const Shape& shape, std::size_t way);
+AmountList asked_by(const State& state, const Shape& shape, std::size_t way);
 
 // What it holds in the places that it was given.
-Amounts amounts_held(const State& state, const Shape& shape, const Start& start);
+AmountList amounts_held(const State& state, const Shape& shape, const Start& start);
 
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
-                                          const Amounts& asked);
+                                          const AmountList& asked);
 
 }  // namespace berth

@@ -41,7 +41,7 @@ CandidateOrder::CandidateOrder(const State& state)
 bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) const {
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const Amounts asked = asked_by(state_, shape, way);
+    const AmountList asked = asked_by(state_, shape, way);
     if (is_quota_gate(entry.gate) && !quota_refusal(state_.quotas(), queue, shape.terms, asked)) return true;
     if (rights_.may_take(queue, shape.terms, asked)) return true;
   }
@@ -195,7 +195,7 @@ std::optional<CandidateOrder::Candidate> CandidateOrder::named_by_line(std::size
   const Shape& shape = state_.shape(first.shape->shape);
   candidate.asked = asked_by(state_, shape, 0);
   for (std::size_t way = 0; way < shape.ways.size() && state_.quotas().tree().has_floors(); ++way) {
-    Amounts asked = asked_by(state_, shape, way);
+    AmountList asked = asked_by(state_, shape, way);
     if (state_.quotas().would_be_covered_at(turn.queue, asked).is_none()) continue;
     candidate.asked = std::move(asked);
     break;

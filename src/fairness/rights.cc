@@ -140,7 +140,7 @@ bool still_takeable(const State& state, const Claimant& claimant, const Victim& 
   if (state.queues()[claimant.queue.index()].quota.fair_reclaim == FairReclaim::kInitialShare) {
     return after < share_of(quotas, state.flavors(), victim.side);
   }
-  Amounts loss = quotas.held_by(state.workload(victim.workload).unit);
+  AmountList loss = quotas.held_by(state.workload(victim.workload).unit);
   for (Amount& each : loss) each.amount = -each.amount;
   return after <= share_with(quotas, state.flavors(), victim.side, {.asked = loss});
 }
@@ -186,7 +186,7 @@ bool RightsAtAGlance::any_in(QueueId queue) const {
   return false;
 }
 
-bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const Amounts& asked) const {
+bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked) const {
   if (terms.best_effort) return false;
   const QuotaLedger& quotas = state_.quotas();
   const Quota& quota = state_.queues()[queue.index()].quota;

@@ -43,7 +43,7 @@ struct Claimant {
   WorkloadId workload;
   QueueId queue;
   const Terms& terms;
-  const Amounts& asked;
+  const AmountList& asked;
   Time now;
 };
 
@@ -65,7 +65,7 @@ class RightsAtAGlance {
 
   // Whether anybody of the queue may have a right, whatever he asks.
   bool any_in(QueueId queue) const;
-  bool may_take(QueueId queue, const Terms& terms, const Amounts& asked) const;
+  bool may_take(QueueId queue, const Terms& terms, const AmountList& asked) const;
 
  private:
   // Of the children of one queue, the cluster included.

@@ -41,7 +41,7 @@ Fraction share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, st
   return largest(weighted(capacity.size(), flavors, surplus), weighted(capacity.size(), flavors, whole), weight_milli);
 }
 
-std::int64_t amount_in(const Amounts& amounts, Dim dim) {
+std::int64_t amount_in(const AmountList& amounts, Dim dim) {
   const auto found = std::find_if(amounts.begin(), amounts.end(), [&](const Amount& each) { return each.dim == dim; });
   return found == amounts.end() ? 0 : found->amount;
 }
@@ -63,7 +63,7 @@ Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavor
 }
 
 Fraction share_of(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
-  const Amounts nothing;
+  const AmountList nothing;
   return share_with(quotas, flavors, queue, {.asked = nothing});
 }
 

@@ -43,7 +43,7 @@ class Fraction {
 // What a queue's amounts are asked with: so much more, by a unit that would be inside its floor or not. Negative amounts:
 // so much less, by one that is not.
 struct More {
-  const Amounts& asked;
+  const AmountList& asked;
   bool covered = false;
 };
 

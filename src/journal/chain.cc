@@ -80,10 +80,11 @@ std::expected<void, std::string> ChainReader::read_header() {
     return std::unexpected(at(offset_ == 0 ? "this is not a Berth journal" : "the journal is cut off or damaged here"));
   }
   const std::uint32_t version = get_u32(left, kMagic.size());
-  if (version != kJournalVersion) {
-    return std::unexpected(at("written in format " + std::to_string(version) + "; this program reads format " +
+  if (version == 0 || version > kJournalVersion) {
+    return std::unexpected(at("written in format " + std::to_string(version) + "; this program reads formats 1 to " +
                               std::to_string(kJournalVersion)));
   }
+  version_ = version;
   const std::uint32_t index = get_u32(left, kMagic.size() + 4);
   const std::uint32_t sections = get_u32(left, kMagic.size() + 8);
   if (index != section_ || index >= sections || (sections_ != 0 && sections != sections_)) {

@@ -19,7 +19,6 @@
 
 namespace berth {
 
-inline constexpr std::uint32_t kJournalVersion = 1;
 // A NodesAdded of the largest fleet is below this.
 inline constexpr std::uint32_t kRecordBytesMax = 1u << 30;
 
@@ -60,6 +59,8 @@ class ChainReader {
   // The next payload; an empty one at the proper end of the file; or what is wrong and where ("record 17, byte 2043").
   std::expected<std::span<const std::uint8_t>, std::string> next();
 
+  // The format of the section that is being read.
+  std::uint32_t version() const { return version_; }
   std::uint64_t records() const { return records_; }
   std::uint32_t sections() const { return section_; }
   std::size_t offset() const { return offset_; }
@@ -71,6 +72,7 @@ class ChainReader {
   Sha256 sha_;
   std::span<const std::uint8_t> file_;
   std::size_t offset_ = 0;
+  std::uint32_t version_ = kJournalVersion;
   Digest last_{};
   std::uint64_t records_ = 0;
   std::uint32_t section_ = 0;

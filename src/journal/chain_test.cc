@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,12 +160,38 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 2;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 2; this program reads format 1");
+  newer[8] = 3;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 3; this program reads formats 1 to 2");
 }
 
-// Format version 1, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatOneHasTheseBytes) {
+constexpr const char* kFormatOne =
+    "42455254484a4e4c010000000000000001000000"  // header: magic, format, section 0 of 1
+    "0400000000ac0201"                          // seed 300, best-fit
+    "90fa14ce34a752e28bd8946e8334a98722b193860986a2adb7dc0dadec0325c2"
+    "0400000040018001"  // asked at -1 ms with effort 64
+    "d5d21c2f01aa5d278a2c67623572015cb1a0622eeebf769c64b2992d92e24d94"
+    "020000004201"  // closed with hash 1
+    "2fa1b24a2ffaf479b3f2a7cd025c48c75b82c9a98c14ff9724c7c6149feb637e";
+
+// For good: that nobody has changed it can be proven of an old journal, too.
+TEST(Chain, AJournalOfFormatOneIsStillRead) {
+  Bytes file;
+  for (const char* at = kFormatOne; *at != 0; at += 2) {
+    const char digits[] = {at[0], at[1], 0};
+    file.push_back(static_cast<std::uint8_t>(std::strtol(digits, nullptr, 16)));
+  }
+  ChainReader reader(file);
+  while (true) {
+    const auto payload = reader.next();
+    ASSERT_TRUE(payload.has_value()) << payload.error();
+    if (payload->empty()) break;
+  }
+  EXPECT_EQ(reader.records(), 3u);
+  EXPECT_EQ(reader.version(), 1u);
+}
+
+// Format version 2, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatTwoHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -175,13 +203,13 @@ TEST(Chain, AJournalOfFormatOneHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c010000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c020000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "90fa14ce34a752e28bd8946e8334a98722b193860986a2adb7dc0dadec0325c2"
+            "8f8b66f23cbf67903ffe7455f58f08792304f1ab8d6997ba0192259ffa3a3dca"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "d5d21c2f01aa5d278a2c67623572015cb1a0622eeebf769c64b2992d92e24d94"
+            "7f3b3db0564cc49e537e7d3fd44a84b83e5b9d92805bb3a1077d20b716e85a11"
             "020000004201"  // closed with hash 1
-            "2fa1b24a2ffaf479b3f2a7cd025c48c75b82c9a98c14ff9724c7c6149feb637e");
+            "d7614b46cb39a8405d98189139df8125098295ee81fee9830f13aa2c06a56a4e");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

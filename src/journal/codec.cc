@@ -287,13 +287,14 @@ template <class Io>
 void fields(Io& io, QueueAdded& event) {
   io(event.queue.name);
   fields(io, event.queue.parent);
-  fields(io, event.queue.quota);
   bool has_order = event.queue.order.has_value();
   io(has_order);
-  if (!has_order) return;
-  Order order = event.queue.order.value_or(Order::kFifo);
-  enumerator(io, order, std::size(kOrderNames));
-  event.queue.order = order;
+  if (has_order) {
+    Order order = event.queue.order.value_or(Order::kFifo);
+    enumerator(io, order, std::size(kOrderNames));
+    event.queue.order = order;
+  }
+  fields(io, event.queue.quota);
 }
 
 template <class Io>

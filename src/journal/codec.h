@@ -1,8 +1,8 @@
 // The journal's records as bytes. One thing has one encoding: what decodes encodes back to the same bytes.
 //
 // Integers are LEB128 varints of at most ten bytes, signed ones zigzagged; text is its length and its bytes; a record is
-// its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. Format
-// version 1.
+// its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. This is
+// format version 2; version 1 had no quotas, terms, gates and evictions.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,8 @@
 #include "model/plan.h"
 
 namespace berth {
+
+inline constexpr std::uint32_t kJournalVersion = 2;
 
 using Bytes = std::vector<std::uint8_t>;
 

@@ -47,7 +47,7 @@ PodSet any_set(Rng& rng) {
   return {request, any<std::int64_t>(rng)};
 }
 
-Amounts any_amounts(Rng& rng) {
+AmountList any_amounts(Rng& rng) {
   return any_list(rng, [&] {
     return Amount{Dim::at(static_cast<std::size_t>(rng.below(Dim::count(kFlavorsMax)))), any<std::int64_t>(rng)};
   });
@@ -236,7 +236,7 @@ TEST(Codec, RefusesWhatHasAnotherForm) {
   };
   const Case cases[] = {
       {"nothing", {}, "it is empty"},
-      {"unknown type", {12}, "its type is unknown"},
+      {"unknown type", {14}, "its type is unknown"},
       {"a type between", {63}, "its type is unknown"},
       {"node 5 fails", {5, 5}, ""},
       {"no node at all", {5, 0xff, 0xff, 0xff, 0xff, 0x0f}, ""},

@@ -61,6 +61,6 @@ struct Amount {
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 44;
 
 // INVARIANT: by dimension, each once.
-using Amounts = std::vector<Amount>;
+using AmountList = std::vector<Amount>;
 
 }  // namespace berth

@@ -22,7 +22,7 @@ std::optional<FairReclaim> find_fair_reclaim(std::string_view name) {
 std::optional<Preempt> find_preempt(std::string_view name) { return find_in<Preempt>(kPreemptNames, name); }
 
 void Quota::add_to(Hasher& hasher) const {
-  for (const Amounts* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit}) {
+  for (const AmountList* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit}) {
     hasher.add(std::uint64_t{amounts->size()});
     for (const Amount& each : *amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   }

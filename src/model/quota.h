@@ -30,10 +30,10 @@ inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 
 // Of the four lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows, and lends all.
 struct Quota {
-  Amounts guarantee = {};
-  Amounts limit = {};
-  Amounts borrowing_limit = {};
-  Amounts lending_limit = {};
+  AmountList guarantee = {};
+  AmountList limit = {};
+  AmountList borrowing_limit = {};
+  AmountList lending_limit = {};
   std::int64_t weight_milli = 1000;  // 1..kWeightMilliMax
   FairReclaim fair_reclaim = FairReclaim::kInitialShare;
   Preempt preempt = Preempt::kLowerPriority;

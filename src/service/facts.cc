@@ -44,7 +44,7 @@ bool is_ready(const Value& node) {
 
 // ---- what one pod asks ----------------------------------------------------------------------------------------------
 
-struct Amounts {
+struct AmountList {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
@@ -120,8 +120,8 @@ class PodReader {
   }
 
   // One container's requests; what is limited and not requested is requested (the API server says so too).
-  Amounts amounts_of(const Value& container) {
-    Amounts amounts;
+  AmountList amounts_of(const Value& container) {
+    AmountList amounts;
     const Value& requests = container["resources"]["requests"];
     for (const Value::Member& each : requests.members()) {
       const auto take = [&](std::int64_t& into, const Parsed<std::int64_t>& parsed) {
@@ -142,7 +142,7 @@ class PodReader {
     return amounts;
   }
 
-  void add(Amounts& sum, const Amounts& more) {
+  void add(AmountList& sum, const AmountList& more) {
     if (!add_to(sum.cpu_milli, more.cpu_milli) || !add_to(sum.memory_bytes, more.memory_bytes) ||
         !add_to(sum.gpus, more.gpus)) {
       complain("its containers ask more together than any machine has");
@@ -150,11 +150,11 @@ class PodReader {
   }
 
   // Containers run together; before them the initial ones, one after the other, beside those of them that stay.
-  Amounts total() {
-    Amounts together, before_most, stay;
+  AmountList total() {
+    AmountList together, before_most, stay;
     for (const Value& container : spec_["containers"].items()) add(together, amounts_of(container));
     for (const Value& container : spec_["initContainers"].items()) {
-      Amounts amounts = amounts_of(container);
+      AmountList amounts = amounts_of(container);
       if (container["restartPolicy"].text() == "Always") {
         add(stay, amounts);
         amounts = stay;
@@ -171,7 +171,7 @@ class PodReader {
   }
 
   void read_request() {
-    const Amounts amounts = total();
+    const AmountList amounts = total();
     if (amounts.cpu_milli > kNodeCpuMilliMax || amounts.memory_bytes > kNodeMemoryBytesMax ||
         amounts.gpus > kGpusPerNodeMax) {
       complain("it asks more than any machine has: at most 50,000 cores, a PiB of memory and 64 GPUs a pod");

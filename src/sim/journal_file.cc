@@ -126,6 +126,11 @@ Result<Replay> replay_journal(const std::string& name, std::span<const std::uint
     const auto payload = chain.next();
     if (!payload) return Complaints({name}, payload.error());
     if (payload->empty()) break;
+    if (chain.version() < kJournalVersion) {
+      return Complaints({name}, "written in format " + std::to_string(chain.version()) +
+                                    ", by a Berth that knew fewer rules: what it decided would be decided otherwise "
+                                    "today; replay it with the program that wrote it");
+    }
     if (auto mistake = replayer.take(*payload)) {
       return Complaints(
           {name}, "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake);

@@ -37,8 +37,8 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
   return made;
 }
 
-Amounts read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names) {
-  Amounts amounts;
+AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names) {
+  AmountList amounts;
   for (const std::string& part : line.list(word)) {
     const auto read = read_scenario_amount(line, word, names, part);
     if (!read) continue;

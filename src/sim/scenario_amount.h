@@ -1,4 +1,4 @@
-// Amounts as scenarios write them: "24", "h100:24", "h100.cpu:64", "h100.memory:1Ti".
+// AmountList as scenarios write them: "24", "h100:24", "h100.cpu:64", "h100.memory:1Ti".
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,6 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
                                                    const ScenarioNames& names, std::string_view part);
 
 // The list of amounts that a quota gives. Without a flavor it is the only one's.
-Amounts read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
+AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
 
 }  // namespace berth

@@ -52,7 +52,7 @@ class ScenarioLine {
   // sim/scenario_later.h), one that is there twice, one that nobody knows. `known` are the keys that there are.
   void finish(std::string_view statement, std::span<const std::string_view> known);
 
-  // Amounts. `otherwise` where there is no word, and after a complaint.
+  // AmountList. `otherwise` where there is no word, and after a complaint.
   std::int64_t integer(const ScenarioWord* word, std::int64_t low, std::int64_t high, std::int64_t otherwise) const;
   std::int64_t milli(const ScenarioWord* word, std::int64_t high, std::int64_t otherwise) const;
   std::int64_t bytes(const ScenarioWord* word, std::int64_t high, std::int64_t otherwise) const;

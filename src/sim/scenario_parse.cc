@@ -280,7 +280,7 @@ class ScenarioParser {
 
   Quota take_quota(ScenarioLine& line) {
     Quota quota;
-    const auto take_amounts = [&](const char* key, Amounts& amounts) {
+    const auto take_amounts = [&](const char* key, AmountList& amounts) {
       if (const ScenarioWord* const word = line.take(key)) amounts = read_quota_amounts(line, *word, names_);
     };
     take_amounts("guarantee", quota.guarantee);

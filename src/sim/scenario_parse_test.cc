@@ -99,7 +99,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w running started=08:00",
        "s.txt:2:18: started: '08:00' has not come: it is 00:00; write a moment "},
       {"submit w\nexpect w running reason=Behind",
-       "s.txt:2:18: 'reason=' is not known here; known: on, flavor, started\n"},
+       "s.txt:2:18: 'reason=' is not known here; known: on, flavor, started, covered, against\n"},
       {"submit w\nexpect w waits reason=Capacty",
        "s.txt:2:16: reason: 'Capacty' is no reason; did you mean 'Capacity'?\n"},
       {"submit w\nexpect w waits reason=None", "s.txt:2:16: reason: 'None' is no reason"},
@@ -107,9 +107,10 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w waits has=\"a b", "s.txt:2:16: a quote is not closed; write has=\"some words\"\n"},
       {"submit w\nexpect w impossible reason=Capacity",
        "s.txt:2:21: reason: 'Capacity' does not make a workload impossible "},
-      {"submit w\nexpect w evicted rule=preempt",
-       "s.txt:2:18: rule: 'preempt' is not reached by this version; it knows node\n"},
-      {"submit w\nexpect w evicted rule=x", "s.txt:2:18: rule: 'x' is no rule; write node\n"},
+      {"submit w\nexpect w evicted rule=budget",
+       "s.txt:2:18: rule: 'budget' is not reached by this version; it knows node, reclaim, fair-share, preempt\n"},
+      {"submit w\nexpect w evicted rule=x",
+       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt\n"},
       {"submit w\nexpect w done on=n1", "s.txt:2:15: 'on=' is not known here\n"},
       {"expect none evicted",
        "s.txt:1:1: something is missing; write expect none evicted since start, or since last\n"},
@@ -164,10 +165,12 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
 }
 
 TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
-  EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q guarantee=8\nsubmit w flavour=h100"),
+  EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q budget=8h\nsubmit w flavour=h100"),
             "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
             "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
-            "s.txt:2:9: 'guarantee=' is not supported yet (a queue's floor); this version knows order\n"
+            "s.txt:2:9: 'budget=' is not supported yet (budgets); this version knows order, guarantee, limit, "
+            "borrowing_limit, "
+            "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime\n"
             "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 

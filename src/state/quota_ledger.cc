@@ -8,7 +8,7 @@
 
 namespace berth {
 
-std::uint64_t digest_of(const Amounts& amounts) {
+std::uint64_t digest_of(const AmountList& amounts) {
   Hasher hasher;
   for (const Amount& each : amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   return hasher.digest();
@@ -48,7 +48,7 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   }
 }
 
-UnitId QuotaLedger::add(Unit unit, const Amounts& held) {
+UnitId QuotaLedger::add(Unit unit, const AmountList& held) {
   unit.footprint = static_cast<std::uint32_t>(footprints_.intern(held));
   unit.covered_at = QueueId();
   UnitId id(units_.size());
@@ -85,7 +85,7 @@ void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
   come(id);
 }
 
-bool QuotaLedger::fits_floor(QueueId queue, const Amounts& asked) const {
+bool QuotaLedger::fits_floor(QueueId queue, const AmountList& asked) const {
   if (!tree_->has_floor(queue)) return false;
   const auto floor = tree_->floor(queue);
   const auto inside = covered(queue);
@@ -98,7 +98,7 @@ bool QuotaLedger::fits_floor(QueueId queue, const Amounts& asked) const {
   return looked_at;
 }
 
-QueueId QuotaLedger::would_be_covered_at(QueueId queue, const Amounts& asked) const {
+QueueId QuotaLedger::would_be_covered_at(QueueId queue, const AmountList& asked) const {
   if (!tree_->has_floors()) return {};
   while (!queue.is_none() && !fits_floor(queue, asked)) queue = tree_->parent(queue);
   return queue;
@@ -167,7 +167,7 @@ void QuotaLedger::come(UnitId id) {
   place_in_queue_[id.index()] = static_cast<std::uint32_t>(siblings.size());
   siblings.push_back(id);
   count_priority(unit, 1);
-  const Amounts& held = footprints_[unit.footprint];
+  const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
@@ -183,7 +183,7 @@ void QuotaLedger::come(UnitId id) {
 void QuotaLedger::go(UnitId id) {
   list(id, false);
   const Unit& unit = units_[id.index()];
-  const Amounts& held = footprints_[unit.footprint];
+  const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
@@ -252,7 +252,7 @@ void QuotaLedger::shrink(QueueId queue) {
   coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });
   bool shrunk = false;
   for (const UnitId id : last_first) {
-    const Amounts& held = held_by(id);
+    const AmountList& held = held_by(id);
     if (std::none_of(held.begin(), held.end(), too_much)) continue;
     log_.push_back({Change::Kind::kCover, id, queue, {}});
     set_covered_at(id, tree_->parent(queue));

@@ -17,7 +17,7 @@
 
 namespace berth {
 
-std::uint64_t digest_of(const Amounts& amounts);
+std::uint64_t digest_of(const AmountList& amounts);
 
 // What holds together as one: a workload's all-or-nothing minimum.
 struct Unit {
@@ -53,14 +53,14 @@ class QuotaLedger {
   void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity);
 
   // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
-  UnitId add(Unit unit, const Amounts& held);
+  UnitId add(Unit unit, const AmountList& held);
   // What it leaves covers others.
   void remove(UnitId unit);
   // Decides about coverage from now on; what is covered stays so. PRE: outside of any trial.
   void set_priority(UnitId unit, std::int32_t priority);
 
   const Unit& unit(UnitId unit) const { return units_[unit.index()]; }
-  const Amounts& held_by(UnitId unit) const { return footprints_[units_[unit.index()].footprint]; }
+  const AmountList& held_by(UnitId unit) const { return footprints_[units_[unit.index()].footprint]; }
   // The units of one queue, not of those below it, in no particular but always the same order.
   std::span<const UnitId> units_in(QueueId queue) const { return by_queue_[queue.index()]; }
 
@@ -77,9 +77,9 @@ class QuotaLedger {
   const AmountsByDim& used_by_all() const { return used_by_all_; }
 
   // Whether so much more would be inside what is left of the queue's floor, whole (rule 5).
-  bool fits_floor(QueueId queue, const Amounts& asked) const;
+  bool fits_floor(QueueId queue, const AmountList& asked) const;
   // Where a unit that asks so much would be covered if it came now; none if nowhere.
-  QueueId would_be_covered_at(QueueId queue, const Amounts& asked) const;
+  QueueId would_be_covered_at(QueueId queue, const AmountList& asked) const;
 
   std::size_t mark() const { return log_.size(); }
   void rollback_to(std::size_t mark);
@@ -128,7 +128,7 @@ class QuotaLedger {
 
   std::shared_ptr<const QuotaTree> tree_ = std::make_shared<const QuotaTree>();
   AmountsByDim capacity_;
-  InternTable<Amounts, digest_of> footprints_;
+  InternTable<AmountList, digest_of> footprints_;
   std::vector<Unit> units_;
   std::vector<UnitId> free_units_;
   std::vector<std::vector<UnitId>> by_queue_;

@@ -13,8 +13,8 @@ void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, 
   sums[Dim(flavor, Resource::kMemory).index()] += pods * ((request.memory_bytes + kMib - 1) / kMib);
 }
 
-Amounts amounts_of(const AmountsByDim& sums) {
-  Amounts amounts;
+AmountList amounts_of(const AmountsByDim& sums) {
+  AmountList amounts;
   for (std::size_t dim = 0; dim < sums.size(); ++dim) {
     if (sums[dim] != 0) amounts.push_back({Dim::at(dim), sums[dim]});
   }

@@ -20,7 +20,7 @@ using AmountsByDim = std::vector<std::int64_t>;
 // What so many pods of a request hold on nodes of a flavor, added to the sums.
 void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, AmountsByDim& sums);
 // Those that are not 0.
-Amounts amounts_of(const AmountsByDim& sums);
+AmountList amounts_of(const AmountsByDim& sums);
 
 // No bound is given: larger than any sum.
 inline constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();

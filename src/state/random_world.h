@@ -1,4 +1,4 @@
-// Random clusters and random work for property tests. Amounts are few and round, so that nodes fill up and ties and
+// Random clusters and random work for property tests. AmountList are few and round, so that nodes fill up and ties and
 // exact fits are common. For tests only: nothing that is shipped includes this.
 #pragma once
 

@@ -114,7 +114,7 @@ Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flav
   return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
 }
 
-Refusal refusal_of_amounts(const Amounts& amounts, std::size_t flavors) {
+Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     if (amounts[i].dim.index() >= Dim::count(flavors)) return "a quota names a flavor that there is not";
     if (!within(amounts[i].amount, 0, kAmountMax)) return "a quota's amount is out of bounds";
@@ -124,7 +124,7 @@ Refusal refusal_of_amounts(const Amounts& amounts, std::size_t flavors) {
 }
 
 Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
-  for (const Amounts* const amounts : {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
+  for (const AmountList* const amounts : {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };

@@ -55,14 +55,15 @@ void State::adopt(const Plan& plan) {
   ++revision_;
   history_.add(plan.now.ms);
   for (const WorkloadId id : plan.begins) begin(id, plan.now);
-  for (const Eviction& decision : plan.evictions) evict(decision, plan.now);
-  for (const Start& decision : plan.starts) start(decision, plan.now);
+  // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {
     Line& line = *lines_[blocked.line.index()];
     line.set_missing(line.index_of(blocked.shape), blocked.missing, blocked.gate);
     history_.add(blocked.line.value()).add(blocked.shape.value()).add(blocked.missing);
     history_.add(static_cast<std::uint64_t>(blocked.gate));
   }
+  for (const Eviction& decision : plan.evictions) evict(decision, plan.now);
+  for (const Start& decision : plan.starts) start(decision, plan.now);
 }
 
 QueueId State::line_of(QueueId queue) const {
@@ -329,7 +330,7 @@ void State::start(const Start& start, Time now) {
 }
 
 // Best-effort work counts nowhere.
-Amounts State::held_by(WorkloadId id) const {
+AmountList State::held_by(WorkloadId id) const {
   if (shapes_[workloads_[id].shape.index()].terms.best_effort) return {};
   AmountsByDim sums(quotas_.tree().dims());
   for_each_pod(*this, id,

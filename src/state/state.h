@@ -137,7 +137,7 @@ class State {
   void set_open(NodeId node, bool open);
   AmountsByDim capacity() const;
   void rebuild_quotas(AmountsByDim capacity);
-  Amounts held_by(WorkloadId workload) const;
+  AmountList held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);
   void start(const Start& start, Time now);
   void begin(WorkloadId workload, Time now);
