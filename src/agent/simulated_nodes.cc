@@ -275,6 +275,7 @@ class RunningNodes final : public SimulatedNodes {
       const auto at = pods_.find(uid);
       if (at == pods_.end() || at->second.ending) return;
       at->second.run_began = options_.now();
+      put_log_aside(at->second);
       write_log(at->second, "begins again");
       tell_running(uid);
       wait_for_end(uid, at->second);
@@ -308,6 +309,17 @@ class RunningNodes final : public SimulatedNodes {
                  [this, again = std::move(again)](const ApiAnswer& answer) {
                    if (is_passing(answer)) delays_.after(kRetry, again);
                  });
+  }
+
+  // Of the runs before this one the last is kept, for `kubectl logs --previous`.
+  void put_log_aside(const Running& running) {
+    if (options_.log_folder.empty()) return;
+    const std::filesystem::path folder = std::filesystem::path(options_.log_folder) / running.run.uid;
+    std::error_code error;
+    for (const Value& container : (*running.pod)["spec"]["containers"].items()) {
+      const std::string name(container["name"].text());
+      std::filesystem::rename(folder / (name + ".log"), folder / (name + ".previous.log"), error);
+    }
   }
 
   // One file for each container. A log that cannot be written is no reason not to run.

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "kube/hand_turned_alarm.h"
 #include "local_api/eventually.h"
 #include "local_api/test_server.h"
 #include "manifest/json.h"
@@ -27,12 +29,13 @@ class SimulatedNodesTest : public ::testing::Test {
     nodes_ = SimulatedNodes::start(*transport_, *alarm_, nodes_from_text("2xH100x8").value(), options);
     ASSERT_TRUE(eventually([&] { return nodes_->synced(); }));
   }
-  void add_bound_pod(const std::string& name, const std::string& annotations = "{}") {
+  void add_bound_pod(const std::string& name, const std::string& annotations = "{}",
+                     const std::string& restart_policy = "Never") {
     const std::string path = "/api/v1/namespaces/default/pods";
-    const ApiAnswer made =
-        server_.call("POST", path,
-                     R"({"metadata":{"name":")" + name + R"(","annotations":)" + annotations +
-                         R"(},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}})");
+    const ApiAnswer made = server_.call("POST", path,
+                                        R"({"metadata":{"name":")" + name + R"(","annotations":)" + annotations +
+                                            R"(},"spec":{"restartPolicy":")" + restart_policy +
+                                            R"(","containers":[{"name":"c","image":"i"}]}})");
     ASSERT_TRUE(made.ok()) << made.body;
     const ApiAnswer bound =
         server_.call("POST", path + "/" + name + "/binding",
@@ -66,6 +69,28 @@ TEST_F(SimulatedNodesTest, RunPodsAndEndThemAsTheySay) {
   EXPECT_EQ(pod("bad")["status"]["containerStatuses"].items()[0]["state"]["terminated"]["exitCode"].integer(), 3);
   const std::string uid(pod("good")["metadata"]["uid"].text());
   EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(server_.log_folder()) / uid / "c.log"));
+}
+
+TEST_F(SimulatedNodesTest, KeepTheLogOfTheRunBeforeWhenAContainerBeginsAgain) {
+  auto by_hand = std::make_unique<HandTurnedAlarm>();
+  HandTurnedAlarm& clock = *by_hand;
+  alarm_ = std::move(by_hand);
+  start(seconds(5));
+  const auto pass = [&](Duration time) {
+    server_.advance(time);
+    clock.advance(time);
+  };
+  add_bound_pod("again", R"({"berth.dev/exit-code":"3"})", "OnFailure");
+  const std::string log = "/api/v1/namespaces/default/pods/again/log";
+  const auto line_of = [&](const std::string& query) { return server_.call("GET", log + query).body; };
+  EXPECT_TRUE(eventually([&] { return is("again", "Running"); }));
+  EXPECT_EQ(server_.call("GET", log + "?previous=true").status, 400);
+  EXPECT_TRUE(eventually([&] {
+    pass(seconds(1));
+    return server_.call("GET", log + "?previous=true").status == 200;
+  }));
+  EXPECT_EQ(line_of("?previous=true"), "begins: a simulated run of 5000 ms\nends with exit code 3, will run again\n");
+  EXPECT_TRUE(line_of("").starts_with("begins again\n")) << line_of("");
 }
 
 TEST_F(SimulatedNodesTest, EndDeletedPodsAndTakeOverThoseThatRun) {

@@ -43,7 +43,7 @@ std::vector<ErrorCause> validate(const AdmissionRequest& request);
 // subresources too: a status that ends a pod gives its quota and GPUs back. For "binding", `object` is the pod as it
 // will be stored.
 // It puts records of its own: a quota's status, and two sorts that are no objects and never shown: "_gpus//NODE" (who
-// holds which device) and "_groups/NAMESPACE/GROUP" (how many pods of a gang there are). After a refusal the
+// holds which device) and "_groups/NAMESPACE/GROUP" (for how many pods of a gang quotas keep room). After a refusal the
 // transaction's writes are to be dropped.
 // Who may use a priority class (semantics 32): everybody, unless its name begins with "system-" or it carries the
 // annotation berth.dev/restricted: "true"; of those, whoever has the RBAC verb `use` on priorityclasses of that name.

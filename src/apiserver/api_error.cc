@@ -71,7 +71,7 @@ Value status_of(const ApiError& error) {
   status.set("message", error.message);
   if (!error.reason.empty()) status.set("reason", error.reason);
   Value details = details_of(error);
-  if (!details.is_empty()) status.set("details", std::move(details));
+  if (!details.is_empty() || error.about_nothing) status.set("details", std::move(details));
   status.set("code", error.code);
   return status;
 }
@@ -147,6 +147,12 @@ ApiError plain_error(int code, std::string reason, std::string message) {
   error.code = code;
   error.reason = std::move(reason);
   error.message = std::move(message);
+  return error;
+}
+
+ApiError generic_error(int code, std::string reason, std::string message) {
+  ApiError error = plain_error(code, std::move(reason), std::move(message));
+  error.about_nothing = true;
   return error;
 }
 

@@ -24,6 +24,8 @@ struct ApiError {
   std::string uid;
   std::vector<ErrorCause> causes;
   int retry_after_s = 0;
+  bool about_nothing = false;        // of no object: kubectl reads details all the same, so they are there, and empty
+  std::string allowed_methods = {};  // of 405, "GET, HEAD"
 };
 
 Value status_of(const ApiError& error);  // the whole Status object
@@ -46,6 +48,8 @@ ApiError bad_request(std::string message);
 ApiError unauthorized();
 ApiError too_many_requests(std::string message, int retry_after_s);
 ApiError internal_error(std::string message);
+// The same with empty details: about a path, a method, a form of reply.
+ApiError generic_error(int code, std::string reason, std::string message);
 ApiError plain_error(int code, std::string reason, std::string message);  // without details
 
 // The causes' usual forms.

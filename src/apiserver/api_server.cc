@@ -1,8 +1,10 @@
 #include "apiserver/api_server.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "apiserver/authorization.h"
@@ -11,6 +13,9 @@
 #include "apiserver/deleting.h"
 #include "apiserver/discovery.h"
 #include "apiserver/exchange.h"
+#include "apiserver/health.h"
+#include "apiserver/long_reads.h"
+#include "apiserver/metrics.h"
 #include "apiserver/pod_actions.h"
 #include "apiserver/pod_log.h"
 #include "apiserver/reading.h"
@@ -20,6 +25,7 @@
 #include "apiserver/watching.h"
 #include "apiserver/writing.h"
 #include "base/wording.h"
+#include "manifest/selector.h"
 
 namespace berth {
 namespace {
@@ -44,14 +50,33 @@ bool is_text(const HttpRequest& request) {
   return true;
 }
 
-ApiError method_not_allowed() {
-  return plain_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+ApiError method_not_allowed(std::string allowed) {
+  ApiError error =
+      generic_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+  error.allowed_methods = std::move(allowed);
+  return error;
 }
 
-ApiError no_such_resource() { return plain_error(404, "NotFound", "the server could not find the requested resource"); }
+ApiError no_such_resource() {
+  return generic_error(404, "NotFound", "the server could not find the requested resource");
+}
 
-// For load balancers and people before they have signed in: whether the server answers, and nothing else.
-bool is_health(std::string_view path) { return path == "/healthz" || path == "/livez" || path == "/readyz"; }
+bool only_looks(const HttpRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+// What else of the discovery answers HEAD in Kubernetes: the paths that are one document for all groups.
+bool may_be_headed(std::string_view path) { return path == "/" || path == "/apis" || path.starts_with("/openapi/"); }
+
+// As in Kubernetes, who may look at one object of a collection by its name may also select it by its name.
+std::string name_selected(const HttpRequest& request) {
+  const std::string* const text = request.parameter("fieldSelector");
+  if (text == nullptr) return {};
+  const auto selector = FieldSelector::parse(*text);
+  if (!selector) return {};  // told so when it is read for use
+  for (const FieldSelector::Requirement& each : selector->requirements()) {
+    if (each.field == "metadata.name" && each.equal) return each.value;
+  }
+  return {};
+}
 
 AccessQuestion question_about(const Route& route, std::string_view verb) {
   AccessQuestion question;
@@ -73,12 +98,12 @@ ApiError access_refused(const Exchange& exchange) {
   std::string why = "User \"" + exchange.user.name + "\" cannot " + asked.verb + " resource \"" + resource +
                     "\" in API group \"" + asked.group + "\"";
   why += route.name_space.empty() ? " at the cluster scope" : " in the namespace \"" + route.name_space + "\"";
-  return forbidden(*route.kind, route.name, why);
+  return forbidden(*route.kind, asked.name, why);
 }
 
 ApiError path_refused(const Exchange& exchange) {
   const AccessQuestion& asked = exchange.question;
-  return plain_error(
+  return generic_error(
       403, "Forbidden",
       "forbidden: User \"" + exchange.user.name + "\" cannot " + asked.verb + " path \"" + asked.path + "\"");
 }
@@ -101,19 +126,19 @@ class EmbeddedApiServer final : public ApiServer {
         limits_(options.in_flight_per_user_max, options.watches_per_user_max),
         watches_(parts_),
         logs_(parts_, std::move(options.log_folder)),
-        backups_(store, std::move(options.backup_folder)) {}
+        backups_(store, std::move(options.backup_folder)),
+        health_(store),
+        long_reads_(std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4)) {}
 
-  // What was handed to the store refers to this: one more unit of work comes after all of it.
-  ~EmbeddedApiServer() override {
-    parts_.store.transact_and_wait([](Transaction&) {});
-  }
+  // What was handed to the store refers to this.
+  ~EmbeddedApiServer() override { parts_.store.drain(); }
   EmbeddedApiServer(const EmbeddedApiServer&) = delete;
   EmbeddedApiServer& operator=(const EmbeddedApiServer&) = delete;
 
   const ServerParts& parts() const { return parts_; }
 
   void handle(HttpRequest request, std::shared_ptr<Responder> responder) override {
-    if (is_health(request.path) && request.method == "GET") return say_ok(std::move(request), std::move(responder));
+    if (is_open_health(request)) return say_health(std::move(request), std::move(responder));
     auto user = authenticator_.authenticate(request);
     if (user) return handle_as(*user, std::move(request), std::move(responder));
     Exchange exchange;
@@ -122,7 +147,7 @@ class EmbeddedApiServer final : public ApiServer {
   }
 
   void handle_as(const User& user, HttpRequest request, std::shared_ptr<Responder> responder) override {
-    if (is_health(request.path) && request.method == "GET") return say_ok(std::move(request), std::move(responder));
+    if (is_open_health(request)) return say_health(std::move(request), std::move(responder));
     auto exchange = std::make_shared<Exchange>();
     exchange->user = user;
     exchange->request = std::move(request);
@@ -151,11 +176,22 @@ class EmbeddedApiServer final : public ApiServer {
   }
 
  private:
-  static void say_ok(HttpRequest request, std::shared_ptr<Responder> responder) {
+  // For load balancers and people before they have signed in.
+  static bool is_open_health(const HttpRequest& request) { return only_looks(request) && is_health_path(request.path); }
+
+  void say_health(HttpRequest request, std::shared_ptr<Responder> responder) const {
     Exchange exchange;
     exchange.request = std::move(request);
     exchange.responder = std::move(responder);
-    answer_text(exchange, 200, "ok");
+    HealthReport report = health_.report(exchange.request);
+    answer_text(exchange, report.code, std::move(report.text));
+  }
+
+  void say_metrics(Exchange& exchange) const {
+    HttpReply reply;
+    reply.content_type = kMetricsType;
+    reply.body = metrics_text(parts_.store.figures(), parts_.store.revision());
+    answer(exchange, std::move(reply));
   }
 
   void serve_path(const ExchangePtr& exchange) {
@@ -167,8 +203,13 @@ class EmbeddedApiServer final : public ApiServer {
       return answer_error(*exchange, path_refused(*exchange));
     }
     if (exchange->request.path == kBackupPath) return backups_.serve(exchange);
+    if (exchange->request.path == kMetricsPath && only_looks(exchange->request)) return say_metrics(*exchange);
     auto reply = discovery_reply(exchange->request);
     if (!reply) return answer_text(*exchange, 404, "404 page not found\n");
+    const bool headed = may_be_headed(exchange->request.path);
+    if (exchange->request.method != "GET" && !(headed && only_looks(exchange->request))) {
+      return answer_error(*exchange, method_not_allowed(headed ? "GET, HEAD" : "GET"));
+    }
     answer(*exchange, *std::move(reply));
   }
 
@@ -176,18 +217,22 @@ class EmbeddedApiServer final : public ApiServer {
     const Route& route = exchange->route;
     const bool watch = exchange->request.parameter("watch") != nullptr && is_set(exchange->request, "watch");
     const std::string_view verb = verb_of(exchange->request.method, route, watch);
-    if (!method_fits(route, verb)) return answer_error(*exchange, method_not_allowed());
+    if (!method_fits(route, verb)) return answer_error(*exchange, method_not_allowed(allowed_methods(route)));
     exchange->question = question_about(route, verb);
+    if (route.name.empty() && verb != "create") exchange->question.name = name_selected(exchange->request);
     if (!authorizer_->decide(exchange->user, exchange->question).allowed && !may_see_usable(*exchange)) {
       return answer_error(*exchange, access_refused(*exchange));
     }
     if (!route.subresource.empty() && route.subresource != "status") return serve_action(exchange);
     if (verb == "get") return read_one(parts_, *exchange);
-    if (verb == "list" || verb == "watch") return serve_collection(*exchange);
+    if (verb == "list" || verb == "watch") return serve_collection(exchange);
     if (verb == "create") return serve_create(exchange);
     if (verb == "update") return replace_object(parts_, exchange);
     if (verb == "patch") return patch_object(parts_, exchange);
     if (verb == "delete") return delete_object(parts_, exchange);
+    if (is_long(*exchange)) {
+      return long_reads_.run(exchange->user.name, [this, exchange] { delete_collection(parts_, exchange); });
+    }
     return delete_collection(parts_, exchange);
   }
 
@@ -211,6 +256,14 @@ class EmbeddedApiServer final : public ApiServer {
     return route.kind->has_verb(verb);
   }
 
+  static std::string allowed_methods(const Route& route) {
+    std::string all;
+    for (const char* const method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+      if (method_fits(route, verb_of(method, route, false))) all += (all.empty() ? "" : ", ") + std::string(method);
+    }
+    return all;
+  }
+
   void serve_action(const ExchangePtr& exchange) {
     const std::string& action = exchange->route.subresource;
     if (action == "binding") return bind_pod(parts_, exchange);
@@ -220,11 +273,25 @@ class EmbeddedApiServer final : public ApiServer {
     logs_.serve(*exchange);
   }
 
-  void serve_collection(Exchange& exchange) {
-    const auto options = read_list_options(exchange.request, exchange.route);
-    if (!options) return answer_error(exchange, options.error());
-    if (!options->watch) return read_list(parts_, exchange, *options);
-    if (becomes_stream(exchange)) watches_.start(exchange, *options);
+  void serve_collection(const ExchangePtr& exchange) {
+    const auto options = read_list_options(exchange->request, exchange->route);
+    if (!options) return answer_error(*exchange, options.error());
+    if (options->watch && !becomes_stream(*exchange)) return;
+    const auto serve = [this, exchange, options = *options] {
+      if (options.watch) return watches_.start(*exchange, options);
+      read_list(parts_, *exchange, options);
+    };
+    const bool from_now = !options->revision || *options->revision == 0;
+    const bool only_changes = options->watch && !options->initial_events.value_or(from_now);
+    if (only_changes || !is_long(*exchange)) return serve();
+    long_reads_.run(exchange->user.name, serve);
+  }
+
+  // Whether a collection has more objects than are read on the spot, or is asked for as it was: from the log.
+  bool is_long(const Exchange& exchange) const {
+    if (exchange.request.parameter("continue") != nullptr) return true;
+    constexpr std::size_t kMax = LongReads::kObjectsAtOnceMax;
+    return parts_.store.list(exchange.route.prefix(), {}, kMax + 1).records.size() > kMax;
   }
 
   void serve_create(const ExchangePtr& exchange) {
@@ -253,6 +320,8 @@ class EmbeddedApiServer final : public ApiServer {
   Watches watches_;
   PodLogs logs_;
   Backups backups_;
+  Health health_;
+  LongReads long_reads_;  // ends first: what runs there uses the others
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "web_server/header_text.h"
 
 namespace berth {
 
@@ -96,12 +97,6 @@ Result<std::vector<CsvRow>> csv_rows(const std::string& text, const std::string&
   if (quoted) return Complaints({file, row.line, 0}, "a quote (\") is opened and never closed; close it in this line");
   finish();
   return rows;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 std::vector<std::string> groups_of_cell(std::string_view cell) {

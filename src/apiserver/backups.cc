@@ -106,7 +106,9 @@ void Backups::serve(const ExchangePtr& exchange) {
     return answer_error(*exchange, plain_error(404, "NotFound", "this server has no folder for backups"));
   }
   if (exchange->request.method != "POST") {
-    return answer_error(*exchange, plain_error(405, "MethodNotAllowed", "a backup is made with POST"));
+    ApiError error = plain_error(405, "MethodNotAllowed", "a backup is made with POST");
+    error.allowed_methods = "POST";
+    return answer_error(*exchange, error);
   }
   auto file = file_asked_for(exchange->request);
   if (!file) return answer_error(*exchange, file.error());

@@ -116,8 +116,9 @@ void carry_out(const ServerParts& parts, Commit commit) {
     return commit.reply(*exchange, *prepared);
   }
   const auto journey = std::make_shared<Journey>(parts, std::move(commit), base, std::move(prepared));
-  const bool begun = parts.store.transact([journey](Transaction& transaction) { journey->inside(transaction); },
-                                          [journey](CommitOutcome outcome) { journey->after(outcome); });
+  const bool begun =
+      parts.store.transact([journey](Transaction& transaction) { journey->inside(transaction); },
+                           [journey](CommitOutcome outcome) { journey->after(outcome); }, exchange->user.name);
   if (!begun) answer_error(*exchange, store_is_busy());
 }
 

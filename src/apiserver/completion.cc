@@ -75,14 +75,26 @@ void set_or_erase(Value& object, std::string_view field, const Value* value) {
   }
 }
 
-// What the path does not speak of stays: /status changes the status alone, everything else all but the status.
+// Of kinds that are Berth's own, as of custom resources, /status changes nothing of the metadata. Whose a pod is, is not
+// for those to say who run it.
+Value metadata_with_status(const KindInfo& kind, const Value& before, const Value& object) {
+  Value metadata = kind.berth_own ? before["metadata"] : object["metadata"];
+  if (kind.berth_own) {
+    if (const Value* const managed = object["metadata"].find("managedFields"); managed != nullptr) {
+      metadata.set("managedFields", *managed);
+    }
+  } else if (kind.group.empty() && kind.plural == "pods") {
+    set_or_erase(metadata, "ownerReferences", before["metadata"].find("ownerReferences"));
+  }
+  return metadata;
+}
+
+// What the path does not speak of stays: /status changes status and metadata, everything else all but the status.
 void keep_other_part(const Route& route, const Value& before, Value& object) {
   if (route.subresource == "status") {
     Value changed = before;
     set_or_erase(changed, "status", object.find("status"));
-    if (const Value* const managed = object["metadata"].find("managedFields"); managed != nullptr) {
-      changed.at("metadata").set("managedFields", *managed);
-    }
+    changed.set("metadata", metadata_with_status(*route.kind, before, object));
     object = std::move(changed);
   } else if (route.kind->has_subresource("status")) {
     set_or_erase(object, "status", before.find("status"));

@@ -69,11 +69,14 @@ std::optional<ApiError> settle_place(const Route& route, Value& object) {
   Value& metadata = object.at("metadata");
   if (!metadata.is_map()) metadata = Value::map();
   const std::string_view name = metadata["name"].text();
-  if (!route.name.empty() && !name.empty() && name != route.name) {
+  if (!route.name.empty() && name.empty()) {
+    return bad_request("the name of the object (" + quote(route.name) +
+                       " based on URL) was undeterminable: name must be provided in metadata.name");
+  }
+  if (!route.name.empty() && name != route.name) {
     return bad_request("the name of the object (" + quote(name) + ") does not match the name on the URL (" +
                        quote(route.name) + ")");
   }
-  if (!route.name.empty()) metadata.set("name", route.name);
   const std::string_view name_space = metadata["namespace"].text();
   if (!route.kind->namespaced) {
     metadata.erase("namespace");

@@ -26,7 +26,7 @@ std::optional<ApiError> check_kind(const KindInfo& kind, Value& object);
 std::optional<ApiError> settle_fields(const KindInfo& kind, Value& object, const std::vector<std::string>& duplicates,
                                       FieldValidation validation, std::vector<std::string>& warnings);
 
-// The name and namespace of the path, of a change: filled in where missing, 400 where different.
+// The path's name and namespace: 400 where they differ or a change does not give the name; the namespace is filled in.
 std::optional<ApiError> settle_place(const Route& route, Value& object);
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 namespace berth {
 
 namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
 
 void set_if_absent(Value& object, std::string_view key, Value value) {
   const Value* const present = object.find(key);
@@ -151,6 +154,14 @@ void label_with_job(Value& metadata, std::string_view name, std::string_view uid
   }
 }
 
+void fill_failure_policy(Value& spec) {
+  if (!spec["podFailurePolicy"]["rules"].is_list()) return;
+  for (Value& rule : spec.at("podFailurePolicy").at("rules").edit_items()) {
+    if (!rule["onPodConditions"].is_list()) continue;
+    for (Value& pattern : rule.at("onPodConditions").edit_items()) set_if_empty(pattern, "status", "True");
+  }
+}
+
 void fill_job(AdmissionRequest& request) {
   Value& job = *request.object;
   const std::string name(job["metadata"]["name"].text());
@@ -162,19 +173,24 @@ void fill_job(AdmissionRequest& request) {
     spec.set("parallelism", 1);
   }
   set_if_absent(spec, "parallelism", 1);
-  set_if_absent(spec, "backoffLimit", 6);
+  // Limits for each index take the place of the one for all.
+  set_if_absent(spec, "backoffLimit", spec["backoffLimitPerIndex"].is_null() ? 6 : kNoLimit);
   set_if_empty(spec, "completionMode", "NonIndexed");
   set_if_absent(spec, "suspend", false);
   set_if_absent(spec, "manualSelector", false);
   set_if_empty(spec, "podReplacementPolicy", spec["podFailurePolicy"].is_null() ? "TerminatingOrFailed" : "Failed");
+  fill_failure_policy(spec);
   Value& pod_template = spec.at("template");
   fill_pod_spec(pod_template.at("spec"));
   if (request.operation != Operation::kCreate) return;
   if (!spec["manualSelector"].truth()) {
     label_with_job(pod_template.at("metadata"), name, uid);
     label_with_job(job.at("metadata"), name, uid);
-    spec.set("selector",
-             Value::map_of({{"matchLabels", Value::map_of({{"batch.kubernetes.io/controller-uid", uid}})}}));
+    // Beside what somebody wrote there himself, which validate() then refuses.
+    if (!spec["selector"].is_map()) spec.set("selector", Value::map());
+    Value& selector = spec.at("selector");
+    if (!selector["matchLabels"].is_map()) selector.set("matchLabels", Value::map());
+    set_if_absent(selector.at("matchLabels"), "batch.kubernetes.io/controller-uid", uid);
   }
   job.set("status", Value::map());
 }
@@ -315,8 +331,10 @@ constexpr Filler kFillers[] = {
 }  // namespace
 
 void fill_defaults(AdmissionRequest& request) {
-  if (request.object == nullptr || !request.object->is_map() || !request.subresource.empty()) return;
+  if (request.object == nullptr || !request.object->is_map()) return;
   const std::string qualified = request.kind->qualified();
+  // A status comes with metadata, and a namespace keeps the label of its name whoever writes it.
+  if (!request.subresource.empty() && qualified != "namespaces") return;
   const auto filler = std::ranges::find(kFillers, qualified, &Filler::qualified);
   if (filler != std::end(kFillers)) filler->fill(request);
 }

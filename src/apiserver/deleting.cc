@@ -14,6 +14,7 @@
 #include "apiserver/event_views.h"
 #include "apiserver/held_writes.h"
 #include "apiserver/presentation.h"
+#include "apiserver/reading.h"
 #include "apiserver/selection.h"
 #include "manifest/timestamp.h"
 
@@ -73,7 +74,8 @@ void mark(const KindInfo& kind, Value& object, std::int64_t grace_s, Time now) {
   Value& metadata = object.at("metadata");
   const bool first = metadata["deletionTimestamp"].is_empty();
   metadata.set("deletionTimestamp", format_timestamp(now + seconds(grace_s)));
-  metadata.set("deletionGracePeriodSeconds", grace_s);
+  // A namespace has no time to end in: it goes when it is empty.
+  if (!is_core(kind, "namespaces")) metadata.set("deletionGracePeriodSeconds", grace_s);
   if (first && kind.has_generation) metadata.set("generation", metadata["generation"].integer() + 1);
   if (is_core(kind, "namespaces")) object.at("status").set("phase", "Terminating");
 }
@@ -97,12 +99,14 @@ void hurry(const KindInfo& kind, const DeleteOptions& options, Prepared& prepare
   }
 }
 
-// A collection that is being deleted, a batch at a time.
+// A collection that is being deleted, a batch at a time. The answer shows it as it was, and is written beforehand: the
+// store's thread has better things to do.
 struct Sweep {
   const ServerParts& parts;
   ExchangePtr exchange;
   DeleteOptions options;
-  std::vector<std::string> keys;
+  std::vector<RecordPtr> records;
+  HttpReply reply;
   std::size_t next = 0;
   std::optional<ApiError> refused;
 
@@ -123,8 +127,8 @@ std::optional<ApiError> Sweep::remove(Transaction& transaction, const std::strin
 }
 
 void Sweep::batch(Transaction& transaction) {
-  const std::size_t end = std::min(keys.size(), next + kBatch);
-  for (; next < end && !refused; ++next) refused = remove(transaction, keys[next]);
+  const std::size_t end = std::min(records.size(), next + kBatch);
+  for (; next < end && !refused; ++next) refused = remove(transaction, records[next]->key);
 }
 
 void go_on(const std::shared_ptr<Sweep>& sweep) {
@@ -134,9 +138,10 @@ void go_on(const std::shared_ptr<Sweep>& sweep) {
                                                    if (const auto failed = failure_of(outcome))
                                                      return answer_error(exchange, *failed);
                                                    if (sweep->refused) return answer_error(exchange, *sweep->refused);
-                                                   if (sweep->next < sweep->keys.size()) return go_on(sweep);
-                                                   answer_value(exchange, 200, success_status(200));
-                                                 });
+                                                   if (sweep->next < sweep->records.size()) return go_on(sweep);
+                                                   answer(exchange, std::move(sweep->reply));
+                                                 },
+                                                 sweep->exchange->user.name);
   if (!begun) answer_error(*sweep->exchange, store_is_busy());
 }
 
@@ -188,20 +193,25 @@ void answer_deletion(const ServerParts& parts, Exchange& exchange, const Prepare
   answer_value(exchange, 200, status);
 }
 
-void delete_object(const ServerParts& parts, const ExchangePtr& exchange) {
-  auto options = options_of(exchange->request);
-  if (!options) return answer_error(*exchange, options.error());
+Commit commit_of_deletion(const ServerParts& parts, const ExchangePtr& exchange, DeleteOptions options) {
   Commit commit;
   commit.exchange = exchange;
   commit.operation = Operation::kDelete;
-  commit.dry_run = options->dry_run;
+  commit.dry_run = options.dry_run;
   commit.key = exchange->route.key();
   commit.prepare = [&parts, exchange,
-                    options = *std::move(options)](const RecordPtr& before) -> std::expected<Prepared, ApiError> {
+                    options = std::move(options)](const RecordPtr& before) -> std::expected<Prepared, ApiError> {
     const Route& route = exchange->route;
     if (!before) return std::unexpected(not_found(*route.kind, route.name));
     return prepare_deletion(*route.kind, options, *before, parts.now());
   };
+  return commit;
+}
+
+void delete_object(const ServerParts& parts, const ExchangePtr& exchange) {
+  auto options = options_of(exchange->request);
+  if (!options) return answer_error(*exchange, options.error());
+  Commit commit = commit_of_deletion(parts, exchange, *std::move(options));
   commit.reply = [&parts](Exchange& to, const Prepared& done) { answer_deletion(parts, to, done); };
   carry_out(parts, std::move(commit));
 }
@@ -211,13 +221,14 @@ void delete_collection(const ServerParts& parts, const ExchangePtr& exchange) {
   if (!options) return answer_error(*exchange, options.error());
   const auto which = read_list_options(exchange->request, exchange->route);
   if (!which) return answer_error(*exchange, which.error());
+  const auto presentation = Presentation::negotiate(exchange->request, *exchange->route.kind);
+  if (!presentation) return answer_error(*exchange, presentation.error());
   const auto selection = Selection::make(exchange->route, *which);
   if (!selection) return answer_error(*exchange, selection.error());
-  const auto sweep = std::make_shared<Sweep>(parts, exchange, *std::move(options));
-  for (const RecordPtr& record : parts.store.list(selection->prefix()).records) {
-    if (selection->matches(*record)) sweep->keys.push_back(record->key);
-  }
-  go_on(sweep);
+  auto page = page_of(parts.store, *which, *selection);
+  if (!page) return answer_error(*exchange, page.error());
+  HttpReply reply = page_reply(*exchange->route.kind, *presentation, *page, selection->prefix(), parts.now());
+  go_on(std::make_shared<Sweep>(parts, exchange, *std::move(options), std::move(page->records), std::move(reply)));
 }
 
 }  // namespace berth

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/accept.h"
 #include "base/hash.h"
 #include "manifest/json.h"
 #include "manifest/kinds.h"
 #include "manifest/value.h"
+#include "manifest/yaml.h"
 
 namespace berth {
 
@@ -304,17 +306,11 @@ const Documents& plain_documents() {
 
 // The form of aggregated discovery that the client would like best; empty if it wants the plain one.
 std::string_view aggregated_form(std::string_view accept) {
-  while (!accept.empty()) {
-    const std::size_t end = std::min(accept.find(','), accept.size());
-    std::string range(accept.substr(0, end));
-    accept.remove_prefix(std::min(end + 1, accept.size()));
-    std::erase(range, ' ');
-    if (range.find(";as=APIGroupDiscoveryList") == range.npos) {
-      if (range.starts_with("application/json") || range.starts_with("*/*")) return "";
-      continue;
-    }
-    if (range.find(";v=v2beta1") != range.npos) return "v2beta1";
-    if (range.find(";v=v2") != range.npos) return "v2";
+  for (const MediaRange& range : accepted_media(accept)) {
+    if (!encoding_of(range)) continue;
+    if (range.as.empty()) return "";
+    if (range.as != "APIGroupDiscoveryList" || range.type != "application/json") continue;
+    if (range.version == "v2" || range.version == "v2beta1") return range.version;
   }
   return "";
 }
@@ -330,17 +326,31 @@ HttpReply reply_with(const Document& document, const HttpRequest& request, bool 
   const bool named_by_hash = hash != nullptr && *hash == document.hash;
   reply.headers.emplace_back("Cache-Control", named_by_hash ? "public, immutable" : "no-cache, private");
   const std::string_view known = request.header("if-none-match");
-  if (known == etag || known == "W/" + etag)
+  if (known == etag || known == "W/" + etag) {
     reply.status = 304;
-  else
+  } else {
     reply.body = document.body;
+  }
+  return reply;
+}
+
+// What there is to ask for, beside the objects themselves.
+HttpReply paths_reply() {
+  Value paths = Value::list();
+  for (const char* const path : {"/healthz", "/livez", "/readyz"}) paths.push_back(path);
+  for (const Documents* const documents : {&plain_documents(), &openapi_documents()}) {
+    for (const auto& [path, document] : *documents) {
+      if (path.find(' ') == path.npos) paths.push_back(path);
+    }
+  }
+  HttpReply reply;
+  reply.body = to_json(Value::map_of({{"paths", std::move(paths)}}));
   return reply;
 }
 
 }  // namespace
 
 std::optional<HttpReply> discovery_reply(const HttpRequest& request) {
-  if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
   std::string path = request.path;
   if (path.find(' ') != path.npos) return std::nullopt;
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -349,10 +359,18 @@ std::optional<HttpReply> discovery_reply(const HttpRequest& request) {
     const std::string_view form = aggregated_form(request.header("accept"));
     if (!form.empty()) path += " " + aggregated_type(form);
   }
+  if (path == "/") return paths_reply();
   const Documents& documents = path.starts_with("/openapi/") ? openapi_documents() : plain_documents();
   const auto found = documents.find(path);
   if (found == documents.end()) return std::nullopt;
-  return reply_with(found->second, request, lists_groups);
+  HttpReply reply = reply_with(found->second, request, lists_groups);
+  // The lists of groups and kinds are written in YAML too; the forms with types of their own are not.
+  const bool may_be_yaml = path.starts_with("/api") && reply.content_type == "application/json" && reply.status == 200;
+  if (may_be_yaml && encoding_for(request) == Encoding::kYaml) {
+    reply.content_type = content_type_of(Encoding::kYaml);
+    reply.body = to_yaml(*parse_json(reply.body));
+  }
+  return reply;
 }
 
 }  // namespace berth

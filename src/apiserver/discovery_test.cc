@@ -145,13 +145,14 @@ TEST(Discovery, NamesOpenApiDocumentsByTheirHashes) {
 
 TEST(Discovery, LeavesOtherPathsToOthers) {
   for (const char* const path :
-       {"/api/v2", "/apis/nope", "/apis/batch/v2", "/api/v1/pods", "/", "/healthz", "/openapi/v3/api/v2",
+       {"/api/v2", "/apis/nope", "/apis/batch/v2", "/api/v1/pods", "/healthz", "/openapi/v3/api/v2",
         "/apis application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}) {
     EXPECT_FALSE(discovery_reply(get(path))) << path;
   }
-  HttpRequest post = get("/apis");
-  post.method = "POST";
-  EXPECT_FALSE(discovery_reply(post));
+  EXPECT_NE(discovery_reply(get("/"))->body.find("\"/apis/batch/v1\""), std::string::npos);
+  const auto yaml = discovery_reply(get("/api/v1", {{"accept", "application/yaml"}}));
+  EXPECT_EQ(yaml->content_type, "application/yaml");
+  EXPECT_TRUE(yaml->body.starts_with("apiVersion: v1\ngroupVersion: v1\nkind: APIResourceList\n"));
   EXPECT_EQ(body_of(get("/version"))["gitVersion"].text(), "v1.33.0+berth-0.1.0");
   EXPECT_EQ(body_of(get("/version"))["minor"].text(), "33");
 }

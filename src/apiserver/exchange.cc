@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "manifest/json.h"
+#include "apiserver/accept.h"
 
 namespace berth {
 namespace {
@@ -35,17 +35,21 @@ void answer(Exchange& exchange, HttpReply reply) {
 
 void answer_error(Exchange& exchange, const ApiError& error) {
   HttpReply reply;
+  const Encoding encoding = encoding_for(exchange.request);
   reply.status = error.code;
-  reply.body = to_json(status_of(error)) + "\n";
+  reply.content_type = content_type_of(encoding);
+  reply.body = encoded_text(status_of(error), encoding);
+  if (!error.allowed_methods.empty()) reply.headers.emplace_back("Allow", error.allowed_methods);
   if (error.retry_after_s > 0) reply.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
   answer(exchange, std::move(reply));
 }
 
 void answer_value(Exchange& exchange, int code, const Value& value) {
   HttpReply reply;
+  const Encoding encoding = encoding_for(exchange.request);
   reply.status = code;
-  append_json(value, reply.body);
-  reply.body += '\n';
+  reply.content_type = content_type_of(encoding);
+  reply.body = encoded_text(value, encoding);
   answer(exchange, std::move(reply));
 }
 

@@ -197,7 +197,7 @@ FieldSet owned_by_anybody(const ManagerEntries& entries) {
 }
 
 std::optional<ApiError> check_applied(const Value& live, const Value& applied) {
-  if (!applied.is_map() || !applied["metadata"].is_map()) {
+  if (!applied.is_map() || (!applied["metadata"].is_map() && !applied["metadata"].is_null())) {
     return bad_request("an applied configuration is an object with apiVersion, kind and metadata.name");
   }
   if (!applied["metadata"]["managedFields"].is_null()) return bad_request("metadata.managedFields must be nil");

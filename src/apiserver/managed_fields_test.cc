@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/json_of_test.h"
 #include "apiserver/manager_entries.h"
 #include "apiserver/owned_fields.h"
 #include "base/property_seeds.h"
@@ -13,12 +14,6 @@
 
 namespace berth {
 namespace {
-
-Value json(std::string_view text) {
-  auto value = parse_json(text);
-  EXPECT_TRUE(value) << text << ": " << (value ? "" : value.error().to_string());
-  return value ? *value : Value();
-}
 
 const KindInfo& pod_kind() { return *find_served("", "v1", "pods"); }
 

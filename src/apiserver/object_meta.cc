@@ -127,6 +127,30 @@ void check_owners(const Value& owners, std::vector<ErrorCause>& causes) {
   }
 }
 
+// Who looks for a finalizer without a domain? Only the server's own are known to everybody. Kinds that are Berth's own
+// are as those of custom resources: anything goes.
+void check_finalizers(const KindInfo& kind, const Value& finalizers, std::vector<ErrorCause>& causes) {
+  constexpr std::array<std::string_view, 3> kStandard = {"kubernetes", "orphan", "foregroundDeletion"};
+  bool orphan = false;
+  bool foreground = false;
+  for (std::size_t i = 0; i < finalizers.items().size(); ++i) {
+    const Value& each = finalizers.items()[i];
+    orphan = orphan || each.text() == "orphan";
+    foreground = foreground || each.text() == "foregroundDeletion";
+    if (!is_qualified_name(each.text())) {
+      causes.push_back(invalid_value("metadata.finalizers", each, kQualifiedRule));
+    } else if (!kind.berth_own && each.text().find('/') == std::string_view::npos &&
+               std::ranges::find(kStandard, each.text()) == kStandard.end()) {
+      causes.push_back(invalid_value("metadata.finalizers[" + std::to_string(i) + "]", each,
+                                     "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  }
+  if (orphan && foreground) {
+    causes.push_back(
+        invalid_value("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
+  }
+}
+
 bool carries_user(const KindInfo& kind) {
   const std::string qualified = kind.qualified();
   return qualified == "jobs.batch" || qualified == "pods" || qualified == "workloads.berth.dev";
@@ -211,11 +235,7 @@ std::vector<ErrorCause> check_metadata(const KindInfo& kind, const Value& object
   check_labels(metadata["labels"], causes);
   check_annotations(metadata["annotations"], causes);
   check_owners(metadata["ownerReferences"], causes);
-  for (const Value& finalizer : metadata["finalizers"].items()) {
-    if (!is_qualified_name(finalizer.text())) {
-      causes.push_back(invalid_value("metadata.finalizers", finalizer, kQualifiedRule));
-    }
-  }
+  check_finalizers(kind, metadata["finalizers"], causes);
   return causes;
 }
 

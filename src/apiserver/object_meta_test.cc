@@ -46,10 +46,20 @@ TEST(ObjectMeta, ComplainsAboutEverythingAtOnce) {
        "metadata.annotations FieldValueInvalid;"},
       {"pods", R"({"metadata":{"name":"p","finalizers":["a.b/c","not ok"]}})",
        "metadata.finalizers FieldValueInvalid;"},
+      {"pods", R"({"metadata":{"name":"p","finalizers":["a.b/c","nobody","orphan"]}})",
+       "metadata.finalizers[1] FieldValueInvalid;"},
+      {"namespaces", R"({"metadata":{"name":"p","finalizers":["kubernetes","foregroundDeletion"]}})", ""},
+      {"pods", R"({"metadata":{"name":"p","finalizers":["foregroundDeletion","orphan"]}})",
+       "metadata.finalizers FieldValueInvalid;"},
       {"pods", R"({"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"o"}]}})",
        "metadata.ownerReferences[0].uid FieldValueRequired;"},
   };
   for (const auto& [plural, json, wrong] : cases) EXPECT_EQ(complaints_about(plural, json), wrong) << json;
+}
+
+TEST(ObjectMeta, BerthsOwnKindsTakeAnyFinalizerAsCustomResourcesDo) {
+  const Value queue = object(R"({"metadata":{"name":"q","finalizers":["nobody"]}})");
+  EXPECT_TRUE(check_metadata(*find_served("berth.dev", "v1alpha1", "queues"), queue).empty());
 }
 
 TEST(ObjectMeta, AnnotationsHaveABound) {

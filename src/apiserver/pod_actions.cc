@@ -161,17 +161,7 @@ void evict_pod(const ServerParts& parts, const ExchangePtr& exchange) {
   if (!eviction) return answer_error(*exchange, eviction.error());
   auto options = read_delete_options(exchange->request, (*eviction)["deleteOptions"]);
   if (!options) return answer_error(*exchange, options.error());
-  Commit commit;
-  commit.exchange = exchange;
-  commit.operation = Operation::kDelete;
-  commit.dry_run = options->dry_run;
-  commit.key = exchange->route.key();
-  commit.prepare = [&parts, exchange,
-                    options = *std::move(options)](const RecordPtr& before) -> std::expected<Prepared, ApiError> {
-    const Route& route = exchange->route;
-    if (!before) return std::unexpected(not_found(*route.kind, route.name));
-    return prepare_deletion(*route.kind, options, *before, parts.now());
-  };
+  Commit commit = commit_of_deletion(parts, exchange, *std::move(options));
   commit.check = [&parts](Prepared& prepared, Transaction& transaction) {
     return admit_eviction(prepared.before, transaction, parts.now());
   };

@@ -125,10 +125,16 @@ std::expected<LogWish, ApiError> read_log_wish(const HttpRequest& request, Time 
   wish.limit_bytes = *limit;
   const auto since = amount(request, "sinceSeconds", 1);
   if (!since) return std::unexpected(since.error());
+  const std::string* const at = request.parameter("sinceTime");
+  if (*since && at != nullptr && !at->empty()) {
+    return std::unexpected(invalid_named(
+        "PodLogOptions", "", "",
+        {forbidden_value("sinceSeconds", "at most one of `sinceTime` or `sinceSeconds` may be specified")}));
+  }
   if (*since) wish.since = Time{now.ms - std::min<std::int64_t>(**since, now.ms / 1000) * 1000};
-  if (const std::string* const text = request.parameter("sinceTime"); text != nullptr && !text->empty()) {
-    wish.since = parse_timestamp(*text);
-    if (!wish.since) return std::unexpected(bad_request("sinceTime: " + quote(*text) + " is no RFC 3339 time"));
+  if (at != nullptr && !at->empty()) {
+    wish.since = parse_timestamp(*at);
+    if (!wish.since) return std::unexpected(bad_request("sinceTime: " + quote(*at) + " is no RFC 3339 time"));
   }
   return wish;
 }
@@ -234,16 +240,16 @@ void PodLogs::serve(Exchange& exchange) {
   if (!record) return answer_error(exchange, not_found(*exchange.route.kind, name));
   const Value pod = kept_value(*record);
   if (const auto wrong = settle_container(pod, name, *wish)) return answer_error(exchange, *wrong);
-  if (wish->previous) {
-    return answer_error(exchange, bad_request("previous terminated container \"" + wish->container + "\" in pod \"" +
-                                              name + "\" not found"));
-  }
   if (pod["spec"]["nodeName"].text().empty()) {
     return answer_error(exchange, bad_request("pod " + name + " does not have a host assigned"));
   }
   const std::string uid(pod["metadata"]["uid"].text());
-  const std::string path = folder_ + "/" + uid + "/" + wish->container + ".log";
+  const std::string path = folder_ + "/" + uid + "/" + wish->container + (wish->previous ? ".previous.log" : ".log");
   const std::int64_t size = folder_.empty() ? -1 : size_of(path);
+  if (size < 0 && wish->previous) {
+    return answer_error(exchange, bad_request("previous terminated container \"" + wish->container + "\" in pod \"" +
+                                              name + "\" not found"));
+  }
   if (size < 0 && pod["status"]["phase"].text() == "Pending") {
     return answer_error(exchange, bad_request("container \"" + wish->container + "\" in pod \"" + name +
                                               "\" is waiting to start: ContainerCreating"));
@@ -251,7 +257,7 @@ void PodLogs::serve(Exchange& exchange) {
   std::int64_t offset = std::max<std::int64_t>(0, size - kBytesMax);
   std::string text = size < 0 ? std::string() : read_piece(path, offset, size - offset);
   if (offset > 0) text.erase(0, text.find('\n') + 1);  // a line whose beginning is cut off
-  if (wish->follow) {
+  if (wish->follow && !wish->previous) {               // what has ended does not go on
     auto log = std::make_unique<FollowedLog>(parts_, exchange, *wish, path, std::max<std::int64_t>(0, size));
     log->begin(exchange.responder->start_stream(200, "text/plain"), select_lines(text, *wish), uid);
     return follow(std::move(log));

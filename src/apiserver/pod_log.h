@@ -1,4 +1,5 @@
-// Logs of pods, from the files that the node agent writes: LOG_FOLDER/POD_UID/CONTAINER.log, a line each for what the
+// Logs of pods, from the files that the node agent writes: LOG_FOLDER/POD_UID/CONTAINER.log, and CONTAINER.previous.log of
+// the run before this one if the container began again; a line each for what the
 // container wrote, with the time in front: "2026-11-21T07:36:25.123456Z text". What has no time in front is served too.
 #pragma once
 

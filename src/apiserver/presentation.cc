@@ -5,45 +5,18 @@
 #include <utility>
 
 #include "apiserver/event_views.h"
+#include "base/wording.h"
 #include "manifest/json.h"
+#include "manifest/yaml.h"
 
 namespace berth {
 namespace {
 
-constexpr const char* kNotAcceptable =
-    "only the following media types are accepted: application/json, application/json;as=Table;v=v1;g=meta.k8s.io, "
-    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io, application/json;stream=watch";
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
-
-// Takes what stands before the next `separator` off the text.
-std::string_view take(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = trimmed(text.substr(0, end));
-  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return part;
-}
-
-struct MediaWish {
-  bool json = false;
-  std::string_view as, version, group;
-};
-
-MediaWish wish_of(std::string_view media) {
-  MediaWish wish;
-  const std::string_view type = take(media, ';');
-  wish.json = type == "application/json" || type == "*/*" || type == "application/*";
-  while (!media.empty()) {
-    const std::string_view parameter = take(media, ';');
-    if (parameter.starts_with("as=")) wish.as = parameter.substr(3);
-    if (parameter.starts_with("v=")) wish.version = parameter.substr(2);
-    if (parameter.starts_with("g=")) wish.group = parameter.substr(2);
-  }
-  return wish;
+ApiError not_acceptable(bool streams) {
+  const std::string all = "application/json, application/yaml, application/json;stream=watch";
+  return generic_error(406, "NotAcceptable",
+                       "406: Not Acceptable\n\nAvailable representations: " +
+                           (streams ? std::string("application/json;stream=watch") : all));
 }
 
 Value metadata_only(const Value& shown) {
@@ -53,32 +26,42 @@ Value metadata_only(const Value& shown) {
 
 }  // namespace
 
-std::expected<Presentation, ApiError> Presentation::negotiate(const HttpRequest& request, const KindInfo& kind) {
+std::expected<Presentation, ApiError> Presentation::negotiate(const HttpRequest& request, const KindInfo& kind,
+                                                              bool streams) {
   Presentation presentation(kind);
-  if (const std::string* const with = request.parameter("includeObject"); with != nullptr) {
+  const std::string* const with = request.parameter("includeObject");
+  if (with != nullptr) {
     if (*with == "None") presentation.row_object_ = RowObject::kNone;
     if (*with == "Object") presentation.row_object_ = RowObject::kObject;
   }
-  std::string_view accept = trimmed(request.header("accept"));
-  if (accept.empty()) return presentation;
-  while (!accept.empty()) {
-    const MediaWish wish = wish_of(take(accept, ','));
-    if (!wish.json) continue;
-    if (wish.as.empty()) return presentation;
-    if (wish.version != "v1" || wish.group != "meta.k8s.io") continue;
-    if (wish.as == "Table") {
-      presentation.form_ = Form::kTable;
-      return presentation;
+  if (request.header("accept").find_first_not_of(" \t") == std::string_view::npos) return presentation;
+  for (const MediaRange& range : accepted_media(request.header("accept"))) {
+    const auto encoding = encoding_of(range);
+    if (!encoding || (streams && *encoding != Encoding::kJson)) continue;
+    const auto form = form_of(range);
+    if (!form) continue;
+    if (*form == Form::kTable && with != nullptr && !with->empty() && *with != "None" && *with != "Metadata" &&
+        *with != "Object") {
+      return std::unexpected(bad_request("includeObject: " + quote(*with) + " is none of None, Metadata, Object"));
     }
-    if (wish.as == "PartialObjectMetadata" || wish.as == "PartialObjectMetadataList") {
-      presentation.form_ = Form::kMetadata;
-      return presentation;
-    }
+    presentation.encoding_ = *encoding;
+    presentation.form_ = *form;
+    return presentation;
   }
-  return std::unexpected(plain_error(406, "NotAcceptable", kNotAcceptable));
+  return std::unexpected(not_acceptable(streams));
 }
 
-bool Presentation::as_kept() const { return form_ == Form::kWhole && !is_other_view(*kind_); }
+std::optional<Presentation::Form> Presentation::form_of(const MediaRange& range) {
+  if (range.as.empty()) return Form::kWhole;
+  if (range.version != "v1" || range.group != "meta.k8s.io") return std::nullopt;
+  if (range.as == "Table") return Form::kTable;
+  if (range.as == "PartialObjectMetadata" || range.as == "PartialObjectMetadataList") return Form::kMetadata;
+  return std::nullopt;
+}
+
+bool Presentation::as_kept() const {
+  return form_ == Form::kWhole && encoding_ == Encoding::kJson && !is_other_view(*kind_);
+}
 
 Value Presentation::item(const Value& kept, Time now) const {
   Value shown = as_shown(*kind_, kept);
@@ -98,7 +81,8 @@ Value Presentation::object(const Value& kept, Time now, bool with_columns) const
 
 SharedText Presentation::text(const RecordPtr& record, Time now, bool with_columns) const {
   if (as_kept()) return text_of(record);
-  return std::make_shared<const std::string>(to_json(object(kept_value(*record), now, with_columns)));
+  const Value shown = object(kept_value(*record), now, with_columns);
+  return std::make_shared<const std::string>(encoding_ == Encoding::kYaml ? to_yaml(shown) : to_json(shown));
 }
 
 SharedText text_of(const RecordPtr& record) { return {record, &record->bytes}; }

@@ -1,11 +1,14 @@
-// How a client wants to see objects, from its Accept header: whole, as rows of a table, or their metadata only.
+// How a client wants to see objects, from its Accept header: whole, as rows of a table, or their metadata only; in JSON or
+// in YAML.
 #pragma once
 
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "apiserver/accept.h"
 #include "apiserver/api_error.h"
 #include "apiserver/tables.h"
 #include "base/time.h"
@@ -22,10 +25,12 @@ class Presentation {
  public:
   enum class Form : std::uint8_t { kWhole, kTable, kMetadata };
 
-  // 406 if the client takes nothing that the server has.
-  static std::expected<Presentation, ApiError> negotiate(const HttpRequest& request, const KindInfo& kind);
+  // 406 if the client takes nothing that the server has; what streams (a watch) is JSON only.
+  static std::expected<Presentation, ApiError> negotiate(const HttpRequest& request, const KindInfo& kind,
+                                                         bool streams = false);
 
   Form form() const { return form_; }
+  Encoding encoding() const { return encoding_; }
   RowObject row_object() const { return row_object_; }
   // Whether a stored object is sent byte for byte.
   bool as_kept() const;
@@ -37,8 +42,11 @@ class Presentation {
 
  private:
   explicit Presentation(const KindInfo& kind) : kind_(&kind) {}
+  static std::optional<Form> form_of(const MediaRange& range);
+
   const KindInfo* kind_;
   Form form_ = Form::kWhole;
+  Encoding encoding_ = Encoding::kJson;
   RowObject row_object_ = RowObject::kMetadata;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apiserver/admission_rules.h"
+#include "apiserver/gang_holds.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
 
@@ -98,43 +99,41 @@ void add_to_quota(Transaction& transaction, Quota quota, const Amounts& grown) {
   put_object(transaction, quota.key, std::move(quota.object));
 }
 
-// ---- gangs: how many pods of a group there are, failed ones not counted; kept in namespaces that have quotas --------
+// ---- gangs ------------------------------------------------------------------------------------------------------------
 
-std::string group_key(std::string_view name_space, std::string_view group) {
-  return object_key("_groups", name_space, group);
-}
+// A gang as it was and as it will be.
+struct GangChange {
+  std::string group;
+  GangHold before, after;
 
-bool counts_in_group(const Value& pod) { return !pod.is_null() && pod["status"]["phase"].text() != "Failed"; }
+  // For how many pods more, the new one included, room is asked.
+  std::int64_t pods() const { return 1 + after.to_come() - before.to_come(); }
+};
 
-std::int64_t pods_in_group(const Transaction& transaction, std::string_view name_space, std::string_view group) {
-  return find_object(transaction, group_key(name_space, group))["pods"].integer();
-}
-
-void write_group(Transaction& transaction, std::string_view name_space, const std::string& group, std::int64_t pods) {
-  const std::string key = group_key(name_space, group);
-  if (pods > 0) {
-    put_object(transaction, key, Value::map_of({{"pods", pods}}));
-  } else if (transaction.find(key)) {
-    transaction.erase(key, "{}");
-  }
-}
-
-void note_group_change(Transaction& transaction, const Value& before, const Value& after) {
+std::optional<GangChange> gang_change(const Transaction& transaction, const Value& before, const Value& after) {
   const Value& pod = after.is_null() ? before : after;
   const std::optional<PodGroup> group = pod_group_of(pod);
-  const int change = static_cast<int>(counts_in_group(after)) - static_cast<int>(counts_in_group(before));
-  if (!group || change == 0) return;
-  const std::string_view name_space = pod["metadata"]["namespace"].text();
-  write_group(transaction, name_space, group->name, pods_in_group(transaction, name_space, group->name) + change);
+  if (!group) return std::nullopt;
+  GangChange change{.group = group->name, .before = {}, .after = {}};
+  change.before = read_gang(transaction, pod["metadata"]["namespace"].text(), group->name);
+  if (before.is_null()) {
+    const Amounts usage = usage_of(*find_served("", "v1", "pods"), pod);
+    change.after = with_pod(change.before, usage, group->size, job_of_pod(transaction, pod));
+  } else if (after.is_null()) {
+    change.after = without_pod(change.before, before);
+  } else {
+    change.after = with_end(change.before, after);
+  }
+  return change;
 }
 
-// How many pods like this one have to find room: all of its gang that are still to come, since half of them would only
-// wait for the others (semantics 26). They are taken to be alike.
-std::int64_t pods_to_come(const Transaction& transaction, const Value& pod) {
-  const std::optional<PodGroup> group = pod_group_of(pod);
-  if (!group) return 1;
-  const std::int64_t there = pods_in_group(transaction, pod["metadata"]["namespace"].text(), group->name);
-  return std::max<std::int64_t>(1, group->size - there);
+std::optional<GangChange> gang_change_by_job(const Transaction& transaction, const Value& job, bool erased) {
+  const Value& metadata = job["metadata"];
+  GangChange change{.group = std::string(metadata["name"].text()), .before = {}, .after = {}};
+  change.before = read_gang(transaction, metadata["namespace"].text(), change.group);
+  change.after = with_job(change.before, job, erased);
+  if (change.after.hold == change.before.hold) return std::nullopt;
+  return change;
 }
 
 // ---- checking -------------------------------------------------------------------------------------------------------
@@ -175,7 +174,8 @@ struct Excess {
   }
 };
 
-Refusal check_within(const AdmissionRequest& request, const Quota& quota, const Amounts& grown, std::int64_t count) {
+Refusal check_within(const AdmissionRequest& request, const Quota& quota, const Amounts& grown,
+                     const std::optional<GangChange>& gang) {
   const Amounts used = used_in(quota);
   Excess excess;
   for (const auto& [name, amount] : grown) {
@@ -183,16 +183,15 @@ Refusal check_within(const AdmissionRequest& request, const Quota& quota, const 
     if (!most || amount.is_negative()) continue;
     const auto present = used.find(name);
     const Quantity has = present == used.end() ? zero() : present->second;
-    const Quantity wants = times(amount, count);
     Quantity after = has;
-    after += wants;
-    if (after > *most) excess.add(name, wants, has, *most);
+    after += amount;
+    if (after > *most) excess.add(name, amount, has, *most);
   }
   if (excess.requested.empty()) return {};
   std::string why = "exceeded quota: " + std::string(quota.name()) + ", requested: " + excess.requested +
                     ", used: " + excess.used + ", limited: " + excess.limited;
-  if (count > 1) {
-    why += " (for the " + std::to_string(count) + " pods of the group \"" + pod_group_of(*request.object)->name +
+  if (gang && gang->pods() > 1) {
+    why += " (for the " + std::to_string(gang->pods()) + " pods of the group \"" + gang->group +
            "\" that are still to come: they start together or not at all)";
   }
   return forbidden(*request.kind, (*request.object)["metadata"]["name"].text(), why);
@@ -202,7 +201,7 @@ Refusal check_within(const AdmissionRequest& request, const Quota& quota, const 
 
 struct Count {
   Amounts usage;
-  std::map<std::string, std::int64_t> groups;
+  std::map<std::string, GangHold> gangs;
 };
 
 Count count_pods(const Transaction& transaction, std::string_view name_space) {
@@ -212,8 +211,14 @@ Count count_pods(const Transaction& transaction, std::string_view name_space) {
     const Value pod = object_of(record);
     add_amounts(count.usage, usage_of(pods, pod));
     const std::optional<PodGroup> group = pod_group_of(pod);
-    if (group && counts_in_group(pod)) ++count.groups[group->name];
+    if (!group) return;
+    GangHold& gang = count.gangs[group->name];
+    ++gang.there;
+    if (!pod_has_ended(pod)) ++gang.live;
+    if (pod["status"]["phase"].text() != "Failed") ++gang.unfailed;
   });
+  count.gangs = settled_gangs(transaction, name_space, std::move(count.gangs));
+  for (const auto& [group, gang] : count.gangs) add_amounts(count.usage, gang.reserved());
   return count;
 }
 
@@ -231,18 +236,6 @@ Count count_namespace(const Transaction& transaction, std::string_view name_spac
   return count;
 }
 
-void write_groups(Transaction& transaction, std::string_view name_space, const Count& count) {
-  std::vector<std::string> stale;
-  const std::string prefix = group_key(name_space, "");
-  transaction.for_each(prefix, [&](const RecordPtr& record) {
-    if (!count.groups.contains(record->key.substr(prefix.size()))) stale.push_back(record->key);
-  });
-  for (const std::string& key : stale) transaction.erase(key, "{}");
-  for (const auto& [group, pods] : count.groups) {
-    if (pods_in_group(transaction, name_space, group) != pods) write_group(transaction, name_space, group, pods);
-  }
-}
-
 // The status of a quota is what is there, whatever anybody writes into it.
 void count_for_quota(AdmissionRequest& request, Transaction& transaction) {
   Value& quota = *request.object;
@@ -250,14 +243,46 @@ void count_for_quota(AdmissionRequest& request, Transaction& transaction) {
   Count count = count_namespace(transaction, name_space);
   if (request.operation == Operation::kCreate) add_amounts(count.usage, usage_of(*request.kind, quota));
   quota.set("status", status_of(quota["spec"]["hard"], count.usage));
-  write_groups(transaction, name_space, count);
+  write_gangs(transaction, name_space, count.gangs);
 }
 
-// Which part of the usage of an object can change at all: a pod's when it ends; nothing else's while it is there.
+// Which part of the usage of an object can change at all: a pod's when it ends, what a Job holds when it has less to do;
+// nothing else's while it is there.
 bool may_change_usage(const AdmissionRequest& request) {
   if (request.operation == Operation::kCreate) return request.subresource.empty();
-  return is_pod_kind(*request.kind) && request.before != nullptr &&
-         pod_has_ended(*request.before) != pod_has_ended(*request.object);
+  if (request.before == nullptr) return false;
+  if (is_job_kind(*request.kind)) return pods_wanted(*request.before) > pods_wanted(*request.object);
+  return is_pod_kind(*request.kind) && pod_has_ended(*request.before) != pod_has_ended(*request.object);
+}
+
+void add_reserved(Amounts& grown, const std::optional<GangChange>& gang) {
+  if (!gang) return;
+  add_amounts(grown, growth(gang->before.reserved(), gang->after.reserved()));
+  std::erase_if(grown, [](const auto& each) { return each.second.is_zero(); });
+}
+
+Refusal charge_object(AdmissionRequest& request, Transaction& transaction) {
+  if (!may_change_usage(request)) return {};
+  const KindInfo& kind = *request.kind;
+  const std::string_view name_space = (*request.object)["metadata"]["namespace"].text();
+  const std::vector<Quota> quotas = quotas_of(transaction, name_space);
+  if (quotas.empty()) return {};
+  const Value before = request.before == nullptr ? Value() : *request.before;
+  const bool new_pod = is_pod_kind(kind) && before.is_null();
+  std::optional<GangChange> gang;
+  if (is_pod_kind(kind)) gang = gang_change(transaction, before, *request.object);
+  if (is_job_kind(kind) && !before.is_null()) gang = gang_change_by_job(transaction, *request.object, false);
+  Amounts grown = growth(usage_of(kind, before), usage_of(kind, *request.object));
+  add_reserved(grown, gang);
+  for (const Quota& quota : quotas) {
+    if (new_pod) {
+      if (Refusal refusal = check_says_amounts(request, quota)) return refusal;
+    }
+    if (Refusal refusal = check_within(request, quota, grown, gang)) return refusal;
+  }
+  for (const Quota& quota : quotas) add_to_quota(transaction, quota, grown);
+  if (gang) write_gang(transaction, name_space, gang->group, gang->after);
+  return {};
 }
 
 }  // namespace
@@ -265,30 +290,22 @@ bool may_change_usage(const AdmissionRequest& request) {
 Refusal charge_quota(AdmissionRequest& request, Transaction& transaction, const Authorizer&) {
   const KindInfo& kind = *request.kind;
   if (!kind.namespaced) return {};
-  if (may_change_usage(request)) {
-    const std::vector<Quota> quotas = quotas_of(transaction, (*request.object)["metadata"]["namespace"].text());
-    const Value before = request.before == nullptr ? Value() : *request.before;
-    const bool new_pod = is_pod_kind(kind) && before.is_null();
-    const Amounts grown = growth(usage_of(kind, before), usage_of(kind, *request.object));
-    const std::int64_t count = new_pod && !quotas.empty() ? pods_to_come(transaction, *request.object) : 1;
-    for (const Quota& quota : quotas) {
-      if (new_pod) {
-        if (Refusal refusal = check_says_amounts(request, quota)) return refusal;
-      }
-      if (Refusal refusal = check_within(request, quota, grown, count)) return refusal;
-    }
-    for (const Quota& quota : quotas) add_to_quota(transaction, quota, grown);
-    if (is_pod_kind(kind) && !quotas.empty()) note_group_change(transaction, before, *request.object);
-  }
+  if (Refusal refusal = charge_object(request, transaction)) return refusal;
   if (kind.qualified() == kQuotas) count_for_quota(request, transaction);
   return {};
 }
 
 void give_back_quota(Transaction& transaction, const KindInfo& kind, const Value& erased) {
-  const std::vector<Quota> quotas = quotas_of(transaction, erased["metadata"]["namespace"].text());
-  const Amounts grown = growth(usage_of(kind, erased), {});
+  const std::string_view name_space = erased["metadata"]["namespace"].text();
+  const std::vector<Quota> quotas = quotas_of(transaction, name_space);
+  if (quotas.empty()) return;
+  std::optional<GangChange> gang;
+  if (is_pod_kind(kind)) gang = gang_change(transaction, erased, {});
+  if (is_job_kind(kind)) gang = gang_change_by_job(transaction, erased, true);
+  Amounts grown = growth(usage_of(kind, erased), {});
+  add_reserved(grown, gang);
   for (const Quota& quota : quotas) add_to_quota(transaction, quota, grown);
-  if (is_pod_kind(kind) && !quotas.empty()) note_group_change(transaction, erased, {});
+  if (gang) write_gang(transaction, name_space, gang->group, gang->after);
 }
 
 void settle_quota(Transaction& transaction, std::string_view name_space, Time) {
@@ -301,7 +318,7 @@ void settle_quota(Transaction& transaction, std::string_view name_space, Time) {
     quota.object.set("status", std::move(status));
     put_object(transaction, quota.key, std::move(quota.object));
   }
-  write_groups(transaction, name_space, count);
+  write_gangs(transaction, name_space, count.gangs);
 }
 
 }  // namespace berth

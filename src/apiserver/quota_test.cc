@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -106,11 +110,13 @@ TEST(Quota, AGangIsNotBegunThatItWouldCutInHalf) {
   QuotaWorld world;
   EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 8")), "");
   EXPECT_EQ(world.create(member("a-0", "a", 4)), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"4"})") << "it counts whole from its first pod on";
   const std::string refused = world.create(member("b-0", "b", 8));
   EXPECT_EQ(refused,
             "pods \"b-0\" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=8, used: "
-            "requests.nvidia.com/gpu=1, limited: requests.nvidia.com/gpu=8 "
+            "requests.nvidia.com/gpu=4, limited: requests.nvidia.com/gpu=8 "
             "(for the 8 pods of the group \"b\" that are still to come: they start together or not at all)");
+  EXPECT_NE(world.create(pod("big", "nvidia.com/gpu: 5")), "") << "nobody takes the room that is kept";
   for (int i = 1; i < 4; ++i) EXPECT_EQ(world.create(member("a-" + std::to_string(i), "a", 4)), "");
   for (int i = 0; i < 4; ++i) EXPECT_EQ(world.create(member("c-" + std::to_string(i), "c", 4)), "");
   EXPECT_NE(world.create(member("d-0", "d", 1)), "");
@@ -120,6 +126,112 @@ TEST(Quota, AGangIsNotBegunThatItWouldCutInHalf) {
   // So is what follows a member that is done.
   EXPECT_EQ(world.end("c-0", "Succeeded"), "");
   EXPECT_EQ(world.create(member("c-4", "c", 4)), "");
+}
+
+// A Job and its pods as the jobs controller makes them.
+std::string gang_job(const std::string& name, int parallelism, int completions) {
+  return "{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", namespace: default, uid: u-" + name +
+         "}, spec: {parallelism: " + std::to_string(parallelism) + ", completions: " + std::to_string(completions) +
+         ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}";
+}
+std::string job_member(const std::string& name, const std::string& job, int size) {
+  return pod(name, "nvidia.com/gpu: 1",
+             ", labels: {berth.dev/pod-group: " + job + "}, annotations: {berth.dev/pod-group-size: '" +
+                 std::to_string(size) + "'}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: " + job +
+                 ", uid: u-" + job + ", controller: true}]");
+}
+
+TEST(Quota, AJobKeepsItsRoomForAsLongAsItHasPodsToRun) {
+  QuotaWorld world;
+  const auto change = [&](const std::string& job, const std::function<void(Value&)>& how) {
+    EXPECT_EQ(world.update("jobs.batch/default/" + job, how, "status"), "");
+  };
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 5")), "");
+  EXPECT_EQ(world.create(gang_job("a", 3, 5)), "");
+  EXPECT_EQ(world.create(gang_job("b", 3, 3)), "") << "a Job is taken whether there is room or not";
+  EXPECT_EQ(world.create(job_member("a-0", "a", 3)), "");
+  EXPECT_NE(world.create(job_member("b-0", "b", 3)), "");
+  for (const char* const name : {"a-1", "a-2"}) EXPECT_EQ(world.create(job_member(name, "a", 3)), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"3"})");
+  // One has failed: its room is its replacement's.
+  EXPECT_EQ(world.end("a-0", "Failed"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"3"})");
+  EXPECT_NE(world.create(job_member("b-0", "b", 3)), "");
+  EXPECT_EQ(world.create(job_member("a-3", "a", 3)), "");
+  // Two are done, and as many are left to be run as may run at once; then one less.
+  EXPECT_EQ(world.end("a-1", "Succeeded"), "");
+  change("a", [](Value& job) { job.at("status").set("succeeded", 2); });
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"3"})");
+  EXPECT_EQ(world.end("a-2", "Succeeded"), "");
+  change("a", [](Value& job) { job.at("status").set("succeeded", 3); });
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"2"})");
+  EXPECT_EQ(world.create(job_member("b-0", "b", 3)), "") << "now there is room for all of it";
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"5"})");
+  EXPECT_EQ(world.update("jobs.batch/default/b", [](Value& job) { job.at("spec").set("suspend", true); }), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"3"})") << "its one pod is still there";
+  EXPECT_EQ(world.erase("jobs.batch/default/a"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"2"})");
+}
+
+// Jobs and groups compete for room, pods come in any order, fail, succeed and go.
+TEST(QuotaProperty, NoGangIsEverStuckInHalf) {
+  for (const Seed seed : property_seeds(20)) {
+    SCOPED_TRACE(name_of(seed));
+    QuotaWorld world;
+    Rng rng(seed);
+    ASSERT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 8, pods: 9")), "");
+    constexpr int kJobs = 6;
+    std::vector<int> sizes, succeeded(kJobs), made(kJobs);
+    std::vector<std::vector<std::string>> live(kJobs);
+    for (int j = 0; j < kJobs; ++j) {
+      sizes.push_back(static_cast<int>(rng.between(2, 8)));
+      ASSERT_EQ(world.create(gang_job("j" + std::to_string(j), sizes.back(), sizes.back())), "");
+    }
+    const auto at = [](int j) { return static_cast<std::size_t>(j); };
+    const auto needs = [&](int j) { return sizes[at(j)] - succeeded[at(j)] - static_cast<int>(live[at(j)].size()); };
+    const auto is_whole = [&](int j) { return needs(j) == 0; };
+    const auto create = [&](int j) {
+      const std::string job = "j" + std::to_string(j);
+      const std::string name = job + "-" + std::to_string(made[at(j)]++);
+      const bool begun = succeeded[at(j)] > 0 || !live[at(j)].empty();
+      const std::string refused = world.create(job_member(name, job, sizes[at(j)]));
+      ASSERT_TRUE(!begun || refused.empty()) << "what has begun comes to be whole: " << refused;
+      if (refused.empty()) live[at(j)].push_back(name);
+    };
+    const auto end = [&](int j, const std::string& phase) {
+      const std::size_t which = rng.below(live[at(j)].size());
+      const std::string name = live[at(j)][which];
+      live[at(j)].erase(live[at(j)].begin() + static_cast<std::ptrdiff_t>(which));
+      ASSERT_EQ(world.end(name, phase), "");
+      if (phase == "Succeeded") ++succeeded[at(j)];
+      const auto count = [&](Value& job) { job.at("status").set("succeeded", succeeded[at(j)]); };
+      ASSERT_EQ(world.update("jobs.batch/default/j" + std::to_string(j), count, "status"), "");
+      if (rng.below(2) == 0) {
+        ASSERT_EQ(world.erase("pods/default/" + name), "");
+      }
+    };
+    const auto is_done = [&](int j) { return succeeded[at(j)] == sizes[at(j)]; };
+    int steps = 0;
+    for (; steps < 3000; ++steps) {
+      if (std::ranges::all_of(std::views::iota(0, kJobs), is_done)) break;
+      const int j = static_cast<int>(rng.below(kJobs));
+      // Pods end only when all of the gang run, as they wait for one another; some fail even so.
+      const bool may_end = !live[at(j)].empty() && (is_whole(j) || rng.below(4) == 0);
+      if (needs(j) > 0 && !(may_end && rng.below(3) == 0)) {
+        create(j);
+      } else if (may_end) {
+        end(j, rng.below(5) == 0 ? "Failed" : "Succeeded");
+      }
+      if (testing::Test::HasFatalFailure()) return;
+      const Value used = world.at("resourcequotas/default/q")["status"]["used"];
+      ASSERT_LE(std::stoi(std::string(used["requests.nvidia.com/gpu"].text())), 8);
+      const Revision before = world.store.next_revision();
+      settle_quota(world.store, "default", world.now);
+      ASSERT_EQ(world.store.next_revision(), before) << "step " << steps << ": counting anew changed something";
+    }
+    EXPECT_LT(steps, 3000) << "all Jobs came to their end";
+    EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"0","pods":"0"})");
+  }
 }
 
 TEST(Quota, CreatingAPodReadsNoOtherPods) {

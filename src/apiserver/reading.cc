@@ -7,20 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/presentation.h"
-#include "apiserver/selection.h"
 #include "apiserver/sight.h"
 #include "manifest/json.h"
+#include "manifest/yaml.h"
 
 namespace berth {
 namespace {
-
-struct Page {
-  Revision revision = 0;
-  std::vector<RecordPtr> records;
-  std::string next_after;                // the key to go on after; empty: this was the last page
-  std::optional<std::size_t> remaining;  // unknown with selectors
-};
 
 const SharedText kComma = std::make_shared<const std::string>(",");
 const SharedText kListEnd = std::make_shared<const std::string>("]}\n");
@@ -46,12 +38,14 @@ std::expected<Store::Listing, ApiError> listing_of(const Store& store, const Lis
   return store.list(prefix, {}, limit);
 }
 
+}  // namespace
+
 // Without selectors the store cuts the page; with them what matches is counted here.
-std::expected<Page, ApiError> page_of(const Store& store, const ListOptions& options, const Selection& selection) {
+std::expected<ListPage, ApiError> page_of(const Store& store, const ListOptions& options, const Selection& selection) {
   const bool all = selection.everything();
   auto listing = listing_of(store, options, selection.only_key().value_or(selection.prefix()), all ? options.limit : 0);
   if (!listing) return std::unexpected(std::move(listing.error()));
-  Page page;
+  ListPage page;
   page.revision = options.continue_after.empty() ? listing->revision : options.continue_revision;
   if (all) {
     page.records = std::move(listing->records);
@@ -71,7 +65,9 @@ std::expected<Page, ApiError> page_of(const Store& store, const ListOptions& opt
   return page;
 }
 
-Value list_metadata(const Page& page, const std::string& prefix) {
+namespace {
+
+Value list_metadata(const ListPage& page, const std::string& prefix) {
   Value metadata = Value::map_of({{"resourceVersion", std::to_string(page.revision)}});
   if (page.next_after.empty()) return metadata;
   metadata.set("continue", continue_token(page.revision, std::string_view(page.next_after).substr(prefix.size())));
@@ -79,7 +75,7 @@ Value list_metadata(const Page& page, const std::string& prefix) {
   return metadata;
 }
 
-std::string list_head(const KindInfo& kind, const Presentation& presentation, Value metadata) {
+Value list_without_items(const KindInfo& kind, const Presentation& presentation, Value metadata) {
   Value head = Value::map();
   switch (presentation.form()) {
     case Presentation::Form::kWhole:
@@ -93,11 +89,42 @@ std::string list_head(const KindInfo& kind, const Presentation& presentation, Va
       break;
   }
   head.set("metadata", std::move(metadata));
-  const bool table = presentation.form() == Presentation::Form::kTable;
-  if (table) head.set("columnDefinitions", table_columns(kind));
-  std::string text = to_json(head);
-  text.back() = ',';
-  return text + (table ? "\"rows\":[" : "\"items\":[");
+  if (presentation.form() == Presentation::Form::kTable) head.set("columnDefinitions", table_columns(kind));
+  return head;
+}
+
+const char* items_of(const Presentation& presentation) {
+  return presentation.form() == Presentation::Form::kTable ? "rows" : "items";
+}
+
+SharedText shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+
+std::vector<SharedText> json_parts(const Presentation& presentation, const Value& head,
+                                   const std::vector<RecordPtr>& records, Time now) {
+  std::vector<SharedText> parts;
+  parts.reserve(records.size() * 2 + 2);
+  std::string begin = to_json(head);
+  begin.back() = ',';
+  parts.push_back(shared(begin + "\"" + items_of(presentation) + "\":["));
+  for (const RecordPtr& record : records) {
+    if (parts.size() > 1) parts.push_back(kComma);
+    parts.push_back(presentation.as_kept() ? text_of(record)
+                                           : shared(to_json(presentation.item(kept_value(*record), now))));
+  }
+  parts.push_back(kListEnd);
+  return parts;
+}
+
+// One item at a time: never all of them as trees.
+std::vector<SharedText> yaml_parts(const Presentation& presentation, const Value& head,
+                                   const std::vector<RecordPtr>& records, Time now) {
+  std::vector<SharedText> parts;
+  parts.reserve(records.size() + 2);
+  parts.push_back(shared(to_yaml(head) + items_of(presentation) + (records.empty() ? ": []\n" : ":\n")));
+  for (const RecordPtr& record : records) {
+    parts.push_back(shared(to_yaml(Value(Value::List{presentation.item(kept_value(*record), now)}))));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -127,6 +154,7 @@ void read_one(const ServerParts& parts, Exchange& exchange) {
     return answer_error(exchange, not_found(*route.kind, route.name));
   }
   HttpReply reply;
+  reply.content_type = content_type_of(presentation->encoding());
   reply.parts = {presentation->text(record, parts.now())};
   answer(exchange, std::move(reply));
 }
@@ -140,21 +168,17 @@ void read_list(const ServerParts& parts, Exchange& exchange, const ListOptions& 
   const auto page = page_of(parts.store, options, *selection);
   if (!page) return answer_error(exchange, page.error());
 
+  answer(exchange, page_reply(kind, *presentation, *page, selection->prefix(), parts.now()));
+}
+
+HttpReply page_reply(const KindInfo& kind, const Presentation& presentation, const ListPage& page,
+                     const std::string& prefix, Time now) {
+  const Value head = list_without_items(kind, presentation, list_metadata(page, prefix));
+  const auto write = presentation.encoding() == Encoding::kYaml ? yaml_parts : json_parts;
   HttpReply reply;
-  const Time now = parts.now();
-  Value metadata = list_metadata(*page, selection->prefix());
-  reply.parts.reserve(page->records.size() * 2 + 2);
-  reply.parts.push_back(std::make_shared<const std::string>(list_head(kind, *presentation, std::move(metadata))));
-  for (const RecordPtr& record : page->records) {
-    if (reply.parts.size() > 1) reply.parts.push_back(kComma);
-    if (presentation->as_kept()) {
-      reply.parts.push_back(text_of(record));
-    } else {
-      reply.parts.push_back(std::make_shared<const std::string>(to_json(presentation->item(kept_value(*record), now))));
-    }
-  }
-  reply.parts.push_back(kListEnd);
-  answer(exchange, std::move(reply));
+  reply.content_type = content_type_of(presentation.encoding());
+  reply.parts = write(presentation, head, page.records, now);
+  return reply;
 }
 
 }  // namespace berth

@@ -195,9 +195,9 @@ bool is_set(const HttpRequest& request, std::string_view parameter) {
   return text != nullptr && *text != "false" && *text != "0";
 }
 
-std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& request) {
+std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& request, std::string_view name) {
   WriteOptions options;
-  const auto dry = dry_run_of(request, "CreateOptions");
+  const auto dry = dry_run_of(request, name);
   if (!dry) return std::unexpected(dry.error());
   options.dry_run = *dry;
   options.force = is_set(request, "force");
@@ -205,9 +205,13 @@ std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& requ
   options.field_manager_given = manager != nullptr && !manager->empty();
   if (options.field_manager_given) {
     options.field_manager = *manager;
-    if (manager->size() > kFieldManagerMax || has_control_characters(*manager)) {
-      return std::unexpected(wrong_option(
-          "CreateOptions", invalid_value("fieldManager", quote(*manager), "must be at most 128 printable characters")));
+    if (manager->size() > kFieldManagerMax) {
+      return std::unexpected(
+          wrong_option(name, {"FieldValueTooLong", "Too long: must have at most 128 bytes", "fieldManager"}));
+    }
+    if (has_control_characters(*manager)) {
+      return std::unexpected(
+          wrong_option(name, invalid_value("fieldManager", quote(*manager), "must be printable characters")));
     }
   } else {
     const std::string_view agent = request.header("user-agent");
@@ -223,7 +227,7 @@ std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& requ
     options.validation = FieldValidation::kStrict;
   } else {
     return std::unexpected(
-        wrong_option("CreateOptions", unsupported_value("fieldValidation", *validation, {"Ignore", "Warn", "Strict"})));
+        wrong_option(name, unsupported_value("fieldValidation", *validation, {"Ignore", "Warn", "Strict"})));
   }
   return options;
 }
@@ -280,6 +284,11 @@ std::expected<DeleteOptions, ApiError> read_delete_options(const HttpRequest& re
   if (auto wrong = read_grace(request, body, options)) return std::unexpected(*std::move(wrong));
   const std::string* const policy = request.parameter("propagationPolicy");
   std::string_view propagation = body["propagationPolicy"].text(policy == nullptr ? std::string_view() : *policy);
+  if (!propagation.empty() && body["orphanDependents"].is_bool()) {
+    return std::unexpected(wrong_option(
+        "DeleteOptions",
+        invalid_value("propagationPolicy", propagation, "orphanDependents says the same: give one of the two")));
+  }
   if (propagation.empty() && (body["orphanDependents"].truth() || (request.parameter("orphanDependents") != nullptr &&
                                                                    is_set(request, "orphanDependents")))) {
     propagation = "Orphan";

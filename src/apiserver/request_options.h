@@ -6,6 +6,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apiserver/api_error.h"
 #include "apiserver/route.h"
@@ -18,6 +19,7 @@ namespace berth {
 
 enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
 
+// `name` is what they are called when one is wrong: CreateOptions, UpdateOptions, PatchOptions.
 struct WriteOptions {
   bool dry_run = false;
   bool force = false;         // of server-side apply
@@ -25,7 +27,8 @@ struct WriteOptions {
   bool field_manager_given = false;
   FieldValidation validation = FieldValidation::kWarn;
 };
-std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& request);
+std::expected<WriteOptions, ApiError> read_write_options(const HttpRequest& request,
+                                                         std::string_view name = "CreateOptions");
 
 enum class RevisionMatch : std::uint8_t { kUnset, kExact, kNotOlderThan };
 

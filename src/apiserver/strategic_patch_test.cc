@@ -3,17 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/json_of_test.h"
 #include "apiserver/patches.h"
 #include "manifest/json.h"
 
 namespace berth {
 namespace {
-
-Value json(std::string_view text) {
-  auto value = parse_json(text);
-  EXPECT_TRUE(value) << text << ": " << (value ? "" : value.error().to_string());
-  return value ? *value : Value();
-}
 
 struct Case {
   const char* what;

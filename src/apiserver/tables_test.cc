@@ -5,17 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/json_of_test.h"
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
 namespace {
-
-Value json(std::string_view text) {
-  auto value = parse_json(text);
-  EXPECT_TRUE(value) << text << ": " << (value ? "" : value.error().to_string());
-  return value ? *value : Value();
-}
 
 const KindInfo& kind_of(std::string_view group, std::string_view version, std::string_view plural) {
   const KindInfo* const kind = find_served(group, version, plural);

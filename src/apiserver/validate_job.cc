@@ -21,13 +21,7 @@ void check_counts(const Value& spec, Causes& causes) {
   check_integer(spec["backoffLimit"], 0, kCountMax, "spec.backoffLimit", causes);
   check_integer(spec["activeDeadlineSeconds"], 0, kCountMax, "spec.activeDeadlineSeconds", causes);
   check_integer(spec["ttlSecondsAfterFinished"], 0, kCountMax, "spec.ttlSecondsAfterFinished", causes);
-  if (spec["completionMode"].text() != "Indexed") {
-    for (const char* const only : {"backoffLimitPerIndex", "maxFailedIndexes"}) {
-      if (spec[only].is_null()) continue;
-      causes.push_back(invalid_value(std::string("spec.") + only, spec[only], "requires indexed completion mode"));
-    }
-    return;
-  }
+  if (spec["completionMode"].text() != "Indexed") return;
   if (spec["completions"].is_null()) {
     causes.push_back(required_value("spec.completions", "when completion mode is Indexed"));
   }
@@ -53,6 +47,25 @@ void check_selector(const Value& spec, Causes& causes) {
   }
 }
 
+// Without manualSelector the server says which pods are the Job's; somebody's own words would make others' pods its own.
+void check_made_selector(const Value& job, Causes& causes) {
+  const Value& spec = job["spec"];
+  if (spec["manualSelector"].truth() || spec["selector"].is_null()) return;
+  const Value::Map& labels = spec["selector"]["matchLabels"].members();
+  const bool as_made = labels.size() == 1 && labels[0].key == "batch.kubernetes.io/controller-uid" &&
+                       labels[0].value == job["metadata"]["uid"] && spec["selector"]["matchExpressions"].is_empty();
+  if (as_made) return;
+  causes.push_back(invalid_value("spec.selector", spec["selector"],
+                                 "`selector` not auto-generated; leave it out, or set manualSelector"));
+}
+
+void check_gang(const Value& job, Causes& causes) {
+  const Value& gang = job["metadata"]["annotations"][kGangAnnotation];
+  if (!gang.is_null() && gang.text() != "true" && gang.text() != "false") {
+    causes.push_back(unsupported_value("metadata.annotations[berth.dev/gang]", gang, {"true", "false"}));
+  }
+}
+
 // The template without what a queueing system may still decide while nothing of the Job runs.
 Value without_directives(Value pod_template) {
   for (const char* const key : {"labels", "annotations"}) {
@@ -72,10 +85,14 @@ Value without_directives(Value pod_template) {
 void check_job_update(const Value& before, const Value& after, Causes& causes) {
   const Value& had = before["spec"];
   const Value& has = after["spec"];
-  const bool elastic = has["completionMode"].text() == "Indexed" && has["completions"] == has["parallelism"];
-  if (!elastic) check_immutable(had["completions"], has["completions"], "spec.completions", causes);
+  if (has["completionMode"].text() != "Indexed") {
+    check_immutable(had["completions"], has["completions"], "spec.completions", causes);
+  } else if (had["completions"] != has["completions"] && has["completions"] != has["parallelism"]) {
+    causes.push_back(
+        invalid_value("spec.completions", has["completions"], "can only be modified in tandem with spec.parallelism"));
+  }
   for (const std::string_view field :
-       {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy"}) {
+       {"selector", "completionMode", "podFailurePolicy", "successPolicy", "backoffLimitPerIndex", "managedBy"}) {
     check_immutable(had[field], has[field], "spec." + std::string(field), causes);
   }
   // Suspended, and nothing of it has been started since: no pod was made from the old template.
@@ -92,14 +109,17 @@ void check_job_update(const Value& before, const Value& after, Causes& causes) {
 }  // namespace
 
 void check_job(const AdmissionRequest& request, Causes& causes) {
-  if (request.subresource == "status") return;
   const Value& job = *request.object;
+  check_gang(job, causes);
+  if (request.subresource == "status") return;
   const Value& spec = job["spec"];
   // Its pods carry the name as a label.
   if (job["metadata"]["name"].text().size() > 63) {
     causes.push_back(invalid_value("metadata.name", job["metadata"]["name"], "must be no more than 63 characters"));
   }
   check_counts(spec, causes);
+  check_job_policies(spec, causes);
+  check_made_selector(job, causes);
   check_selector(spec, causes);
   const Value& pod_template = spec["template"];
   check_template_metadata(pod_template["metadata"], "spec.template.metadata", causes);
@@ -109,10 +129,6 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   if (!pod_template["spec"]["nodeName"].is_empty()) {
     causes.push_back(
         forbidden_value("spec.template.spec.nodeName", "pods of a Job go where the scheduler puts them; leave it out"));
-  }
-  const Value& gang = job["metadata"]["annotations"][kGangAnnotation];
-  if (!gang.is_null() && gang.text() != "true" && gang.text() != "false") {
-    causes.push_back(unsupported_value("metadata.annotations[berth.dev/gang]", gang, {"true", "false"}));
   }
   if (request.operation == Operation::kUpdate && request.before != nullptr) {
     check_job_update(*request.before, job, causes);

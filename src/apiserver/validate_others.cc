@@ -212,12 +212,30 @@ void check_config_map(const AdmissionRequest& request, Causes& causes) {
   check_frozen(request, {"data", "binaryData"}, causes);
 }
 
+// What a type of secret promises to whoever reads it.
+void check_secret_type(const Value& secret, Causes& causes) {
+  struct Needed {
+    std::string_view type, key;
+  };
+  constexpr Needed kNeeded[] = {{"kubernetes.io/tls", "tls.crt"},
+                                {"kubernetes.io/tls", "tls.key"},
+                                {"kubernetes.io/dockerconfigjson", ".dockerconfigjson"},
+                                {"kubernetes.io/dockercfg", ".dockercfg"},
+                                {"kubernetes.io/ssh-auth", "ssh-privatekey"}};
+  for (const auto& [type, key] : kNeeded) {
+    if (secret["type"].text() == type && secret["data"].find(key) == nullptr) {
+      causes.push_back(required_value("data[" + std::string(key) + "]"));
+    }
+  }
+}
+
 void check_secret(const AdmissionRequest& request, Causes& causes) {
   const Value& secret = *request.object;
   std::set<std::string_view> keys;
   std::size_t bytes = 0;
   check_data(secret["data"], "data", keys, bytes, causes);
   check_bytes(secret["data"], "data", causes);
+  check_secret_type(secret, causes);
   check_size(bytes / 4 * 3, causes);
   if (is_update(request)) check_immutable((*request.before)["type"], secret["type"], "type", causes);
   check_frozen(request, {"data"}, causes);
@@ -312,7 +330,11 @@ void check_priority_class(const AdmissionRequest& request, Causes& causes) {
   if (name.starts_with("system-") && !known) {
     causes.push_back(forbidden_value("metadata.name",
                                      "priority class names with 'system-' prefix are reserved for system use only"));
-  } else if (!known) {
+  } else if (value > kUsersMax) {
+    if (!known) {
+      causes.push_back(forbidden_value("value", "maximum allowed value of a user defined priority is 1000000000"));
+    }
+  } else {
     check_integer(priority["value"], std::numeric_limits<std::int32_t>::min(), kUsersMax, "value", causes);
   }
   if (!is_update(request)) return;

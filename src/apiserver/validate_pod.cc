@@ -176,6 +176,16 @@ void check_containers(const Value& spec, std::string_view list, const std::strin
   }
 }
 
+// No term at all would mean no node at all: a slip, not a wish.
+void check_required_affinity(const Value& affinity, const std::string& path, Causes& causes) {
+  const Value& required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (required.is_map() && required["nodeSelectorTerms"].is_empty()) {
+    causes.push_back(
+        required_value(path + ".nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+                       "must have at least one term"));
+  }
+}
+
 void check_tolerations(const Value& tolerations, const std::string& path, Causes& causes) {
   for (std::size_t i = 0; i < tolerations.items().size(); ++i) {
     const Value& each = tolerations.items()[i];
@@ -212,6 +222,7 @@ void check_scheduling(const Value& spec, const std::string& path, Causes& causes
     }
   }
   check_tolerations(spec["tolerations"], path + ".tolerations", causes);
+  check_required_affinity(spec["affinity"], path + ".affinity", causes);
   std::set<std::string_view> gates;
   for (std::size_t i = 0; i < spec["schedulingGates"].items().size(); ++i) {
     const Value& gate = spec["schedulingGates"].items()[i]["name"];
@@ -289,7 +300,17 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
   }
 }
 
+// A deadline that was told may come sooner, never later or not at all.
+bool check_deadline(const Value& before, const Value& after, Causes& causes) {
+  const Value& had = before["spec"]["activeDeadlineSeconds"];
+  const Value& has = after["spec"]["activeDeadlineSeconds"];
+  if (had.is_null() || (has.is_integer() && has.integer() <= had.integer())) return true;
+  causes.push_back(invalid_value("spec.activeDeadlineSeconds", has, "must be less than or equal to previous value"));
+  return false;
+}
+
 void check_pod_update(const Value& before, const Value& after, Causes& causes) {
+  if (!check_deadline(before, after, causes)) return;
   if (!(without_allowed_changes(before["spec"], after["spec"]) == before["spec"])) {
     causes.push_back(forbidden_value("spec", kPodUpdateRule));
   }
@@ -392,7 +413,12 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes) 
 void check_pod(const AdmissionRequest& request, Causes& causes) {
   const Value& pod = *request.object;
   if (request.subresource == "status") {
-    if (request.before != nullptr) check_pod_status(*request.before, pod, causes);
+    if (request.before == nullptr) return;
+    check_pod_status(*request.before, pod, causes);
+    check_fixed_marks(*request.before, pod, causes);
+    const bool as_before = (*request.before)["metadata"]["labels"] == pod["metadata"]["labels"] &&
+                           (*request.before)["metadata"]["annotations"] == pod["metadata"]["annotations"];
+    if (!as_before) check_pod_annotations(pod["metadata"], pod["spec"], "metadata", causes);
     return;
   }
   check_pod_spec(pod["spec"], "spec", causes);

@@ -83,6 +83,9 @@ TEST(ValidatePod, FindsWhatIsWrongInASpec) {
       {"containers: [{name: c, image: b}], terminationGracePeriodSeconds: -5",
        "spec.terminationGracePeriodSeconds: Invalid value: -5"},
       {"containers: [{name: c, image: b}], activeDeadlineSeconds: 0", "spec.activeDeadlineSeconds: Invalid value: 0"},
+      {"containers: [{name: c, image: b}], affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+       "{nodeSelectorTerms: []}}}",
+       "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one term"},
       {"containers: [{name: c, image: b}], tolerations: [{operator: Equal}]",
        "operator must be Exists when `key` is empty"},
       {"containers: [{name: c, image: b}], tolerations: [{key: a, operator: Exists, value: x}]",
@@ -187,7 +190,9 @@ TEST(ValidatePod, LetsAnUpdateChangeLittle) {
        {R"("command":["x"])", R"("command":["y"])", kFixed},
        {R"("nodeName":"n1")", R"("nodeName":"n2")", kFixed},
        {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":8)", ""},
-       {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":10)", kFixed},
+       {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":10)",
+        "spec.activeDeadlineSeconds: Invalid value: 10: must be less than or equal to previous value"},
+       {R"("activeDeadlineSeconds":9)", R"("activeDeadlineSeconds":null)", "spec.activeDeadlineSeconds: Invalid value"},
        {R"("tolerations":[)", R"("tolerations":[{"key":"k","operator":"Exists"},)", ""},
        {R"("tolerationSeconds":300)", R"("tolerationSeconds":1)", kFixed},
        {R"("berth.dev/pod-group":"g")", R"("berth.dev/pod-group":"h")",
@@ -214,6 +219,18 @@ TEST(ValidatePod, LetsNoPodComeBackFromItsEnd) {
                  "status");
 }
 
+TEST(ValidatePod, TakesNoOtherMarksWithAStatusThanOtherwise) {
+  expect_changes(defaulted("{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {a: b, berth.dev/pod-group: g}, "
+                           "annotations: {berth.dev/pod-group-size: '2', berth.dev/run-for: 3s, berth.dev/gpus: '0'}}, "
+                           "spec: {nodeName: n1, containers: [{name: c, image: b}]}}"),
+                 {{R"("a":"b")", R"("a":"z")", ""},
+                  {R"("3s")", R"("4s")", ""},
+                  {R"("3s")", R"("long")", "metadata.annotations[berth.dev/run-for]: Invalid value"},
+                  {R"("berth.dev/pod-group":"g")", R"("c":"g")", "a pod stays in the group that it was made for"},
+                  {R"("berth.dev/gpus":"0")", R"("berth.dev/gpus":"1")", "only a binding sets it"}},
+                 "status");
+}
+
 TEST(ValidateJob, FindsWhatIsWrong) {
   const Case cases[] = {
       {"template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}", ""},
@@ -229,6 +246,19 @@ TEST(ValidateJob, FindsWhatIsWrong) {
       {"manualSelector: true, selector: {matchLabels: {a: b}}, template: {spec: {restartPolicy: Never, containers: "
        "[{name: c, image: b}]}}",
        "`selector` does not match template `labels`"},
+      {"selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Never, "
+       "containers: [{name: c, image: b}]}}",
+       "spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\",\"batch.kubernetes.io/controller-uid\":\"u\"}}: "
+       "`selector` not auto-generated"},
+      {"selector: {matchLabels: {batch.kubernetes.io/controller-uid: other}}, template: {spec: {restartPolicy: Never, "
+       "containers: [{name: c, image: b}]}}",
+       "`selector` not auto-generated"},
+      {"selector: {matchExpressions: [{key: job-name, operator: Exists}]}, template: {spec: {restartPolicy: Never, "
+       "containers: [{name: c, image: b}]}}",
+       "`selector` not auto-generated"},
+      {"selector: {matchLabels: {batch.kubernetes.io/controller-uid: u}}, template: {spec: {restartPolicy: Never, "
+       "containers: [{name: c, image: b}]}}",
+       ""},
       {"manualSelector: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
        "spec.selector: Required value"},
       {"template: {metadata: {labels: {a b: c}}, spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}",
@@ -243,6 +273,64 @@ TEST(ValidateJob, FindsWhatIsWrong) {
       "{template: {spec: "
       "{restartPolicy: Never, containers: [{name: c, image: b}]}}}}",
       "metadata.annotations[berth.dev/gang]: Unsupported value");
+}
+
+TEST(ValidateJob, FindsWhatIsWrongInItsPolicies) {
+  const std::string kIndexed = "completionMode: Indexed, completions: 5, parallelism: 5, ";
+  const std::string kPolicy = "podFailurePolicy: {rules: [";
+  const std::string kRule = "spec.podFailurePolicy.rules[0]";
+  const struct {
+    std::string given, wrong;
+  } cases[] = {
+      {kPolicy + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}", ""},
+      {kPolicy + "{action: FailJob, onExitCodes: {operator: In, values: [1, 2], containerName: c}}]}", ""},
+      {kPolicy + "{action: FailJob}]}", kRule + ": Invalid value: specifying one of OnExitCodes"},
+      {kPolicy + "{action: FailJob, onExitCodes: {operator: In, values: [1]}, onPodConditions: [{type: A}]}]}",
+       kRule + ": Invalid value: specifying both OnExitCodes and OnPodConditions is not supported"},
+      {kPolicy + "{action: Panic, onPodConditions: [{type: A}]}]}",
+       kRule + ".action: Unsupported value: \"Panic\": supported values: \"Count\", \"FailIndex\""},
+      {kPolicy + "{action: FailIndex, onPodConditions: [{type: A}]}]}",
+       kRule + ".action: Invalid value: \"FailIndex\": requires the backoffLimitPerIndex"},
+      {kPolicy + "{action: Count, onExitCodes: {operator: In, values: [0]}}]}",
+       kRule + ".onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator"},
+      {kPolicy + "{action: Count, onExitCodes: {operator: NotIn, values: [2, 1]}}]}", "must be ordered"},
+      {kPolicy + "{action: Count, onExitCodes: {operator: NotIn, values: [1, 1]}}]}",
+       kRule + ".onExitCodes.values[1]: Duplicate value: 1"},
+      {kPolicy + "{action: Count, onExitCodes: {operator: NotIn, values: []}}]}", "at least one value is required"},
+      {kPolicy + "{action: Count, onExitCodes: {operator: In, values: [1], containerName: x}}]}",
+       "must be one of the container or initContainer names in the pod template"},
+      {kPolicy + "{action: Count, onPodConditions: [{type: 'a b'}]}]}", kRule + ".onPodConditions[0].type: Invalid"},
+      {"podReplacementPolicy: TerminatingOrFailed, " + kPolicy + "]}",
+       "spec.podReplacementPolicy: Unsupported value: \"TerminatingOrFailed\": supported values: \"Failed\""},
+      {"successPolicy: {rules: [{succeededCount: 1}]}", "spec.successPolicy: Invalid value: requires indexed"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: '0,2-3', succeededCount: 3}]}", ""},
+      {kIndexed + "successPolicy: {rules: []}", "at least one rules must be specified"},
+      {kIndexed + "successPolicy: {rules: [{}]}",
+       "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: '0,x'}]}",
+       "error parsing succeededIndexes: cannot convert"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: ''}]}", "error parsing succeededIndexes"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: '3,1'}]}", "non-increasing order"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: '0-5'}]}", "too large index: \"5\""},
+      {kIndexed + "successPolicy: {rules: [{succeededCount: 6}]}",
+       "must be less than or equal to 5 (the number of specified completions)"},
+      {kIndexed + "successPolicy: {rules: [{succeededIndexes: '0-1', succeededCount: 3}]}",
+       "must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)"},
+      {kIndexed + "backoffLimitPerIndex: 1, maxFailedIndexes: 5", ""},
+      {kIndexed + "backoffLimitPerIndex: 1, maxFailedIndexes: 6", "must be less than or equal to completions"},
+      {kIndexed + "maxFailedIndexes: 1",
+       "spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified"},
+      {kIndexed + "backoffLimitPerIndex: -1", "must be greater than or equal to 0"},
+      {"backoffLimitPerIndex: 1", "spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"},
+  };
+  for (const auto& each : cases) {
+    expect("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {" + each.given +
+               ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}",
+           each.wrong);
+  }
+  expect("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {" + kPolicy +
+             "]}, template: {spec: {restartPolicy: OnFailure, containers: [{name: c, image: b}]}}}}",
+         "spec.template.spec.restartPolicy: Invalid value: \"OnFailure\": only \"Never\" is supported when");
 }
 
 TEST(ValidateJob, LetsTheTemplateChangeOnlyWhileNothingRuns) {
@@ -261,7 +349,10 @@ TEST(ValidateJob, LetsTheTemplateChangeOnlyWhileNothingRuns) {
                 {R"("completionMode":"NonIndexed")", R"("completionMode":"Indexed")", kImmutable}});
   expect_changes(job("suspend: true, "),
                  {{R"({"a":"b"})", R"({"a":"z"})", ""}, {R"("image":"b")", R"("image":"z")", kImmutable}});
-  expect_changes(job("completionMode: Indexed, "), {{R"("parallelism":2)", R"("parallelism":1)", ""}});
+  expect_changes(job("completionMode: Indexed, "),
+                 {{R"("parallelism":2)", R"("parallelism":1)", ""},
+                  {R"("completions":2)", R"("completions":3)",
+                   "spec.completions: Invalid value: 3: can only be modified in tandem with spec.parallelism"}});
 }
 
 TEST(ValidateOthers, FindsWhatIsWrong) {
@@ -272,6 +363,12 @@ TEST(ValidateOthers, FindsWhatIsWrong) {
       {"{apiVersion: v1, kind: ConfigMap, data: {a: x}, binaryData: {a: eA==}}", "stands in data and binaryData both"},
       {"{apiVersion: v1, kind: ConfigMap, binaryData: {a: '%%'}}",
        "binaryData[a]: Invalid value: \"(not shown)\": must be base64"},
+      {"{apiVersion: v1, kind: Secret, type: kubernetes.io/tls, data: {tls.crt: eA==}}",
+       "data[tls.key]: Required value"},
+      {"{apiVersion: v1, kind: Secret, type: kubernetes.io/tls, data: {tls.crt: eA==, tls.key: eA==}}", ""},
+      {"{apiVersion: v1, kind: Secret, type: kubernetes.io/dockerconfigjson}",
+       "data[.dockerconfigjson]: Required value"},
+      {"{apiVersion: v1, kind: Secret, type: kubernetes.io/ssh-auth}", "data[ssh-privatekey]: Required value"},
       {"{apiVersion: v1, kind: Secret, data: {a: hidden}}", "data[a]: Invalid value: \"(not shown)\": must be base64"},
       {"{apiVersion: v1, kind: Node, spec: {taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}}",
        "spec.taints[1]: Duplicate value"},
@@ -301,7 +398,7 @@ TEST(ValidateOthers, FindsWhatIsWrong) {
        "spec.minAvailable: Invalid value: \"150%\""},
       {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 5}", ""},
       {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 1000000001}",
-       "value: Invalid value: 1000000001"},
+       "value: Forbidden: maximum allowed value"},
       {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: system-mine}, value: 1}",
        "reserved for system use only"},
       {"{apiVersion: coordination.k8s.io/v1, kind: Lease, spec: {leaseDurationSeconds: 0}}",

@@ -36,6 +36,8 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
 
 void check_pod(const AdmissionRequest& request, Causes& causes);
+// How a Job's pods may end: podFailurePolicy, successPolicy, limits for each index.
+void check_job_policies(const Value& job_spec, Causes& causes);
 void check_job(const AdmissionRequest& request, Causes& causes);
 void check_config_map(const AdmissionRequest& request, Causes& causes);
 void check_secret(const AdmissionRequest& request, Causes& causes);

@@ -125,10 +125,13 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
 
   Revision tell_all() {
     const Store::Listing listing = parts_.store.list(selection_.only_key().value_or(selection_.prefix()));
+    // In one piece: who reads as fast as he can is not cut off because there is much.
+    std::string all;
     for (const RecordPtr& record : listing.records) {
       if (!stream_->open()) break;
-      if (selection_.matches(*record)) write(line_of("ADDED", record->revision, record));
+      if (selection_.matches(*record)) all += *line_of("ADDED", record->revision, record);
     }
+    write(shared(std::move(all)));
     return listing.revision;
   }
 
@@ -268,7 +271,7 @@ void Watches::remember(const std::shared_ptr<WatchSession>& session) {
 }
 
 void Watches::start(Exchange& exchange, const ListOptions& options) {
-  const auto presentation = Presentation::negotiate(exchange.request, *exchange.route.kind);
+  const auto presentation = Presentation::negotiate(exchange.request, *exchange.route.kind, true);
   if (!presentation) return answer_error(exchange, presentation.error());
   auto selection = selection_in_sight(parts_, exchange, options);
   if (!selection) return answer_error(exchange, selection.error());

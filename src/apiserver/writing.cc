@@ -78,7 +78,6 @@ std::expected<Prepared, ApiError> prepare_applied(const ServerParts& parts, cons
   if (auto wrong = settle_fields(kind, wanted, patch.body.duplicates, patch.options.validation, warnings)) {
     return std::unexpected(*std::move(wrong));
   }
-  if (auto wrong = settle_place(exchange.route, wanted)) return std::unexpected(*std::move(wrong));
   auto merged = server_side_apply(kind, live, wanted, manager, patch.options.force);
   if (!merged) return std::unexpected(std::move(merged.error()));
   Wish wish{.object = *std::move(merged), .duplicates = {}, .whole = false, .applied = true};
@@ -102,6 +101,11 @@ std::optional<ApiError> wrong_apply(Exchange& exchange, Patch& patch) {
   if (!patch.options.field_manager_given) {
     return invalid_named("PatchOptions", "meta.k8s.io", "",
                          {required_value("fieldManager", "is required for apply patch")});
+  }
+  const Value& config = patch.body.value;
+  if (config.is_map() && (config["apiVersion"].is_empty() || config["kind"].is_empty())) {
+    return bad_request("an applied configuration says what it is: give apiVersion: " +
+                       exchange.route.kind->api_version() + " and kind: " + exchange.route.kind->kind);
   }
   if (auto wrong = check_kind(*exchange.route.kind, patch.body.value)) return wrong;
   if (patch.body.value["metadata"]["managedFields"].is_empty()) return std::nullopt;
@@ -128,10 +132,11 @@ void create_object(const ServerParts& parts, const ExchangePtr& exchange) {
 }
 
 void replace_object(const ServerParts& parts, const ExchangePtr& exchange) {
-  auto options = read_write_options(exchange->request);
+  auto options = read_write_options(exchange->request, "UpdateOptions");
   if (!options) return answer_error(*exchange, options.error());
   auto body = decode_object(*exchange, *exchange->route.kind);
   if (!body) return answer_error(*exchange, body.error());
+  if (const auto wrong = settle_place(exchange->route, body->value)) return answer_error(*exchange, *wrong);
   exchange->request.body.clear();
   Commit commit;
   commit.exchange = exchange;
@@ -150,9 +155,14 @@ void replace_object(const ServerParts& parts, const ExchangePtr& exchange) {
 void patch_object(const ServerParts& parts, const ExchangePtr& exchange) {
   const auto how = patch_kind_of(*exchange->route.kind, exchange->request.header("content-type"));
   if (!how) return answer_error(*exchange, unknown_patch(*exchange->route.kind));
-  auto options = read_write_options(exchange->request);
-  if (!options) return answer_error(*exchange, options.error());
   const bool apply = *how == PatchKind::kApply;
+  if (!apply && exchange->request.parameter("force") != nullptr) {
+    return answer_error(*exchange,
+                        invalid_named("PatchOptions", "meta.k8s.io", "",
+                                      {forbidden_value("force", "may not be specified for non-apply patch")}));
+  }
+  auto options = read_write_options(exchange->request, "PatchOptions");
+  if (!options) return answer_error(*exchange, options.error());
   auto body = decode_body(apply ? "application/yaml" : "application/json", exchange->request.body);
   if (!body) return answer_error(*exchange, body.error());
   exchange->request.body.clear();

@@ -26,17 +26,20 @@ bool starts_with(std::string_view text, std::string_view start) {
   return text.size() >= start.size() && std::ranges::equal(start, text.substr(0, start.size()), {}, lower, lower);
 }
 
-// Levenshtein's distance. PRE: both at most kWordMax long.
+// How many letters are wrong, missing, too many, or have changed places with the next. PRE: both at most kWordMax long.
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::array<std::size_t, kWordMax + 1> row{};
+  using Row = std::array<std::size_t, kWordMax + 1>;
+  Row before_last{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i - 1]) == lower(b[j - 1]); };
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before_last = last;
+    last = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({last[j - 1] + (same(i, j) ? 0 : 1), last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && same(i - 1, j) && same(i, j - 1);
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
   }
   return row[b.size()];

@@ -54,7 +54,8 @@ TEST(Utf8Character, KnowsWellFormedOnes) {
 
 TEST(NearestWord, FindsWhatWasMeant) {
   constexpr std::array<std::string_view, 4> kKnown = {"gpus", "gpu_models", "memory", "H100"};
-  EXPECT_EQ(nearest_word("gpsu", kKnown), "");
+  EXPECT_EQ(nearest_word("gpsu", kKnown), "gpus");
+  EXPECT_EQ(nearest_word("gxpsu", kKnown), "");
   EXPECT_EQ(nearest_word("gpu", kKnown), "gpus");
   EXPECT_EQ(nearest_word("H10O", kKnown), "H100");
   EXPECT_EQ(nearest_word("h100", kKnown), "H100");

@@ -10,9 +10,9 @@
 
 #include "apiserver/backups.h"
 #include "base/wording.h"
-#include "cli/cluster_access.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
 #include "cli/shell.h"
@@ -49,14 +49,14 @@ int say(const std::string& path, Revision revision, std::int64_t bytes) {
 }
 
 int backup_by_server(const std::string& file, const std::string& kubeconfig) {
-  const auto server = connect_to_cluster(kubeconfig, kBackupTimeout_s);
+  const auto server = connect({.kubeconfig = kubeconfig}, kBackupTimeout_s);
   if (!server) return complain(server.error());
   ApiCall call{.method = "POST", .path = std::string(kBackupPath)};
   call.body = to_json(Value::map_of({{"file", file}}));
-  const ApiAnswer answer = send_and_wait(**server, std::move(call));
+  const ApiAnswer answer = send_and_wait(*server->transport, std::move(call));
   if (!answer.ok()) {
     const char* const hint = answer.status == 0 ? "; if no server runs, say --data DIR instead" : "";
-    fmt::print(stderr, "backup: {}{}\n", why_not(answer), hint);
+    fmt::print(stderr, "backup: {}{}\n", message_of(answer), hint);
     return exit_code_of(answer);
   }
   const auto made = parse_json(answer.body);

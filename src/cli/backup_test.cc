@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/cluster_access.h"
 #include "cli/command_line.h"
+#include "cli/connection.h"
 #include "cli/store_files.h"
 #include "client/asking.h"
 #include "manifest/json.h"
@@ -150,14 +150,14 @@ TEST_F(BackupCommands, TakeAClusterBackToTheBackupAndItsRevisionsForward) {
   {
     ServerProcess server(data);
     ASSERT_TRUE(server.answers()) << *read_file(data + ".log");
-    const auto cluster = connect_to_cluster(server.kubeconfig());
+    const auto cluster = connect({.kubeconfig = server.kubeconfig()});
     ASSERT_TRUE(cluster);
-    for (int i = 0; i < 20; ++i) ASSERT_EQ(create_map(**cluster, "before-" + std::to_string(i)), 201);
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(create_map(*cluster->transport, "before-" + std::to_string(i)), 201);
     std::atomic<bool> enough = false;
     std::atomic<int> written = 0;
     std::thread writer([&] {
       for (int i = 0; !enough || i < 10; ++i) {
-        if (create_map(**cluster, "during-" + std::to_string(i)) == 201) ++written;
+        if (create_map(*cluster->transport, "during-" + std::to_string(i)) == 201) ++written;
       }
     });
     while (written < 3) usleep(1'000);
@@ -167,10 +167,10 @@ TEST_F(BackupCommands, TakeAClusterBackToTheBackupAndItsRevisionsForward) {
     ASSERT_EQ(said.exit_code, kExitDone) << said.err;
     ASSERT_TRUE(said.out.starts_with(data + "/backups/story.db\nrevision ")) << said.out;
     const std::string revision = std::to_string(std::stoll(said.out.substr(said.out.find("revision ") + 9)));
-    then = configmaps(**cluster, "?resourceVersion=" + revision + "&resourceVersionMatch=Exact");
+    then = configmaps(*cluster->transport, "?resourceVersion=" + revision + "&resourceVersionMatch=Exact");
     ASSERT_GE(then["items"].items().size(), 23U);
-    for (int i = 0; i < 20; ++i) ASSERT_EQ(create_map(**cluster, "after-" + std::to_string(i)), 201);
-    reached = revision_of(configmaps(**cluster));
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(create_map(*cluster->transport, "after-" + std::to_string(i)), 201);
+    reached = revision_of(configmaps(*cluster->transport));
     ASSERT_GT(reached, std::stoll(revision));
 
     const Said busy = typed({"restore", data + "/backups/story.db", "--data", data, "--replace"});
@@ -191,12 +191,12 @@ TEST_F(BackupCommands, TakeAClusterBackToTheBackupAndItsRevisionsForward) {
 
   ServerProcess server(data);
   ASSERT_TRUE(server.answers()) << *read_file(data + ".log");
-  const auto cluster = connect_to_cluster(server.kubeconfig());
+  const auto cluster = connect({.kubeconfig = server.kubeconfig()});
   ASSERT_TRUE(cluster);
-  const Value now = configmaps(**cluster);
+  const Value now = configmaps(*cluster->transport);
   EXPECT_EQ(now["items"], then["items"]);
   EXPECT_GT(revision_of(now), reached);
-  EXPECT_EQ(create_map(**cluster, "after-0"), 201);
+  EXPECT_EQ(create_map(*cluster->transport, "after-0"), 201);
   EXPECT_EQ(*read_file(data + "/pki/ca.crt"), authority);
 }
 
@@ -234,6 +234,15 @@ TEST_F(BackupCommands, LeaveEverythingWhenTheBackupIsNone) {
   }
   EXPECT_TRUE((*Store::open(data + "/store.db"))->find("a/n/1"));
   EXPECT_FALSE(fs::exists(data + "/store.db.restoring"));
+}
+
+TEST_F(BackupCommands, SayAllThatStandsInTheWayAtOnce) {
+  fs::create_directories(data);
+  store_with("data/store.db", "a/n/1");
+  const Said said = typed({"restore", path("missing.db"), "--data", data});
+  EXPECT_EQ(said.exit_code, kExitFailed);
+  EXPECT_NE(said.err.find("missing.db: is not there"), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("--replace"), std::string::npos) << said.err;
 }
 
 TEST_F(BackupCommands, DoWithoutAServer) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -305,11 +306,32 @@ TEST_F(Cli, WhatDoesNotReachStdoutIsAFailure) {
   EXPECT_EQ(err.find("stdout: cannot be written"), 0u) << err;
 }
 
-TEST_F(Cli, ADemoWhoseReportCannotBeWrittenPrintsNothing) {
-  const Outcome outcome = berth_command({"demo", "--nodes", "10", "--report", "/dev/null/x"});
+TEST_F(Cli, ARunWhoseReportCannotBeWrittenPrintsNothing) {
+  const Outcome outcome = berth_command({"simulate", "run", "--generate", "10", "--report", "/dev/null/x"});
   EXPECT_EQ(outcome.exit_code, kExitBadInput);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("cannot be written"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Cli, ADemoTouchesNoFolderButItsOwn) {
+  std::filesystem::create_directories(path("theirs"));
+  const std::string theirs = file("theirs/precious.txt", "x");
+  const std::string folder = theirs.substr(0, theirs.rfind('/'));
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"demo", "--fresh", "--data", folder}, "something else than a demo"},
+      {{"demo", "--data", theirs}, "folder"},
+      {{"demo", "--data", folder, "--minutes", "500"}, "--minutes times --speed must be 1 to 600"},
+      {{"demo", "--data", folder, "--minutes", "0.01"}, "is no afternoon"},
+      {{"demo", "--data", folder, "--nodes", "9"}, "--nodes"},
+      {{"demo", "--data", folder, "--listen", "nowhere"}, "nowhere"},
+  };
+  for (const auto& [words, complaint] : cases) {
+    const Outcome outcome = berth_command(words);
+    EXPECT_EQ(outcome.exit_code, kExitBadInput) << complaint;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(complaint), std::string::npos) << outcome.err;
+  }
+  EXPECT_TRUE(std::filesystem::exists(theirs));
 }
 
 TEST_F(Cli, NothingThatIsTypedIsIgnored) {

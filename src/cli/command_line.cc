@@ -77,6 +77,7 @@ int parse_and_run(int argc, char** argv) {
   add_queue(app, exit_code);
   add_nodes(app, exit_code);
   add_explain(app, exit_code);
+  add_top(app, exit_code);
   add_logs(app, exit_code);
   add_cancel(app, exit_code);
   add_up(app, exit_code);
@@ -101,8 +102,8 @@ int parse_and_run(int argc, char** argv) {
       "  berth up                                 a control plane here, for kubectl\n"
       "  berth submit --gpus 8 -- ./train         a command as a job, see berth jobs\n"
       "  berth explain job/train-4x7bq            why it waits, or where it runs\n"
-      "  berth demo --report out                  a day of a fleet of 1,000 nodes, with plots\n"
-      "  berth simulate run --generate 200        the same, smaller, with every option\n"
+      "  berth demo                               an afternoon on 1,000 simulated nodes, live\n"
+      "  berth simulate run --generate 200        a day of a fleet in virtual time, in a second\n"
       "  berth scenario scenarios/*.txt           behaviour, written down and checked");
   if (const std::string mistake = unknown_command(app, argc, argv); !mistake.empty()) {
     return complain(Complaints({"berth"}, mistake));

@@ -27,6 +27,7 @@ void add_jobs(CLI::App& berth, int& exit_code);
 void add_queue(CLI::App& berth, int& exit_code);
 void add_nodes(CLI::App& berth, int& exit_code);
 void add_explain(CLI::App& berth, int& exit_code);
+void add_top(CLI::App& berth, int& exit_code);
 void add_logs(CLI::App& berth, int& exit_code);
 void add_cancel(CLI::App& berth, int& exit_code);
 void add_completion(CLI::App& berth, int& exit_code);

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/cluster_access.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/control_plane.h"
 #include "cli/findings.h"
 #include "cli/inputs.h"
@@ -112,7 +112,7 @@ Finding look_at_server(Transport& cluster) {
   call.path = "/readyz";
   const ApiAnswer answer = send_and_wait(cluster, std::move(call));
   if (!answer.ok()) {
-    return {"server", Verdict::kFail, why_not(answer),
+    return {"server", Verdict::kFail, message_of(answer),
             "start `berth up`, or look into log/apiserver.log; an old kubeconfig names an old port"};
   }
   const auto version = asked(cluster, "/version");
@@ -169,9 +169,9 @@ int examine(const std::string& data, const std::string& kubeconfig, const std::s
   if (!served && kubeconfig.empty()) {
     findings.push_back({"server", Verdict::kWarn, "none runs on this folder", "berth up --data " + data});
   } else {
-    const auto cluster = connect_to_cluster(kubeconfig.empty() ? folder.kubeconfig() : kubeconfig);
+    const auto cluster = connect({.kubeconfig = kubeconfig.empty() ? folder.kubeconfig() : kubeconfig});
     if (cluster) {
-      look_at_cluster(**cluster, folder, findings);
+      look_at_cluster(*cluster->transport, folder, findings);
     } else {
       findings.push_back({"server", Verdict::kFail, one_line(cluster.error()),
                           "name another with --kubeconfig; the server writes DIR/kubeconfig when it starts"});

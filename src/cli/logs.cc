@@ -1,21 +1,12 @@
 // `berth logs`: what the pods of a job have said.
-#include <fmt/core.h>
-
-#include <condition_variable>
-#include <cstddef>
-#include <cstdio>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/inputs.h"
-#include "client/asking.h"
+#include "cli/log_printer.h"
 #include "client/work.h"
 
 namespace berth {
@@ -24,103 +15,15 @@ namespace {
 struct Typed {
   ConnectionWish connection;
   std::string name;
-  std::string container;
-  bool follow = false;
+  LogChoice wish;
 };
-
-// With times, because a stream leaves out lines with nothing in them, and with a time none is.
-ApiCall log_call(const std::string& name_space, const std::string& pod, const Typed& typed) {
-  ApiCall call;
-  call.accept = "*/*";
-  call.path = api_path("pods", name_space, pod, "log") + "?timestamps=true";
-  if (typed.follow) call.path += "&follow=true";
-  if (!typed.container.empty()) call.path += "&container=" + percent_encoded(typed.container);
-  return call;
-}
-
-// Reads the logs of several pods at once and prints each line when it comes, after its pod's name if there are several.
-// Every stream ends by itself when its log does.
-class LogPrinter {
- public:
-  explicit LogPrinter(bool several) : several_(several) {}
-
-  void begin(Transport& server, ApiCall call, const std::string& pod) {
-    {
-      const std::scoped_lock lock(mutex_);
-      ++open_;
-    }
-    streams_.push_back(server.stream(
-        std::move(call), [this, pod](std::string_view line) { print(pod, line); },
-        [this, pod](const ApiAnswer& answer) { end(pod, answer); }));
-  }
-
-  int wait() {
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [this] { return open_ == 0; });
-    return exit_code_;
-  }
-
- private:
-  void print(const std::string& pod, std::string_view line) {
-    const std::scoped_lock lock(mutex_);
-    line.remove_prefix(line.find(' ') == std::string_view::npos ? line.size() : line.find(' ') + 1);
-    fmt::print("{}{}\n", several_ ? pod + ": " : "", line);
-    std::fflush(stdout);
-  }
-
-  void end(const std::string& pod, const ApiAnswer& answer) {
-    const std::scoped_lock lock(mutex_);
-    if (!answer.ok()) {
-      const int failure = fail(failure_of(answer, "read the log of pod/" + pod));
-      if (exit_code_ == kExitDone) exit_code_ = failure;
-    }
-    --open_;
-    ended_.notify_all();
-  }
-
-  const bool several_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  int open_ = 0;
-  int exit_code_ = kExitDone;
-  std::vector<std::unique_ptr<ApiStream>> streams_;
-};
-
-Asked<std::vector<std::string>> pods_of(Transport& server, const WorkName& name, const std::string& name_space) {
-  if (name.kind == "pod") return std::vector<std::string>{name.name};
-  const auto job = read_object(server, "jobs.batch", name_space, name.name);
-  if (!job) return std::unexpected(job.error());
-  const auto all = list_objects(server, "pods", name_space);
-  if (!all) return std::unexpected(all.error());
-  std::vector<std::string> pods, waiting;
-  for (const Value& pod : pods_of_job(*all, (*job)["metadata"]["uid"].text())) {
-    (pod["spec"]["nodeName"].is_empty() ? waiting : pods).emplace_back(pod["metadata"]["name"].text());
-  }
-  if (pods.empty()) {
-    return std::unexpected(AskFailure{kExitWaits, name.to_string() + " has no pod that has started; `berth explain " +
-                                                      name.to_string() + "` says why"});
-  }
-  if (!waiting.empty()) {
-    fmt::print(stderr, "{} of its pods have not started and have no log yet\n", waiting.size());
-  }
-  return pods;
-}
 
 int show_logs(const Typed& typed) {
   const auto name = parse_work_name(typed.name);
   if (!name) return complain(name.error());
   const auto server = connect(typed.connection);
   if (!server) return complain(server.error());
-  const auto pods = pods_of(*server->transport, *name, server->name_space);
-  if (!pods) return fail(pods.error());
-  LogPrinter printer(pods->size() > 1);
-  int exit_code = kExitDone;
-  for (const std::string& pod : *pods) {
-    printer.begin(*server->transport, log_call(server->name_space, pod, typed), pod);
-    // What is there already is shown pod by pod; what comes is shown as it comes.
-    if (!typed.follow) exit_code = printer.wait();
-  }
-  return typed.follow ? printer.wait() : exit_code;
+  return print_logs(*server->transport, *name, server->name_space, typed.wish);
 }
 
 }  // namespace
@@ -130,14 +33,15 @@ void add_logs(CLI::App& berth, int& exit_code) {
   const auto typed = std::make_shared<Typed>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
   app.add_option("name", typed->name, "job/NAME or pod/NAME; a name alone is a job's")->required();
-  app.add_option("-c,--container", typed->container, "Container of the pods; default: the only one");
-  app.add_flag("-f,--follow", typed->follow, "Go on until the pods that have started are done");
+  app.add_option("-c,--container", typed->wish.container, "Container of the pods; default: the only one");
+  app.add_flag("-f,--follow", typed->wish.follow, "Go on until the pods that have started are done");
   app.footer(
       "Lines of several pods begin with the pod's name.\n"
       "Exit codes: 0 done, 3 there is none of that name, 7 no pod has started yet.\n"
       "\n"
-      "Example:\n"
-      "  berth logs job/train -f");
+      "Examples:\n"
+      "  berth logs job/train -f\n"
+      "  berth logs pod/train-0-x7k2p -c main");
   app.callback([typed, &exit_code] { exit_code = show_logs(*typed); });
 }
 

@@ -108,6 +108,8 @@ std::vector<Figure> run_figures(const ClusterRun& run) {
   return figures;
 }
 
+}  // namespace
+
 QuantilePlot waits_figure(const ClusterRun& run) {
   QuantilePlot plot{.title = "Waits by queue",
                     .description = "Median and 90th percentile, of the queues with most GPU time",
@@ -165,8 +167,6 @@ ReportTable queue_table(const ClusterRun& run) {
   }
   return table;
 }
-
-}  // namespace
 
 std::string hex(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 

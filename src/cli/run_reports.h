@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "sim/cluster_run.h"
 #include "sim/fill.h"
+#include "sim/report.h"
 
 namespace berth {
 
@@ -23,6 +24,11 @@ Result<std::string> write_fill_report(const std::string& directory, std::span<co
                                       const FillOptions& options, const std::string& command);
 Result<std::string> write_run_report(const std::string& directory, const ClusterRun& run, const Trace& trace,
                                      const RunOptions& options, const std::string& title, const std::string& command);
+
+// Parts of the page of a run.
+QuantilePlot waits_figure(const ClusterRun& run);
+HeatMap waits_over_time(const ClusterRun& run, const Trace& trace);
+ReportTable queue_table(const ClusterRun& run);
 
 // The checkpoints that are printed: 100 % where it was reached, and the end.
 std::vector<std::int64_t> checkpoints_of(const FillOptions& options);

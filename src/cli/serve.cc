@@ -12,9 +12,9 @@
 
 #include "agent/simulated_nodes.h"
 #include "apiserver/api_server.h"
-#include "cli/cluster_access.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
 #include "cli/store_files.h"
@@ -113,8 +113,8 @@ int serve_api(const std::string& data, const std::string& listen_text) {
 // ---- the clients --------------------------------------------------------------------------------------------------------
 
 int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity) {
-  const auto transport = connect_to_cluster(kubeconfig);
-  if (!transport) return complain(transport.error());
+  const auto server = connect({.kubeconfig = kubeconfig});
+  if (!server) return complain(server.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
   LiveSchedulerOptions options;
   options.now = system_wall_clock();
@@ -123,7 +123,8 @@ int schedule(const std::string& kubeconfig, const std::string& journal, const st
   options.journal_folder = journal;
   options.log = log_line;
   // Whoever lost the lease may know things that are no longer so; the next process begins from what is true then.
-  const auto scheduler = LiveScheduler::start(**transport, *alarm, std::move(options), [] { std::_Exit(kExitFailed); });
+  const auto scheduler =
+      LiveScheduler::start(*server->transport, *alarm, std::move(options), [] { std::_Exit(kExitFailed); });
   run_until_killed();
 }
 
@@ -137,14 +138,14 @@ Result<std::vector<Value>> simulated_nodes(const std::string& text) {
 int run_nodes(const std::string& kubeconfig, const std::string& nodes_text, const std::string& logs) {
   auto nodes = simulated_nodes(nodes_text);
   if (!nodes) return complain(nodes.error());
-  const auto transport = connect_to_cluster(kubeconfig);
-  if (!transport) return complain(transport.error());
+  const auto server = connect({.kubeconfig = kubeconfig});
+  if (!server) return complain(server.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
   SimulatedNodesOptions options;
   options.now = system_wall_clock();
   options.seed = random_number();
   options.log_folder = logs;
-  const auto agent = SimulatedNodes::start(**transport, *alarm, std::move(*nodes), std::move(options));
+  const auto agent = SimulatedNodes::start(*server->transport, *alarm, std::move(*nodes), std::move(options));
   run_until_killed();
 }
 

@@ -1,25 +1,26 @@
-// What is there: `berth jobs`, `berth queue`, `berth nodes`, and why it is so: `berth explain`.
+// What is there: `berth jobs`, `berth queue`, `berth nodes`.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/wording.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/inputs.h"
-#include "client/account.h"
+#include "cli/lookup.h"
+#include "cli/output_options.h"
+#include "cli/viewing.h"
 #include "client/asking.h"
 #include "client/listing.h"
 #include "client/node_map.h"
 #include "client/queue_tree.h"
 #include "client/work.h"
+#include "client/work_choice.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -27,146 +28,136 @@ namespace {
 
 struct Typed {
   ConnectionWish connection;
+  OutputWish output;
+  WorkWish wish;  // of queues and nodes only the names and the labels
   bool all_namespaces = false;
-  std::string queue;
-  std::string output = "table";
-  std::vector<std::string> names;
+  bool watch = false;
 };
 
-Asked<std::vector<Work>> see_work(Transport& server, const std::string& name_space) {
-  const auto jobs = list_objects(server, "jobs.batch", name_space);
-  if (!jobs) return std::unexpected(jobs.error());
-  const auto pods = list_objects(server, "pods", name_space);
-  if (!pods) return std::unexpected(pods.error());
-  return read_work(*jobs, *pods);
+void add_view_options(CLI::App& app, Typed& typed, Namespaced namespaced) {
+  add_connection_options(app, typed.connection, namespaced);
+  app.add_option("-l,--selector", typed.wish.labels, "Only those with such labels: team=vision,stage!=test");
+  app.add_flag("-w,--watch", typed.watch, "Go on, with a line for each that changes");
+  add_output_options(app, typed.output);
 }
 
-AskFailure no_such_queue(const std::string& name, const std::vector<Value>& queues) {
-  std::vector<std::string_view> known;
-  for (const Value& queue : queues) known.push_back(queue["metadata"]["name"].text());
-  const std::string_view near = nearest_word(name, known);
-  std::string text = "there is no queue " + quote(name);
-  text += near.empty() ? "" : "; did you mean " + std::string(near) + "?";
-  return {kExitNotFound, text + " `berth queue` shows all"};
+std::vector<Value> with_labels(const std::vector<Value>& objects, const LabelSelector& labels) {
+  std::vector<Value> chosen = objects;
+  std::erase_if(chosen, [&](const Value& each) { return !labels.matches(each["metadata"]["labels"]); });
+  return chosen;
 }
 
-bool is_queue(const std::string& name, const std::vector<Value>& queues) {
-  return std::ranges::any_of(queues, [&](const Value& queue) { return queue["metadata"]["name"].text() == name; });
+int say_nothing(const std::string& text) {
+  fmt::print(stderr, "{}\n", text);
+  return kExitDone;
 }
 
-// ---- berth jobs -------------------------------------------------------------------------------------------------------
+// ---- berth jobs -----------------------------------------------------------------------------------------------------
+
+std::string no_jobs(const Typed& typed, const std::string& name_space) {
+  const WorkWish& wish = typed.wish;
+  std::string text = "No jobs";
+  if (!wish.queue.empty()) text += " of queue " + wish.queue;
+  if (!wish.labels.empty() || !wish.states.empty()) text += " that are asked for";
+  if (name_space.empty()) return text + " in any namespace.";
+  return text + " in namespace " + name_space + "; -A shows all namespaces.";
+}
+
+// Perhaps there is no such queue, or no such namespace; whoever may not know is not told.
+int say_no_jobs(Transport& server, const Typed& typed, const std::string& name_space) {
+  if (!typed.wish.queue.empty()) {
+    const auto queues = list_objects(server, "queues.berth.dev", "");
+    if (queues && !is_named_among(typed.wish.queue, *queues)) {
+      return fail(no_such("queue", typed.wish.queue, *queues, "`berth queue`"));
+    }
+  }
+  const auto known = name_space.empty() ? Asked<Value>() : read_object(server, "namespaces", "", name_space);
+  if (!known && known.error().exit_code == kExitNotFound) {
+    const auto all = list_objects(server, "namespaces", "");
+    return fail(no_such("namespace", name_space, all ? *all : std::vector<Value>(), "`kubectl get namespaces`"));
+  }
+  return say_nothing(no_jobs(typed, name_space));
+}
+
+Asked<std::vector<Work>> chosen_work(const WorkChoice& choice, std::vector<Work> work, const std::string& name_space) {
+  if (const auto missing = choice.missing_from(work); !missing.empty()) {
+    const std::string near = nearest_work(missing.front(), work);
+    std::string text = "there is no " + missing.front().to_string();
+    text += name_space.empty() ? " in any namespace" : " in namespace " + name_space;
+    text += near.empty() ? "; `berth jobs -A` shows all" : "; did you mean " + near + "?";
+    return std::unexpected(AskFailure{kExitNotFound, std::move(text)});
+  }
+  return choice.of(std::move(work));
+}
 
 int show_jobs(const Typed& typed) {
-  const auto format = parse_output_format(typed.output);
-  if (!format) return complain(format.error());
+  Complaints complaints;
+  const auto style = output_style(typed.output);
+  if (!style) complaints.add_all(style.error());
+  const auto choice = parse_work_wish(typed.wish);
+  if (!choice) complaints.add_all(choice.error());
+  if (!complaints.empty()) return complain(complaints);
   const auto server = connect(typed.connection);
   if (!server) return complain(server.error());
   const std::string name_space = typed.all_namespaces ? "" : server->name_space;
-  auto work = see_work(*server->transport, name_space);
-  if (!work) return fail(work.error());
-  if (!typed.queue.empty()) std::erase_if(*work, [&](const Work& each) { return each.queue != typed.queue; });
-  if (work->empty() && !typed.queue.empty()) {
-    const auto queues = list_objects(*server->transport, "queues.berth.dev", "");
-    if (queues && !is_queue(typed.queue, *queues)) return fail(no_such_queue(typed.queue, *queues));
-  }
-  fmt::print("{}", list_work(*work, typed.all_namespaces, system_wall_clock()()).to_text(*format));
-  if (work->empty()) {
-    fmt::print(stderr, "No jobs{}{}.\n", typed.queue.empty() ? "" : " of queue " + typed.queue,
-               name_space.empty() ? " in any namespace" : " in namespace " + name_space + "; -A shows all namespaces");
-  }
-  return kExitDone;
+  ListingView view;
+  view.kinds = {{"jobs.batch", name_space}, {"pods", name_space}};
+  view.style = *style;
+  view.watch = typed.watch;
+  view.listing = [&](const SeenObjects& seen) -> Asked<Listing> {
+    const auto work = chosen_work(*choice, read_work(seen[0], seen[1]), name_space);
+    if (!work) return std::unexpected(work.error());
+    return list_work(*work, typed.all_namespaces, system_wall_clock()());
+  };
+  view.nothing = [&] { return say_no_jobs(*server->transport, typed, name_space); };
+  return show_view(*server->transport, view);
 }
 
-// ---- berth queue ------------------------------------------------------------------------------------------------------
+// ---- berth queue, berth nodes ---------------------------------------------------------------------------------------
+
+struct NamedKind {
+  std::string what;             // "queue"
+  std::vector<SeenKind> kinds;  // the first has the names and the labels
+  std::string remedy;           // shows all of them
+  Listing (*listing)(const SeenObjects&);
+};
+
+int show_named(const Typed& typed, const NamedKind& kind) {
+  Complaints complaints;
+  const auto style = output_style(typed.output);
+  if (!style) complaints.add_all(style.error());
+  const auto labels = parse_label_option(typed.wish.labels);
+  if (!labels) complaints.add_all(labels.error());
+  if (!complaints.empty()) return complain(complaints);
+  const auto server = connect(typed.connection);
+  if (!server) return complain(server.error());
+  ListingView view;
+  view.kinds = kind.kinds;
+  view.style = *style;
+  view.watch = typed.watch;
+  view.listing = [&](const SeenObjects& seen) -> Asked<Listing> {
+    SeenObjects chosen = seen;
+    auto named = only_named(std::move(chosen[0]), typed.wish.names, kind.what, kind.remedy);
+    if (!named) return std::unexpected(named.error());
+    chosen[0] = with_labels(*named, *labels);
+    return kind.listing(chosen);
+  };
+  view.nothing = [&] {
+    return say_nothing("There are no " + kind.what + "s" + (typed.wish.labels.empty() ? "." : " with such labels."));
+  };
+  return show_view(*server->transport, view);
+}
 
 int show_queues(const Typed& typed) {
-  const auto format = parse_output_format(typed.output);
-  if (!format) return complain(format.error());
-  const auto server = connect(typed.connection);
-  if (!server) return complain(server.error());
-  auto queues = list_objects(*server->transport, "queues.berth.dev", "");
-  if (!queues) return fail(queues.error());
-  for (const std::string& name : typed.names) {
-    if (!is_queue(name, *queues)) return fail(no_such_queue(name, *queues));
-  }
-  if (!typed.names.empty()) {
-    std::erase_if(*queues, [&](const Value& queue) {
-      return std::ranges::find(typed.names, queue["metadata"]["name"].text()) == typed.names.end();
-    });
-  }
-  fmt::print("{}", list_queues(*queues).to_text(*format));
-  if (queues->empty()) fmt::print(stderr, "There are no queues.\n");
-  return kExitDone;
+  return show_named(typed, {"queue", {{"queues.berth.dev"}}, "`berth queue`", [](const SeenObjects& seen) {
+                              return list_queues(seen[0]);
+                            }});
 }
-
-// ---- berth nodes ------------------------------------------------------------------------------------------------------
 
 int show_nodes(const Typed& typed) {
-  const auto format = parse_output_format(typed.output);
-  if (!format) return complain(format.error());
-  const auto server = connect(typed.connection);
-  if (!server) return complain(server.error());
-  const auto nodes = list_objects(*server->transport, "nodes", "");
-  if (!nodes) return fail(nodes.error());
-  const auto pods = list_objects(*server->transport, "pods", "");
-  if (!pods) return fail(pods.error());
-  fmt::print("{}", list_nodes(*nodes, *pods).to_text(*format));
-  if (nodes->empty()) fmt::print(stderr, "There are no nodes.\n");
-  return kExitDone;
-}
-
-// ---- berth explain ----------------------------------------------------------------------------------------------------
-
-// The job or pod; a name that is not there comes with the one that may have been meant.
-Asked<Work> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
-  const auto object = read_object(server, name.qualified(), name_space, name.name);
-  if (!object) {
-    AskFailure failure = object.error();
-    if (failure.exit_code != kExitNotFound) return std::unexpected(std::move(failure));
-    const auto others = see_work(server, name_space);
-    const std::string near = others ? nearest_work(name, *others) : "";
-    failure.text = "there is no " + name.to_string() + " in namespace " + name_space;
-    failure.text += near.empty() ? "; `berth jobs -A` shows all" : "; did you mean " + near + "?";
-    return std::unexpected(std::move(failure));
-  }
-  if (name.kind == "pod") return read_pod_work(*object);
-  const auto pods = list_objects(server, "pods", name_space);
-  if (!pods) return std::unexpected(pods.error());
-  std::vector<Work> work = read_work({*object}, pods_of_job(*pods, (*object)["metadata"]["uid"].text()));
-  return std::move(work.front());
-}
-
-int explain(const Typed& typed) {
-  const auto format = parse_output_format(typed.output);
-  if (!format) return complain(format.error());
-  const auto name = parse_work_name(typed.names.front());
-  if (!name) return complain(name.error());
-  const auto server = connect(typed.connection);
-  if (!server) return complain(server.error());
-  const auto work = see_one(*server->transport, *name, server->name_space);
-  if (!work) return fail(work.error());
-
-  // Not everybody may look into other namespaces; what waits there stays unsaid then.
-  auto others = see_work(*server->transport, "");
-  const bool all_seen = others.has_value();
-  if (!all_seen && others.error().exit_code == kExitForbidden)
-    others = see_work(*server->transport, server->name_space);
-  if (!others) return fail(others.error());
-  const auto queues = list_objects(*server->transport, "queues.berth.dev", "");
-  const bool unknown_queues = !queues && queues.error().exit_code != kExitForbidden;
-  if (unknown_queues && queues.error().exit_code != kExitNotFound) return fail(queues.error());
-  const Account account =
-      account_of(*work, *others, all_seen, queues ? *queues : std::vector<Value>(), system_wall_clock()());
-  if (*format == OutputFormat::kJson || *format == OutputFormat::kYaml) {
-    fmt::print("{}", facts_to_text(account.facts, *format));
-  } else {
-    fmt::print("{}", *format == OutputFormat::kName ? work->name.to_string() + "\n" : account.text);
-  }
-  return account.waits ? kExitWaits : kExitDone;
-}
-
-void add_output(CLI::App& app, Typed& typed) {
-  app.add_option("-o,--output", typed.output, "table, wide, json, yaml or name")->capture_default_str();
+  return show_named(typed, {"node", {{"nodes"}, {"pods"}}, "`berth nodes`", [](const SeenObjects& seen) {
+                              return list_nodes(seen[0], seen[1]);
+                            }});
 }
 
 }  // namespace
@@ -174,54 +165,55 @@ void add_output(CLI::App& app, Typed& typed) {
 void add_jobs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("jobs", "Show jobs, where they run and why they wait");
   const auto typed = std::make_shared<Typed>();
-  add_connection_options(app, typed->connection, Namespaced::kYes);
+  app.add_option("name", typed->wish.names, "Only these: job/NAME or pod/NAME; a name alone is a job's");
   app.add_flag("-A,--all-namespaces", typed->all_namespaces, "Of all namespaces");
-  app.add_option("-q,--queue", typed->queue, "Only of this queue");
-  add_output(app, *typed);
+  app.add_option("-q,--queue", typed->wish.queue, "Only of this queue");
+  app.add_option("--state", typed->wish.states,
+                 "Only waiting, suspended, starting, running, ending, succeeded or failed ones; several with commas");
+  app.add_option("--sort-by", typed->wish.sort_by,
+                 "name, age (oldest first), gpus (most first), state, queue or wait (longest first)");
+  app.add_flag("--reverse", typed->wish.reverse, "The other way round");
+  add_view_options(app, *typed, Namespaced::kYes);
   app.footer(
       "PODS: those that run or are done, of all. GPUS: of all pods that run at once. Pods without a Job are shown "
       "too.\n"
+      "-w shows all, then a line for each that changes, with the state gone for what was deleted; with -o json each "
+      "is\n"
+      "one line.\n"
       "\n"
-      "Example:\n"
-      "  berth jobs -A -q default -o wide");
+      "Examples:\n"
+      "  berth jobs -A -q default -o wide\n"
+      "  berth jobs --state waiting --sort-by wait\n"
+      "  berth jobs train-1 -w");
   app.callback([typed, &exit_code] { exit_code = show_jobs(*typed); });
 }
 
 void add_queue(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("queue", "Show the queues as a tree, and how much waits and runs in each");
   const auto typed = std::make_shared<Typed>();
-  add_connection_options(app, typed->connection, Namespaced::kNo);
-  app.add_option("name", typed->names, "Only these queues");
-  add_output(app, *typed);
-  app.footer("Example:\n  berth queue -o wide");
+  app.add_option("name", typed->wish.names, "Only these queues");
+  add_view_options(app, *typed, Namespaced::kNo);
+  app.footer(
+      "STATE: nothing starts from a queue that is held, nor from those below it.\n"
+      "\n"
+      "Examples:\n"
+      "  berth queue -o wide\n"
+      "  berth queue research -w");
   app.callback([typed, &exit_code] { exit_code = show_queues(*typed); });
 }
 
 void add_nodes(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("nodes", "Show the nodes and a map of their GPUs");
   const auto typed = std::make_shared<Typed>();
-  add_connection_options(app, typed->connection, Namespaced::kNo);
-  add_output(app, *typed);
+  app.add_option("name", typed->wish.names, "Only these nodes");
+  add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
       "A GPU is # when it is taken, + when a part of it is, . when it is free. FREE: those wholly free, of all.\n"
       "\n"
-      "Example:\n"
-      "  berth nodes -o wide");
+      "Examples:\n"
+      "  berth nodes -o wide\n"
+      "  berth nodes -l nvidia.com/gpu.product=H100 -w");
   app.callback([typed, &exit_code] { exit_code = show_nodes(*typed); });
-}
-
-void add_explain(CLI::App& berth, int& exit_code) {
-  CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
-  const auto typed = std::make_shared<Typed>();
-  add_connection_options(app, typed->connection, Namespaced::kYes);
-  app.add_option("name", typed->names, "job/NAME or pod/NAME; a name alone is a job's")->required()->expected(1);
-  add_output(app, *typed);
-  app.footer(
-      "Exit codes: 0 it has a place or has ended, 3 there is none of that name, 7 it waits.\n"
-      "\n"
-      "Example:\n"
-      "  berth explain job/train");
-  app.callback([typed, &exit_code] { exit_code = explain(*typed); });
 }
 
 }  // namespace berth

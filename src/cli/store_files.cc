@@ -67,11 +67,14 @@ bool is_in_use(const std::string& store_path) {
 }
 
 Result<PutBack> put_back(const std::string& backup, const std::string& store_path, bool replace, Time now) {
-  if (is_in_use(store_path)) return in_use(store_path);
+  Complaints obstacles;
+  if (!is_there(backup)) obstacles.add({backup, 0, 0}, "is not there; name a file that `berth backup` made");
+  if (is_in_use(store_path)) obstacles.add_all(in_use(store_path));
   if (is_there(store_path) && !replace) {
-    return Complaints({store_path, 0, 0},
-                      "is there already; with --replace it is kept beside the restored one, under another name");
+    obstacles.add({store_path, 0, 0},
+                  "is there already; with --replace it is kept beside the restored one, under another name");
   }
+  if (!obstacles.empty()) return obstacles;
   const std::string fresh = store_path + ".restoring";
   std::error_code ignored;
   for (const char* const ending : {"", "-journal"}) fs::remove(fresh + ending, ignored);

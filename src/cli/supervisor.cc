@@ -36,6 +36,8 @@ std::string how_it_ended(int status) {
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
+  // Connections and files of the parent are none of the child's business.
+  close_range(STDERR_FILENO + 1, ~0U, 0);
   execv("/proc/self/exe", arguments);
   _exit(127);
 }

@@ -139,6 +139,11 @@ Value facts_of(const Work& work, const std::vector<const Work*>& older, bool see
 
 }  // namespace
 
+std::string Account::text_in_color() const {
+  const std::size_t at = text.find(": " + state) + 2;
+  return text.substr(0, at) + colored_state(state) + text.substr(at + state.size());
+}
+
 Account account_of(const Work& work, const std::vector<Work>& others, bool others_are_all,
                    const std::vector<Value>& queues, Time now) {
   const std::vector<const Value*> way = queue_and_parents(queues, work.queue);
@@ -162,6 +167,7 @@ Account account_of(const Work& work, const std::vector<Work>& others, bool other
     lines.add("older", older_in_words(work, older, others_are_all, now));
   }
   account.text = std::move(lines).text();
+  account.state = name_of(work.state);
   account.facts = facts_of(work, older, others_are_all, hold);
   return account;
 }

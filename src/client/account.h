@@ -14,6 +14,10 @@ struct Account {
   std::string text;  // lines for people
   Value facts;       // the same for programs
   bool waits = false;
+  std::string state;
+
+  // The state, where it stands in the first line, in its colour.
+  std::string text_in_color() const;
 };
 
 // `others` is all work that could be seen, `work` may be among it; whether that was everybody's is `others_are_all`.

@@ -21,14 +21,6 @@ std::string_view remedy_for(int exit_code, int status, std::string_view message)
   return "";
 }
 
-// What the server said, whole: a refusal's remedy often stands at its end.
-std::string message_of(const ApiAnswer& answer) {
-  if (answer.status == 0) return printable(answer.body);
-  const Result<Value> status = parse_json(answer.body);
-  const std::string_view message = status ? (*status)["message"].text() : std::string_view();
-  return message.empty() ? text_of_failure(answer) : printable(message);
-}
-
 Asked<Value> answer_of(Transport& transport, ApiCall call, std::string_view what) {
   const ApiAnswer answer = send_and_wait(transport, std::move(call));
   if (!answer.ok()) return std::unexpected(failure_of(answer, what));
@@ -68,15 +60,24 @@ int exit_code_of(const ApiAnswer& answer) {
   }
 }
 
+std::string message_of(const ApiAnswer& answer) {
+  if (answer.status == 0) return printable(answer.body);
+  const Result<Value> status = parse_json(answer.body);
+  const std::string_view message = status ? (*status)["message"].text() : std::string_view();
+  return message.empty() ? text_of_failure(answer) : printable(message);
+}
+
 AskFailure failure_of(const ApiAnswer& answer, std::string_view what) {
   const int exit_code = exit_code_of(answer);
   std::string text = "cannot " + std::string(what) + ": " + message_of(answer);
-  text += remedy_for(exit_code, answer.status, text);
+  std::string_view remedy = remedy_for(exit_code, answer.status, text);
+  if (text.ends_with('?') && !remedy.empty()) remedy.remove_prefix(1);  // its semicolon
+  text += remedy;
   return {exit_code, std::move(text)};
 }
 
-Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space) {
-  std::vector<Value> objects;
+Asked<void> for_each_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                            const std::function<void(Value&)>& visit) {
   std::string continue_at;
   do {
     ApiCall call;
@@ -84,9 +85,17 @@ Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qu
     if (!continue_at.empty()) call.path += "&continue=" + percent_encoded(continue_at);
     Asked<Value> page = answer_of(transport, std::move(call), what_of("list", qualified, ""));
     if (!page) return std::unexpected(page.error());
-    for (Value& each : page->at("items").edit_items()) objects.push_back(std::move(each));
+    for (Value& each : page->at("items").edit_items()) visit(each);
     continue_at = (*page)["metadata"]["continue"].text();
   } while (!continue_at.empty());
+  return {};
+}
+
+Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space) {
+  std::vector<Value> objects;
+  const auto done =
+      for_each_object(transport, qualified, name_space, [&](Value& each) { objects.push_back(std::move(each)); });
+  if (!done) return std::unexpected(done.error());
   return objects;
 }
 
@@ -97,11 +106,20 @@ Asked<Value> read_object(Transport& transport, std::string_view qualified, std::
   return answer_of(transport, std::move(call), what_of("read", qualified, name));
 }
 
+Asked<void> may_list_objects(Transport& transport, std::string_view qualified, std::string_view name_space) {
+  ApiCall call;
+  call.path = api_path(qualified, name_space) + "?limit=1";
+  const Asked<Value> page = answer_of(transport, std::move(call), what_of("list", qualified, ""));
+  if (!page) return std::unexpected(page.error());
+  return {};
+}
+
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                           const Value& object) {
+                           const Value& object, Creation creation) {
   ApiCall call;
   call.method = "POST";
   call.path = api_path(qualified, name_space) + "?fieldManager=berth&fieldValidation=Strict";
+  if (creation == Creation::kOnlyChecked) call.path += "&dryRun=All";
   call.body = to_json(object);
   return answer_of(transport, std::move(call), what_of("submit", qualified, object["metadata"]["name"].text()));
 }

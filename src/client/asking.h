@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,15 +29,23 @@ using Asked = std::expected<T, AskFailure>;
 
 // Of an answer that is not ok().
 int exit_code_of(const ApiAnswer& answer);
+// What the server said, or why it said nothing, whole: a refusal's remedy often stands at its end. One line.
+std::string message_of(const ApiAnswer& answer);
 // `what` was wanted: "list jobs".
 AskFailure failure_of(const ApiAnswer& answer, std::string_view what);
 
 // All objects of a kind; an empty namespace: of all namespaces.
 Asked<std::vector<Value>> list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
+// The same, page by page, for those who need not keep them all.
+Asked<void> for_each_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                            const std::function<void(Value&)>& visit);
 Asked<Value> read_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                          std::string_view name);
+// Whether a watch of them could begin at all.
+Asked<void> may_list_objects(Transport& transport, std::string_view qualified, std::string_view name_space);
+enum class Creation : bool { kDone, kOnlyChecked };  // the latter by the server's dry run
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
-                           const Value& object);
+                           const Value& object, Creation creation = Creation::kDone);
 // What it owns is deleted after it.
 Asked<Value> delete_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            std::string_view name);

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "base/wording.h"
+#include "client/listing.h"
 #include "manifest/labels.h"
+#include "manifest/schema.h"
 #include "manifest/yaml.h"
 #include "model/quantity.h"
 
@@ -65,6 +68,19 @@ bool is_work(const Value& object) {
   return (version == "batch/v1" && kind == "Job") || (version == "v1" && kind == "Pod");
 }
 
+// Of a document; empty: it is a Job or a Pod with a name.
+std::string what_is_wrong(const Value& object) {
+  const Value& metadata = object["metadata"];
+  if (!is_work(object)) {
+    return "it is a " + quote(object["apiVersion"].text()) + " " + quote(object["kind"].text()) +
+           "; submit takes Jobs (batch/v1) and Pods (v1), `kubectl apply -f` takes the others";
+  }
+  if (metadata["name"].is_empty() && metadata["generateName"].is_empty()) {
+    return "a " + std::string(object["kind"].text()) + " has no name; write metadata.name";
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<Value> job_of(const JobRequest& request) {
@@ -117,16 +133,26 @@ Result<std::vector<Value>> work_in_manifest(std::string_view text, const std::st
     }
   }
   Complaints complaints;
-  for (Value& each : work) {
-    const Value& metadata = each["metadata"];
-    if (!is_work(each)) {
-      complaints.add({file}, "it has a " + quote(each["apiVersion"].text()) + " " + quote(each["kind"].text()) +
-                                 "; submit takes Jobs (batch/v1) and Pods (v1), `kubectl apply -f` takes the others");
-    } else if (metadata["name"].is_empty() && metadata["generateName"].is_empty()) {
-      complaints.add({file}, "a " + std::string(each["kind"].text()) + " has no name; write metadata.name");
-    } else if (!queue.empty()) {
-      each.at("metadata").at("labels").set(kQueueLabel, queue);
+  std::map<std::string, std::size_t> numbers;  // of names
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    Value& each = work[i];
+    const std::string which = work.size() == 1 ? "" : "object " + std::to_string(i + 1) + ": ";
+    if (const std::string wrong = what_is_wrong(each); !wrong.empty()) {
+      complaints.add({file}, which + wrong);
+      continue;
     }
+    const Value& metadata = each["metadata"];
+    const std::string name =
+        std::string(each["kind"].text()) + " " + std::string(metadata["name"].text(metadata["generateName"].text()));
+    for (const SchemaComplaint& complaint : check_fields(type_named(each["kind"].text()), each)) {
+      complaints.add({file}, printable(which + name + ": " + complaint.message));
+    }
+    const std::string place = name + " " + std::string(metadata["namespace"].text());
+    if (const auto [at, is_new] = numbers.try_emplace(place, i + 1); !is_new && !metadata["name"].is_empty()) {
+      complaints.add({file}, printable(which + name) + " stands there already, as object " +
+                                 std::to_string(at->second) + "; name one of them otherwise");
+    }
+    if (!queue.empty()) each.at("metadata").at("labels").set(kQueueLabel, queue);
   }
   if (work.empty()) complaints.add({file}, "there is nothing in it; write a Job (batch/v1) or a Pod (v1)");
   if (!complaints.empty()) return complaints;

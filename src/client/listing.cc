@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/wording.h"
+#include "client/text_width.h"
 #include "manifest/json.h"
 #include "manifest/yaml.h"
 
@@ -19,36 +20,21 @@ constexpr std::array<std::pair<std::string_view, OutputFormat>, 5> kFormats = {{
                                                                                 {"yaml", OutputFormat::kYaml},
                                                                                 {"name", OutputFormat::kName}}};
 
-// Characters, which is not bytes. PRE: well-formed, as printable() leaves it.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string table_of(const Listing& listing, bool wide) {
-  std::vector<std::vector<std::string>> lines(listing.rows.size() + 1);
-  for (std::size_t column = 0; column < listing.columns.size(); ++column) {
-    if (listing.columns[column].shown_in == (wide ? ShownIn::kNarrow : ShownIn::kWide)) continue;
-    lines[0].push_back(listing.columns[column].title);
-    for (std::size_t row = 0; row < listing.rows.size(); ++row) {
-      lines[row + 1].push_back(printable(listing.rows[row].cells[column]));
-    }
-  }
-  std::vector<std::size_t> widths(lines[0].size());
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      text += line[i] + std::string(widths[i] - width_of(line[i]) + 3, ' ');
-    }
-    while (text.ends_with(' ')) text.pop_back();
-    out += text + '\n';
-  }
-  return out;
-}
+constexpr std::string_view kRed = "31", kGreen = "32", kYellow = "33", kGrey = "90";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kColors = {{{"running", kGreen},
+                                                                                    {"ready", kGreen},
+                                                                                    {"open", kGreen},
+                                                                                    {"ok", kGreen},
+                                                                                    {"starting", kYellow},
+                                                                                    {"waiting", kYellow},
+                                                                                    {"suspended", kYellow},
+                                                                                    {"held", kYellow},
+                                                                                    {"warn", kYellow},
+                                                                                    {"failed", kRed},
+                                                                                    {"not-ready", kRed},
+                                                                                    {"FAIL", kRed},
+                                                                                    {"succeeded", kGrey},
+                                                                                    {"gone", kGrey}}};
 
 }  // namespace
 
@@ -59,18 +45,78 @@ Result<OutputFormat> parse_output_format(std::string_view text) {
   return Complaints({"-o"}, quote(text) + " is no output format; write table, wide, json, yaml or name");
 }
 
-std::string Listing::to_text(OutputFormat format) const {
-  if (format == OutputFormat::kName) {
-    std::string out;
-    for (const ListingRow& row : rows) out += row.name + '\n';
+TableLines::TableLines(std::vector<ListingColumn> columns, OutputStyle style)
+    : columns_(std::move(columns)), style_(style) {
+  for (const ListingColumn& column : columns_) widths_.push_back(columns_of(column.title));
+}
+
+bool TableLines::shows(std::size_t column) const {
+  return columns_[column].shown_in != (style_.format == OutputFormat::kWide ? ShownIn::kNarrow : ShownIn::kWide);
+}
+
+void TableLines::make_room(const std::vector<ListingRow>& rows) {
+  for (const ListingRow& row : rows) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (shows(i)) widths_[i] = std::max(widths_[i], columns_of(printable(row.cells[i])));
+    }
+  }
+}
+
+std::string TableLines::padded(const std::vector<std::string>& cells, bool colors) const {
+  std::string text;
+  std::size_t owed = 0;  // spaces before the next cell; none after the last
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!shows(i)) continue;
+    const std::size_t columns = columns_of(cells[i]);
+    if (columns > 0) {
+      text.append(owed, ' ');
+      owed = 0;
+      text += colors && columns_[i].of_states ? colored_state(cells[i]) : cells[i];
+    }
+    owed += widths_[i] + 3 - std::min(widths_[i], columns);
+  }
+  return text + "\n";
+}
+
+std::string TableLines::header() const {
+  std::vector<std::string> titles;
+  for (const ListingColumn& column : columns_) titles.push_back(column.title);
+  return padded(titles, false);
+}
+
+std::string TableLines::line(const ListingRow& row) const {
+  std::vector<std::string> cells;
+  for (const std::string& cell : row.cells) cells.push_back(printable(cell));
+  return padded(cells, style_.colors);
+}
+
+std::string colored_state(std::string_view word) {
+  const std::size_t comma = word.find(',');
+  const auto* const found =
+      std::ranges::find(kColors, word.substr(0, comma), &std::pair<std::string_view, std::string_view>::first);
+  if (found == kColors.end()) return std::string(word);
+  // A node that is ready and cordoned takes nothing.
+  const bool qualified = comma != std::string_view::npos && found->second == kGreen;
+  return "\x1b[" + std::string(qualified ? kYellow : found->second) + "m" + std::string(word) + "\x1b[0m";
+}
+
+std::string Listing::to_text(OutputStyle style) const {
+  std::string out;
+  if (style.format == OutputFormat::kName) {
+    for (const ListingRow& row : rows) out += printable(row.name) + '\n';
     return out;
   }
-  if (format == OutputFormat::kJson || format == OutputFormat::kYaml) {
+  if (style.format == OutputFormat::kJson || style.format == OutputFormat::kYaml) {
     Value items = Value::list();
     for (const ListingRow& row : rows) items.push_back(row.facts);
-    return facts_to_text(Value::map_of({{"items", std::move(items)}}), format);
+    return facts_to_text(Value::map_of({{"items", std::move(items)}}), style.format);
   }
-  return rows.empty() ? std::string() : table_of(*this, format == OutputFormat::kWide);
+  if (rows.empty()) return out;
+  TableLines lines(columns, style);
+  lines.make_room(rows);
+  out = lines.header();
+  for (const ListingRow& row : rows) out += lines.line(row);
+  return out;
 }
 
 std::string facts_to_text(const Value& facts, OutputFormat format) {
@@ -95,17 +141,10 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string shortened(std::string_view text, std::size_t characters_max) {
+std::string shortened(std::string_view text, std::size_t columns_max) {
   std::string whole = printable(text);
-  if (width_of(whole) <= characters_max) return whole;
-  std::string out;
-  std::string_view rest = whole;
-  for (std::size_t i = 0; i + 3 < characters_max; ++i) {
-    const std::size_t bytes = std::max<std::size_t>(utf8_character(rest), 1);
-    out += rest.substr(0, bytes);
-    rest.remove_prefix(bytes);
-  }
-  return out + "...";
+  if (columns_of(whole) <= columns_max) return whole;
+  return std::string(beginning_of(whole, columns_max - std::min<std::size_t>(columns_max, 3))) + "...";
 }
 
 }  // namespace berth

@@ -132,7 +132,7 @@ Listing list_nodes(const std::vector<Value>& nodes, const std::vector<Value>& po
                      {"GPUS"},
                      {"FREE"},
                      {"PODS"},
-                     {"STATE"},
+                     {"STATE", ShownIn::kBoth, true},
                      {"CPU", ShownIn::kWide},
                      {"MEMORY", ShownIn::kWide}};
   for (const Value& node : nodes) {

@@ -39,14 +39,15 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
                order.empty() ? "-" : order,
                std::to_string(pending),
                std::to_string(running),
-               hold ? "yes" : "no",
+               hold ? "held" : "open",
                submitters_of(queue)};
   row.facts = Value::map_of({{"name", name},
                              {"parent", parent},
                              {"order", order},
                              {"pending", pending},
                              {"running", running},
-                             {"hold", hold}});
+                             {"hold", hold},
+                             {"state", hold ? "held" : "open"}});
   if (!spec["submitters"].is_empty()) row.facts.set("submitters", spec["submitters"]);
   return row;
 }
@@ -62,8 +63,13 @@ Listing list_queues(const std::vector<Value>& queues) {
     children[names.contains(parent) ? parent : ""][queue["metadata"]["name"].text()] = &queue;
   }
   Listing listing;
-  listing.columns = {
-      {"NAME"}, {"PARENT"}, {"ORDER"}, {"PENDING"}, {"RUNNING"}, {"HOLD"}, {"SUBMITTERS", ShownIn::kWide}};
+  listing.columns = {{"NAME"},
+                     {"PARENT"},
+                     {"ORDER"},
+                     {"PENDING"},
+                     {"RUNNING"},
+                     {"STATE", ShownIn::kBoth, true},
+                     {"SUBMITTERS", ShownIn::kWide}};
   struct Step {
     const Value* queue;
     std::size_t depth;

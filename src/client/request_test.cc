@@ -101,6 +101,15 @@ TEST(WorkInManifest, TakesJobsAndPodsOnly) {
       {"no name", "apiVersion: v1\nkind: Pod\n", 0, "write metadata.name"},
       {"nothing", "", 0, "there is nothing in it"},
       {"no object", "- 1\n", 0, "submit takes Jobs"},
+      {"a field that there is not", job + "spec: {tempalte: {}}\n", 0, "Job a: unknown field \"spec.tempalte\""},
+      {"a wrong type", job + "spec: {parallelism: many}\n", 0, "x.yaml: Job a: "},
+      {"the second is wrong", job + "---\n" + job + "spec: {x: 1}\n", 0, "object 2: Job a: unknown field \"spec.x\""},
+      {"one name twice", job + "---\n" + job, 0, "object 2: Job a stands there already, as object 1"},
+      {"one name made twice",
+       "apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n---\n"
+       "apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n",
+       2, ""},
+      {"all that is wrong", job + "spec: {x: 1}\n---\napiVersion: v1\nkind: Pod\n", 0, "object 2: a Pod has no name"},
       {"no YAML", "a: [", 0, "x.yaml:"},
   };
   for (const Case& each : cases) {
@@ -166,18 +175,27 @@ TEST(Asking, ListsPageByPage) {
 
 TEST(CompletionScript, NamesCommandsAndOptionsForEachShell) {
   const std::vector<CommandWords> commands = {
-      {.name = "jobs", .summary = "Show what's there", .options = {"--queue", "-q"}},
-      {.name = "simulate", .summary = "Drive", .children = {"fill", "run"}},
-      {.name = "explain", .summary = "Say why", .takes_work = true}};
+      {.name = "jobs",
+       .summary = "Show what's there",
+       .options = {"--queue", "-q"},
+       .values = {{"--queue", {{}, "queue"}}, {"-q", {{}, "queue"}}}},
+      {.name = "simulate", .summary = "Drive", .arguments = {{"fill", "run"}, ""}},
+      {.name = "explain", .summary = "Say why", .arguments = {{}, "jobs"}}};
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     SCOPED_TRACE(shell);
     const auto script = completion_script(shell, commands);
     ASSERT_TRUE(script);
-    for (const std::string part : {"jobs", "queue", "fill run", "berth jobs -o name"}) {
+    for (const std::string part : {"jobs", "queue", "fill run", "jobs", "berth"}) {
       EXPECT_NE(script->find(part), std::string::npos) << part;
     }
   }
   EXPECT_NE(completion_script("fish", commands)->find("'Show what\\'s there'"), std::string::npos);
+  EXPECT_NE(completion_script("fish", commands)->find("-l queue -x -a '(berth queue -o name"), std::string::npos);
+  for (const std::string shell : {"bash", "zsh"}) {
+    const std::string script = *completion_script(shell, commands);
+    EXPECT_NE(script.find("'jobs --queue') choices=\"$(_berth_names queue)\"; return ;;"), std::string::npos);
+    EXPECT_NE(script.find("explain) choices=\" $(_berth_names jobs)\" ;;"), std::string::npos);
+  }
   EXPECT_FALSE(completion_script("tcsh", commands));
 }
 

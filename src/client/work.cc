@@ -102,6 +102,7 @@ Work work_of(const Value& object, std::string kind, const Value& pod) {
   work.name = {.kind = std::move(kind), .name = std::string(metadata["name"].text())};
   work.name_space = metadata["namespace"].text();
   work.uid = metadata["uid"].text();
+  work.labels = metadata["labels"];
   work.queue = metadata["labels"][kQueueLabel].text(pod["metadata"]["labels"][kQueueLabel].text(kDefaultQueue));
   work.gpu_milli_per_pod = gpu_milli_of_pod(pod);
   work.gpu_models = gpu_models_of(pod);
@@ -144,16 +145,6 @@ Work read_job(const Value& job, const PodTally& tally) {
   return work;
 }
 
-// "8", "0.5"
-std::string gpu_count(std::int64_t gpu_milli) {
-  std::string text = std::to_string(gpu_milli / 1000);
-  if (gpu_milli % 1000 != 0) {
-    text += "." + std::to_string(1000 + gpu_milli % 1000).substr(1);
-    while (text.ends_with('0')) text.pop_back();
-  }
-  return text;
-}
-
 std::string nodes_in_words(const std::vector<std::string>& nodes, std::size_t shown_max) {
   std::string text;
   for (std::size_t i = 0; i < std::min(nodes.size(), shown_max); ++i) text += (i > 0 ? "," : "") + nodes[i];
@@ -170,7 +161,7 @@ ListingRow row_of(const Work& work, Time now) {
                work.queue,
                std::string(name_of(work.state)),
                pods,
-               work.gpu_milli() == 0 ? "-" : gpu_count(work.gpu_milli()),
+               work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli()),
                nodes_in_words(work.nodes, kNodesShownMax),
                nodes_in_words(work.nodes, work.nodes.size()),
                format_age(now - work.created),
@@ -271,11 +262,19 @@ std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Va
   return work;
 }
 
+Work read_job_work(const Value& job, const std::vector<const Value*>& pods) {
+  PodTally tally;
+  for (const Value* pod : pods) tally.add(*pod);
+  return read_job(job, tally);
+}
+
+std::string_view job_uid_of_pod(const Value& pod) { return owning_job(pod); }
+
 Listing list_work(const std::vector<Work>& work, bool with_namespace, Time now) {
   Listing listing;
   listing.columns = {{"NAME"},
                      {"QUEUE"},
-                     {"STATE"},
+                     {"STATE", ShownIn::kBoth, true},
                      {"PODS"},
                      {"GPUS"},
                      {"NODES", ShownIn::kNarrow},
@@ -323,7 +322,7 @@ std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view 
 
 std::string gpus_in_words(std::int64_t gpu_milli) {
   if (gpu_milli == 0) return "no GPU";
-  return gpu_count(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU");
+  return decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU");
 }
 
 }  // namespace berth

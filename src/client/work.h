@@ -41,6 +41,7 @@ struct Work {
   WorkName name;
   std::string name_space;
   std::string uid;
+  Value labels;  // null: none
   std::string queue;
   WorkState state = WorkState::kWaiting;
   // Why pods wait and how many say so, the most frequent first; or why it failed.
@@ -59,6 +60,11 @@ struct Work {
 
 // In the order of their creation, namespace by namespace. Pods of a Job that is not among `jobs` are left out.
 std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods);
+
+// One Job; `pods` are its own.
+Work read_job_work(const Value& job, const std::vector<const Value*>& pods);
+// The uid of the Job that controls a pod; empty: none does.
+std::string_view job_uid_of_pod(const Value& pod);
 
 // A pod by itself, also one of a Job.
 Work read_pod_work(const Value& pod);

@@ -208,13 +208,13 @@ TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
       "---\nmetadata: {name: lost}\nspec: {parent: nowhere}\n"
       "---\nmetadata: {name: u}\nspec: {parent: v}\n---\nmetadata: {name: v}\nspec: {parent: u}\n");
   EXPECT_EQ(list_queues(queues).to_text(OutputFormat::kTable),
-            "NAME       PARENT     ORDER   PENDING   RUNNING   HOLD\n"
-            "default    -          sjf     0         0         no\n"
-            "lost       nowhere    -       0         0         no\n"
-            "research   -          -       0         0         yes\n"
-            "  vision   research   fifo    3         1         no\n"
-            "v          u          -       0         0         no\n"
-            "u          v          -       0         0         no\n");
+            "NAME       PARENT     ORDER   PENDING   RUNNING   STATE\n"
+            "default    -          sjf     0         0         open\n"
+            "lost       nowhere    -       0         0         open\n"
+            "research   -          -       0         0         held\n"
+            "  vision   research   fifo    3         1         open\n"
+            "v          u          -       0         0         open\n"
+            "u          v          -       0         0         open\n");
   EXPECT_EQ(queue_and_parents(queues, "vision").size(), 2U);
   EXPECT_LE(queue_and_parents(queues, "u").size(), queues.size() + 1);
 }

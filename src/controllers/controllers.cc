@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "controllers/disruption_controller.h"
 #include "controllers/event_collector.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/job_controller.h"
@@ -51,6 +52,7 @@ class RunningControllers final : public Controllers {
     controllers_.push_back(make_garbage_collector(means_, mix64(options.seed + 3)));
     controllers_.push_back(make_pod_collector(means_));
     controllers_.push_back(make_event_collector(means_));
+    controllers_.push_back(make_disruption_controller(means_, mix64(options.seed + 6)));
     controllers_.push_back(make_namespace_controller(means_, mix64(options.seed + 4)));
     controllers_.push_back(make_node_controller(
         means_, {.grace = options.node_grace, .eviction_after = options.eviction_after}, mix64(options.seed + 5)));

@@ -65,21 +65,19 @@ TEST(NumberSet, IsWrittenAndReadAsRanges) {
     const char* read;
     const char* written;
     std::int64_t size;
-    std::int64_t end;
   } cases[] = {
-      {"", "", 0, 0},
-      {"0-2,5", "0-2,5", 4, 6},
-      {"5,0,1,2", "0-2,5", 4, 6},
-      {"3,4", "3,4", 2, 5},
-      {"1-4,2-8", "1-8", 8, 9},
-      {"7,x,-3,9-8,4-,,99999999999999999999,2", "2,7", 2, 8},
-      {"0-2147483646", "0-2147483646", 2'147'483'647, 2'147'483'647},
+      {"", "", 0},
+      {"0-2,5", "0-2,5", 4},
+      {"5,0,1,2", "0-2,5", 4},
+      {"3,4", "3,4", 2},
+      {"1-4,2-8", "1-8", 8},
+      {"7,x,-3,9-8,4-,,99999999999999999999,2", "2,7", 2},
+      {"0-2147483646", "0-2147483646", 2'147'483'647},
   };
   for (const auto& each : cases) {
     const NumberSet set = NumberSet::parse(each.read);
     EXPECT_EQ(set.to_string(), each.written) << each.read;
     EXPECT_EQ(set.size(), each.size) << each.read;
-    EXPECT_EQ(set.end(), each.end) << each.read;
   }
 }
 
@@ -100,7 +98,8 @@ TEST(NumberSetProperty, IsTheSameAsASetOfNumbers) {
         plain.insert(number);
       }
       ASSERT_EQ(set.size(), static_cast<std::int64_t>(plain.size()));
-      ASSERT_EQ(set.end(), plain.empty() ? 0 : *plain.rbegin() + 1);
+      const NumberSet evens = NumberSet::parse("0,2,4,6-8,10-20");
+      ASSERT_EQ(set.count_common(evens), std::ranges::count_if(plain, [&](auto i) { return evens.contains(i); }));
       for (std::int64_t i = 0; i <= 41; ++i) ASSERT_EQ(set.contains(i), plain.contains(i)) << i;
       ASSERT_EQ(NumberSet::parse(set.to_string()), set);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rng.h"
 #include "controllers/due_keys.h"
 #include "controllers/job_plan.h"
 #include "controllers/job_pods.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr std::size_t kCreationsMax = 500;
 // Jobs with many pods are looked at less often, so that looking does not take all the time there is.
 constexpr std::int64_t kPodsPerMs = 50;
+// Where there may be room again, what waits for it is tried no more often than this.
+constexpr Duration kTryEvery = seconds(1);
 
 using Type = EventRecorder::Type;
 
@@ -35,29 +38,37 @@ class JobController final : public Controller {
       : means_(means),
         jobs_(*find_served("batch", "v1", "jobs")),
         pods_(*find_served("", "v1", "pods")),
-        due_(Seed{seed}) {}
+        quotas_(*find_served("", "v1", "resourcequotas")),
+        due_(Seed{seed}),
+        strays_(Seed{mix64(seed)}) {}
 
   void see(const KindInfo& kind, const ObjectChange& change) override {
-    const Value& metadata = change.object()["metadata"];
     if (&kind == &jobs_) {
-      if (!change.after) works_.erase(std::string(metadata["uid"].text()));
-      due_.add(key_of(metadata["namespace"], metadata["name"]), means_.alarm.now());
+      see_job(change);
     } else if (&kind == &pods_) {
       see_pod(change);
+    } else if (&kind == &quotas_) {
+      see_quota(change);
     }
   }
 
   void work() override {
-    while (const auto key = due_.take(means_.alarm.now())) look(*key);
+    const Time now = means_.alarm.now();
+    while (const auto key = due_.take(now)) look(*key);
+    while (const auto key = strays_.take(now)) look_at_stray(*key);
   }
-  std::optional<Time> next() const override { return due_.next(); }
+  std::optional<Time> next() const override {
+    const auto job = due_.next();
+    const auto stray = strays_.next();
+    return job && stray ? std::min(job, stray) : job ? job : stray;
+  }
 
  private:
   // What is known of a Job beyond the objects; nothing is lost with it but a little time.
   struct Work {
-    std::map<std::string, ObjectPtr> gone;  // its pods, by uid, until its status counts them
+    std::string key;
     std::size_t creations_max = kCreationsMax;
-    Time create_after{0};  // the alarm's
+    Time tried{0}, create_after{0};  // the alarm's
   };
   // The calls of one look; when the last is answered, the key is given back.
   struct Look {
@@ -66,6 +77,7 @@ class JobController final : public Controller {
     std::size_t calls = 1;
     bool failed = false;
     bool creation_failed = false;
+    std::string refused = {};  // why, of the first pod that was
   };
   using LookPtr = std::shared_ptr<Look>;
 
@@ -74,17 +86,40 @@ class JobController final : public Controller {
     return key.append("/").append(name.text());
   }
 
+  void see_job(const ObjectChange& change) {
+    const Value& metadata = change.object()["metadata"];
+    if (!change.after) {
+      const std::string_view uid = metadata["uid"].text();
+      works_.erase(std::string(uid));
+      for (const ClusterView::Entry* const entry : means_.view.dependents_of(uid)) {
+        if (entry->kind == &pods_) add_stray(*entry->object);
+      }
+    }
+    due_.add(key_of(metadata["namespace"], metadata["name"]), means_.alarm.now());
+  }
+
   void see_pod(const ObjectChange& change) {
     const Value& pod = change.object();
     const Value* const owner = controller_of(pod);
-    if (owner == nullptr || (*owner)["kind"].text() != "Job") return;
-    const std::string job_uid((*owner)["uid"].text());
-    if (!change.after) {
-      const std::string uid(pod["metadata"]["uid"].text());
-      if (means_.view.by_uid(job_uid) != nullptr) works_[job_uid].gone[uid] = change.before;
+    if (owner != nullptr && (*owner)["kind"].text() != "Job") return;
+    const std::string job_uid(owner == nullptr ? "" : (*owner)["uid"].text());
+    if (owner == nullptr || means_.view.by_uid(job_uid) == nullptr) {
+      if (change.after) add_stray(pod);
+      return;
     }
     const auto pods = static_cast<std::int64_t>(means_.view.count_dependents(job_uid));
     due_.add(key_of(pod["metadata"]["namespace"], (*owner)["name"]), means_.alarm.now() + Duration{pods / kPodsPerMs});
+  }
+
+  // There may be room for pods that were refused.
+  void see_quota(const ObjectChange& change) {
+    const std::string prefix = std::string(change.object()["metadata"]["namespace"].text()) + "/";
+    const Time now = means_.alarm.now();
+    for (auto& [uid, work] : works_) {
+      if (work.create_after <= now || !work.key.starts_with(prefix)) continue;
+      work.create_after = std::min(work.create_after, std::max(now, work.tried + kTryEvery));
+      due_.add(work.key, work.create_after);
+    }
   }
 
   void look(const std::string& key) {
@@ -92,6 +127,7 @@ class JobController final : public Controller {
     const ObjectPtr job = means_.view.find("jobs.batch", key.substr(0, slash), key.substr(slash + 1));
     if (!job) return due_.settle(key);
     Work& work = works_[std::string((*job)["metadata"]["uid"].text())];
+    work.key = key;
     const bool may_create = work.create_after <= means_.alarm.now();
     JobFacts facts{.job = *job,
                    .pods = {},
@@ -102,12 +138,9 @@ class JobController final : public Controller {
                    }};
     for (const ClusterView::Entry* const entry : means_.view.dependents_of((*job)["metadata"]["uid"].text())) {
       const Value* const owner = entry->kind == &pods_ ? controller_of(*entry->object) : nullptr;
-      if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"])
-        facts.pods.push_back({.pod = entry->object.get(), .gone = false});
+      if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"]) facts.pods.push_back(entry->object.get());
     }
-    for (const auto& [uid, pod] : work.gone) facts.pods.push_back({.pod = pod.get(), .gone = true});
     const JobPlan plan = plan_job(facts);
-    if (!plan.status && plan.creations.empty()) work.gone.clear();  // whatever they were, the status stands
     const auto look = std::make_shared<Look>(Look{.key = key, .job = job});
     if (plan.waits_to_create && !may_create) due_.add(key, work.create_after);
     if (plan.look_again) due_.add(key, means_.alarm.now() + (*plan.look_again - facts.now));
@@ -117,6 +150,7 @@ class JobController final : public Controller {
 
   void carry_out(const JobPlan& plan, const LookPtr& look) {
     for (const Value& pod : plan.creations) create(pod, look);
+    for (const Value* const pod : plan.releases) release(*pod, look);
     for (const Value* const pod : plan.deletions) remove(*pod, look);
     if (plan.status) store_status(plan, look);
     if (plan.delete_job) {
@@ -139,8 +173,12 @@ class JobController final : public Controller {
     if (--look->calls > 0) return;
     const Time now = means_.alarm.now();
     const auto work = works_.find(std::string((*look->job)["metadata"]["uid"].text()));
+    if (!look->refused.empty()) {
+      tell(*look->job, Type::kWarning, "FailedCreate", "Creating", "Error creating: " + look->refused);
+    }
     if (look->creation_failed && work != works_.end()) {
       work->second.creations_max = 1;
+      work->second.tried = now;
       work->second.create_after = due_.fail(look->key, now);
       // The rest of what is to be done, and the status, do not wait.
       due_.add(look->key, now);
@@ -170,8 +208,8 @@ class JobController final : public Controller {
              see_present(name, look);
            } else {
              look->creation_failed = true;
-             if (answer.status == 404 || is_passing(answer)) return;
-             tell(*look->job, Type::kWarning, "FailedCreate", "Creating", "Error creating: " + text_of_failure(answer));
+             if (answer.status == 404 || is_passing(answer) || !look->refused.empty()) return;
+             look->refused = text_of_failure(answer);
            }
          });
   }
@@ -202,6 +240,50 @@ class JobController final : public Controller {
          });
   }
 
+  // Its last finalizer gone, a pod that is being deleted goes: the mirror will tell.
+  void release(const Value& pod, const LookPtr& look) {
+    send(look, change_of(pods_, pod, release_of(pod)), [this](const ApiAnswer& answer) {
+      if (answer.ok()) means_.learn(pods_, object_in(answer));
+    });
+  }
+
+  // ---- pods that nobody counts -----------------------------------------------------------------------------------------
+
+  void add_stray(const Value& pod) {
+    const Value& metadata = pod["metadata"];
+    if (is_tracked(pod)) strays_.add(key_of(metadata["namespace"], metadata["name"]), means_.alarm.now());
+  }
+
+  // Its Job is gone, or has let go of it: so must its finalizer. A Job that is only not yet known here is asked for.
+  void look_at_stray(const std::string& key) {
+    const std::size_t slash = key.find('/');
+    const ObjectPtr pod = means_.view.find("pods", key.substr(0, slash), key.substr(slash + 1));
+    if (!pod || !is_tracked(*pod)) return strays_.settle(key);
+    const Value* const owner = controller_of(*pod);
+    if (owner == nullptr) return release_stray(key, pod);
+    if (means_.view.by_uid((*owner)["uid"].text()) != nullptr) return strays_.settle(key);
+    ApiCall call;
+    call.path = api_path("jobs.batch", key.substr(0, slash), std::string((*owner)["name"].text()));
+    means_.outbox.send(Outbox::Urgency::kFirst, std::move(call), [this, key, pod, owner](const ApiAnswer& answer) {
+      if (!answer.ok() && answer.status != 404) {
+        strays_.fail(key, means_.alarm.now());
+      } else if (answer.ok() && object_in(answer)["metadata"]["uid"] == (*owner)["uid"]) {
+        means_.learn(jobs_, object_in(answer));
+        strays_.settle(key);
+      } else {
+        release_stray(key, pod);
+      }
+    });
+  }
+
+  void release_stray(const std::string& key, const ObjectPtr& pod) {
+    means_.outbox.send(
+        Outbox::Urgency::kFirst, change_of(pods_, *pod, release_of(*pod)), [this, key](const ApiAnswer& answer) {
+          if (answer.ok()) means_.learn(pods_, object_in(answer));
+          answer.ok() || answer.status == 404 ? strays_.settle(key) : void(strays_.fail(key, means_.alarm.now()));
+        });
+  }
+
   // ---- the status ------------------------------------------------------------------------------------------------------
 
   void store_status(const JobPlan& plan, const LookPtr& look) {
@@ -223,7 +305,9 @@ class JobController final : public Controller {
   const Means& means_;
   const KindInfo& jobs_;
   const KindInfo& pods_;
+  const KindInfo& quotas_;
   DueKeys due_;                        // "default/train"
+  DueKeys strays_;                     // pods: "default/train-x7k2p"
   std::map<std::string, Work> works_;  // by uid
 };
 

@@ -1,13 +1,16 @@
-// What a Job needs next, as a function of the Job, its pods and the time: pods to create and to delete, its new status,
-// when to look again.
+// What a Job needs next, as a function of the Job, its pods and the time: pods to create, to release and to delete, its
+// new status, when to look again.
 //
-// A pod is counted once, for ever, when it ends: its number (job_pods.h) goes into one of the sets in status.countedPods,
-// in the same write that raises status.succeeded or status.failed. So no pod is counted twice, however often it is seen,
-// and none that was counted is lost when its object is deleted. `dropped` has those that the Job itself gave up (suspended,
-// or more than wanted): they count for nothing. A live pod whose number is in a set is deleted, but not before the set is
-// stored: whoever reads that deletion later knows whose it was.
+// A pod of a Job carries the finalizer batch.kubernetes.io/job-tracking until what became of it is stored in the Job's
+// status; so none is lost that ends while nobody looks, and none is counted twice, wherever we are cut off. How a pod
+// goes (job_tally.h reads how far it has come):
+//   1. it ends: its uid is written to status.uncountedTerminatedPods (its index to completedIndexes);
+//   2. then its finalizer is taken: it is released;
+//   3. then its uid is taken from there and counted, both in one write.
+// What the Job gives up itself (suspended, or more than wanted) is released without being counted, and what lives
+// without the finalizer is deleted.
 //
-// A pod that is deleted by somebody else while it ran has failed; one that had not begun is made anew.
+// A pod that somebody else deletes while it runs has failed; one that had not begun is made anew.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +24,9 @@
 
 namespace berth {
 
-struct JobPod {
-  const Value* pod = nullptr;  // as it is, or was
-  bool gone = false;
-};
-
 struct JobFacts {
   const Value& job;
-  std::vector<JobPod> pods;  // those that have the Job as their controller
+  std::vector<const Value*> pods;  // those that have the Job as their controller
   Time now;
   std::size_t creations_max = 0;
   // Whether there is a pod of that name in the Job's namespace, whosever.
@@ -42,9 +40,11 @@ struct JobNews {
   std::string note;
 };
 
-// While there are pods to create, nothing else is asked for: the status is written when they are there.
+// Its parts may be carried out in any order, or not at all. While there are pods to create, the status waits until they
+// are there.
 struct JobPlan {
   std::vector<Value> creations;
+  std::vector<const Value*> releases;
   std::vector<const Value*> deletions;
   std::optional<Value> status;  // the whole of it, if it is not what is stored
   std::vector<JobNews> news;
@@ -53,6 +53,9 @@ struct JobPlan {
   std::optional<Time> look_again;  // though nothing changes
 };
 JobPlan plan_job(const JobFacts& facts);
+
+// Whether somebody else makes the Job into pods (spec.managedBy).
+bool is_managed_elsewhere(const Value& job);
 
 // The merge patch of the Job that makes its status this one.
 Value status_change(const Value& job, const Value& status);

@@ -18,22 +18,13 @@ constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::size_t kSuffixLength = 5;
 constexpr std::size_t kHostnameMax = 63;
 
-constexpr std::uint64_t power_of(std::uint64_t base, std::uint64_t exponent, std::uint64_t modulus) {
-  std::uint64_t result = 1;
-  for (; exponent > 0; exponent /= 2) {
-    if (exponent % 2 == 1) result = result * base % modulus;
-    base = base * base % modulus;
-  }
-  return result;
-}
-
-// Numbers are scattered over the names, and found again: kScatter has no factor in common with 27^5, so by Euler's
-// theorem its inverse is its power to 18 * 27^4 - 1.
+// Numbers are scattered over the names: kScatter has no factor in common with 27^5, so no two get the same one.
 constexpr std::uint64_t kNames = kPodsOfJobMax;
 constexpr std::uint64_t kScatter = 5'600'419;
-constexpr std::uint64_t kGather = power_of(kScatter, std::uint64_t{18} * 27 * 27 * 27 * 27 - 1, kNames);
-static_assert(kLetters.size() == 27 && kNames == power_of(27, 5, ~std::uint64_t{0}));
-static_assert(kScatter * kGather % kNames == 1);
+static_assert(kLetters.size() == 27 && kNames == std::uint64_t{27} * 27 * 27 * 27 * 27 && kScatter % 3 != 0);
+
+constexpr std::string_view kIndexFailures = "batch.kubernetes.io/job-index-failure-count";
+constexpr std::string_view kIndexIgnoredFailures = "batch.kubernetes.io/job-index-ignored-failure-count";
 
 // Where a Job's names begin; another for each, so that a Job that comes anew gets other names than the one before.
 std::uint64_t offset_of(const Value& job) { return Hasher().add(job["metadata"]["uid"].text()).digest() % kNames; }
@@ -44,14 +35,10 @@ std::string suffix_of(std::uint64_t place) {
   return suffix;
 }
 
-std::optional<std::uint64_t> place_of(std::string_view suffix) {
-  std::uint64_t place = 0;
-  for (const char letter : suffix) {
-    const std::size_t at = kLetters.find(letter);
-    if (at == std::string_view::npos) return std::nullopt;
-    place = place * kLetters.size() + at;
-  }
-  return place;
+std::string name_begin_of(const Value& job, std::optional<std::int64_t> index) {
+  std::string begin(job["metadata"]["name"].text());
+  if (index) begin.append("-").append(std::to_string(*index));
+  return begin.append("-");
 }
 
 void copy_where_missing(const Value& from, std::string_view key, Value& to) {
@@ -85,23 +72,7 @@ bool is_indexed(const Value& job) { return job["spec"]["completionMode"].text() 
 std::string job_pod_name(const Value& job, std::int64_t number, std::optional<std::int64_t> index) {
   BERTH_ASSERT(number >= 0 && number < kPodsOfJobMax);
   const std::uint64_t place = (static_cast<std::uint64_t>(number) * kScatter + offset_of(job)) % kNames;
-  std::string name(job["metadata"]["name"].text());
-  if (index) name.append("-").append(std::to_string(*index));
-  return name.append("-").append(suffix_of(place));
-}
-
-std::optional<std::int64_t> job_pod_number(const Value& job, const Value& pod) {
-  const std::string_view name = pod["metadata"]["name"].text();
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string_view::npos || name.size() - dash - 1 != kSuffixLength) return std::nullopt;
-  const auto place = place_of(name.substr(dash + 1));
-  if (!place) return std::nullopt;
-  const auto number = static_cast<std::int64_t>((*place + kNames - offset_of(job)) % kNames * kGather % kNames);
-  // The rest must be right too, or two pods could have one number.
-  const auto index = is_indexed(job) ? completion_index(pod) : std::nullopt;
-  if (is_indexed(job) && !index) return std::nullopt;
-  if (job_pod_name(job, number, index) != name) return std::nullopt;
-  return number;
+  return name_begin_of(job, index).append(suffix_of(place));
 }
 
 std::optional<std::int64_t> completion_index(const Value& pod) {
@@ -111,6 +82,35 @@ std::optional<std::int64_t> completion_index(const Value& pod) {
   return *index;
 }
 
+PodRetries retries_in(const Value& pod) {
+  const Value& annotations = pod["metadata"]["annotations"];
+  const auto count = [&](std::string_view key) {
+    return parse_integer(annotations[key].text(), 0, std::numeric_limits<std::int32_t>::max()).value_or(0);
+  };
+  return {.failed = count(kIndexFailures), .ignored = count(kIndexIgnoredFailures)};
+}
+
+bool is_tracked(const Value& pod) {
+  return std::ranges::any_of(pod["metadata"]["finalizers"].items(),
+                             [](const Value& each) { return each.text() == kJobTracking; });
+}
+
+Value release_of(const Value& pod) {
+  Value left = Value::list();
+  for (const Value& each : pod["metadata"]["finalizers"].items()) {
+    if (each.text() != kJobTracking) left.push_back(each);
+  }
+  Value change;
+  change.at("metadata").set("finalizers", left.is_empty() ? Value() : std::move(left));
+  return change;
+}
+
+bool condition_holds(const Value& object, std::string_view type) {
+  return std::ranges::any_of(object["status"]["conditions"].items(), [&](const Value& each) {
+    return each["type"].text() == type && each["status"].text() == "True";
+  });
+}
+
 std::int64_t gang_size(const Value& job) {
   if (job["metadata"]["annotations"][kGangAnnotation].text() == "false") return 0;
   const std::int64_t parallelism = job["spec"]["parallelism"].integer(1);
@@ -118,17 +118,18 @@ std::int64_t gang_size(const Value& job) {
   return size > 1 ? size : 0;
 }
 
-Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index) {
+Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, const PodRetries& retries) {
   const Value& job_metadata = job["metadata"];
   const Value& pod_template = job["spec"]["template"];
   Value pod = Value::map_of({{"apiVersion", "v1"}, {"kind", "Pod"}});
-  Value& metadata = pod.at("metadata");
+  Value metadata = Value::map();
   metadata.set("name", job_pod_name(job, number, index));
+  metadata.set("generateName", name_begin_of(job, index));
   metadata.set("namespace", job_metadata["namespace"]);
   const Value& labels = pod_template["metadata"]["labels"];
-  Value& pod_labels = metadata.set("labels", labels.is_map() ? labels : Value::map());
+  Value pod_labels = labels.is_map() ? labels : Value::map();
   const Value& annotations = pod_template["metadata"]["annotations"];
-  Value& pod_annotations = metadata.set("annotations", annotations.is_map() ? annotations : Value::map());
+  Value pod_annotations = annotations.is_map() ? annotations : Value::map();
   copy_where_missing(job_metadata["labels"], kQueueLabel, pod_labels);
   for (const std::string_view key :
        {kRunForAnnotation, kExitCodeAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation, kUserAnnotation}) {
@@ -138,13 +139,21 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
     pod_labels.set(kGroupLabel, job_metadata["name"]);
     pod_annotations.set(kGroupSizeAnnotation, std::to_string(size));
   }
+  if (index && !job["spec"]["backoffLimitPerIndex"].is_null()) {
+    pod_annotations.set(kIndexFailures, std::to_string(retries.failed));
+    if (retries.ignored > 0) pod_annotations.set(kIndexIgnoredFailures, std::to_string(retries.ignored));
+  }
   Value owner = Value::map_of({{"apiVersion", "batch/v1"},
                                {"kind", "Job"},
                                {"name", job_metadata["name"]},
                                {"uid", job_metadata["uid"]},
                                {"controller", true},
                                {"blockOwnerDeletion", true}});
+  metadata.set("labels", std::move(pod_labels));
+  metadata.set("annotations", std::move(pod_annotations));
   metadata.at("ownerReferences").push_back(std::move(owner));
+  metadata.at("finalizers").push_back(kJobTracking);
+  pod.set("metadata", std::move(metadata));
   pod.set("spec", pod_template["spec"]);
   if (index) add_index(job, *index, pod);
   return pod;

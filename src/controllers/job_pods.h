@@ -1,6 +1,5 @@
-// The pods of a Job: what each is made of, and its number. Every pod of a Job has a number of its own, the first one 0,
-// which its name tells and by which the Job's status remembers it after it is gone. A pod is created by the same name
-// however often it is tried, so that trying again never makes two of it.
+// The pods of a Job: what each is made of. Each gets a name by a number, so that one whose creation was tried and perhaps
+// done is tried again by the same name.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,34 @@ namespace berth {
 
 inline constexpr std::int64_t kPodsOfJobMax = 14'348'907;  // what five letters of 27 can tell
 inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";
+inline constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";  // a finalizer
+
+// How often the index of a pod was tried before it, where Jobs limit that: tries that count as failed, and others.
+struct PodRetries {
+  std::int64_t failed = 0;
+  std::int64_t ignored = 0;
+
+  std::int64_t sum() const { return failed + ignored; }
+};
 
 // "train-x7k2p", of an Indexed Job "train-3-x7k2p". PRE: 0 <= number < kPodsOfJobMax
 std::string job_pod_name(const Value& job, std::int64_t number, std::optional<std::int64_t> index);
-// None if the name is not one that job_pod_name() gives.
-std::optional<std::int64_t> job_pod_number(const Value& job, const Value& pod);
 std::optional<std::int64_t> completion_index(const Value& pod);
+
+PodRetries retries_in(const Value& pod);
+
+// Whether the Job has yet to count it (job_plan.h).
+bool is_tracked(const Value& pod);
+// The merge patch that takes that finalizer from it, and no other.
+Value release_of(const Value& pod);
+// Whether that condition of a pod or Job is True.
+bool condition_holds(const Value& object, std::string_view type);
 
 bool is_indexed(const Value& job);
 // How many pods of it start together; 0 if each is on its own.
 std::int64_t gang_size(const Value& job);
 
-Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index);
+Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index,
+                 const PodRetries& retries = {});
 
 }  // namespace berth

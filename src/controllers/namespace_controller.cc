@@ -16,6 +16,7 @@ namespace {
 constexpr Duration kLookAgain = seconds(5);
 constexpr Duration kSoon{200};
 constexpr const char* kLookedAt = "20";
+constexpr const char* kNamesOnly = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
 bool has_our_finalizer(const Value& name_space) {
   return std::ranges::any_of(name_space["spec"]["finalizers"].items(),
@@ -80,6 +81,7 @@ class NamespaceController final : public Controller {
     ApiCall call;
     call.method = "DELETE";
     call.path = api_path(kind.qualified(), sweep->name) + "?propagationPolicy=Background";
+    call.accept = kNamesOnly;  // what goes is listed in the answer
     means_.outbox.send(Outbox::Urgency::kSecond, std::move(call), [this, &kind, sweep](const ApiAnswer& answer) {
       if (!answer.ok()) sweep->emptying.failures.push_back(kind.qualified() + ": " + text_of_failure(answer));
       if (--sweep->open > 0) return;

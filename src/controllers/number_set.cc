@@ -61,6 +61,18 @@ bool NumberSet::contains(std::int64_t number) const {
   return after != ranges_.begin() && std::prev(after)->second >= number;
 }
 
+std::int64_t NumberSet::count_common(const NumberSet& other) const {
+  std::int64_t common = 0;
+  for (auto mine = ranges_.begin(), theirs = other.ranges_.begin();
+       mine != ranges_.end() && theirs != other.ranges_.end();) {
+    const std::int64_t first = std::max(mine->first, theirs->first);
+    const std::int64_t last = std::min(mine->second, theirs->second);
+    if (first <= last) common += last - first + 1;
+    mine->second < theirs->second ? ++mine : ++theirs;
+  }
+  return common;
+}
+
 void NumberSet::insert_range(std::int64_t first, std::int64_t last) {
   auto at = ranges_.upper_bound(first);
   if (at != ranges_.begin() && std::prev(at)->second >= first - 1) --at;

@@ -20,10 +20,9 @@ class NumberSet {
   void insert(std::int64_t number) { insert_range(number, number); }
   void erase_from(std::int64_t first);  // that one and all above
   bool contains(std::int64_t number) const;
+  std::int64_t count_common(const NumberSet& other) const;  // how many are in both
   bool empty() const { return ranges_.empty(); }
   std::int64_t size() const { return size_; }
-  // One more than the largest; 0 of the empty set.
-  std::int64_t end() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second + 1; }
 
   friend bool operator==(const NumberSet&, const NumberSet&) = default;
 

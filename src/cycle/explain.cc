@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
@@ -65,46 +66,42 @@ std::int64_t pods_that_fit(const State& state, const std::vector<NumberedPodSet>
   return fit;
 }
 
+// The rows of the filters' table, and those that fit.
+struct NodeCounts {
+  std::array<std::int64_t, kFilterCount + 1> nodes{};
+  std::array<std::int64_t, kFilterCount + 1> most{};
+};
+
+NodeCounts count_nodes(const State& state, const PodRequest& request) {
+  NodeCounts counts;
+  for (std::size_t id = 0; id < state.ledger().nodes(); ++id) {
+    const NodeView node(state.ledger(), NodeId(id));
+    const std::size_t row = first_refusing(node, request);
+    ++counts.nodes[row];
+    if (row < kFilterCount) counts.most[row] = std::max(counts.most[row], free_of_what_lacks(row, node, request));
+  }
+  return counts;
+}
+
 // Counts every node under what it refuses: for the pod set that has the fewest nodes, over all ways.
-void count_nodes(const State& state, const Shape& shape, Explanation& explanation) {
-  std::array<std::int64_t, kFilterCount + 1> nodes_by_row{};
-  const std::size_t sets = shape.ways.front().size();
-  std::int64_t fewest = INT64_MAX;
-  for (std::size_t set = 0; set < sets; ++set) {
-    std::array<std::int64_t, kFilterCount + 1> rows{};
+void tally_nodes(const State& state, const Shape& shape, Explanation& explanation) {
+  NodeCounts fewest;
+  for (std::size_t set = 0; set < shape.ways.front().size(); ++set) {
     PodRequest request = state.request(shape.ways.front()[set].request);
     for (const auto& way : shape.ways) {
       request.flavors = request.flavors.united_with(state.request(way[set].request).flavors);
     }
-    for (std::size_t node = 0; node < state.ledger().nodes(); ++node) {
-      ++rows[first_refusing(NodeView(state.ledger(), NodeId(node)), request)];
-    }
-    if (rows[kFilterCount] >= fewest) continue;
-    fewest = rows[kFilterCount];
-    nodes_by_row = rows;
+    const NodeCounts counts = count_nodes(state, request);
+    if (set > 0 && counts.nodes[kFilterCount] >= fewest.nodes[kFilterCount]) continue;
+    fewest = counts;
+    explanation.asked = request;
   }
-  explanation.nodes_that_fit = nodes_by_row[kFilterCount];
+  explanation.nodes_that_fit = fewest.nodes[kFilterCount];
   for (std::size_t row = 0; row < kFilterCount; ++row) {
-    if (nodes_by_row[row] > 0) explanation.tallies.push_back({kRefusals[row], nodes_by_row[row]});
+    if (fewest.nodes[row] > 0) explanation.tallies.push_back({kRefusals[row], fewest.nodes[row], fewest.most[row]});
   }
   std::stable_sort(explanation.tallies.begin(), explanation.tallies.end(),
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
-}
-
-std::string text_of(const State& state, const Explanation& explanation) {
-  if (explanation.code == ReasonCode::kNone) return "";
-  std::string text = with_separators(explanation.nodes_that_fit) + " of " +
-                     with_separators(static_cast<std::int64_t>(state.ledger().nodes())) + " nodes";
-  if (explanation.pods > 1) {
-    text += " (room for " + with_separators(explanation.pods_that_fit) + " of " + with_separators(explanation.pods) +
-            " pods)";
-  }
-  const char* separator = ": ";
-  for (const NodeTally& tally : explanation.tallies) {
-    text += separator + with_separators(tally.nodes) + " " + std::string(tally.refuses_with);
-    separator = ", ";
-  }
-  return text;
 }
 
 }  // namespace
@@ -134,13 +131,15 @@ Explanation explain(const State& state, WorkloadId id) {
   for (const auto& way : shape.ways) {
     explanation.pods_that_fit = std::max(explanation.pods_that_fit, pods_that_fit(state, way));
   }
-  count_nodes(state, shape, explanation);
-  explanation.text = text_of(state, explanation);
-  if (explanation.code == ReasonCode::kInvalid) {
-    explanation.text += "; never: with all nodes idle there is room for " +
-                        with_separators(pods_when_idle(state, shape)) + " of " + with_separators(shape.pods) +
-                        (shape.pods == 1 ? " pod" : " pods");
-  }
+  tally_nodes(state, shape, explanation);
+  if (explanation.code == ReasonCode::kNone) return explanation;
+  explanation.text = explanation_text(state, explanation);
+  if (explanation.code != ReasonCode::kInvalid) return explanation;
+  explanation.text += "; never: ";
+  explanation.text += shape.pods == 1
+                          ? "not even with all nodes idle"
+                          : "with all nodes idle there is room for " + with_separators(pods_when_idle(state, shape)) +
+                                " of " + with_separators(shape.pods) + " pods";
   return explanation;
 }
 

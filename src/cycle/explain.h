@@ -8,6 +8,7 @@
 
 #include "model/ids.h"
 #include "model/reason.h"
+#include "model/request.h"
 #include "state/state.h"
 
 namespace berth {
@@ -16,6 +17,7 @@ namespace berth {
 struct NodeTally {
   std::string_view refuses_with;
   std::int64_t nodes = 0;
+  std::int64_t most = 0;  // that one of them has free of what is too little: GPUs or thousandths of one, CPUs, bytes
 
   friend bool operator==(const NodeTally&, const NodeTally&) = default;
 };
@@ -25,8 +27,9 @@ struct Explanation {
   std::int64_t nodes_that_fit = 0;  // at least one of its pods
   std::int64_t pods_that_fit = 0;   // at once, in its best way
   std::int64_t pods = 0;
+  PodRequest asked;                // what the nodes were asked for: by those of its pods that fewest nodes take
   std::vector<NodeTally> tallies;  // most nodes first
-  // "0 of 1,523 nodes: 912 too few free GPUs, 301 wrong type, 310 no GPU"
+  // "no node has 8 GPUs free (1,523 nodes: 912 have 6 or fewer free, 310 have no GPU, 301 have other GPUs)"
   std::string text;
 };
 

@@ -24,6 +24,7 @@ constexpr std::size_t kInstanceMax = 128;
 constexpr std::size_t kObjectNameMax = 230;  // with what is appended, an event's name is a name again
 // The same thing told later than this is a new event.
 constexpr Duration kSeriesGap = seconds(600);
+constexpr std::string_view kCombined = "(combined from similar events): ";
 
 // The longest beginning of at most that many bytes that cuts no character.
 std::string cut(std::string_view text, std::size_t bytes_max) {
@@ -70,10 +71,19 @@ struct Series {
   std::int64_t written = 0;  // of which the event knows; 0: there is none yet
   Time first, last;          // by the wall clock
   Time last_told;            // by the alarm's
+  bool combined = false;     // of many wordings; its note is the first one's
   bool waiting = false;      // in the queue
   bool in_flight = false;    // and so never forgotten
 
-  SeriesKey key() const { return {object_key, telling.type, telling.reason, telling.action, telling.note}; }
+  SeriesKey key() const {
+    return {object_key, telling.type, telling.reason, telling.action, combined ? std::string(kCombined) : telling.note};
+  }
+};
+
+// How many ways of saying the same were heard of late.
+struct Wordings {
+  int count = 0;
+  Time last;
 };
 
 class Recorder : public std::enable_shared_from_this<Recorder> {
@@ -121,14 +131,13 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   SeriesList::iterator find_or_begin(Telling telling, Time now) {
     std::string object_key = telling.object_key();
-    const SeriesKey key{object_key, telling.type, telling.reason, telling.action, telling.note};
-    if (const auto found = by_key_.find(key); found != by_key_.end()) {
-      const SeriesList::iterator series = found->second;
-      if (now - series->last_told <= kSeriesGap || series->in_flight) {
-        series_.splice(series_.end(), series_, series);
-        return series;
-      }
-      forget(series);
+    SeriesKey key{object_key, telling.type, telling.reason, telling.action, telling.note};
+    if (const auto known = find(key, now)) return *known;
+    const bool combined = has_many_wordings(telling, object_key, now);
+    if (combined) {
+      std::get<4>(key) = kCombined;
+      if (const auto known = find(key, now)) return *known;
+      telling.note = cut(std::string(kCombined) + telling.note, kNoteMax);
     }
     if (series_.size() >= options_.series_max) {
       const auto oldest = std::ranges::find_if(series_, [](const Series& series) { return !series.in_flight; });
@@ -139,9 +148,37 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
     begun.object_key = std::move(object_key);
     begun.event = new_name(begun.telling.regarding["name"].text());
     begun.first = clock_();
+    begun.combined = combined;
     const SeriesList::iterator series = series_.insert(series_.end(), std::move(begun));
     by_key_.emplace(key, series);
     return series;
+  }
+
+  // The series of that key, if it goes on.
+  std::optional<SeriesList::iterator> find(const SeriesKey& key, Time now) {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return std::nullopt;
+    const SeriesList::iterator series = found->second;
+    if (now - series->last_told > kSeriesGap && !series->in_flight) {
+      forget(series);
+      return std::nullopt;
+    }
+    series_.splice(series_.end(), series_, series);
+    return series;
+  }
+
+  // Takes note of a new one.
+  bool has_many_wordings(const Telling& telling, const std::string& object_key, Time now) {
+    if (wordings_.size() >= options_.series_max) {
+      std::erase_if(wordings_, [now](const auto& each) { return now - each.second.last > kSeriesGap; });
+    }
+    if (wordings_.size() >= options_.series_max) wordings_.clear();
+    Wordings& wordings = wordings_[{object_key, telling.type, telling.reason, telling.action, ""}];
+    if (now - wordings.last > kSeriesGap) wordings.count = 0;
+    wordings.last = now;
+    if (wordings.count >= options_.wordings_max) return true;
+    ++wordings.count;
+    return false;
   }
 
   void forget(SeriesList::iterator series) {
@@ -315,6 +352,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   Backoff backoff_;
   SeriesList series_;
   std::map<SeriesKey, SeriesList::iterator> by_key_;
+  std::map<SeriesKey, Wordings> wordings_;  // by key, all notes as one
   std::deque<SeriesList::iterator> waiting_;
   std::size_t in_flight_ = 0;
   std::map<std::string, Time> paid_at_;  // by object

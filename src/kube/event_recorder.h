@@ -1,5 +1,6 @@
 // Tells users what happened to their objects, as events.k8s.io/v1 events that `kubectl describe` shows. The same thing
-// told again is counted in the first event's series. Events are news, not truth: they may be dropped, never waited for.
+// told again is counted in the first event's series; an object that says the same in ever other words (pod after pod of a
+// Job refused) gets one event that counts the rest. Events are news, not truth: they may be dropped, never waited for.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct EventRecorderOptions {
   std::size_t series_max = 4096;   // remembered; the one not told for the longest time is forgotten first
   std::size_t in_flight_max = 16;  // writes
   std::size_t waiting_max = 1000;  // series that wait to be written; more are dropped
+  int wordings_max = 10;           // of one reason about one object; what else is told within ten minutes is combined
   // Per object: so many writes at once, then one more each time so long has passed.
   int writes_burst = 25;
   Duration write_every = seconds(30);

@@ -87,6 +87,30 @@ TEST(EventRecorder, CountsWhatIsToldAgainWithinTenMinutes) {
   EXPECT_EQ(stage.recorder->dropped(), 0U);
 }
 
+TEST(EventRecorder, WhatIsSaidInEverOtherWordsBecomesOneEvent) {
+  Stage stage({.wordings_max = 2});
+  for (int i = 0; i < 5; ++i) {
+    stage.tell("p1", "pod " + std::to_string(i) + " was refused");
+    stage.alarm.advance({0});
+  }
+  ASSERT_EQ(stage.calls(), 5U);
+  EXPECT_EQ(stage.transport.calls[1].method, "POST");
+  const Value combined = *parse_json(stage.transport.calls[2].body);
+  EXPECT_EQ(combined["note"].text(), "(combined from similar events): pod 2 was refused");
+  EXPECT_EQ(stage.last().method, "PATCH");
+  EXPECT_EQ(stage.last_body()["series"]["count"].integer(), 3);
+  stage.tell("p1", "pod 0 was refused");
+  stage.tell("p2", "pod 9 was refused");
+  stage.alarm.advance({0});
+  ASSERT_EQ(stage.calls(), 7U);
+  EXPECT_EQ(stage.transport.calls[5].method, "PATCH") << "its own event goes on";
+  EXPECT_EQ(stage.last_body()["note"].text(), "pod 9 was refused") << "another object has its own words";
+  stage.alarm.advance(seconds(601));
+  stage.tell("p1", "pod 10 was refused");
+  stage.alarm.advance({0});
+  EXPECT_EQ(stage.last_body()["note"].text(), "pod 10 was refused") << "after a while it is news again";
+}
+
 TEST(EventRecorder, EventsAboutThingsWithoutNamespaceAreInDefault) {
   Stage stage;
   stage.recorder->record(*parse_json(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}})"),

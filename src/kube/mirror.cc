@@ -182,12 +182,13 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
     return "";
   }
 
-  static std::optional<Listed> take_object(Value object) {
+  std::optional<Listed> take_object(Value object) const {
     Value* const metadata = object.find("metadata");
     if (metadata == nullptr || (*metadata)["name"].is_empty()) return std::nullopt;
     const std::optional<std::int64_t> revision = revision_in(*metadata);
     if (!revision) return std::nullopt;
     metadata->erase("managedFields");
+    if (options_.slim) options_.slim(object);
     std::string key = key_of(object);
     return Listed{std::move(key), {std::make_shared<const Value>(std::move(object)), *revision}};
   }

@@ -30,6 +30,9 @@ struct MirrorOptions {
   std::string field_selector = {};
   std::uint64_t jitter_seed = 1;
   int page_size = 500;  // objects a page of the first list
+  // Throws away what its owner never reads, before an object is kept and told; never name, namespace, uid or
+  // resourceVersion. None: all is kept.
+  std::function<void(Value&)> slim = nullptr;
 };
 
 class Mirror {

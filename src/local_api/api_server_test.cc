@@ -55,6 +55,19 @@ TEST(ApiServer, CreatesReadsChangesAndDeletes) {
   EXPECT_EQ(server.call("GET", one).status, 404);
 }
 
+TEST(ApiServer, ShowsItsFiguresToWhoMayGetThem) {
+  TestServer server;
+  const ApiAnswer figures = server.call("GET", "/metrics");
+  EXPECT_EQ(figures.status, 200);
+  EXPECT_NE(figures.body.find("berth_store_commit_duration_seconds_count"), std::string::npos) << figures.body;
+  EXPECT_EQ(server.call("GET", "/metrics", {}, "ann").status, 403);
+  User monitor = TestServer::user_named("monitor");
+  monitor.groups.emplace_back("system:monitoring");
+  ApiCall call;
+  call.path = "/metrics";
+  EXPECT_EQ(send_and_wait(*server.transport(monitor), call).status, 200);
+}
+
 struct Refused {
   const char* what;
   const char* method;
@@ -103,6 +116,15 @@ TEST(ApiServer, SaysNoInKubernetesWords) {
       {"with revision", "POST", maps, R"({"metadata":{"name":"x","resourceVersion":"5"}})", 400, "BadRequest",
        "resourceVersion should not be set on objects to be created"},
       {"other name", "PUT", maps + "/m", map_named("other"), 400, "BadRequest", nullptr},
+      {"other name, absent", "PUT", maps + "/zzz", map_named("other"), 400, "BadRequest", nullptr},
+      {"no name in the body", "PUT", maps + "/m", R"({"data":{"a":"b"}})", 400, "BadRequest",
+       "the name of the object ('m' based on URL) was undeterminable: name must be provided in metadata.name"},
+      {"the name taken away", "PATCH", maps + "/m", R"({"metadata":{"name":null}})", 400, "BadRequest", nullptr},
+      {"force without apply", "PATCH", maps + "/m?force=false", "{}", 422, "Invalid",
+       R"(PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch)"},
+      {"long manager", "PATCH", maps + "/m?fieldManager=" + std::string(129, 'm'), "{}", 422, "Invalid",
+       R"(PatchOptions.meta.k8s.io "" is invalid: fieldManager: Too long: must have at most 128 bytes)"},
+      {"bare finalizer", "POST", maps, R"({"metadata":{"name":"x","finalizers":["nobody"]}})", 422, "Invalid", nullptr},
       {"other kind", "POST", maps, R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"}})", 400, "BadRequest",
        nullptr},
       {"other namespace", "POST", maps, R"({"metadata":{"name":"x","namespace":"kube-system"}})", 400, "BadRequest",
@@ -258,11 +280,48 @@ TEST(ApiServer, StatusAndSpecAreWrittenApart) {
   EXPECT_EQ(main["metadata"]["labels"]["a"].text(), "b");
   EXPECT_EQ(main["metadata"]["generation"].integer(), 1);
   const Value status = object_of(
-      server.call("PATCH", pod + "/status", R"({"metadata":{"labels":{"a":"c"}},"status":{"phase":"Running"}})"));
+      server.call("PATCH", pod + "/status",
+                  R"({"metadata":{"labels":{"a":"c"},"uid":null,"ownerReferences":[{"apiVersion":"v1","kind":"Pod",)"
+                  R"("name":"o","uid":"o"}]},"spec":{"activeDeadlineSeconds":5},"status":{"phase":"Running"}})"));
   EXPECT_EQ(status["status"]["phase"].text(), "Running");
-  EXPECT_EQ(status["metadata"]["labels"]["a"].text(), "b");
+  EXPECT_EQ(status["metadata"]["labels"]["a"].text(), "c");
+  EXPECT_EQ(status["metadata"]["uid"], main["metadata"]["uid"]);
+  EXPECT_TRUE(status["metadata"]["ownerReferences"].is_null());
+  EXPECT_EQ(status["spec"], main["spec"]);
   const Value spec = object_of(server.call("PATCH", pod, R"({"spec":{"activeDeadlineSeconds":60}})"));
   EXPECT_EQ(spec["metadata"]["generation"].integer(), 2);
+}
+
+TEST(ApiServer, AStatusMayComeWithMetadataExceptOfBerthsOwnKinds) {
+  TestServer server;
+  const std::string labels = R"({"metadata":{"labels":{"a":"b","kubernetes.io/metadata.name":null}}})";
+  const Value space = object_of(server.call("PATCH", "/api/v1/namespaces/default/status", labels));
+  EXPECT_EQ(to_json(space["metadata"]["labels"]), R"({"a":"b","kubernetes.io/metadata.name":"default"})");
+  const Value queue = object_of(server.call("PATCH", "/apis/berth.dev/v1alpha1/queues/default/status", labels));
+  EXPECT_EQ(queue["metadata"]["name"].text(), "default");
+  EXPECT_TRUE(queue["metadata"]["labels"].is_null());
+}
+
+TEST(ApiServer, AnApplySaysWhatItIsAndNamesWhatItMakes) {
+  TestServer server;
+  server.call("POST", kMaps, map_named("m"));
+  const std::tuple<const char*, const char*, int> cases[] = {
+      {"m", R"({"kind":"ConfigMap","metadata":{"name":"m"}})", 400},
+      {"m", R"({"apiVersion":"v1","metadata":{"name":"m"}})", 400},
+      {"m", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"other"}})", 400},
+      {"new", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{}})", 400},
+      {"m", R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"b"}})", 200},
+      {"new", R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"new"}})", 201},
+  };
+  for (const auto& [name, body, status] : cases) {
+    ApiCall call;
+    call.method = "PATCH";
+    call.path = std::string(kMaps) + "/" + name + "?fieldManager=me";
+    call.content_type = "application/apply-patch+yaml";
+    call.body = body;
+    const ApiAnswer answer = server.call(std::move(call));
+    EXPECT_EQ(answer.status, status) << body << answer.body;
+  }
 }
 
 TEST(ApiServer, StampsTheUserWhoCreated) {

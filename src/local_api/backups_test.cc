@@ -171,9 +171,11 @@ class SlowStore final : public Store {
     }
     return store_.backup(path);
   }
-  bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done) override {
-    return store_.transact(std::move(work), std::move(done));
+  bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done,
+                std::string_view payer) override {
+    return store_.transact(std::move(work), std::move(done), payer);
   }
+  void drain() override { store_.drain(); }
   CommitOutcome transact_and_wait(std::function<void(Transaction&)> work) override {
     return store_.transact_and_wait(std::move(work));
   }
@@ -192,6 +194,7 @@ class SlowStore final : public Store {
   }
   Complaints check() const override { return store_.check(); }
   std::int64_t epoch() const override { return store_.epoch(); }
+  StoreFigures figures() const override { return store_.figures(); }
 
  private:
   Store& store_;

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
@@ -91,6 +93,8 @@ TEST(Delete, DependentsAreLeftToWhoCollectsThem) {
     EXPECT_EQ(server.call("GET", kMaps + "/m").status, 404);
   }
   EXPECT_EQ(server.call("DELETE", kMaps + "/m?propagationPolicy=Sideways").status, 422);
+  const char* const both = R"({"propagationPolicy":"Background","orphanDependents":true})";
+  EXPECT_EQ(server.call("DELETE", kMaps + "/m", both).status, 422);
 }
 
 TEST(Delete, ANamespaceWaitsUntilItIsEmpty) {
@@ -111,9 +115,19 @@ TEST(Delete, CollectionsGoBySelector) {
                 R"({"metadata":{"name":"m)" + std::to_string(i) + R"(","labels":{"odd":")" +
                     (i % 2 == 1 ? "yes" : "no") + R"("}}})");
   }
-  EXPECT_EQ(server.call("DELETE", kMaps + "?labelSelector=odd%3Dno").status, 200);
+  const std::string even = kMaps + "?labelSelector=odd%3Dno";
+  EXPECT_EQ(object_of(server.call("DELETE", even + "&dryRun=All"))["items"].items().size(), 125U);
+  EXPECT_EQ(object_of(server.call("GET", kMaps))["items"].items().size(), 250U);
+  EXPECT_EQ(server.call("DELETE", even, R"({"preconditions":{"uid":"zz"}})").status, 409);
+  const Value gone = object_of(server.call("DELETE", even));
+  EXPECT_EQ(gone["kind"].text(), "ConfigMapList");
+  EXPECT_EQ(gone["items"].items().size(), 125U);
+  EXPECT_EQ(gone["items"].items().front()["metadata"]["labels"]["odd"].text(), "no");
   const Value left = object_of(server.call("GET", kMaps));
   EXPECT_EQ(left["items"].items().size(), 125U);
+  EXPECT_EQ(server.call("DELETE", kMaps + "?limit=5").status, 200);
+  EXPECT_EQ(object_of(server.call("GET", kMaps))["items"].items().size(), 120U);
+  EXPECT_EQ(object_of(server.call("DELETE", kMaps + "?labelSelector=none"))["items"], Value::list());
 }
 
 TEST(Bind, SaysNoInKubernetesWords) {
@@ -161,6 +175,36 @@ TEST(Evict, IsADeletionThatMayBeTriedDry) {
   EXPECT_EQ(server.call("GET", kPods + "/p").status, 404);
 }
 
+TEST(Evict, ManyAtOnceNeverTakeMoreThanTheBudgetLeaves) {
+  TestServer server;
+  const std::string budget = R"({"metadata":{"name":"b"},"spec":{"minAvailable":"50%","selector":{}}})";
+  ASSERT_EQ(server.call("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget).status, 201);
+  constexpr int kPodCount = 12;
+  for (int i = 0; i < kPodCount; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    bound_pod(server, name);
+    server.call("PATCH", kPods + "/" + name + "/status",
+                R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  std::vector<std::future<int>> answers;
+  for (int i = 0; i < kPodCount; ++i) {
+    answers.push_back(std::async(std::launch::async, [&server, i] {
+      const std::string name = "p" + std::to_string(i);
+      const std::string eviction =
+          R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" + name + R"("}})";
+      return server.call("POST", kPods + "/" + name + "/eviction", eviction).status;
+    }));
+  }
+  std::map<int, int> statuses;
+  for (auto& each : answers) ++statuses[each.get()];
+  EXPECT_EQ(statuses, (std::map<int, int>{{201, 6}, {429, 6}}));
+  const Value status =
+      object_of(server.call("GET", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b"))["status"];
+  EXPECT_EQ(status["currentHealthy"].integer(), 6);
+  EXPECT_EQ(status["disruptionsAllowed"].integer(), 0);
+  EXPECT_EQ(status["conditions"].items().at(0)["reason"].text(), "InsufficientPods");
+}
+
 TEST(PodLog, IsServedFromTheAgentsFile) {
   TestServer server;
   const Value pod = bound_pod(server, "p");
@@ -179,6 +223,10 @@ TEST(PodLog, IsServedFromTheAgentsFile) {
   for (const auto& [query, text] : cases) EXPECT_EQ(server.call("GET", kPods + "/p/log" + query).body, text) << query;
   EXPECT_EQ(server.call("GET", kPods + "/p/log?container=x").status, 400);
   EXPECT_EQ(server.call("GET", kPods + "/p/log?previous=true").status, 400);
+  std::ofstream(folder + "/c.previous.log") << "2026-11-21T06:58:00.000000Z zero\n";
+  EXPECT_EQ(server.call("GET", kPods + "/p/log?previous=true&follow=true").body, "zero\n");
+  EXPECT_EQ(server.call("GET", kPods + "/p/log?sinceTime=2026-11-21T06:59:50Z").body, "two\nbare\n");
+  EXPECT_EQ(server.call("GET", kPods + "/p/log?sinceTime=2026-11-21T06:59:50Z&sinceSeconds=3").status, 422);
   EXPECT_EQ(server.call("GET", kPods + "/p/log?tailLines=-1").status, 422);
   server.call("PATCH", kPods + "/p/status", R"({"status":{"phase":"Succeeded"}})");
   EXPECT_EQ(server.call("GET", kPods + "/p/log?follow=true").body, "one\ntwo\nbare\n");  // ends by itself

@@ -185,7 +185,7 @@ TEST(Flood, WatchesAreCountedForEachUser) {
   EXPECT_EQ(ends.size(), 3U);
 }
 
-TEST(Flood, AFullStoreTurnsAwayWhoComesLastAndSaysWhen) {
+TEST(Flood, AFullStoreTurnsAwayWhoHasFilledItAndSaysWhen) {
   StoreOptions small;
   small.waiting_max = 10;
   TestServer server({}, small);
@@ -195,12 +195,14 @@ TEST(Flood, AFullStoreTurnsAwayWhoComesLastAndSaysWhen) {
   for (int i = 0; i < 10; ++i) answers.ask(server, "ann", create_of("a" + std::to_string(i)));
   EXPECT_TRUE(answers.so_far().empty());
   answers.ask(server, "bob", create_of("bob"));
+  answers.ask(server, "ann", create_of("one-too-many"));
   const auto turned_away = answers.so_far();
   ASSERT_EQ(turned_away.size(), 1U);
+  EXPECT_EQ(turned_away[0].user, "ann");
   EXPECT_EQ(turned_away[0].status, 429);
   EXPECT_GT(turned_away[0].retry_after_s, 0);
   held.let_go();
-  EXPECT_EQ(answers.all().size(), 11U);
+  EXPECT_EQ(answers.all().size(), 12U);
 }
 
 }  // namespace

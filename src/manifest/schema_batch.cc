@@ -39,10 +39,6 @@ type JobStatus {
   7 completedIndexes: text;  10 failedIndexes: text?;
   8 uncountedTerminatedPods: UncountedTerminatedPods?;
   9 ready: int?;
-  1001 countedPods: CountedPods?;
-}
-type CountedPods "Which pods of the Job have been counted, by the numbers in their names; Berth's own." {
-  1 succeeded: text;  2 failed: text;  3 dropped: text;
 }
 type UncountedTerminatedPods { 1 succeeded: [text] set;  2 failed: [text] set; }
 type JobCondition {

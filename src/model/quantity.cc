@@ -243,4 +243,12 @@ std::string format_bytes(std::int64_t bytes) {
   return sign + (decimal.size() < binary.size() ? decimal : binary);
 }
 
+std::string decimal_of_milli(std::int64_t milli) {
+  std::string text = std::to_string(milli / 1000);
+  if (milli % 1000 == 0) return text;
+  text += "." + std::to_string(1000 + milli % 1000).substr(1);
+  while (text.ends_with('0')) text.pop_back();
+  return text;
+}
+
 }  // namespace berth

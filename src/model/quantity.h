@@ -29,5 +29,7 @@ Parsed<std::int64_t> parse_duration_ms(std::string_view text);
 // The shortest text that parses back to the same: 1500 -> "1500m", 2000 -> "2"; 1610612736 -> "1536Mi".
 std::string format_milli(std::int64_t milli);
 std::string format_bytes(std::int64_t bytes);
+// The same as people write it: 1500 -> "1.5", 2000 -> "2". PRE: not negative.
+std::string decimal_of_milli(std::int64_t milli);
 
 }  // namespace berth

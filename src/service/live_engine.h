@@ -37,7 +37,7 @@ struct Binding {
 struct WaitingReason {
   PodName pod;
   OwnerFacts owner;
-  std::string text;    // "Capacity: 0 of 4 nodes: 4 too few free GPUs"
+  std::string text;    // "Capacity: no node has 8 GPUs free (4 nodes: each has 2 or fewer free)"
   bool first = false;  // nothing was told of it before
 };
 

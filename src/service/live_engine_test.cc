@@ -75,7 +75,7 @@ TEST(LiveEngine, BindsPodsToNodesWithTheDevicesTheyGet) {
   const Round round = engine.decide(Time{5000});
   EXPECT_EQ(names_of(round), (std::set<std::string>{"a", "b"}));
   EXPECT_EQ(round.bindings[0].gpus.bits() | round.bindings[1].gpus.bits(), 3u);
-  EXPECT_EQ(reason_of(round, "c"), "Capacity: 0 of 1 nodes: 1 too few free GPUs");
+  EXPECT_EQ(reason_of(round, "c"), "Capacity: no node has 1 GPU free (the only one has none free)");
 }
 
 TEST(LiveEngine, AGangStartsWholeOrNotAtAll) {
@@ -89,7 +89,8 @@ TEST(LiveEngine, AGangStartsWholeOrNotAtAll) {
   round = engine.decide(Time{3000});
   EXPECT_TRUE(round.bindings.empty());
   EXPECT_EQ(reason_of(round, "g3"),
-            "Invalid: 3 of 3 nodes (room for 3 of 4 pods); never: with all nodes idle there is room for 3 of 4 pods");
+            "Invalid: room for 3 of 4 pods (3 nodes: each has room); never: with all nodes idle there is room for 3 of "
+            "4 pods");
   engine.set_node(node("n4"));
   round = engine.decide(Time{4000});
   EXPECT_EQ(names_of(round), (std::set<std::string>{"g0", "g1", "g2", "g3"}));
@@ -228,8 +229,7 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   EXPECT_EQ(reason_of(round, "other"), "GpuType: no node has a GPU of type B200 or A100");
   EXPECT_EQ(reason_of(round, "unfollowed"), "NotFollowed: " + unfollowed.problem);
   EXPECT_EQ(reason_of(round, "large"),
-            "Invalid: 0 of 1 nodes: 1 too few free GPUs; never: with all nodes idle there "
-            "is room for 0 of 1 pod");
+            "Invalid: no node has 9 GPUs free (the only one has 8 free); never: not even with all nodes idle");
   engine.set_node(node("n2", 4, "A100"));
   EXPECT_EQ(names_of(engine.decide(Time{3000})), std::set<std::string>{"other"});
   engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = false});

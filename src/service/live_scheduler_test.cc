@@ -75,8 +75,9 @@ TEST_F(LiveSchedulerTest, BindsPodsAndTellsTheOthersWhyTheyWait) {
   ASSERT_TRUE(eventually([&] { return node_of("a") == "n1" || node_of("b") == "n1"; }));
   const std::string waits = node_of("a").empty() ? "a" : "b";
   const std::string runs = waits == "a" ? "b" : "a";
-  ASSERT_TRUE(eventually([&] { return reason_of(waits) == "Capacity: 0 of 1 nodes: 1 too few free GPUs"; }))
-      << reason_of(waits);
+  ASSERT_TRUE(eventually([&] {
+    return reason_of(waits) == "Capacity: no node has 1 GPU free (the only one has none free)";
+  })) << reason_of(waits);
   EXPECT_EQ(pod("a")["metadata"]["annotations"]["berth.dev/gpus"].text(), runs == "a" ? "0,1" : "");
   ASSERT_TRUE(
       server_

@@ -459,7 +459,7 @@ TEST(OwnJson, IsDoubted) {
       {"{\"jobs\": []}", "jobs.csv:1:10: the list of jobs is empty; write an object for each\n"},
       {"{\"nodes\": []}", "jobs.csv:1:1: there is no key 'jobs'; write {\"jobs\": [...]}\n"},
       {"{\"jbos\": [],\n \"jobs\": {}}",
-       "jobs.csv:1:2: key 'jbos' is unknown; Known: nodes, jobs\n"
+       "jobs.csv:1:2: key 'jbos' is unknown; did you mean 'jobs'? Known: nodes, jobs\n"
        "jobs.csv:2:10: jobs: this is an object; write a list of objects\n"},
       {"[1,\n  {\"name\": \"a\", \"gpu\": 1}]",
        "jobs.csv:1:2: jobs: this is a number; write an object with name, submit_s, run_s, gpus, pods, cpu, memory, "

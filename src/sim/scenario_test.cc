@@ -57,7 +57,8 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
     const char* failure;
   };
   const Case cases[] = {
-      {"expect b running", "expected b running, found it waiting: Capacity, 0 of 1 nodes: 1 too few free GPUs"},
+      {"expect b running",
+       "expected b running, found it waiting: Capacity, no node has 8 GPUs free (the only one has none free)"},
       {"expect e running", "expected e running, found it done"},
       {"expect x running", "expected x running, found it cancelled"},
       {"expect a running=3", "expected a running with 3 pods, found 2 pods"},
@@ -69,12 +70,13 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"expect a waits", "expected a waiting, found it running: 2 pods on n1 (h100), started 08:00"},
       {"expect e waits", "expected e waiting, found it done"},
       {"expect b waits reason=Behind",
-       "expected b waiting: Behind, found it waiting: Capacity, 0 of 1 nodes: 1 too few free GPUs"},
+       "expected b waiting: Behind, found it waiting: Capacity, no node has 8 GPUs free (the only one has none free)"},
       {"expect c waits reason=Invalid",
-       "expected c waiting: Invalid, found it waiting: GpuType, 0 of 1 nodes: 1 wrong type"},
+       "expected c waiting: Invalid, found it waiting: GpuType, no node has L4-24GB GPUs (the only one has other "
+       "GPUs)"},
       {"submit f\nexpect f waits reason=Capacity", "expected f waiting: Capacity, found it waiting: not tried yet"},
       {"expect b waits has=closed",
-       "expected b waiting with the words 'closed', found it waiting: Capacity, 0 of 1 nodes: "},
+       "expected b waiting with the words 'closed', found it waiting: Capacity, no node has 8 GPUs free"},
       {"expect c waits ahead=none", "expected nobody ahead of c, found b"},
       {"expect b waits ahead=c,a", "expected c, a ahead of b, found nobody"},
       {"expect b impossible",
@@ -118,7 +120,7 @@ TEST(Scenario, GoesOnAfterAFailure) {
       run_scenario("s.txt", "submit a gpus=1\nexpect a done\ncycle\nexpect a running\nexpect a waits");
   EXPECT_EQ(outcome.failures.to_string(),
             "s.txt:2: expected a done, found it waiting: not tried yet\n"
-            "s.txt:4: expected a running, found it waiting: GpuType, 0 of 0 nodes\n");
+            "s.txt:4: expected a running, found it waiting: GpuType, there are no nodes\n");
   EXPECT_EQ(outcome.statements, 5);
   EXPECT_EQ(outcome.expectations, 3);
 }

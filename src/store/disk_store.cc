@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kCommitBytesMax = std::size_t{32} << 20;  // then what waits goes into the next commit
 constexpr std::chrono::seconds kMarkSyncedEvery{2};
 constexpr std::size_t kDroppedAtLeast = 16;  // in one commit, when the log is too long
+constexpr Revision kStepOfLog = 256;         // changes looked at under the lock
 
 Store::Listing listing_of(const Shelf& shelf, Shelf::Range range, Revision revision, std::size_t limit) {
   Store::Listing listing;
@@ -114,12 +115,13 @@ std::optional<Store::Listing> DiskStore::list_at(Revision revision, std::string_
   // What each key that changed since was at that revision: its first change after it knows.
   std::map<std::string_view, RecordPtr> then;
   std::vector<Logged> since;  // holds what the views in `then` point to
-  {
+  // A step at a time: everybody needs this lock. What leaves the log meanwhile leaves nothing to say.
+  for (Revision at = revision; !now || at < now->revision;) {
     const std::lock_guard lock(view_mutex_);
-    now = view_;
-    if (revision < oldest_ || revision > now->revision) return std::nullopt;
-    for (Revision at = revision + 1; at <= now->revision; ++at) {
-      const Logged& logged = log_[static_cast<std::size_t>(at - oldest_ - 1)];
+    if (!now) now = view_;
+    if (at < oldest_ || revision > now->revision) return std::nullopt;
+    for (const Revision until = std::min(at + kStepOfLog, now->revision); at < until; ++at) {
+      const Logged& logged = log_[static_cast<std::size_t>(at - oldest_)];
       const std::string& key = logged.change->key();
       if (key.starts_with(prefix) && (after_key.empty() || key > after_key)) since.push_back(logged);
     }
@@ -169,11 +171,19 @@ Result<Revision> DiskStore::backup(const std::string& path) {
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-bool DiskStore::transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done) {
+// Whoever has less than his share of a full queue is let in all the same: others have more than theirs.
+bool DiskStore::is_full_for(std::string_view payer) const {
+  if (waiting_.size() < options_.waiting_max) return false;
+  const std::size_t his = waiting_.size_of(payer);
+  return his >= options_.waiting_max / (waiting_.payers() + (his == 0 ? 1 : 0));
+}
+
+bool DiskStore::transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done,
+                         std::string_view payer) {
   {
     const std::lock_guard lock(queue_mutex_);
-    if (closing_ || waiting_.size() >= options_.waiting_max) return false;
-    waiting_.push_back({std::move(work), std::move(done)});
+    if (closing_ || is_full_for(payer)) return false;
+    waiting_.push(payer, 1, {std::move(work), std::move(done)});
   }
   queue_filled_.notify_one();
   return true;
@@ -192,12 +202,17 @@ CommitOutcome DiskStore::transact_and_wait(std::function<void(Transaction&)> wor
     std::unique_lock lock(queue_mutex_);
     queue_drained_.wait(lock, [this] { return closing_ || waiting_.size() < options_.waiting_max; });
     if (closing_) return CommitOutcome::kFailed;
-    waiting_.push_back({std::move(work), done});
+    waiting_.push({}, 1, {std::move(work), done});
   }
   queue_filled_.notify_one();
   std::unique_lock lock(mutex);
   finished.wait(lock, [&] { return outcome.has_value(); });
   return *outcome;
+}
+
+void DiskStore::drain() {
+  std::unique_lock lock(queue_mutex_);
+  queue_drained_.wait(lock, [this] { return waiting_.empty() && !busy_; });
 }
 
 std::size_t DiskStore::units_per_commit_max() const {
@@ -212,9 +227,15 @@ void DiskStore::write() {
       queue_filled_.wait(lock, [this] { return closing_ || !waiting_.empty() || !errands_.empty(); });
       if (waiting_.empty() && errands_.empty()) break;
       errands = !errands_.empty();
+      busy_ = true;
     }
     if (errands) run_errands();
     commit_some();
+    {
+      const std::lock_guard lock(queue_mutex_);
+      busy_ = false;
+    }
+    queue_drained_.notify_all();
   }
   if (!failed_) mark_->write({epoch_, view_->revision});
   mark_->sync();
@@ -244,7 +265,6 @@ void DiskStore::commit_some() {
     outcome = CommitOutcome::kThrew;  // out of memory before anything was written
     if (run_.empty()) take_one();
   }
-  queue_drained_.notify_all();
   for (Unit& unit : run_) {
     if (!unit.done) continue;
     try {
@@ -259,9 +279,9 @@ void DiskStore::commit_some() {
 
 bool DiskStore::take_one() {
   const std::lock_guard lock(queue_mutex_);
-  if (waiting_.empty()) return false;
-  run_.push_back(std::move(waiting_.front()));
-  waiting_.pop_front();
+  auto next = waiting_.pop();
+  if (!next) return false;
+  run_.push_back(*std::move(next));
   return true;
 }
 
@@ -312,7 +332,9 @@ CommitOutcome DiskStore::commit(Draft& draft) {
       if (log_[i].previous) dropped.push_back(row_of(*log_[i].previous));
       if (!log_[i].change->after) dropped.push_back(row_of(log_[i]));
     }
+    const auto begun = std::chrono::steady_clock::now();
     written = file_->commit(added, dropped, revision, oldest_ + static_cast<Revision>(dropped_changes));
+    note_commit(std::chrono::steady_clock::now() - begun);
   } catch (...) {
     withdraw();
     throw;
@@ -325,6 +347,22 @@ CommitOutcome DiskStore::commit(Draft& draft) {
   reveal(std::move(next), dropped_changes);
   acknowledge(revision);
   return CommitOutcome::kDone;
+}
+
+void DiskStore::note_commit(std::chrono::steady_clock::duration took) {
+  const double s = std::chrono::duration<double>(took).count();
+  std::size_t bound = 0;
+  while (bound < StoreFigures::kBounds && s > StoreFigures::bound_s(bound)) ++bound;
+  const std::lock_guard lock(queue_mutex_);
+  ++figures_.commits[bound];
+  figures_.commits_s += s;
+}
+
+StoreFigures DiskStore::figures() const {
+  const std::lock_guard lock(queue_mutex_);
+  StoreFigures figures = figures_;
+  figures.waiting = waiting_.size();
+  return figures;
 }
 
 // Needs no memory: what is durable must not fail to become visible.

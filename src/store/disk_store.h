@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fair_queue.h"
 #include "store/draft.h"
 #include "store/feed.h"
 #include "store/mark.h"
@@ -44,8 +45,10 @@ class DiskStore : public Store {
   Complaints load();
   void start();
 
-  bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done) override;
+  bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done,
+                std::string_view payer) override;
   CommitOutcome transact_and_wait(std::function<void(Transaction&)> work) override;
+  void drain() override;
   RecordPtr find(std::string_view key) const override { return view()->shelf.find(key); }
   Listing list(std::string_view prefix, std::string_view after_key, std::size_t limit) const override;
   std::optional<Listing> list_at(Revision revision, std::string_view prefix, std::string_view after_key,
@@ -56,6 +59,7 @@ class DiskStore : public Store {
   Result<Revision> backup(const std::string& path) override;
   Complaints check() const override;
   std::int64_t epoch() const override { return epoch_; }
+  StoreFigures figures() const override;
 
  private:
   struct Unit {
@@ -75,7 +79,9 @@ class DiskStore : public Store {
   void commit_some();
   bool take_one();
   void run_works(Draft& draft);
+  bool is_full_for(std::string_view payer) const;
   CommitOutcome commit(Draft& draft);
+  void note_commit(std::chrono::steady_clock::duration took);
   std::size_t surplus_of_log(std::size_t added) const;
   void reveal(std::shared_ptr<const View> next, std::size_t dropped);
   void acknowledge(Revision revision) noexcept;
@@ -100,7 +106,9 @@ class DiskStore : public Store {
   mutable std::mutex queue_mutex_;
   mutable std::condition_variable queue_filled_;
   std::condition_variable queue_drained_;
-  std::deque<Unit> waiting_;
+  FairQueue<Unit> waiting_;
+  bool busy_ = false;  // with units that wait no more
+  StoreFigures figures_;
   mutable std::deque<std::function<void()>> errands_;  // for the writing thread, between commits
   bool closing_ = false;
   std::thread writing_;

@@ -32,12 +32,36 @@ void write_at(std::string& bytes, std::size_t offset, std::string_view text) {
   std::copy(text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
+// What a running system does to a file that has a name.
+struct Step {
+  enum class What : std::uint8_t { kCreate, kWrite, kTruncate, kSync, kRemove, kRemoveForGood };
+  What what = What::kWrite;
+  std::string file = {};
+  std::size_t offset = 0;  // kTruncate: the new size
+  std::string text = {};
+  bool names_too = false;  // kSync: the folder with it
+};
+
 struct File {
+  std::string name;     // empty: nobody finds it again
   std::string bytes;    // as the running system sees it
   std::string durable;  // as a power cut that loses everything unsynced leaves it
   std::vector<Unsure> unsure;
   bool name_is_durable = false;
   std::map<const void*, int> locks;  // by handle, SQLITE_LOCK_...
+
+  // PRE: it is about what is in the file.
+  void take(const Step& step) {
+    if (step.what == Step::What::kWrite) {
+      write_at(bytes, step.offset, step.text);
+      unsure.push_back({step.offset, step.text});
+    } else if (step.what == Step::What::kTruncate) {
+      bytes.resize(step.offset, '\0');
+      unsure.push_back({step.offset, std::nullopt});
+    } else {
+      settle();
+    }
+  }
 
   void settle() {
     for (const Unsure& change : unsure) {
@@ -73,6 +97,7 @@ struct Handle {
   sqlite3_file base;
   FaultyDisk* disk;
   FilePtr* file;
+  bool is_new_journal;
 };
 
 std::string plain(std::string_view name) { return std::string(name.starts_with("./") ? name.substr(2) : name); }
@@ -87,6 +112,44 @@ struct FaultyDisk::Contents {
   std::int64_t writes = 0;
   std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();
   Failure failure = Failure::kPowerCut;
+  struct Recorded {
+    std::int64_t writes = 0;  // when it was done
+    Step step;
+  };
+  bool recording = false;
+  std::vector<Recorded> recorded;
+  std::size_t replayed = 0;  // of what another recorded
+
+  void note(Step step) {
+    if (recording && !step.file.empty()) recorded.push_back({writes, std::move(step)});
+  }
+  FilePtr create(const std::string& name) {
+    deleted.erase(name);
+    const auto file = std::make_shared<File>();
+    file->name = name;
+    files[name] = file;
+    return file;
+  }
+  void remove(const std::string& name, bool for_good) {
+    const auto found = files.find(name);
+    if (!for_good && found->second->name_is_durable) deleted[name] = found->second;
+    found->second->name.clear();
+    files.erase(found);
+  }
+  void take(const Step& step) {
+    if (step.what == Step::What::kCreate) {
+      create(step.file);
+    } else if (step.what == Step::What::kRemove || step.what == Step::What::kRemoveForGood) {
+      remove(step.file, step.what == Step::What::kRemoveForGood);
+    } else {
+      files.at(step.file)->take(step);
+      if (step.names_too) settle_names();
+    }
+  }
+  void settle_names() {
+    deleted.clear();
+    for (const auto& [name, file] : files) file->name_is_durable = true;
+  }
 
   bool failing() const { return writes >= fails_at; }
   bool is_off() const { return failing() && failure == Failure::kPowerCut; }
@@ -112,25 +175,34 @@ struct FaultyDiskVfs {
     return grows ? SQLITE_FULL : SQLITE_OK;
   }
 
+  static void change(Contents& disk, File& file, Step step) {
+    file.take(step);
+    disk.note(std::move(step));
+  }
+
   static int open(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* opened, int flags, int* out_flags) {
     opened->pMethods = nullptr;
     Contents& disk = contents(vfs);
     const std::lock_guard lock(disk.mutex);
     if (disk.is_off()) return SQLITE_CANTOPEN;
     FilePtr file = std::make_shared<File>();
+    bool is_new = false;
     if (name != nullptr) {
       const auto found = disk.files.find(plain(name));
       if (found != disk.files.end()) {
         file = found->second;
       } else {
         if ((flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
-        disk.deleted.erase(plain(name));
-        disk.files[plain(name)] = file;
+        is_new = true;
+        file = disk.create(plain(name));
+        disk.note({.what = Step::What::kCreate, .file = plain(name)});
       }
     }
     Handle& self = handle(opened);
     self.disk = static_cast<FaultyDisk*>(vfs->pAppData);
     self.file = new FilePtr(std::move(file));
+    constexpr int kJournals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL;
+    self.is_new_journal = is_new && (flags & kJournals) != 0;
     self.base.pMethods = &methods();
     if (out_flags != nullptr) *out_flags = flags;
     return SQLITE_OK;
@@ -164,10 +236,7 @@ struct FaultyDiskVfs {
     // A full disk takes the part for which there is a place.
     if (rc == SQLITE_FULL) text = text.substr(0, self.bytes.size() - std::min(offset, self.bytes.size()));
     if (rc != SQLITE_OK && rc != SQLITE_FULL) return rc;
-    if (!text.empty()) {
-      write_at(self.bytes, offset, text);
-      self.unsure.push_back({offset, std::string(text)});
-    }
+    if (!text.empty()) change(disk, self, {Step::What::kWrite, self.name, offset, std::string(text)});
     return rc;
   }
 
@@ -176,8 +245,7 @@ struct FaultyDiskVfs {
     const std::lock_guard lock(disk.mutex);
     if (const int rc = begin_change(disk, SQLITE_IOERR_TRUNCATE, false); rc != SQLITE_OK) return rc;
     File& self = file_of(file);
-    self.bytes.resize(static_cast<std::size_t>(size), '\0');
-    self.unsure.push_back({static_cast<std::size_t>(size), std::nullopt});
+    change(disk, self, {Step::What::kTruncate, self.name, static_cast<std::size_t>(size), {}});
     return SQLITE_OK;
   }
 
@@ -185,7 +253,11 @@ struct FaultyDiskVfs {
     Contents& disk = contents(file);
     const std::lock_guard lock(disk.mutex);
     if (const int rc = begin_change(disk, SQLITE_IOERR_FSYNC, false); rc != SQLITE_OK) return rc;
-    file_of(file).settle();
+    File& self = file_of(file);
+    // As SQLite does it on Linux: the first sync of a journal that it made is one of the folder too.
+    const bool names_too = std::exchange(handle(file).is_new_journal, false);
+    change(disk, self, {.what = Step::What::kSync, .file = self.name, .names_too = names_too});
+    if (names_too) disk.settle_names();
     return SQLITE_OK;
   }
 
@@ -238,8 +310,8 @@ struct FaultyDiskVfs {
     const auto found = disk.files.find(plain(name));
     if (found == disk.files.end()) return SQLITE_IOERR_DELETE_NOENT;
     if (const int rc = begin_change(disk, SQLITE_IOERR_DELETE, false); rc != SQLITE_OK) return rc;
-    if (sync_folder == 0 && found->second->name_is_durable) disk.deleted[found->first] = found->second;
-    disk.files.erase(found);
+    disk.remove(plain(name), sync_folder != 0);
+    disk.note({.what = sync_folder != 0 ? Step::What::kRemoveForGood : Step::What::kRemove, .file = plain(name)});
     return SQLITE_OK;
   }
 
@@ -386,12 +458,34 @@ void FaultyDisk::remove(const std::string& file) {
 std::unique_ptr<FaultyDisk> FaultyDisk::copy() const {
   auto disk = std::make_unique<FaultyDisk>();
   const std::lock_guard lock(contents_->mutex);
-  for (const auto& [name, file] : contents_->files) {
-    auto twin = std::make_shared<File>(*file);
-    twin->locks.clear();
-    disk->contents_->files.emplace(name, std::move(twin));
-  }
+  const auto copy_all = [](const auto& from, auto& to) {
+    for (const auto& [name, file] : from) {
+      auto twin = std::make_shared<File>(*file);
+      twin->locks.clear();
+      to.emplace(name, std::move(twin));
+    }
+  };
+  copy_all(contents_->files, disk->contents_->files);
+  copy_all(contents_->deleted, disk->contents_->deleted);
   return disk;
+}
+
+std::unique_ptr<FaultyDisk> FaultyDisk::record() {
+  auto begun = copy();
+  const std::lock_guard lock(contents_->mutex);
+  begun->contents_->writes = contents_->writes;
+  contents_->recorded.clear();
+  contents_->recording = true;
+  return begun;
+}
+
+void FaultyDisk::replay(const FaultyDisk& recorded, std::int64_t writes) {
+  const std::scoped_lock lock(contents_->mutex, recorded.contents_->mutex);
+  const auto& steps = recorded.contents_->recorded;
+  for (std::size_t& at = contents_->replayed; at < steps.size() && steps[at].writes <= writes; ++at) {
+    contents_->take(steps[at].step);
+    contents_->writes = steps[at].writes;
+  }
 }
 
 }  // namespace berth

@@ -53,6 +53,12 @@ class FaultyDisk {
   // The files as they are now, unsynced writes included, on a disk of their own: what a crash at this moment leaves.
   std::unique_ptr<FaultyDisk> copy() const;
 
+  // Remembers every change from now on. What it returns is the disk as it is now; replay() on that one (never while it is
+  // in use) moves it on, in the order of things, to how this one was after so many writes(). So one run of a story gives
+  // what a crash after each of its writes leaves.
+  std::unique_ptr<FaultyDisk> record();
+  void replay(const FaultyDisk& recorded, std::int64_t writes);
+
  private:
   struct Contents;
   friend struct FaultyDiskVfs;

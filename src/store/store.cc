@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -29,6 +30,8 @@ Complaints behind_its_mark(const std::string& path, const Mark::Content& mark, c
 }
 
 }  // namespace
+
+double StoreFigures::bound_s(std::size_t bound) { return 1e-4 * std::exp2(static_cast<double>(bound) / 2); }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, StoreOptions options) {
   const auto exists = StoreFile::exists(path, options.vfs);

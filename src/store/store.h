@@ -3,6 +3,7 @@
 // mirror in memory, which never shows what is not yet durable.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -59,13 +60,27 @@ enum class CommitOutcome : std::uint8_t {
 
 struct StoreOptions {
   std::int64_t changes_kept_max = 100'000;  // in the revision log, for watchers that come back
-  std::size_t transactions_per_commit_max = 512;
-  std::size_t waiting_max = 20'000;  // units of work not yet begun; beyond it transact() refuses
-  std::string vfs = {};              // of SQLite; empty = the system's
+  // Who writes one thing waits for the commit before and for all of his own: short ones are worth more to him than the
+  // few writes a second that long ones would save.
+  std::size_t transactions_per_commit_max = 32;
+  std::size_t waiting_max =
+      20'000;            // units of work not yet begun; beyond it transact() refuses who has his share of them
+  std::string vfs = {};  // of SQLite; empty = the system's
 };
 
 // The most that one record may hold; put() and erase() throw std::length_error beyond it.
 constexpr std::size_t kRecordBytesMax = std::size_t{64} << 20;
+
+// What a store can say of itself, since it was opened.
+struct StoreFigures {
+  static constexpr std::size_t kBounds = 28;
+  // 0.1 ms to 1.2 s, each 1.4 times the one before.
+  static double bound_s(std::size_t bound);
+
+  std::array<std::int64_t, kBounds + 1> commits{};  // by how long they took: up to bound_s(i); the last: longer
+  double commits_s = 0;                             // all together
+  std::size_t waiting = 0;                          // units of work
+};
 
 class Watching;  // ends the watch when destroyed; callbacks may still run until then, never after
 
@@ -80,10 +95,14 @@ class Store {
 
   // `work` runs on the writing thread, soon, once; `done` runs there too, after the commit. False: too much waits
   // already, neither will run. `work` must be quick: everyone's writes wait for it. Once the store has failed, or memory
-  // ran out, only `done` runs.
-  virtual bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done) = 0;
+  // ran out, only `done` runs. One payer's work is done in the order in which it came; payers take turns.
+  virtual bool transact(std::function<void(Transaction&)> work, std::function<void(CommitOutcome)> done,
+                        std::string_view payer = {}) = 0;
   // The same, waiting for the end, and for room in the queue. Never from `work`, `done` or a notice.
   virtual CommitOutcome transact_and_wait(std::function<void(Transaction&)> work) = 0;
+
+  // Waits until all work that was handed over is done, with what it hands over itself. Never from `work`, `done` or a notice.
+  virtual void drain() = 0;
 
   virtual RecordPtr find(std::string_view key) const = 0;
   struct Listing {
@@ -116,6 +135,7 @@ class Store {
   virtual Complaints check() const = 0;
   // Changes when the store was restored from a backup; revisions go on above every one ever given.
   virtual std::int64_t epoch() const = 0;
+  virtual StoreFigures figures() const = 0;
 };
 
 // Its end waits for a notice that is running, unless that is where it is ended from.

@@ -395,7 +395,8 @@ Result<Revision> StoreFile::write_new(const std::string& path, const std::string
     disk->xDelete(disk, plain_name(path).c_str(), 0);
     return complaints;
   };
-  const int rc = fresh.run("PRAGMA page_size = 8192; PRAGMA synchronous = FULL");
+  // EXTRA: without it the end of the last transaction, which is that its journal is deleted, may not be durable.
+  const int rc = fresh.run("PRAGMA page_size = 8192; PRAGMA synchronous = EXTRA");
   Complaints complaints = rc == SQLITE_OK ? fresh.make_tables() : fresh.failure(rc);
   if (!complaints.empty()) return abandon(complaints);
   fresh.state_ = {epoch, 0, 0, 0, 0};

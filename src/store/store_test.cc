@@ -237,6 +237,60 @@ TEST(GroupCommit, RefusesWhatIsTooMuchToWait) {
   EXPECT_TRUE(store->transact(nothing, nullptr));
 }
 
+TEST(GroupCommit, PayersTakeTurnsHoweverMuchOneOfThemHasWaiting) {
+  FaultyDisk disk;
+  auto store = store_on(disk, {.transactions_per_commit_max = 10});
+  HeldUp gate;
+  store->transact([&](Transaction&) { gate.pass(); }, nullptr);
+  gate.wait_until_reached();
+  std::string order;
+  const auto write_as = [&](const std::string& payer) {
+    store->transact(
+        [&, payer](Transaction& transaction) { transaction.put(payer + std::to_string(order.size()), "x"); },
+        [&, payer](CommitOutcome) { order += payer; }, payer);
+  };
+  for (int i = 0; i < 100; ++i) write_as("f");
+  for (const char* payer : {"a", "b", "a"}) write_as(payer);
+  gate.open();
+  store->drain();
+  EXPECT_EQ(order.size(), 103U);
+  EXPECT_EQ(order.substr(0, 5).find_last_of("ab"), order.find_last_of("ab")) << order;
+}
+
+TEST(GroupCommit, AFullQueueTakesWorkOfWhoHasLessThanHisShare) {
+  FaultyDisk disk;
+  auto store = store_on(disk, {.waiting_max = 12});
+  HeldUp gate;
+  store->transact([&](Transaction&) { gate.pass(); }, nullptr);
+  gate.wait_until_reached();
+  const auto taken = [&](const char* payer) { return store->transact([](Transaction&) {}, nullptr, payer); };
+  for (int i = 0; i < 12; ++i) EXPECT_TRUE(taken("flood"));
+  EXPECT_FALSE(taken("flood"));
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(taken("ann")) << i;
+  EXPECT_FALSE(taken("ann"));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(taken("bob")) << i;
+  EXPECT_FALSE(taken("bob"));
+  gate.open();
+  store->drain();
+  EXPECT_TRUE(taken("flood"));
+}
+
+TEST(Store, CountsItsCommits) {
+  FaultyDisk disk;
+  auto store = store_on(disk);
+  const auto commits = [&] {
+    std::int64_t all = 0;
+    for (const std::int64_t each : store->figures().commits) all += each;
+    return all;
+  };
+  EXPECT_EQ(commits(), 0);
+  for (int i = 0; i < 5; ++i) put(*store, "a", std::to_string(i));
+  store->transact_and_wait([](Transaction&) {});  // writes nothing
+  EXPECT_EQ(commits(), 5);
+  EXPECT_GT(store->figures().commits_s, 0);
+  EXPECT_EQ(store->figures().waiting, 0U);
+}
+
 TEST(Store, RunsWhatWaitsBeforeItCloses) {
   FaultyDisk disk;
   auto store = store_on(disk);

@@ -1,15 +1,19 @@
 #include "web_server/connection.h"
 
 #include <algorithm>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "web_server/reply_head.h"
@@ -29,6 +33,27 @@ constexpr std::size_t kReadBytes = 4 << 10;
 constexpr std::size_t kReadBodyBytes = 64 << 10;
 // Of the next requests while one is answered; when it is full we stop reading, and the client waits.
 constexpr std::size_t kReadAheadMax = 16 << 10;
+// As in Kubernetes: below it, compressing costs more than it saves.
+constexpr std::size_t kGzipLeastBytes = 128 << 10;
+// Compressed in one turn of a connection: some milliseconds.
+constexpr std::size_t kGzipStepBytes = 256 << 10;
+
+bool is_worth_gzip(const HttpReply& reply, std::size_t bytes) {
+  const bool is_text =
+      reply.content_type.starts_with("application/json") || reply.content_type.starts_with("application/yaml");
+  return is_text && bytes >= kGzipLeastBytes;
+}
+
+// What turns cost, in bytes of a reply: to handle a request takes as long as to encrypt and send some thousands.
+constexpr std::size_t kRequestCost = 16 << 10;
+constexpr std::size_t kWriteCost = 1 << 10;
+
+// Who proved his name by a certificate, or else whoever has these credentials.
+std::string payer_of(const HttpRequest& request) {
+  if (!request.peer.certificate_name.empty()) return request.peer.certificate_name;
+  const std::string_view credentials = request.header("authorization");
+  return credentials.empty() ? std::string() : "#" + std::to_string(std::hash<std::string_view>()(credentials));
+}
 
 std::int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -43,7 +68,7 @@ Connection::Connection(std::shared_ptr<Shared> shared, tcp::socket socket)
       socket_(std::move(socket)),
       timer_(socket_.get_executor()),
       request_bytes_(shared_->request_bytes),
-      stream_bytes_(shared_->stream_bytes_waiting) {}
+      waiting_bytes_(shared_->bytes_waiting) {}
 
 void Connection::start() {
   if (!describe_peer()) return lost();
@@ -137,21 +162,34 @@ void Connection::advance() {
 }
 
 void Connection::dispatch() {
-  HttpRequest request = parser_->take_request();
-  request.peer = peer_;
+  request_ = parser_->take_request();
+  request_.peer = peer_;
   phase_ = Phase::kAnswering;
   deadline_ = Clock::time_point::max();
-  request_bytes_.set(0);
-  std::uint64_t exchange = 0;
+  request_bytes_.set(request_.body.size());
   {
     const std::lock_guard lock(mutex_);
-    exchange = ++exchange_;
+    ++exchange_;
+    payer_ = payer_of(request_);
     answer_ = Answer::kOwed;
     keep_alive_ = parser_->keep_alive() && parser_->understands_chunks();  // HTTP/1.0 is answered and closed
     chunks_ = parser_->understands_chunks();
+    head_only_ = request_.method == "HEAD";
+    gzip_ = accepts_gzip(request_.header("accept-encoding"));
+    ask_turn(kRequestCost + request_.body.size(), &Connection::handle);
   }
   parser_.reset();
-  shared_->handler(std::move(request), make_responder(weak_from_this(), exchange));
+}
+
+void Connection::handle() {
+  if (phase_ == Phase::kClosed) return;
+  std::uint64_t exchange = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    exchange = exchange_;
+  }
+  request_bytes_.set(0);
+  shared_->handler(std::exchange(request_, {}), make_responder(weak_from_this(), exchange));
 }
 
 void Connection::refuse(HttpReply reply) {
@@ -162,15 +200,20 @@ void Connection::refuse(HttpReply reply) {
   const std::lock_guard lock(mutex_);
   ++exchange_;
   keep_alive_ = false;
+  head_only_ = false;
+  gzip_ = false;
   push_reply(std::move(reply));
 }
 
 // ---- a connection: from answers to bytes ---------------------------------------------------------------------------
 
 void Connection::reply(std::uint64_t exchange, HttpReply reply) {
-  const std::lock_guard lock(mutex_);
-  if (!alive_ || exchange != exchange_ || answer_ != Answer::kOwed) return;
-  push_reply(std::move(reply));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!alive_ || exchange != exchange_ || answer_ != Answer::kOwed) return;
+    push_reply(std::move(reply));
+  }
+  shared_->shed_readers();
 }
 
 void Connection::push_reply(HttpReply reply) {
@@ -179,19 +222,62 @@ void Connection::push_reply(HttpReply reply) {
     reply.parts.clear();
   }
   std::size_t bytes = reply.body.size();
-  for (const auto& part : reply.parts) bytes += part->size();
-  const std::optional<std::size_t> length = has_body(reply.status) ? std::optional(bytes) : std::nullopt;
-  queue_.push(reply_head(reply, {.content_length = length, .chunked = false, .keep_alive = keep_alive_}, now_s()));
-  queue_.push(std::move(reply.body));
-  for (auto& part : reply.parts) queue_.push(std::move(part));
+  reply_bytes_ = bytes;
+  for (const auto& part : reply.parts) {
+    bytes += part->size();
+    if (part.use_count() == 1) reply_bytes_ += part->size();
+  }
   answer_ = Answer::kComplete;
+  if (gzip_ && chunks_ && !head_only_ && is_worth_gzip(reply, bytes)) {
+    if (!reply.body.empty()) reply.parts.push_back(std::make_shared<const std::string>(std::move(reply.body)));
+    reply.body.clear();
+    body_ = GzipBody::begin(reply.parts);
+  }
+  const std::optional<std::size_t> length = has_body(reply.status) && !body_ ? std::optional(bytes) : std::nullopt;
+  if (body_) {
+    reply.headers.emplace_back("Content-Encoding", "gzip");
+    reply.headers.emplace_back("Vary", "Accept-Encoding");
+  }
+  queue_.push(
+      reply_head(reply, {.content_length = length, .chunked = body_ != nullptr, .keep_alive = keep_alive_}, now_s()));
+  if (head_only_) {
+    reply_bytes_ = 0;
+  } else if (!body_) {
+    queue_.push(std::move(reply.body));
+    for (auto& part : reply.parts) queue_.push(std::move(part));
+  }
+  expect_reader(bytes);
+  account_waiting();
   schedule_flush();
+}
+
+// However often its reader takes a byte, a reply is not held for ever.
+void Connection::expect_reader(std::size_t bytes) {
+  const auto seconds =
+      static_cast<std::int64_t>(bytes / std::max<std::size_t>(1, shared_->options.reply_bytes_per_second_min));
+  read_by_ = Clock::now() + std::chrono::seconds(shared_->options.request_s + seconds);
+}
+
+void Connection::compress_more() {
+  while (queue_.empty() && body_) {
+    std::string bytes = body_->next(kGzipStepBytes);
+    if (!bytes.empty()) queue_.push_chunk(std::make_shared<const std::string>(std::move(bytes)));
+    if (!body_->done()) continue;
+    queue_.push_last_chunk();
+    body_.reset();
+  }
 }
 
 std::shared_ptr<ClosedSignal> Connection::start_stream(std::uint64_t exchange, HttpReply head) {
   const std::lock_guard lock(mutex_);
   if (!alive_ || exchange != exchange_ || answer_ != Answer::kOwed) return nullptr;
   queue_.push(reply_head(head, {.content_length = {}, .chunked = chunks_, .keep_alive = keep_alive_}, now_s()));
+  if (head_only_) {
+    answer_ = Answer::kComplete;
+    expect_reader(0);
+    schedule_flush();
+    return nullptr;
+  }
   answer_ = Answer::kStreaming;
   stream_ = std::make_shared<ClosedSignal>();
   schedule_flush();
@@ -215,11 +301,11 @@ bool Connection::write_chunk(std::uint64_t exchange, std::shared_ptr<const std::
     } else {
       queue_.push(std::move(chunk));
     }
-    account_stream();
+    account_waiting();
     schedule_flush();
     stream = stream_;
   }
-  shared_->shed_streams();
+  shared_->shed_readers();
   return stream->open();
 }
 
@@ -228,15 +314,16 @@ void Connection::end_stream(std::uint64_t exchange) {
   if (!alive_ || exchange != exchange_ || answer_ != Answer::kStreaming) return;
   if (chunks_) queue_.push_last_chunk();
   answer_ = Answer::kComplete;
+  expect_reader(queue_.cost());
   stream_->mark_closed();
   schedule_flush();
 }
 
-void Connection::account_stream() { stream_bytes_.set(stream_ ? queue_.cost() : 0); }
+void Connection::account_waiting() { waiting_bytes_.set(stream_ ? queue_.cost() : reply_bytes_); }
 
-std::size_t Connection::stream_bytes_waiting() {
+std::size_t Connection::bytes_waiting() {
   const std::lock_guard lock(mutex_);
-  return stream_bytes_.part();
+  return waiting_bytes_.part();
 }
 
 void Connection::break_off() {
@@ -247,7 +334,8 @@ void Connection::break_off() {
 void Connection::break_off_locked() {
   alive_ = false;
   queue_.drop_waiting();
-  stream_bytes_.set(0);
+  body_.reset();
+  waiting_bytes_.set(0);
   if (stream_) stream_->mark_closed();
   net::post(socket_.get_executor(), [self = shared_from_this()] { self->lost(); });
 }
@@ -256,26 +344,39 @@ void Connection::break_off_locked() {
 void Connection::schedule_flush() {
   if (flush_scheduled_) return;
   flush_scheduled_ = true;
-  net::post(socket_.get_executor(), [self = shared_from_this()] { self->flush(); });
+  const std::size_t bytes = body_ ? kGzipStepBytes : std::min(queue_.cost(), kBatchBytesMax);
+  ask_turn(kWriteCost + bytes, &Connection::flush);
+}
+
+void Connection::ask_turn(std::size_t cost, void (Connection::*act)()) {
+  shared_->turns.ask(payer_, cost, [self = shared_from_this(), act] {
+    net::dispatch(self->socket_.get_executor(), [self, act] { ((*self).*act)(); });
+  });
 }
 
 void Connection::flush() {
-  if (writing_ || phase_ == Phase::kClosed) return;
+  if (phase_ == Phase::kClosed) return;
   std::size_t slices = 0;
   bool complete = false;
+  Clock::time_point read_by;
   {
     const std::lock_guard lock(mutex_);
     flush_scheduled_ = false;
-    if (!alive_) return;
+    if (!alive_ || writing_) return;
+    compress_more();
     slices = queue_.gather(slices_, kBatchBytesMax);
     complete = answer_ == Answer::kComplete;
+    read_by = read_by_;
   }
   if (slices == 0) {
     if (complete && phase_ == Phase::kAnswering) finish_exchange();
     return;
   }
   // A reply must be read; a stream's reader may pause as long as little waits for it.
-  if (complete) expect_within(shared_->options.request_s);
+  if (complete) {
+    expect_within(shared_->options.request_s);
+    deadline_ = std::min(deadline_, read_by);
+  }
   std::transform(slices_.begin(), slices_.begin() + slices, batch_.begin(),
                  [](std::string_view slice) { return net::const_buffer(slice.data(), slice.size()); });
   const std::span<const net::const_buffer> batch(batch_.data(), slices);
@@ -291,12 +392,15 @@ void Connection::flush() {
 void Connection::on_written(Error error, std::size_t bytes) {
   writing_ = false;
   if (error || phase_ == Phase::kClosed) return lost();
+  bool more = false;
   {
     const std::lock_guard lock(mutex_);
     queue_.sent(bytes);
-    account_stream();
+    account_waiting();
+    more = alive_ && (!queue_.empty() || body_);
+    if (more) schedule_flush();
   }
-  flush();
+  if (!more) flush();
 }
 
 // The answer is sent whole.
@@ -307,7 +411,8 @@ void Connection::finish_exchange() {
     const std::lock_guard lock(mutex_);
     answer_ = Answer::kNone;
     stream = std::move(stream_);
-    account_stream();
+    reply_bytes_ = 0;
+    account_waiting();
     keep_alive = keep_alive_;
   }
   if (stream) stream->tell();
@@ -347,8 +452,9 @@ void Connection::lost() {
     alive_ = false;
     answer_ = Answer::kNone;
     queue_.drop_waiting();
+    body_.reset();
     stream = std::move(stream_);
-    stream_bytes_.set(0);
+    waiting_bytes_.set(0);
   }
   request_bytes_.set(0);
   timer_.cancel();

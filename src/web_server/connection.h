@@ -28,9 +28,11 @@
 #include <vector>
 
 #include "web_server/exchange.h"
+#include "web_server/gzip.h"
 #include "web_server/http.h"
 #include "web_server/request_parser.h"
 #include "web_server/server.h"
+#include "web_server/turns.h"
 #include "web_server/wire_queue.h"
 
 namespace berth {
@@ -40,20 +42,22 @@ class Connection;
 // What the connections of one server share. It lives as long as the last of them: a late answer from another thread may
 // hold one for a moment after the server is gone.
 struct Shared {
-  Shared(WebServerOptions given, HttpHandler handles) : options(std::move(given)), handler(std::move(handles)) {}
+  Shared(WebServerOptions given, HttpHandler handles)
+      : options(std::move(given)), handler(std::move(handles)), turns(io, options.threads) {}
 
   // False: there are too many, or the server stops.
   bool add(const std::shared_ptr<Connection>& connection);
   void remove(const Connection* connection);
   std::vector<std::shared_ptr<Connection>> stop();
-  // Closes streams while too much waits for their readers, those with most first: that frees most and hits fewest.
-  void shed_streams();
+  // Closes connections while too much waits for their readers, those with most first: that frees most and hits fewest.
+  void shed_readers();
 
   const WebServerOptions options;
   const HttpHandler handler;
   boost::asio::io_context io;
+  Turns turns;
   std::optional<boost::asio::ssl::context> tls;
-  std::atomic<std::size_t> stream_bytes_waiting = 0;
+  std::atomic<std::size_t> bytes_waiting = 0;
   std::atomic<std::size_t> request_bytes = 0;
 
  private:
@@ -96,13 +100,13 @@ class Connection : public AnswerSink, public std::enable_shared_from_this<Connec
   bool write_chunk(std::uint64_t exchange, std::shared_ptr<const std::string> chunk) override;
   void end_stream(std::uint64_t exchange) override;
 
-  // Any thread.
-  std::size_t stream_bytes_waiting();
+  // Any thread. What waits for this reader and is held for nobody else.
+  std::size_t bytes_waiting();
   void break_off();
 
  private:
   // One turn of a connection that sends much: then others of the same thread have theirs.
-  static constexpr std::size_t kBatchBytesMax = 256 << 10;
+  static constexpr std::size_t kBatchBytesMax = 64 << 10;
   static constexpr std::size_t kBatchSlicesMax = 64;
 
   enum class Phase { kHandshake, kIdle, kReading, kAnswering, kDraining, kClosed };
@@ -114,6 +118,7 @@ class Connection : public AnswerSink, public std::enable_shared_from_this<Connec
   void on_read(boost::system::error_code error, std::size_t bytes);
   void advance();
   void dispatch();
+  void handle();
   void refuse(HttpReply reply);
   void flush();
   void on_written(boost::system::error_code error, std::size_t bytes);
@@ -126,7 +131,11 @@ class Connection : public AnswerSink, public std::enable_shared_from_this<Connec
   // PRE: mutex_ is held.
   void push_reply(HttpReply reply);
   void schedule_flush();
-  void account_stream();
+  // `act` runs on the strand, when it is this payer's turn.
+  void ask_turn(std::size_t cost, void (Connection::*act)());
+  void account_waiting();
+  void expect_reader(std::size_t bytes);
+  void compress_more();
   void break_off_locked();
 
   const std::shared_ptr<Shared> shared_;
@@ -139,6 +148,7 @@ class Connection : public AnswerSink, public std::enable_shared_from_this<Connec
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
   Peer peer_;
   std::optional<RequestParser> parser_;
+  HttpRequest request_;     // waits for its turn
   bool continued_ = false;  // "100 Continue" was sent for this request
   std::string unread_;      // arrived, not yet understood
   std::vector<char> landing_;
@@ -153,12 +163,18 @@ class Connection : public AnswerSink, public std::enable_shared_from_this<Connec
   bool alive_ = true;
   WireQueue queue_;
   std::uint64_t exchange_ = 0;
+  std::string payer_;  // of the turns that this exchange takes
   Answer answer_ = Answer::kNone;
   bool keep_alive_ = true;
   bool chunks_ = true;
+  bool head_only_ = false;                         // of a HEAD request
+  bool gzip_ = false;                              // the client takes it
+  std::unique_ptr<GzipBody> body_;                 // what is still to be compressed, behind all that is queued
+  std::size_t reply_bytes_ = 0;                    // of a reply: held for its reader alone
+  std::chrono::steady_clock::time_point read_by_;  // when the reader must have had it all
   bool flush_scheduled_ = false;
   std::shared_ptr<ClosedSignal> stream_;
-  PartOfSum stream_bytes_;
+  PartOfSum waiting_bytes_;
 };
 
 }  // namespace berth

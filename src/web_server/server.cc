@@ -45,15 +45,15 @@ std::vector<std::shared_ptr<Connection>> Shared::stop() {
   return open;
 }
 
-void Shared::shed_streams() {
-  if (stream_bytes_waiting <= options.all_streams_bytes_waiting_max) return;
+void Shared::shed_readers() {
+  if (bytes_waiting <= options.all_bytes_waiting_max) return;
   const std::lock_guard lock(mutex_);
-  while (stream_bytes_waiting > options.all_streams_bytes_waiting_max) {
+  while (bytes_waiting > options.all_bytes_waiting_max) {
     std::shared_ptr<Connection> slowest;
     std::size_t most = 0;
     for (const auto& entry : connections_) {
       auto connection = entry.second.lock();
-      const std::size_t waiting = connection ? connection->stream_bytes_waiting() : 0;
+      const std::size_t waiting = connection ? connection->bytes_waiting() : 0;
       if (waiting <= most) continue;
       most = waiting;
       slowest = std::move(connection);

@@ -20,11 +20,14 @@ struct WebServerOptions {
   int threads = 2;
   std::size_t connections_max = 20'000;  // further ones are accepted and closed at once
   std::size_t header_bytes_max = 64 << 10;
-  std::size_t body_bytes_max = 3 << 20;                     // beyond it: 413, as Kubernetes words it
-  std::size_t all_requests_bytes_max = 512 << 20;           // of requests that have not arrived whole; beyond it: 503
-  std::size_t stream_bytes_waiting_max = 8 << 20;           // of one slow reader; the chunk that passes it is taken
-  std::size_t all_streams_bytes_waiting_max = 1024U << 20;  // beyond it, the reader with most waiting is closed
-  int idle_s = 120;                                         // of a connection between requests
+  std::size_t body_bytes_max = 3 << 20;            // beyond it: 413, as Kubernetes words it
+  std::size_t all_requests_bytes_max = 512 << 20;  // of requests that have not arrived whole; beyond it: 503
+  std::size_t stream_bytes_waiting_max = 8 << 20;  // of one slow reader; the chunk that passes it is taken
+  // Of all readers, of streams and of replies, that is held for them alone; beyond it, the one with most is closed.
+  std::size_t all_bytes_waiting_max = 1024U << 20;
+  // How fast a reply must be read, over its whole length and beside request_s: held memory is not a slow reader's.
+  std::size_t reply_bytes_per_second_min = 64 << 10;
+  int idle_s = 120;  // of a connection between requests
   // For the TLS handshake; for a whole request, head and body; for some progress of a reply's reader.
   int request_s = 30;
 };

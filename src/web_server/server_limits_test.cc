@@ -94,8 +94,8 @@ TEST(WebServerLimits, OneChunkMayBeLargerThanTheBound) {
 
 TEST(WebServerLimits, OfAllStreamsTheOneWithMostWaitingGoesFirst) {
   Streams streams;
-  const auto server = started(
-      {.stream_bytes_waiting_max = std::size_t{1} << 40, .all_streams_bytes_waiting_max = 4 << 20}, streams.handler());
+  const auto server =
+      started({.stream_bytes_waiting_max = std::size_t{1} << 40, .all_bytes_waiting_max = 4 << 20}, streams.handler());
   RawClient slow(server->port(), 4096);
   slow.send(kGet);
   const auto slow_stream = streams.next();
@@ -130,6 +130,46 @@ TEST(WebServerLimits, AReplyThatNobodyReadsIsGivenUp) {
   }
   EXPECT_TRUE(admitted);
   EXPECT_FALSE(client.read_reply().whole);
+}
+
+TEST(WebServerLimits, AReplyThatIsReadTooSlowlyIsGivenUpThoughItsReaderReads) {
+  const auto server = started({.reply_bytes_per_second_min = 1 << 30, .request_s = 1},
+                              [](const HttpRequest&, const std::shared_ptr<Responder>& responder) {
+                                responder->reply({.body = std::string(64 << 20, 'x')});
+                              });
+  RawClient client(server->port(), 4096);
+  client.send(kGet);
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t bytes = 0;
+  while (std::chrono::steady_clock::now() - begin < kPatience) {
+    const std::size_t some = client.read_bytes(4096).size();
+    if (some == 0) break;
+    bytes += some;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LT(bytes, std::size_t{64} << 20);
+}
+
+TEST(WebServerLimits, RepliesCountAmongWhatWaitsForReaders) {
+  Streams streams;
+  const auto kept = std::make_shared<const std::string>(16 << 20, 'x');
+  const auto server = started({.all_bytes_waiting_max = 24 << 20},
+                              [&](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+                                if (request.path == "/shared") return responder->reply({.parts = {kept}});
+                                responder->reply({.body = std::string(16 << 20, 'x')});
+                              });
+  // What others hold too costs nothing.
+  RawClient first(server->port()), second(server->port());
+  first.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n");
+  second.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(first.read_reply().whole);
+  EXPECT_TRUE(second.read_reply().whole);
+  RawClient third(server->port(), 4096), fourth(server->port());
+  third.send(kGet);
+  third.read_to("\r\n\r\n");
+  fourth.send(kGet);
+  const bool fourth_whole = fourth.read_reply().whole;
+  EXPECT_NE(fourth_whole, third.read_bytes(16 << 20).size() == 16 << 20);
 }
 
 TEST(WebServerLimits, FurtherConnectionsAreClosedAtOnce) {

@@ -95,15 +95,90 @@ def check_showing(checks):
     checks.expect("jobs", 0, r"job/huge +default +waiting +0/9 +72 +-", "")
     checks.expect("jobs -o name", 0, r"(?m)^job/huge$", "")
     checks.expect("jobs -A -q defualt", 3, "", r"did you mean default\?")
-    checks.expect("jobs -n nowhere", 0, "", r"No jobs in namespace nowhere")
-    checks.until("queue", r"default +- +fifo-skip +2 +")
+    checks.expect("jobs -n nowhere", 3, "", r"there is no namespace 'nowhere'")
+    checks.expect("jobs -n defualt", 3, "", r"did you mean default\?")
+    checks.expect("jobs -n kube-system", 0, "", r"No jobs in namespace kube-system; -A shows all")
+    checks.expect("explain huge", 7, r"why +Invalid: room for [12] of 9 pods \(3 nodes: .*\); never: ", "")
+    checks.until("queue", r"default +- +fifo-skip +2 +.*open")
     checks.until("nodes", r"\[#\.+\]")
     checks.expect("nodes -o wide", 0, r"NAME +MODEL +GPUS +FREE +PODS +STATE +CPU +MEMORY", "")
 
 
+def check_choosing(checks):
+    def names(words):
+        return checks.expect(words + " -o name", 0, None, "").stdout.split()
+
+    waiting = names("jobs --state waiting --sort-by name")
+    checks.note("by state and name", [] if waiting == ["job/huge", "job/later"] else [str(waiting)])
+    reversed_ = names("jobs huge later --sort-by name --reverse")
+    checks.note("by name, reversed", [] if reversed_ == ["job/later", "job/huge"] else [str(reversed_)])
+    checks.expect("jobs hug", 3, "", r"there is no job/hug in namespace default; did you mean job/huge\?")
+    checks.expect("jobs -l team=nobody", 0, "", r"No jobs that are asked for in namespace default")
+    checks.expect("jobs --state wating", 2, "", r"did you mean waiting\?")
+    checks.expect("jobs --sort-by size -l ((", 2, "", r"(?s)-l: .*--sort-by: ")
+    checks.expect("jobs --color always --state waiting", 0, "\x1b\\[33mwaiting\x1b\\[0m", "")
+    checks.expect("explain huge --color always", 7, "\x1b\\[33mwaiting\x1b\\[0m", "")
+    checks.expect("jobs --color sometimes", 2, "", r"auto, always or never")
+    checks.expect("queue defualt", 3, "", r"there is no queue 'defualt'; did you mean default\?")
+    checks.expect("nodes h100-001", 3, "", r"there is no node 'h100-001'; did you mean h100-0001\?")
+    selected = names("nodes -l nvidia.com/gpu.product=H100")
+    checks.note("nodes by label", [] if selected == ["node/h100-0001", "node/h100-0002"] else [str(selected)])
+    checks.expect("nodes -l no=such", 0, "", r"There are no nodes with such labels")
+    for command in ("jobs", "queue", "nodes", "explain huge"):
+        code = 7 if command.startswith("explain") else 0
+        for form in ("table", "wide", "yaml", "name"):
+            checks.expect(f"{command} -o {form}", code, r"\S", "")
+        json.loads(checks.expect(f"{command} -o json", code, None, "").stdout)
+
+
+def check_dry_runs(checks):
+    checks.expect("submit --name dry --gpus 1 --dry-run -- true", 0, r"(?s)^---\n.*kind: Job.*name: dry", "")
+    checks.expect("submit --name dry --gpus 1 --dry-run -o name -- true", 0, r"^job/dry\n$", "")
+    made = checks.expect("submit --name dry --dry-run=server -o json -- true", 0, None, "").stdout
+    checks.note("the server's dry run", [] if json.loads(made)["metadata"]["uid"] else ["no uid"])
+    checks.expect("submit --name dry --dry-run=server -- true", 0, r"^job/dry would be submitted \(dry run\)\n$", "")
+    checks.expect("submit --name dry --dry-run=server --queue defualt -- true", 6, "", r"did you mean default\?")
+    checks.expect("submit --dry-run=maybe --timeout 1s -- true", 2, "", r"(?s)--timeout: .*--dry-run: 'maybe'")
+    checks.expect("submit --dry-run --wait -- true", 2, "", r"leave out --wait")
+    checks.expect("explain dry", 3, "", r"there is no job/dry")
+    two = job("one") + "---" + job("two").replace("restartPolicy", "restratPolicy")
+    checks.expect("submit -f -", 2, "", r'stdin: object 2: Job two: unknown field "spec.template.spec.restratPolicy"', two)
+    two = job("one") + "---" + job("two").replace("metadata: {name: two}", "metadata: {name: two, namespace: nowhere}")
+    checks.expect("submit -f -", 3, "", r"(?s)nowhere.*nothing was submitted", two)
+    checks.expect("explain one", 3, "", r"there is no job/one")
+    checks.expect("submit --name spoken --follow -- true", 0, r"(?s)job/spoken submitted.*simulated", r"job/spoken succeeded")
+
+
+def check_watching(checks):
+    environment = dict(harness.bare_environment(), KUBECONFIG=str(checks.plane.kubeconfig))
+    watches = {form: subprocess.Popen([checks.plane.program, "jobs", "seen", "-w", "-o", form], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, env=environment)
+               for form in ("table", "json")}
+    replies = [watch.communicate(timeout=60) for watch in watches.values()]
+    wrong = [each for each in replies if "there is no job/seen" not in each[1]]
+    checks.note("watching what is not there", [str(each) for each in wrong])
+    labelled = job("seen").replace("metadata: {name: seen}", "metadata: {name: seen, labels: {watched: 'yes'}}")
+    checks.expect("submit -f -", 0, None, "", labelled)
+    watch = subprocess.Popen([checks.plane.program, "jobs", "-l", "watched=yes", "-w", "-o", "json"], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+    try:
+        states = [json.loads(watch.stdout.readline())["state"]]
+        checks.expect("cancel seen", 0, r"job/seen cancelled", "")
+        while states[-1] != "gone":
+            states.append(json.loads(watch.stdout.readline())["state"])
+        checks.note("a watch tells what it was before it is gone", [] if len(states) > 1 else [str(states)])
+    finally:
+        watch.kill()
+        watch.wait()
+        watch.stdout.close()
+
+
 def check_cancelling(checks):
-    checks.expect("cancel huge job/later nobody", 3, r"^job/huge cancelled\njob/later cancelled\n$", r"cannot cancel job/nobody")
+    checks.expect("cancel huge job/later nobody", 3, r"^job/huge cancelled\njob/later cancelled\n$", r"there is no job/nobody")
     checks.expect("explain hug", 3, "", r"there is no job/hug ")
+    checks.expect("logs shrot", 3, "", r"there is no job/shrot in namespace default; did you mean job/short\?")
+    checks.expect("explain lnog", 3, "", r"did you mean job/long\?")
+    checks.expect("cancel shrot", 3, "", r"did you mean job/short\?")
 
 
 def check_mistakes(checks):
@@ -124,9 +199,17 @@ def check_mistakes(checks):
 
 def check_completion(checks):
     script = checks.expect("completion bash", 0, r"complete .*_berth berth", "").stdout
-    asked = script + '\nCOMP_WORDS=(berth su) COMP_CWORD=1; _berth; echo "${COMPREPLY[*]}"'
-    reply = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
-    checks.note("bash completes su", [] if reply.stdout == "submit\n" else [reply.stdout + reply.stderr])
+    environment = dict(os.environ, KUBECONFIG=str(checks.plane.kubeconfig))
+    for typed, wanted in (("su", "submit"), ("jobs --st", "--state"), ("jobs --state wai", "waiting"),
+                          ("jobs --state = wai", "waiting"), ("explain job/sho", "job/short"),
+                          ("jobs -n kube-system job/sho", ""), ("submit -q def", "default"), ("nodes cpu", "cpu-0001"),
+                          ("completion fi", "fish"), ("jobs --output w", "wide"), ("submit --dry-run = s", "server")):
+        words = ["berth", *typed.split()]
+        asked = f'berth() {{ "{checks.plane.program}" "$@"; }}\n{script}\nCOMP_WORDS=({" ".join(words)}) '
+        asked += f'COMP_CWORD={len(words) - 1}; _berth; echo "${{COMPREPLY[*]}}"'
+        reply = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, env=environment)
+        said = reply.stdout + reply.stderr
+        checks.note(f"bash completes {typed}", [] if said == wanted + "\n" else [said])
     checks.expect("completion tcsh", 2, "", r"bash, zsh or fish")
 
 
@@ -144,7 +227,7 @@ def main():
     with harness.ControlPlane(harness.find_program(given.berth), nodes="2xH100x8,1xcpu") as plane:
         checks = Checks(plane)
         checks.until("nodes", r"(?s)ready.*ready.*ready")
-        for check in (check_submitting, check_showing, check_cancelling, check_mistakes, check_completion, check_plugin):
+        for check in (check_submitting, check_showing, check_choosing, check_dry_runs, check_watching, check_cancelling, check_mistakes, check_completion, check_plugin):
             check(checks)
         if checks.failures:
             plane.print_logs()

@@ -166,10 +166,19 @@ def suspended(bench):
     bench.wait(lambda: not bench.pods(), "its pod gone")
 
 
+def failure_policy(bench):
+    bench.plane.must("wait --for=condition=Failed job/picky --timeout=40s")
+    job = bench.get("job picky")
+    why = [each for each in job["status"]["conditions"] if each["type"] == "Failed"][0]
+    expect(why["reason"] == "PodFailurePolicy", f"it failed for another reason: {why}")
+    expect("exit code 42 matching FailJob rule at index 0" in why["message"], f"it does not say which rule: {why}")
+    expect(job["status"]["failed"] == 1 and len(bench.pods("-l job-name=picky")) == 1, "it was tried again")
+
+
 CHECKS = {"hello.yaml": [hello], "gang.yaml": [gang, gang_beside_another], "fraction.yaml": [fraction],
           "gpu-models.yaml": [gpu_models], "indexed.yaml": [indexed], "queue.yaml": [queue],
           "priority.yaml": [priority], "team-quota.yaml": [team_quota], "team-role.yaml": [team_role],
-          "suspended.yaml": [suspended]}
+          "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
 
 
 def run(bench, names):

@@ -19,6 +19,7 @@ import argparse
 import http.client
 import json
 import random
+import signal
 import ssl
 import sys
 import threading
@@ -358,7 +359,8 @@ class Run:
         names = [job["metadata"]["name"] for job in jobs["items"] if not is_complete(job)]
         living = [f"{pod['metadata']['name']} {pod['status'].get('phase')} on {pod['spec'].get('nodeName')}"
                   for pod in pods["items"] if is_live(pod)]
-        return f"open: {names[:10]}; live pods: {living[:10]}"
+        whole = [pod for pod in pods["items"] if is_live(pod)] + [job for job in jobs["items"] if not is_complete(job)]
+        return f"open: {names[:10]}; live pods: {living[:10]}; whole: {json.dumps(whole[:3])}"
 
     def final_checks(self):
         _, jobs = self.api.insist("GET", JOBS)
@@ -450,6 +452,8 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--keep", action="store_true", help="leave the temporary folder")
     options = parser.parse_args()
+    # Whoever is asked to end leaves nothing behind either.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return 0 if carry_out(harness.find_program(options.berth), options.kills, options.seed, options.keep) else 1
     except harness.Broken as broken:

@@ -1,0 +1,95 @@
+// `berth explain`: why a job or pod waits, or where it runs.
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/inputs.h"
+#include "cli/lookup.h"
+#include "cli/output_options.h"
+#include "client/account.h"
+#include "client/asking.h"
+#include "client/listing.h"
+#include "client/work.h"
+#include "manifest/timestamp.h"
+
+namespace berth {
+namespace {
+
+struct Typed {
+  ConnectionWish connection;
+  OutputWish output;
+  std::string name;
+};
+
+Asked<Work> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
+  const auto object = read_object(server, name.qualified(), name_space, name.name);
+  if (!object) return std::unexpected(not_found_or(object.error(), server, name, name_space));
+  if (name.kind == "pod") return read_pod_work(*object);
+  const auto pods = list_objects(server, "pods", name_space);
+  if (!pods) return std::unexpected(pods.error());
+  std::vector<Work> work = read_work({*object}, pods_of_job(*pods, (*object)["metadata"]["uid"].text()));
+  return std::move(work.front());
+}
+
+// Not everybody may look into other namespaces or at queues; what is there stays unsaid then.
+Asked<Account> account_for(Transport& server, const Work& work) {
+  auto others = see_work(server, "");
+  const bool all_seen = others.has_value();
+  if (!all_seen && others.error().exit_code == kExitForbidden) others = see_work(server, work.name_space);
+  if (!others) return std::unexpected(others.error());
+  const auto queues = list_objects(server, "queues.berth.dev", "");
+  if (!queues && queues.error().exit_code != kExitForbidden && queues.error().exit_code != kExitNotFound) {
+    return std::unexpected(queues.error());
+  }
+  return account_of(work, *others, all_seen, queues ? *queues : std::vector<Value>(), system_wall_clock()());
+}
+
+std::string text_of(const Account& account, const Work& work, OutputStyle style) {
+  if (style.format == OutputFormat::kJson || style.format == OutputFormat::kYaml) {
+    return facts_to_text(account.facts, style.format);
+  }
+  if (style.format == OutputFormat::kName) return printable(work.name.to_string()) + "\n";
+  return style.colors ? account.text_in_color() : account.text;
+}
+
+int explain(const Typed& typed) {
+  Complaints complaints;
+  const auto style = output_style(typed.output);
+  if (!style) complaints.add_all(style.error());
+  const auto name = parse_work_name(typed.name);
+  if (!name) complaints.add_all(name.error());
+  if (!complaints.empty()) return complain(complaints);
+  const auto server = connect(typed.connection);
+  if (!server) return complain(server.error());
+  const auto work = see_one(*server->transport, *name, server->name_space);
+  if (!work) return fail(work.error());
+  const auto account = account_for(*server->transport, *work);
+  if (!account) return fail(account.error());
+  fmt::print("{}", text_of(*account, *work, *style));
+  return account->waits ? kExitWaits : kExitDone;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& berth, int& exit_code) {
+  CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
+  const auto typed = std::make_shared<Typed>();
+  add_connection_options(app, typed->connection, Namespaced::kYes);
+  app.add_option("name", typed->name, "job/NAME or pod/NAME; a name alone is a job's")->required();
+  add_output_options(app, typed->output);
+  app.footer(
+      "Exit codes: 0 it has a place or has ended, 3 there is none of that name, 7 it waits.\n"
+      "\n"
+      "Examples:\n"
+      "  berth explain job/train\n"
+      "  berth explain pod/train-0-x7k2p -n research -o json");
+  app.callback([typed, &exit_code] { exit_code = explain(*typed); });
+}
+
+}  // namespace berth

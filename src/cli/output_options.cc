@@ -1,0 +1,42 @@
+#include "cli/output_options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/wording.h"
+
+namespace berth {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool terminal_has_colors() {
+  return isatty(STDOUT_FILENO) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, OutputWish& typed) {
+  app.add_option("-o,--output", typed.format, "table, wide, json, yaml or name")->capture_default_str();
+  app.add_option("--color", typed.color, "Colours: auto, always or never; NO_COLOR is honoured by auto")
+      ->capture_default_str();
+}
+
+Result<OutputStyle> output_style(const OutputWish& wish) {
+  Complaints complaints;
+  const auto format = parse_output_format(wish.format);
+  if (!format) complaints.add_all(format.error());
+  if (wish.color != "auto" && wish.color != "always" && wish.color != "never") {
+    complaints.add({"--color"}, quote(wish.color) + " is no choice; write auto, always or never");
+  }
+  if (!complaints.empty()) return complaints;
+  return OutputStyle{*format, wish.color == "always" || (wish.color == "auto" && terminal_has_colors())};
+}
+
+}  // namespace berth

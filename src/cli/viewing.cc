@@ -1,0 +1,74 @@
+#include "cli/viewing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "cli/command_line.h"
+#include "cli/connection.h"
+#include "client/listing_stream.h"
+
+namespace berth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Changes that come together are shown together: a job and its pods change within moments.
+constexpr std::chrono::milliseconds kGatherFor{50};
+// A look at a large cluster takes time; so many times as long is left to others.
+constexpr int kRestPerLook = 4;
+
+int show_once(Transport& server, const ListingView& view) {
+  SeenObjects seen;
+  for (const SeenKind& kind : view.kinds) {
+    auto objects = list_objects(server, kind.qualified, kind.name_space);
+    if (!objects) return fail(objects.error());
+    seen.push_back(std::move(*objects));
+  }
+  const Asked<Listing> listing = view.listing(seen);
+  if (!listing) return fail(listing.error());
+  fmt::print("{}", listing->to_text(view.style));
+  return listing->rows.empty() ? view.nothing() : kExitDone;
+}
+
+int show_for_ever(Transport& server, const ListingView& view) {
+  std::vector<MirrorOptions> kinds;
+  for (const SeenKind& kind : view.kinds) {
+    // A watch that may not be goes on trying; whoever may not begin one is told so at once.
+    if (const auto may = may_list_objects(server, kind.qualified, kind.name_space); !may) return fail(may.error());
+    MirrorOptions options;
+    options.qualified = kind.qualified;
+    options.name_space = kind.name_space;
+    kinds.push_back(std::move(options));
+  }
+  WatchedObjects watched(server, kinds);
+  ListingStream stream(view.style);
+  bool first = true;
+  while (true) {
+    watched.wait_until(Clock::now() + std::chrono::hours(1));
+    if (!watched.all_synced()) continue;
+    std::this_thread::sleep_for(kGatherFor);
+    const auto begun = Clock::now();
+    const Asked<Listing> listing = view.listing(watched.objects());
+    if (!listing && first) return fail(listing.error());
+    if (listing && first && listing->rows.empty()) {
+      if (const int exit_code = view.nothing(); exit_code != kExitDone) return exit_code;
+    }
+    first = false;
+    fmt::print("{}", listing ? stream.next(*listing) : std::string());
+    if (std::fflush(stdout) != 0) return kExitFailed;
+    std::this_thread::sleep_for(kRestPerLook * (Clock::now() - begun));
+  }
+}
+
+}  // namespace
+
+int show_view(Transport& server, const ListingView& view) {
+  return view.watch ? show_for_ever(server, view) : show_once(server, view);
+}
+
+}  // namespace berth

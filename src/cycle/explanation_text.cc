@@ -1,0 +1,194 @@
+#include "cycle/explanation_text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/assert.h"
+#include "model/quantity.h"
+#include "placement/filters.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kTypesNamedMax = 3;
+
+// Of what there is too little, where a row is about an amount.
+enum class Amount : std::uint8_t { kNone, kGpus, kGpuMemory, kCpus, kMemory };
+
+// How a row of the filters is said of one node, and of several.
+struct Wording {
+  std::string_view refuses_with;
+  Amount amount;
+  std::string_view one, many;  // of an amount: when there is none of it
+};
+
+constexpr std::array<Wording, kFilterCount> kWordings = {{
+    {"closed", Amount::kNone, "is cordoned, tainted or not ready", "are cordoned, tainted or not ready"},
+    {"no GPU", Amount::kNone, "has no GPU", "have no GPU"},
+    {"wrong type", Amount::kNone, "has other GPUs", "have other GPUs"},
+    {"too small GPUs", Amount::kNone, "has GPUs with less memory", "have GPUs with less memory"},
+    {"too few free GPUs", Amount::kGpus, "has none free", "have none free"},
+    {"too little free GPU memory", Amount::kGpuMemory, "has too little GPU memory free",
+     "have too little GPU memory free"},
+    {"too little free CPU", Amount::kCpus, "has no CPU free", "have no CPU free"},
+    {"too little free memory", Amount::kMemory, "has no memory free", "have no memory free"},
+    {"too many pods", Amount::kNone, "has as many pods as it may", "have as many pods as they may"},
+}};
+
+constexpr bool wordings_follow_the_filters() {
+  for (std::size_t row = 0; row < kFilterCount; ++row) {
+    if (kWordings[row].refuses_with != kRefusals[row]) return false;
+  }
+  return true;
+}
+static_assert(wordings_follow_the_filters());
+
+const Wording& wording_of(const NodeTally& tally) {
+  const auto* const found = std::ranges::find(kWordings, tally.refuses_with, &Wording::refuses_with);
+  BERTH_ASSERT(found != kWordings.end());
+  return *found;
+}
+
+bool lacks(const Explanation& explanation, Amount amount) {
+  return std::ranges::any_of(explanation.tallies,
+                             [&](const NodeTally& tally) { return wording_of(tally).amount == amount; });
+}
+
+bool refused_with(const Explanation& explanation, std::string_view refusal) {
+  return std::ranges::find(explanation.tallies, refusal, &NodeTally::refuses_with) != explanation.tallies.end();
+}
+
+// "2 or fewer free"
+std::string at_most(const NodeTally& tally, Amount amount, const PodRequest& asked, bool several) {
+  if (amount == Amount::kMemory) return format_bytes(tally.most) + " of memory" + (several ? " or less" : "") + " free";
+  const std::string most = decimal_of_milli(tally.most);
+  if (amount == Amount::kCpus)
+    return most + (several ? " or fewer" : "") + (tally.most == 1000 ? " CPU" : " CPUs") + " free";
+  if (!asked.is_fraction())
+    return most + (several && tally.most > 1000 ? " or fewer" : several ? " or none" : "") + " free";
+  return most + " of a GPU" + (several ? " or less" : "") + " free";
+}
+
+// "3 have 2 or fewer free"; `count` is "3 have", "each has" or "the only one has": what stands before the verb.
+std::string refusal_of(const NodeTally& tally, std::string_view who, bool plural, const PodRequest& asked) {
+  const Wording& wording = wording_of(tally);
+  const std::string subject = std::string(who) + " ";
+  if (wording.amount == Amount::kNone || wording.amount == Amount::kGpuMemory || tally.most <= 0) {
+    return subject + std::string(plural ? wording.many : wording.one);
+  }
+  return subject + (plural ? "have " : "has ") + at_most(tally, wording.amount, asked, tally.nodes > 1);
+}
+
+std::string nodes_in_words(const State& state, const Explanation& explanation) {
+  const auto all = static_cast<std::int64_t>(state.ledger().nodes());
+  const std::string count = with_separators(all) + " nodes: ";
+  const std::vector<NodeTally>& tallies = explanation.tallies;
+  if (tallies.empty()) return all == 1 ? "the only node has room" : count + "each has room";
+  if (all == 1) return refusal_of(tallies.front(), "the only one", false, explanation.asked);
+  if (tallies.front().nodes == all) return count + refusal_of(tallies.front(), "each", false, explanation.asked);
+  std::string text = count;
+  const std::int64_t fit = explanation.nodes_that_fit;
+  if (fit > 0) text += with_separators(fit) + (fit == 1 ? " has room, " : " have room, ");
+  for (const NodeTally& tally : tallies) {
+    if (&tally != &tallies.front()) text += ", ";
+    text += refusal_of(tally, with_separators(tally.nodes), tally.nodes > 1, explanation.asked);
+  }
+  return text;
+}
+
+// "H100", "A100 or H100"; empty: any will do, or too many to name.
+std::string types_asked(const State& state, const PodRequest& asked) {
+  std::vector<std::string_view> names;
+  bool any = true;
+  for (std::size_t i = 0; i < state.flavors().size(); ++i) {
+    const Flavor& flavor = state.flavors()[i];
+    const std::string_view name = flavor.model.empty() ? std::string_view(flavor.name) : std::string_view(flavor.model);
+    if (!asked.flavors.contains(FlavorId(i))) {
+      any = false;
+    } else if (!name.empty() && std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  if (any || names.size() > kTypesNamedMax) return "";
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : " or ") + std::string(name);
+  return text;
+}
+
+// "8 H100 GPUs", "0.5 of a GPU"
+std::string gpus_asked(const State& state, const PodRequest& asked) {
+  const std::string types = types_asked(state, asked);
+  const std::string kind = (types.empty() ? "" : types + " ") + "GPU";
+  if (asked.is_fraction()) return decimal_of_milli(asked.gpu_milli) + " of a " + kind;
+  return asked.gpus == 1 ? "1 " + kind : with_separators(asked.gpus) + " " + kind + "s";
+}
+
+// What no node has free, as far as nodes were refused for want of it.
+std::vector<std::string> missing_amounts(const State& state, const Explanation& explanation) {
+  const PodRequest& asked = explanation.asked;
+  std::vector<std::string> missing;
+  if (lacks(explanation, Amount::kGpus) || lacks(explanation, Amount::kGpuMemory)) {
+    missing.push_back(gpus_asked(state, asked));
+  }
+  if (lacks(explanation, Amount::kGpuMemory)) {
+    missing.push_back(asked.gpu_memory_mib > 0 ? format_bytes(asked.gpu_memory_mib << 20) + " of its memory"
+                                               : "its share of the memory");
+  }
+  if (lacks(explanation, Amount::kCpus)) {
+    missing.push_back(decimal_of_milli(asked.cpu_milli) + (asked.cpu_milli == 1000 ? " CPU" : " CPUs"));
+  }
+  if (lacks(explanation, Amount::kMemory)) missing.push_back(format_bytes(asked.memory_bytes) + " of memory");
+  return missing;
+}
+
+std::string why_no_node(const State& state, const Explanation& explanation) {
+  if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
+    std::string text = "no node has ";
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      text += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i];
+    }
+    return text + " free";
+  }
+  if (refused_with(explanation, "too small GPUs")) {
+    return "no node has GPUs with " + format_bytes(explanation.asked.gpu_memory_mib << 20) + " of memory";
+  }
+  if (refused_with(explanation, "wrong type")) {
+    const std::string types = types_asked(state, explanation.asked);
+    return types.empty() ? "no node has GPUs of a type that it takes" : "no node has " + types + " GPUs";
+  }
+  if (refused_with(explanation, "no GPU")) return "no node has GPUs";
+  return refused_with(explanation, "too many pods") ? "no node may have more pods" : "no node takes new pods";
+}
+
+}  // namespace
+
+std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request) {
+  switch (kWordings[row].amount) {
+    case Amount::kGpus:
+      return request.is_fraction() ? node.free.largest_gpu_milli : std::int64_t{node.free.whole_gpus} * kMilliPerGpu;
+    case Amount::kCpus:
+      return node.free.cpu_milli;
+    case Amount::kMemory:
+      return node.free.memory_bytes;
+    case Amount::kNone:
+    case Amount::kGpuMemory:
+      break;
+  }
+  return 0;
+}
+
+std::string explanation_text(const State& state, const Explanation& explanation) {
+  if (state.ledger().nodes() == 0) return "there are no nodes";
+  std::string text;
+  if (explanation.pods > 1) {
+    text =
+        "room for " + with_separators(explanation.pods_that_fit) + " of " + with_separators(explanation.pods) + " pods";
+  } else {
+    text = explanation.nodes_that_fit > 0 ? "there is room, it waits for its turn" : why_no_node(state, explanation);
+  }
+  return text + " (" + nodes_in_words(state, explanation) + ")";
+}
+
+}  // namespace berth

@@ -1,0 +1,20 @@
+// The words of an explanation, beside the table of filters (placement/filters.h) that it counts by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cycle/explain.h"
+#include "placement/node_view.h"
+#include "state/state.h"
+
+namespace berth {
+
+// What a node has free of that for which this row of the filters refuses it; 0 where the row is about no amount.
+std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request);
+
+// PRE: all but the text is known, and it waits.
+std::string explanation_text(const State& state, const Explanation& explanation);
+
+}  // namespace berth
