@@ -108,7 +108,8 @@ class Search {
       costs.push_back(cost);
     }
     // If it does not fit with everyone gone whom no earlier eviction can protect, no smaller set needs to be looked at.
-    if (!rights_depend_on_order() && !fit_without(members(costs.back().set))) return std::nullopt;
+    if (!rights_depend_on_order() && !gates_depend_on_coverage() && !fit_without(members(costs.back().set)))
+      return std::nullopt;
     std::sort(costs.begin(), costs.end());
     for (const Cost& cost : costs) {
       Chosen chosen = members(cost.set);
@@ -120,6 +121,11 @@ class Search {
   bool rights_depend_on_order() const {
     return std::any_of(victims_.begin(), victims_.end(),
                        [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
+  }
+
+  // Of the floor that more evictions leave, another's unit may take what is left for the claimant with fewer.
+  bool gates_depend_on_coverage() const {
+    return claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors();
   }
 
   static Chosen members(std::uint32_t set) {
@@ -183,11 +189,19 @@ class Search {
     return true;
   }
 
-  // Until no quota refuses it, whoever holds of what is short below the queue that refuses.
+  // Until no quota refuses it, whoever holds of what is short below the queue that refuses; whoever of its own queue it
+  // may take, where it is short of floor.
   bool pass_the_gates() {
-    for (std::size_t next = 0; const auto refused = refusal();) {
-      if (refused->code == ReasonCode::kQuotaFloor) return false;
+    std::optional<QuotaRefusal> before;
+    std::size_t next = 0;
+    while (const auto refused = refusal()) {
+      // Whoever did not help to pass the gate before may help to pass this one.
+      const bool same =
+          before && before->code == refused->code && before->queue == refused->queue && before->dim == refused->dim;
+      if (!same) next = 0;
+      before = refused;
       const auto helps = [&](std::size_t each) {
+        if (refused->code == ReasonCode::kQuotaFloor) return victims_[each].rule == EvictionRule::kPreempt;
         const AmountList& held = trial_.quotas().held_by(state_.workload(victims_[each].workload).unit);
         const bool holds =
             std::any_of(held.begin(), held.end(), [&](const Amount& amount) { return amount.dim == refused->dim; });

@@ -5,6 +5,7 @@
 
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "fairness/gates.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
 
@@ -104,6 +105,15 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
 }
 
+// As things are now: what refused it a while ago may have become another bound, or none.
+std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& shape) {
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const auto refusal = quota_refusal(state.quotas(), queue, shape.terms, asked_by(state, shape, way));
+    if (refusal) return quota_text(state, *refusal);
+  }
+  return "its quotas have changed, it will be tried again";
+}
+
 }  // namespace
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
@@ -133,7 +143,13 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   tally_nodes(state, shape, explanation);
   if (explanation.code == ReasonCode::kNone) return explanation;
+  if (is_quota_gate(explanation.code)) {
+    explanation.text = why_quotas_refuse(state, workload.queue, shape);
+    return explanation;
+  }
   explanation.text = explanation_text(state, explanation);
+  if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
+  if (explanation.code == ReasonCode::kPatience) explanation.text += "; its queue waits a while before it takes";
   if (explanation.code != ReasonCode::kInvalid) return explanation;
   explanation.text += "; never: ";
   explanation.text += shape.pods == 1

@@ -15,26 +15,26 @@ namespace {
 constexpr std::size_t kTypesNamedMax = 3;
 
 // Of what there is too little, where a row is about an amount.
-enum class Amount : std::uint8_t { kNone, kGpus, kGpuMemory, kCpus, kMemory };
+enum class Lacking : std::uint8_t { kNone, kGpus, kGpuMemory, kCpus, kMemory };
 
 // How a row of the filters is said of one node, and of several.
 struct Wording {
   std::string_view refuses_with;
-  Amount amount;
+  Lacking amount;
   std::string_view one, many;  // of an amount: when there is none of it
 };
 
 constexpr std::array<Wording, kFilterCount> kWordings = {{
-    {"closed", Amount::kNone, "is cordoned, tainted or not ready", "are cordoned, tainted or not ready"},
-    {"no GPU", Amount::kNone, "has no GPU", "have no GPU"},
-    {"wrong type", Amount::kNone, "has other GPUs", "have other GPUs"},
-    {"too small GPUs", Amount::kNone, "has GPUs with less memory", "have GPUs with less memory"},
-    {"too few free GPUs", Amount::kGpus, "has none free", "have none free"},
-    {"too little free GPU memory", Amount::kGpuMemory, "has too little GPU memory free",
+    {"closed", Lacking::kNone, "is cordoned, tainted or not ready", "are cordoned, tainted or not ready"},
+    {"no GPU", Lacking::kNone, "has no GPU", "have no GPU"},
+    {"wrong type", Lacking::kNone, "has other GPUs", "have other GPUs"},
+    {"too small GPUs", Lacking::kNone, "has GPUs with less memory", "have GPUs with less memory"},
+    {"too few free GPUs", Lacking::kGpus, "has none free", "have none free"},
+    {"too little free GPU memory", Lacking::kGpuMemory, "has too little GPU memory free",
      "have too little GPU memory free"},
-    {"too little free CPU", Amount::kCpus, "has no CPU free", "have no CPU free"},
-    {"too little free memory", Amount::kMemory, "has no memory free", "have no memory free"},
-    {"too many pods", Amount::kNone, "has as many pods as it may", "have as many pods as they may"},
+    {"too little free CPU", Lacking::kCpus, "has no CPU free", "have no CPU free"},
+    {"too little free memory", Lacking::kMemory, "has no memory free", "have no memory free"},
+    {"too many pods", Lacking::kNone, "has as many pods as it may", "have as many pods as they may"},
 }};
 
 constexpr bool wordings_follow_the_filters() {
@@ -51,7 +51,7 @@ const Wording& wording_of(const NodeTally& tally) {
   return *found;
 }
 
-bool lacks(const Explanation& explanation, Amount amount) {
+bool lacks(const Explanation& explanation, Lacking amount) {
   return std::ranges::any_of(explanation.tallies,
                              [&](const NodeTally& tally) { return wording_of(tally).amount == amount; });
 }
@@ -61,10 +61,11 @@ bool refused_with(const Explanation& explanation, std::string_view refusal) {
 }
 
 // "2 or fewer free"
-std::string at_most(const NodeTally& tally, Amount amount, const PodRequest& asked, bool several) {
-  if (amount == Amount::kMemory) return format_bytes(tally.most) + " of memory" + (several ? " or less" : "") + " free";
+std::string at_most(const NodeTally& tally, Lacking amount, const PodRequest& asked, bool several) {
+  if (amount == Lacking::kMemory)
+    return format_bytes(tally.most) + " of memory" + (several ? " or less" : "") + " free";
   const std::string most = decimal_of_milli(tally.most);
-  if (amount == Amount::kCpus)
+  if (amount == Lacking::kCpus)
     return most + (several ? " or fewer" : "") + (tally.most == 1000 ? " CPU" : " CPUs") + " free";
   if (!asked.is_fraction())
     return most + (several && tally.most > 1000 ? " or fewer" : several ? " or none" : "") + " free";
@@ -75,7 +76,7 @@ std::string at_most(const NodeTally& tally, Amount amount, const PodRequest& ask
 std::string refusal_of(const NodeTally& tally, std::string_view who, bool plural, const PodRequest& asked) {
   const Wording& wording = wording_of(tally);
   const std::string subject = std::string(who) + " ";
-  if (wording.amount == Amount::kNone || wording.amount == Amount::kGpuMemory || tally.most <= 0) {
+  if (wording.amount == Lacking::kNone || wording.amount == Lacking::kGpuMemory || tally.most <= 0) {
     return subject + std::string(plural ? wording.many : wording.one);
   }
   return subject + (plural ? "have " : "has ") + at_most(tally, wording.amount, asked, tally.nodes > 1);
@@ -129,17 +130,17 @@ std::string gpus_asked(const State& state, const PodRequest& asked) {
 std::vector<std::string> missing_amounts(const State& state, const Explanation& explanation) {
   const PodRequest& asked = explanation.asked;
   std::vector<std::string> missing;
-  if (lacks(explanation, Amount::kGpus) || lacks(explanation, Amount::kGpuMemory)) {
+  if (lacks(explanation, Lacking::kGpus) || lacks(explanation, Lacking::kGpuMemory)) {
     missing.push_back(gpus_asked(state, asked));
   }
-  if (lacks(explanation, Amount::kGpuMemory)) {
+  if (lacks(explanation, Lacking::kGpuMemory)) {
     missing.push_back(asked.gpu_memory_mib > 0 ? format_bytes(asked.gpu_memory_mib << 20) + " of its memory"
                                                : "its share of the memory");
   }
-  if (lacks(explanation, Amount::kCpus)) {
+  if (lacks(explanation, Lacking::kCpus)) {
     missing.push_back(decimal_of_milli(asked.cpu_milli) + (asked.cpu_milli == 1000 ? " CPU" : " CPUs"));
   }
-  if (lacks(explanation, Amount::kMemory)) missing.push_back(format_bytes(asked.memory_bytes) + " of memory");
+  if (lacks(explanation, Lacking::kMemory)) missing.push_back(format_bytes(asked.memory_bytes) + " of memory");
   return missing;
 }
 
@@ -166,17 +167,46 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
 
 std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request) {
   switch (kWordings[row].amount) {
-    case Amount::kGpus:
+    case Lacking::kGpus:
       return request.is_fraction() ? node.free.largest_gpu_milli : std::int64_t{node.free.whole_gpus} * kMilliPerGpu;
-    case Amount::kCpus:
+    case Lacking::kCpus:
       return node.free.cpu_milli;
-    case Amount::kMemory:
+    case Lacking::kMemory:
       return node.free.memory_bytes;
-    case Amount::kNone:
-    case Amount::kGpuMemory:
+    case Lacking::kNone:
+    case Lacking::kGpuMemory:
       break;
   }
   return 0;
+}
+
+namespace {
+
+// "8 GPUs of h100", "64 CPUs", "2Ti of memory of h100"
+std::string amount_in_words(const State& state, Dim dim, std::int64_t amount) {
+  const FlavorId flavor = dim.flavor();
+  const std::string of =
+      flavor.is_none() || state.flavors().size() == 1 ? "" : " of " + state.flavors()[flavor.index()].name;
+  if (dim.resource() == Resource::kMemory) return format_bytes(amount << 20) + " of memory" + of;
+  const std::string unit = dim.resource() == Resource::kGpu ? " GPU" : " CPU";
+  return decimal_of_milli(amount) + unit + (amount == 1000 ? "" : "s") + of;
+}
+
+}  // namespace
+
+std::string quota_text(const State& state, const QuotaRefusal& refusal) {
+  const std::string queue = "queue " + state.queues()[refusal.queue.index()].name;
+  if (refusal.code == ReasonCode::kQuotaFloor) {
+    return "it would rather wait than borrow, and what is left of the floor of " + queue + " is too little for it";
+  }
+  const auto words = [&](std::int64_t amount) { return amount_in_words(state, refusal.dim, amount); };
+  if (refusal.code == ReasonCode::kLendingLimit) {
+    return "it asks " + words(refusal.asked) + ", and " + words(refusal.bound) +
+           " are free that no queue keeps for itself";
+  }
+  return queue + " may hold " + words(refusal.bound) +
+         (refusal.code == ReasonCode::kBorrowingLimit ? " with what it may borrow" : "") + " and holds " +
+         words(refusal.used) + ": " + words(refusal.asked) + " more is too much";
 }
 
 std::string explanation_text(const State& state, const Explanation& explanation) {

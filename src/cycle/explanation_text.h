@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cycle/explain.h"
+#include "fairness/gates.h"
 #include "placement/node_view.h"
 #include "state/state.h"
 
@@ -13,6 +14,9 @@ namespace berth {
 
 // What a node has free of that for which this row of the filters refuses it; 0 where the row is about no amount.
 std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request);
+
+// Which bound of which queue is in the way.
+std::string quota_text(const State& state, const QuotaRefusal& refusal);
 
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);

@@ -151,9 +151,8 @@ RightsAtAGlance::RightsAtAGlance(const State& state)
   if (quotas.tree().queues() < 2) return;  // nobody to take from
   for (std::size_t i = 0; i < has_surplus_.size(); ++i) {
     const QueueId queue(i);
-    const auto used = quotas.used(queue);
-    const auto covered = quotas.covered(queue);
-    has_surplus_[i] = !std::equal(used.begin(), used.end(), covered.begin());
+    // Best-effort work is counted nowhere, and goes all the same.
+    has_surplus_[i] = quotas.units_outside(queue) > 0;
     if (!has_surplus_[i]) continue;
     const QueueId parent = quotas.tree().parent(queue);
     Children& children = children_[parent.is_none() ? children_.size() - 1 : parent.index()];

@@ -70,7 +70,7 @@ class RightsAtAGlance {
  private:
   // Of the children of one queue, the cluster included.
   struct Children {
-    std::size_t with_surplus = 0;  // that hold what is not covered
+    std::size_t with_surplus = 0;  // with units that are not covered there
     Fraction largest_share;
     QueueId of_largest;
     Fraction next_share;  // the largest of the others

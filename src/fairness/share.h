@@ -1,4 +1,4 @@
-// How much a queue has above its floor, and how much of its floor it uses: exact fractions, compared in 128 bits, so that
+// How much a queue has above its floor, and how much of its floor it uses: exact fractions, compared exactly, so that
 // two machines never disagree about whose turn it is.
 //
 // The share is weighted Dominant Resource Fairness (Ghodsi et al., NSDI 2011) of what is above the floor, at every level of
@@ -16,8 +16,8 @@
 
 namespace berth {
 
-// part / whole. INVARIANT: 0 <= part < 2^53, 0 < whole < 2^73: products stay inside 127 bits (the bounds of a fleet are
-// in model/node.h and model/amount.h).
+// part / whole. INVARIANT: part >= 0, whole > 0. Their products may leave 128 bits, for a workload may ask far more than
+// there is; they are compared exactly all the same.
 class Fraction {
  public:
   constexpr Fraction() = default;
@@ -27,15 +27,34 @@ class Fraction {
   constexpr Wide whole() const { return whole_; }
 
   friend constexpr std::strong_ordering operator<=>(const Fraction& a, const Fraction& b) {
-    const Wide left = a.part_ * b.whole_;
-    const Wide right = b.part_ * a.whole_;
-    return left < right   ? std::strong_ordering::less
-           : left > right ? std::strong_ordering::greater
-                          : std::strong_ordering::equal;
+    Wide left = 0;
+    Wide right = 0;
+    const bool too_large =
+        __builtin_mul_overflow(a.part_, b.whole_, &left) || __builtin_mul_overflow(b.part_, a.whole_, &right);
+    return too_large ? by_quotients(a, b) : ordered(left, right);
   }
   friend constexpr bool operator==(const Fraction& a, const Fraction& b) { return (a <=> b) == 0; }
 
  private:
+  static constexpr std::strong_ordering ordered(Wide left, Wide right) {
+    return left < right   ? std::strong_ordering::less
+           : left > right ? std::strong_ordering::greater
+                          : std::strong_ordering::equal;
+  }
+
+  // As Euclid divides: first the integer parts, then what is left of either, turned upside down.
+  static constexpr std::strong_ordering by_quotients(Fraction a, Fraction b) {
+    while (true) {
+      if (const auto order = ordered(a.part_ / a.whole_, b.part_ / b.whole_); order != 0) return order;
+      const Wide left = a.part_ % a.whole_;
+      const Wide right = b.part_ % b.whole_;
+      if (left == 0 || right == 0) return ordered(left, right);
+      const Fraction turned(a.whole_, left);
+      a = Fraction(b.whole_, right);
+      b = turned;
+    }
+  }
+
   Wide part_ = 0;
   Wide whole_ = 1;
 };

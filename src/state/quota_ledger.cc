@@ -30,6 +30,7 @@ void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByD
 void QuotaLedger::lay_out(const QuotaTree& old) {
   by_queue_.resize(tree_->queues());
   priorities_.resize(tree_->queues());
+  outside_.resize(tree_->queues());
   used_by_all_.resize(tree_->dims());
   if (old.dims() != tree_->dims() || old.queues() != tree_->queues()) {
     for (AmountsByDim* const table : {&used_, &covered_}) {
@@ -128,7 +129,8 @@ void QuotaLedger::rollback_to(std::size_t mark) {
 
 bool QuotaLedger::same_as(const QuotaLedger& other) const {
   if (used_ != other.used_ || covered_ != other.covered_ || used_by_all_ != other.used_by_all_) return false;
-  if (capacity_ != other.capacity_ || by_queue_.size() != other.by_queue_.size()) return false;
+  if (capacity_ != other.capacity_ || outside_ != other.outside_ || by_queue_.size() != other.by_queue_.size())
+    return false;
   using Standing = std::pair<WorkloadId, QueueId>;
   const auto standings = [](const QuotaLedger& ledger, std::size_t queue) {
     std::vector<Standing> made;
@@ -172,6 +174,7 @@ void QuotaLedger::come(UnitId id) {
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
+    outside_[queue.index()] += covered ? 0 : 1;
     for (const Amount& each : held) {
       cell(used_, queue, each.dim) += each.amount;
       if (covered) cell(covered_, queue, each.dim) += each.amount;
@@ -188,6 +191,7 @@ void QuotaLedger::go(UnitId id) {
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
+    outside_[queue.index()] -= covered ? 0 : 1;
     for (const Amount& each : held) {
       cell(used_, queue, each.dim) -= each.amount;
       if (covered) cell(covered_, queue, each.dim) -= each.amount;

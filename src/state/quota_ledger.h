@@ -74,6 +74,8 @@ class QuotaLedger {
   std::span<const std::int64_t> used(QueueId queue) const { return row(used_, queue); }
   // The part of it that is inside this queue's floor.
   std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
+  // How many units of the queue and of those below it are not inside its floor, whatever they hold.
+  std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
   const AmountsByDim& used_by_all() const { return used_by_all_; }
 
   // Whether so much more would be inside what is left of the queue's floor, whole (rule 5).
@@ -134,6 +136,7 @@ class QuotaLedger {
   std::vector<std::vector<UnitId>> by_queue_;
   std::vector<std::uint32_t> place_in_queue_;           // by unit
   std::vector<std::vector<PriorityCount>> priorities_;  // by queue, the lowest first
+  std::vector<std::size_t> outside_;                    // by queue
   AmountsByDim used_;
   AmountsByDim covered_;
   AmountsByDim used_by_all_;

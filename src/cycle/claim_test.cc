@@ -1,0 +1,297 @@
+#include "cycle/claim.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "cycle/engine.h"
+#include "fairness/gates.h"
+#include "placement/place.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr Time kNow{1'000'000};
+constexpr std::size_t kVictimsMax = 8;
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
+
+AmountList random_amounts(Rng& rng, std::int64_t least) {
+  AmountList amounts;
+  for (const Dim dim : {kGpu, kOtherGpu}) {
+    if (rng.below(2) == 0) amounts.push_back({dim, rng.between(least, 8) * kMilliPerGpu});
+  }
+  return amounts;
+}
+
+Queue random_queue(Rng& rng, QueueId parent) {
+  Queue queue{.name = "queue", .parent = parent, .order = Order::kFifoSkip};
+  queue.quota.guarantee = random_amounts(rng, 1);
+  if (rng.below(8) == 0) queue.quota.limit = random_amounts(rng, 4);
+  if (rng.below(8) == 0) queue.quota.lending_limit = random_amounts(rng, 0);
+  queue.quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 3000});
+  queue.quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
+  return queue;
+}
+
+WorkloadShape random_gang(Rng& rng) {
+  PodRequest request{.gpus = one_of(rng, {1, 1, 1, 2, 4}), .gpu_milli = kMilliPerGpu};
+  request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
+  WorkloadShape shape{{{{request, request.gpus == 4 ? 1 : rng.between(1, 3)}}}, {}};
+  shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
+  shape.terms.guaranteed_only = rng.below(5) == 0;
+  shape.terms.best_effort = rng.below(8) == 0;
+  shape.terms.disruption_permille = rng.below(8) == 0 ? 500 : 0;
+  return shape;
+}
+
+// Starts it at some time if there is room, rights and gates unasked.
+void start_if_it_fits(Engine& engine, Rng& rng, WorkloadId id) {
+  State& state = engine.state;
+  Plan plan{.now = Time{rng.between(0, 4) * 100'000}, .revision = state.revision()};
+  {
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    auto outcome = place_workload(state, trial, engine.index, id, Rng(state.seed(), id.value()));
+    if (Start* const start = std::get_if<Start>(&outcome)) plan.starts.push_back(std::move(*start));
+  }
+  state.adopt(plan);
+}
+
+WorkloadId submit(State& state, Rng& rng, std::size_t queues) {
+  const WorkloadId id = state.workloads().next_id();
+  state.apply(submission(QueueId(static_cast<std::size_t>(rng.below(queues))), random_gang(rng)));
+  return id;
+}
+
+constexpr std::size_t kQueues = 4;
+
+Engine crowded(Seed seed, Rng& rng) {
+  Engine engine;
+  State& state = engine.state;
+  state = new_state(seed, PlacementPolicy::kBestFit, 2, {});
+  for (const QueueId parent : {QueueId(), QueueId(), QueueId(0), QueueId(0)}) {
+    state.apply(QueueAdded{random_queue(rng, parent)});
+  }
+  std::vector<Node> nodes;
+  for (std::int64_t left = rng.between(2, 4); left > 0; --left) {
+    nodes.push_back({.name = "node", .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))), .gpus = 4});
+  }
+  state.apply(NodesAdded{nodes});
+  for (std::size_t i = 0; i < kVictimsMax; ++i) start_if_it_fits(engine, rng, submit(state, rng, kQueues));
+  return engine;
+}
+
+// Every set of victims, said plainly.
+class Plainly {
+ public:
+  using Cost = std::tuple<std::size_t, std::int64_t, std::size_t>;  // highest claim, lost work, number
+  using Set = std::vector<std::size_t>;                             // of victims, by claim
+
+  Plainly(Engine& engine, const Claimant& claimant)
+      : engine_(engine), claimant_(claimant), victims_(victims_of(engine.state, claimant).takeable) {}
+
+  const std::vector<Victim>& victims() const { return victims_; }
+
+  std::optional<Cost> cheapest() {
+    std::optional<Cost> best;
+    for (std::uint32_t bits = 1; bits < std::uint32_t{1} << victims_.size(); ++bits) {
+      Set set;
+      for (std::size_t i = 0; i < victims_.size(); ++i) {
+        if (((bits >> i) & 1) != 0) set.push_back(i);
+      }
+      const Cost cost = cost_of(set);
+      if ((!best || cost < *best) && fits_without(set)) best = cost;
+    }
+    return best;
+  }
+
+  // Lower claims come first in the list, so the last of the set is the highest, or as high as any.
+  Cost cost_of(const Set& set) const {
+    const auto same_claim = [&](const Victim& each) { return each.claim == victims_[set.back()].claim; };
+    const auto highest = std::find_if(victims_.begin(), victims_.end(), same_claim) - victims_.begin();
+    std::int64_t lost = 0;
+    for (const std::size_t each : set) lost += victims_[each].lost_gpu_s;
+    return {static_cast<std::size_t>(highest), lost, set.size()};
+  }
+
+  bool fits_without(const Set& set) {
+    State& state = engine_.state;
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    for (const std::size_t each : set) {
+      if (!still_takeable(state, claimant_, victims_[each])) return false;
+      for_each_pod(state, victims_[each].workload, [&](const Pod& pod) {
+        trial.apply({state.request(pod.request), pod.node, pod.gpus, Move::Direction::kGive});
+      });
+      trial.remove(state.workload(victims_[each].workload).unit);
+    }
+    if (quota_refusal(state.quotas(), claimant_.queue, claimant_.terms, claimant_.asked)) return false;
+    Rng rng(state.seed(), claimant_.workload.value());
+    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
+    return std::holds_alternative<Start>(outcome);
+  }
+
+  Set set_of(const std::vector<Eviction>& evictions) const {
+    Set set;
+    for (const Eviction& eviction : evictions) {
+      const auto found = std::find_if(victims_.begin(), victims_.end(),
+                                      [&](const Victim& each) { return each.workload == eviction.workload; });
+      EXPECT_NE(found, victims_.end()) << "nobody goes to whom there is no right";
+      set.push_back(static_cast<std::size_t>(found - victims_.begin()));
+    }
+    EXPECT_TRUE(std::is_sorted(set.begin(), set.end()));
+    return set;
+  }
+
+ private:
+  Engine& engine_;
+  const Claimant& claimant_;
+  std::vector<Victim> victims_;
+};
+
+struct Tally {
+  int claimed = 0;
+  int several = 0;
+  int unclaimed = 0;
+};
+
+void check_claim(Engine& engine, WorkloadId id, Tally& tally) {
+  State& state = engine.state;
+  const Shape shape = state.shape(state.workload(id).shape);
+  const AmountList asked = asked_by(state, shape, 0);
+  const Claimant claimant{id, state.workload(id).queue, shape.terms, asked, kNow};
+  Plainly plainly(engine, claimant);
+  // Who fits as it is claims nobody's room.
+  if (plainly.fits_without({})) return;
+  const std::optional<Plainly::Cost> cheapest = plainly.cheapest();
+
+  const Ledger ledger = state.ledger();
+  const QuotaLedger quotas = state.quotas();
+  std::optional<Plainly::Set> chosen;
+  {
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    const auto outcome = claim_room(state, trial, engine.index, claimant, 0);
+    if (const Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
+      EXPECT_FALSE(quota_refusal(state.quotas(), claimant.queue, claimant.terms, asked)) << "its room is vacated now";
+      chosen = plainly.set_of(claimed->evictions);
+    } else {
+      EXPECT_TRUE(state.ledger().same_as(ledger) && state.quotas().same_as(quotas)) << "nothing is left of the search";
+    }
+  }
+  EXPECT_TRUE(state.ledger().same_as(ledger) && state.quotas().same_as(quotas)) << "all can be taken back";
+  ASSERT_EQ(chosen.has_value(), cheapest.has_value());
+  ++(chosen ? tally.claimed : tally.unclaimed);
+  if (!chosen) return;
+  tally.several += chosen->size() > 1 ? 1 : 0;
+  EXPECT_EQ(plainly.cost_of(*chosen), *cheapest);
+  for (std::size_t at = 0; at < chosen->size(); ++at) {
+    Plainly::Set fewer = *chosen;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+    EXPECT_FALSE(plainly.fits_without(fewer)) << "one of them could stay";
+  }
+}
+
+// With both of the low ones gone the floor that they leave would cover the unit of 4 GPUs, and not the claimant's of 2.
+TEST(Claim, OfWhoInsistsOnItsFloorTakesFewerWhereMoreWouldNotHelp) {
+  Engine engine;
+  State& state = engine.state;
+  state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+  state.apply(QueueAdded{{.name = "queue",
+                          .parent = QueueId(),
+                          .order = Order::kFifo,
+                          .quota = {.guarantee = {{kGpu, 8 * kMilliPerGpu}}}}});
+  state.apply(NodesAdded{{{.name = "node", .flavor = FlavorId(0), .gpus = 12}}});
+  const auto asking = [](std::int32_t gpus, std::int32_t priority, bool guaranteed_only) {
+    WorkloadShape shape = single_pod({.gpus = gpus, .gpu_milli = kMilliPerGpu});
+    shape.terms = {.priority = priority, .guaranteed_only = guaranteed_only};
+    return submission(QueueId(0), std::move(shape));
+  };
+  int first_free = 0;
+  for (const auto& [gpus, priority] : {std::pair{2, 0}, {2, 0}, {4, 9}, {4, 5}}) {
+    GpuSet held;
+    for (int i = 0; i < gpus; ++i) held.add(first_free++);
+    state.apply(WorkloadFound{asking(gpus, priority, false), {NodeId(0), held}});
+  }
+  state.apply(asking(2, 1, true));
+  const WorkloadId id(4);
+  const Terms terms = state.shape(state.workload(id).shape).terms;
+  const AmountList asked = {{kGpu, 2 * kMilliPerGpu}};
+  Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+  const auto outcome = claim_room(state, trial, engine.index, {id, QueueId(0), terms, asked, kNow}, 0);
+  const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+  ASSERT_NE(claimed, nullptr);
+  ASSERT_EQ(claimed->evictions.size(), 1u);
+  EXPECT_EQ(claimed->evictions[0].rule, EvictionRule::kPreempt);
+}
+
+// More victims than are looked at set by set.
+TEST(Claim, OfManyTakesWhateverTheGatesAskForOneAfterTheOther) {
+  struct Case {
+    const char* what;
+    Quota quota;
+    bool guaranteed_only;
+    std::size_t evictions;
+  };
+  const auto amounts = [](std::int64_t first, std::int64_t second) {
+    return AmountList{{kGpu, first * kMilliPerGpu}, {kOtherGpu, second * kMilliPerGpu}};
+  };
+  const Case cases[] = {
+      {"its floor, that lower priorities fill", {.guarantee = amounts(7, 7)}, true, 4},
+      {"limits of either flavor", {.limit = amounts(7, 7)}, false, 4},
+  };
+  for (const Case& c : cases) {
+    Engine engine;
+    State& state = engine.state;
+    state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {});
+    state.apply(QueueAdded{{.name = "queue", .parent = QueueId(), .order = Order::kFifo, .quota = c.quota}});
+    for (const std::size_t flavor : {0u, 1u}) {
+      state.apply(NodesAdded{{{.name = "node", .flavor = FlavorId(flavor), .gpus = 8}}});
+    }
+    const auto of = [](std::size_t flavor, std::int64_t pods) {
+      return PodSet{{.gpus = 1, .gpu_milli = kMilliPerGpu, .flavors = FlavorSet::of(FlavorId(flavor))}, pods};
+    };
+    // The second flavor's are the lower claims: they have lost less.
+    for (int i = 0; i < 14; ++i) {
+      const std::size_t flavor = i < 7 ? 0 : 1;
+      WorkloadSubmitted submitted = submission(QueueId(0), {{{of(flavor, 1)}}, {}});
+      submitted.at = Time{i * 1000};
+      GpuSet held;
+      held.add(i % 7);
+      state.apply(WorkloadFound{submitted, {NodeId(flavor), held}});
+    }
+    WorkloadShape shape{{{of(0, 2), of(1, 2)}}, {.priority = 1, .guaranteed_only = c.guaranteed_only}};
+    const Terms terms = shape.terms;
+    state.apply(submission(QueueId(0), std::move(shape)));
+    const AmountList asked = amounts(2, 2);
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    const auto outcome = claim_room(state, trial, engine.index, {WorkloadId(14), QueueId(0), terms, asked, kNow}, 0);
+    const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+    ASSERT_NE(claimed, nullptr) << c.what;
+    EXPECT_EQ(claimed->evictions.size(), c.evictions) << c.what;
+  }
+}
+
+TEST(ClaimProperty, OfFewVictimsTheCheapestSetGoes) {
+  Tally tally;
+  for (const Seed seed : property_seeds(500)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Engine engine = crowded(seed, rng);
+    for (int i = 0; i < 4; ++i) check_claim(engine, submit(engine.state, rng, kQueues), tally);
+    if (testing::Test::HasFailure()) return;
+  }
+  // The worlds are such that each outcome comes up often.
+  EXPECT_GT(tally.claimed, 50);
+  EXPECT_GT(tally.several, 20);
+  EXPECT_GT(tally.unclaimed, 50);
+}
+
+}  // namespace
+}  // namespace berth

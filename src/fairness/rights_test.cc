@@ -1,0 +1,304 @@
+#include "fairness/rights.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "fairness/gates.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Time kNow{100'000};
+constexpr std::size_t kA = 0, kB = 1, kA1 = 2, kA2 = 3;
+
+AmountList gpus(std::int64_t amount) { return {{kGpu, amount * kMilliPerGpu}}; }
+WorkloadShape shape_of(std::int32_t gpus, const Terms& terms) {
+  return {{{{{.gpus = gpus, .gpu_milli = kMilliPerGpu}, 1}}}, terms};
+}
+
+// What runs: a pod with so many GPUs of the only node.
+struct Runs {
+  std::size_t queue;
+  std::int32_t gpus;
+  Terms terms = {};
+  Time since = Time{0};
+};
+
+// Queues a and b, and a/1 and a/2; 32 GPUs.
+State world(const std::vector<Quota>& quotas, const std::vector<Runs>& running) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+  const QueueId parents[] = {QueueId(), QueueId(), QueueId(kA), QueueId(kA)};
+  for (std::size_t i = 0; i < std::size(parents); ++i) {
+    Quota quota = i < quotas.size() ? quotas[i] : Quota{};
+    state.apply(QueueAdded{{.name = "queue", .parent = parents[i], .order = Order::kFifo, .quota = std::move(quota)}});
+  }
+  state.apply(NodesAdded{{{.name = "node", .flavor = FlavorId(0), .gpus = 32}}});
+  int first_free = 0;
+  for (const Runs& each : running) {
+    GpuSet held;
+    for (int i = 0; i < each.gpus; ++i) held.add(first_free++);
+    WorkloadSubmitted submitted = submission(QueueId(each.queue), shape_of(each.gpus, each.terms));
+    submitted.at = each.since;
+    state.apply(WorkloadFound{submitted, {NodeId(0), held}});
+  }
+  return state;
+}
+
+struct Claims {
+  std::size_t queue;
+  std::int32_t gpus;
+  Terms terms = {};
+};
+
+Victims victims_in(State& state, const Claims& claims) {
+  state.apply(submission(QueueId(claims.queue), shape_of(claims.gpus, claims.terms)));
+  const AmountList asked = claims.terms.best_effort ? AmountList{} : gpus(claims.gpus);
+  const WorkloadId id(state.workloads().next_id().index() - 1);
+  return victims_of(state, {id, QueueId(claims.queue), claims.terms, asked, kNow});
+}
+
+using Found = std::vector<std::pair<std::size_t, EvictionRule>>;
+
+Found found_in(const Victims& victims) {
+  Found found;
+  for (const Victim& each : victims.takeable) found.emplace_back(each.workload.index(), each.rule);
+  return found;
+}
+
+Quota floor_of(std::int64_t amount) { return {.guarantee = gpus(amount)}; }
+
+TEST(Rights, WhoMayTakeFromWhom) {
+  constexpr auto kReclaim = EvictionRule::kReclaim;
+  constexpr auto kFairShare = EvictionRule::kFairShare;
+  constexpr auto kPreempt = EvictionRule::kPreempt;
+  const Quota never{.fair_reclaim = FairReclaim::kNever, .preempt = Preempt::kNever};
+  struct Case {
+    const char* what;
+    std::vector<Quota> quotas;
+    std::vector<Runs> running;
+    Claims claims;
+    Found found;  // by claim
+  };
+  const Case cases[] = {
+      {"inside its floor it takes what is borrowed", {floor_of(8)}, {{kB, 16}}, {kA, 8}, {{0, kReclaim}}},
+      {"also where it never takes by shares",
+       {{.guarantee = gpus(8), .fair_reclaim = FairReclaim::kNever}},
+       {{kB, 16}},
+       {kA, 8},
+       {{0, kReclaim}}},
+      {"not what is inside the other's floor", {floor_of(8), floor_of(16)}, {{kB, 16}}, {kA, 8}, {}},
+      {"of the other only what is outside of it",
+       {floor_of(8), floor_of(16)},
+       {{kB, 16}, {kB, 4}, {kB, 4}},
+       {kA, 8},
+       {{2, kReclaim}, {1, kReclaim}}},
+      {"by a floor above it takes from who stands beside that, and not from a sibling",
+       {floor_of(16)},
+       {{kB, 16}, {kA2, 4}},
+       {kA1, 12},
+       {{0, kReclaim}}},
+      {"by a floor of its own also what a sibling has in their common pool",
+       {floor_of(24), {}, floor_of(8), never},
+       {{kA2, 16}},
+       {kA1, 8},
+       {{0, kReclaim}}},
+      {"a smaller share takes from a larger", {}, {{kB, 16}}, {kA, 8}, {{0, kFairShare}}},
+      {"not from one that would then be smaller or level", {}, {{kB, 16}}, {kA, 16}, {}},
+      {"nor where it is set never to", {never}, {{kB, 16}}, {kA, 8}, {}},
+      {"a weight makes a share smaller", {{.weight_milli = 4000}}, {{kB, 8}}, {kA, 16}, {{0, kFairShare}}},
+      {"siblings compare their own shares, not those above", {}, {{kA2, 16}, {kB, 2}}, {kA1, 8}, {{0, kFairShare}}},
+      {"a higher priority takes from a lower of its queue, the lowest first",
+       {},
+       {{kA, 4, {.priority = 3}}, {kA, 4}, {kA, 4, {.priority = 5}}},
+       {kA, 4, {.priority = 5}},
+       {{1, kPreempt}, {0, kPreempt}}},
+      {"covered or not", {floor_of(8)}, {{kA, 8}}, {kA, 8, {.priority = 1}}, {{0, kPreempt}}},
+      {"not across queues", {never, never}, {{kB, 4}}, {kA, 4, {.priority = 9}}, {}},
+      {"not if it preempts nobody", {}, {{kA, 4}}, {kA, 4, {.priority = 1, .preempts = false}}, {}},
+      {"preempting nobody does not protect",
+       {},
+       {{kA, 4, {.preempts = false}}},
+       {kA, 4, {.priority = 1}},
+       {{0, kPreempt}}},
+      {"not if its queue says so", {never}, {{kA, 4}}, {kA, 4, {.priority = 1}}, {}},
+      {"best effort takes nothing", {}, {{kB, 16}, {kA, 4}}, {kA, 8, {.priority = 1, .best_effort = true}}, {}},
+      {"and gives back first",
+       {floor_of(8)},
+       {{kB, 4}, {kB, 4, {.priority = 9, .best_effort = true}}},
+       {kA, 8},
+       {{1, kReclaim}, {0, kReclaim}}},
+      {"then the lower priority",
+       {floor_of(8)},
+       {{kB, 4, {.priority = 2}}, {kB, 4}},
+       {kA, 8},
+       {{1, kReclaim}, {0, kReclaim}}},
+      {"then the larger share",
+       {{}, {}, {}, floor_of(8)},
+       {{kB, 8}, {kA1, 12}},
+       {kA2, 8},
+       {{1, kReclaim}, {0, kReclaim}}},
+      {"then what loses least",
+       {floor_of(8)},
+       {{kB, 4, {}, Time{0}}, {kB, 4, {}, Time{90'000}}},
+       {kA, 8},
+       {{1, kReclaim}, {0, kReclaim}}},
+  };
+  for (const Case& c : cases) {
+    State state = world(c.quotas, c.running);
+    const Victims victims = victims_in(state, c.claims);
+    EXPECT_EQ(found_in(victims), c.found) << c.what;
+    EXPECT_FALSE(victims.some_protected) << c.what;
+  }
+}
+
+TEST(Rights, ByShareEndWithTheEvictionsBefore) {
+  struct Case {
+    const char* what;
+    FairReclaim policy;
+    std::int32_t asks;
+    bool first;   // still, while nothing was taken
+    bool second;  // still, when the first is gone
+  };
+  // b holds 16 and 8, of 32.
+  const Case cases[] = {
+      {"below what the other has: the second is not enough above", FairReclaim::kInitialShare, 8, true, false},
+      {"also if the other falls below", FairReclaim::kInitialShare, 4, true, true},
+      {"at most what the other keeps", FairReclaim::kFinalShare, 8, true, false},
+      {"or it keeps too little at once", FairReclaim::kFinalShare, 12, false, false},
+  };
+  for (const Case& c : cases) {
+    State state = world({{.fair_reclaim = c.policy}}, {{kB, 16}, {kB, 8}});
+    state.apply(submission(QueueId(kA), shape_of(c.asks, {})));
+    const AmountList asked = gpus(c.asks);
+    const Terms terms;
+    const Claimant claimant{WorkloadId(2), QueueId(kA), terms, asked, kNow};
+    const Victims victims = victims_of(state, claimant);
+    ASSERT_EQ(victims.takeable.size(), 2u) << c.what;
+    const auto of = [&](std::size_t workload) {
+      return *std::find_if(victims.takeable.begin(), victims.takeable.end(),
+                           [&](const Victim& each) { return each.workload.index() == workload; });
+    };
+    EXPECT_EQ(still_takeable(state, claimant, of(0)), c.first) << c.what;
+    QuotaLedger& quotas = state.quotas_for_trial();
+    const std::size_t mark = quotas.mark();
+    quotas.remove(state.workload(WorkloadId(0)).unit);
+    EXPECT_EQ(still_takeable(state, claimant, of(1)), c.second) << c.what;
+    quotas.rollback_to(mark);
+  }
+}
+
+TEST(Rights, WhatABorrowerSetForItselfHoldsUpToTheLendersTime) {
+  const auto in_s = [](std::int64_t s) { return kNow + seconds(s); };
+  const Quota owner = {.guarantee = gpus(8), .reclaim_within = seconds(60)};
+  struct Case {
+    const char* what;
+    Quota victims_queue;
+    Terms terms;
+    std::int64_t ran_s;
+    Time stop_by;
+  };
+  const Case cases[] = {
+      {"nothing: at once", {}, {}, 50, kNow},
+      {"a grace", {}, {.grace = seconds(10)}, 50, in_s(10)},
+      {"a grace that is too long", {}, {.grace = seconds(100)}, 50, in_s(60)},
+      {"what is left of its least time", {.min_runtime = seconds(70)}, {}, 50, in_s(20)},
+      {"a grace that is longer", {.min_runtime = seconds(70)}, {.grace = seconds(30)}, 50, in_s(30)},
+      {"a least time that is too long", {.min_runtime = seconds(500)}, {}, 50, in_s(60)},
+      {"a least time that is over", {.min_runtime = seconds(40)}, {}, 50, kNow},
+      {"a disruption budget", {}, {.disruption_permille = 1}, 50, in_s(60)},
+  };
+  for (const Case& c : cases) {
+    State state = world({owner, c.victims_queue}, {{kB, 16, c.terms, Time{kNow.ms - c.ran_s * 1000}}});
+    const Victims victims = victims_in(state, {kA, 8});
+    ASSERT_EQ(victims.takeable.size(), 1u) << c.what;
+    EXPECT_EQ(victims.takeable[0].stop_by, c.stop_by) << c.what;
+    EXPECT_EQ(victims.takeable[0].lost_gpu_s, 16 * c.ran_s) << c.what;
+  }
+}
+
+TEST(Rights, InsideItsFloorWhatItSetForItselfHoldsFully) {
+  struct Case {
+    const char* what;
+    Duration min_runtime;
+    Terms terms;
+    std::optional<Time> stop_by;
+  };
+  const Case cases[] = {
+      {"its whole grace", seconds(0), {.grace = seconds(500)}, kNow + seconds(500)},
+      {"its least time", seconds(70), {}, std::nullopt},
+      {"its least time, when it is over", seconds(50), {}, kNow},
+      {"its disruption budget", seconds(0), {.disruption_permille = 1000}, std::nullopt},
+  };
+  for (const Case& c : cases) {
+    const Quota quota = {.guarantee = gpus(8), .min_runtime = c.min_runtime};
+    State state = world({quota}, {{kA, 8, c.terms, Time{50'000}}});
+    const Victims victims = victims_in(state, {kA, 8, {.priority = 1}});
+    EXPECT_EQ(victims.some_protected, !c.stop_by) << c.what;
+    ASSERT_EQ(victims.takeable.size(), c.stop_by ? 1u : 0u) << c.what;
+    if (c.stop_by) {
+      EXPECT_EQ(victims.takeable[0].stop_by, *c.stop_by) << c.what;
+    }
+  }
+}
+
+TEST(Rights, LostWorkCountsFromTheLastReportedCheckpointAndIsCapped) {
+  State state = world({}, {{kB, 2, {}, Time{1000}}});
+  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{61'000}), 120);
+  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{1000} + seconds(86'400)), 2 * 4 * 3600);
+  state.apply(CheckpointReported{WorkloadId(0), Time{41'000}});
+  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{61'000}), 40);
+  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{41'000} + seconds(86'400)), 2 * 86'400) << "its own word holds";
+}
+
+// ---- property ------------------------------------------------------------------------------------------------------
+
+Quota random_quota(Rng& rng) {
+  Quota quota;
+  if (rng.below(2) == 0) quota.guarantee = gpus(rng.between(0, 8));
+  quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 3000});
+  quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
+  quota.preempt = static_cast<Preempt>(rng.below(2));
+  quota.min_runtime = seconds(one_of<std::int64_t>(rng, {0, 0, 1000}));
+  return quota;
+}
+
+Terms random_terms(Rng& rng) {
+  return {.priority = static_cast<std::int32_t>(rng.below(3)),
+          .preempts = rng.below(4) != 0,
+          .best_effort = rng.below(5) == 0,
+          .disruption_permille = rng.below(5) == 0 ? 500 : 0};
+}
+
+TEST(RightsProperty, AGlanceNeverMissesARight) {
+  for (const Seed seed : property_seeds(400)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    std::vector<Quota> quotas;
+    for (int i = 0; i < 4; ++i) quotas.push_back(random_quota(rng));
+    std::vector<Runs> running;
+    for (std::int64_t left = rng.between(0, 6); left > 0; --left) {
+      running.push_back({rng.below(4), static_cast<std::int32_t>(rng.between(1, 5)), random_terms(rng)});
+    }
+    State state = world(quotas, running);
+    for (int i = 0; i < 10; ++i) {
+      const Claims claims{rng.below(4), static_cast<std::int32_t>(rng.between(1, 8)), random_terms(rng)};
+      const Victims victims = victims_in(state, claims);
+      if (victims.takeable.empty() && !victims.some_protected) continue;
+      const RightsAtAGlance glance(state);
+      const QueueId queue(claims.queue);
+      ASSERT_TRUE(glance.may_take(queue, claims.terms, gpus(claims.gpus)));
+      ASSERT_TRUE(glance.any_in(queue));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

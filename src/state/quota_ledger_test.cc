@@ -1,0 +1,314 @@
+#include "state/quota_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kFlavors = 2;
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
+constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
+constexpr int kNowhere = -1;
+
+Queue queue_below(int parent, AmountList guarantee) {
+  return {.name = "queue",
+          .parent = parent < 0 ? QueueId() : QueueId(static_cast<std::size_t>(parent)),
+          .order = Order::kFifo,
+          .quota = {.guarantee = std::move(guarantee)}};
+}
+
+AmountsByDim plenty() { return AmountsByDim(Dim::count(kFlavors), 1000); }
+
+void use_tree(QuotaLedger& ledger, const std::vector<Queue>& queues, const AmountsByDim& capacity) {
+  ledger.keep();
+  ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity), capacity);
+}
+
+int number_of(QueueId queue) { return queue.is_none() ? kNowhere : static_cast<int>(queue.index()); }
+
+// research has 24 GPUs, 16 of them its children's: the rest is its pool. product stands beside it.
+constexpr int kResearch = 0, kNlp = 1, kVision = 2, kProduct = 3;
+std::vector<Queue> two_houses() {
+  return {queue_below(kNowhere, {{kGpu, 24}}), queue_below(kResearch, {{kGpu, 8}}), queue_below(kResearch, {{kGpu, 8}}),
+          queue_below(kNowhere, {{kGpu, 8}})};
+}
+
+// A unit as it comes, in the order of the list, and where it is covered in the end.
+struct Coming {
+  int queue;
+  AmountList held;
+  int covered_at;
+  std::int32_t priority = 0;
+  bool may_be_covered = true;
+};
+
+AmountList gpus(std::int64_t amount) { return {{kGpu, amount}}; }
+
+std::vector<UnitId> add_all(QuotaLedger& ledger, const std::vector<Coming>& units) {
+  std::vector<UnitId> ids;
+  for (const Coming& each : units) {
+    ids.push_back(ledger.add({.workload = WorkloadId(ids.size()),
+                              .queue = QueueId(static_cast<std::size_t>(each.queue)),
+                              .priority = each.priority,
+                              .admitted = Time{static_cast<std::int64_t>(ids.size())},
+                              .may_be_covered = each.may_be_covered,
+                              .covered_at = {}},
+                             each.held));
+  }
+  return ids;
+}
+
+TEST(QuotaLedger, CoversByRulesFiveAndSix) {
+  struct Case {
+    const char* what;
+    std::vector<Coming> units;
+    std::vector<std::size_t> gone;  // after all have come
+  };
+  const Case cases[] = {
+      {"in its own queue", {{kNlp, gpus(8), kNlp}}, {}},
+      {"then in the pool above, then nowhere",
+       {{kNlp, gpus(8), kNlp}, {kNlp, gpus(16), kResearch}, {kNlp, gpus(1), kNowhere}},
+       {}},
+      {"the pool gives way to a child's own, the last first",
+       {{kNlp, gpus(8), kNlp}, {kNlp, gpus(8), kResearch}, {kNlp, gpus(8), kNowhere}, {kVision, gpus(8), kVision}},
+       {}},
+      {"of the pool the lower priority goes, though it came first",
+       {{kNlp, gpus(8), kNlp},
+        {kNlp, gpus(8), kNowhere, 0},
+        {kNlp, gpus(8), kResearch, 5},
+        {kVision, gpus(8), kVision}},
+       {}},
+      {"who has to go leaves room for who fits it",
+       {{kNlp, gpus(8), kNlp}, {kNlp, gpus(16), kNowhere}, {kNlp, gpus(4), kResearch}, {kVision, gpus(8), kVision}},
+       {}},
+      {"what does not fit whole is outside whole", {{kProduct, gpus(6), kProduct}, {kProduct, gpus(4), kNowhere}}, {}},
+      {"a later, smaller one uses the rest",
+       {{kProduct, gpus(6), kProduct}, {kProduct, gpus(4), kNowhere}, {kProduct, gpus(2), kProduct}},
+       {}},
+      {"a later one of higher priority demotes nobody",
+       {{kProduct, gpus(8), kProduct, 0}, {kProduct, gpus(8), kNowhere, 9}},
+       {}},
+      {"what comes free covers the higher priority first",
+       {{kProduct, gpus(8), kNowhere}, {kProduct, gpus(8), kNowhere, 0}, {kProduct, gpus(8), kProduct, 5}},
+       {0}},
+      {"then who came first",
+       {{kProduct, gpus(8), kNowhere}, {kProduct, gpus(8), kProduct}, {kProduct, gpus(8), kNowhere}},
+       {0}},
+      {"whoever does not fit stands in nobody's way",
+       {{kProduct, gpus(6), kNowhere}, {kProduct, gpus(9), kNowhere, 5}, {kProduct, gpus(8), kProduct}},
+       {0}},
+      {"who was in the pool goes down to its own floor, and the pool takes the next",
+       {{kNlp, gpus(8), kNowhere}, {kNlp, gpus(8), kNlp}, {kNlp, gpus(8), kResearch}, {kNlp, gpus(8), kResearch}},
+       {0}},
+      {"resources without a floor are not looked at", {{kProduct, {{kGpu, 8}, {kCpu, 1'000'000}}, kProduct}}, {}},
+      {"who asks none of what has a floor is not inside it",
+       {{kProduct, {{kCpu, 1}}, kNowhere}, {kProduct, {}, kNowhere}},
+       {}},
+      {"another flavor of the resource has no floor there", {{kProduct, {{kOtherGpu, 1}}, kNowhere}}, {}},
+      {"best effort is never covered", {{kProduct, gpus(8), kNowhere, 0, false}, {kProduct, gpus(8), kProduct}}, {}},
+  };
+  for (const Case& c : cases) {
+    QuotaLedger ledger;
+    use_tree(ledger, two_houses(), plenty());
+    const std::vector<UnitId> ids = add_all(ledger, c.units);
+    for (const std::size_t each : c.gone) ledger.remove(ids[each]);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (std::count(c.gone.begin(), c.gone.end(), i) > 0) continue;
+      EXPECT_EQ(number_of(ledger.unit(ids[i]).covered_at), c.units[i].covered_at) << c.what << ": unit " << i;
+    }
+  }
+}
+
+TEST(QuotaLedger, FloorsThatFallUncoverNobodyAndFloorsThatRiseCoverMore) {
+  QuotaLedger ledger;
+  use_tree(ledger, two_houses(), plenty());
+  const auto ids = add_all(ledger, {{kProduct, gpus(8), kProduct}, {kProduct, gpus(2), kNowhere}});
+  AmountsByDim short_by_half = plenty();
+  short_by_half[kGpu.index()] = 16;
+  use_tree(ledger, two_houses(), short_by_half);
+  EXPECT_EQ(ledger.tree().floor(QueueId(kProduct))[kGpu.index()], 4);
+  EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), kProduct);
+  EXPECT_FALSE(ledger.fits_floor(QueueId(kProduct), gpus(1)));
+
+  std::vector<Queue> queues = two_houses();
+  queues[kProduct].quota.guarantee = {{kGpu, 10}};
+  use_tree(ledger, queues, plenty());
+  EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kProduct);
+}
+
+TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
+  QuotaLedger ledger;
+  use_tree(ledger, two_houses(), plenty());
+  EXPECT_EQ(ledger.lowest_priority(QueueId(kNlp)), INT32_MAX);
+  const auto ids = add_all(ledger, {{kNlp, {{kGpu, 2}, {kOtherGpu, 3}}, kNowhere, 4}, {kNlp, gpus(1), kNowhere, -2}});
+  EXPECT_EQ(ledger.used(QueueId(kResearch))[kOtherGpu.index()], 3) << "also where nobody has a quota";
+  EXPECT_EQ(ledger.used_by_all()[kGpu.index()], 3);
+  EXPECT_EQ(ledger.lowest_priority(QueueId(kNlp)), -2);
+  ledger.remove(ids[1]);
+  EXPECT_EQ(ledger.lowest_priority(QueueId(kNlp)), 4);
+  ledger.keep();
+  ledger.set_priority(ids[0], 1);
+  EXPECT_EQ(ledger.lowest_priority(QueueId(kNlp)), 1);
+}
+
+// ---- properties ----------------------------------------------------------------------------------------------------
+
+constexpr Dim kDims[] = {kGpu, kCpu, kOtherGpu};
+
+std::vector<Queue> random_queues(Rng& rng) {
+  std::vector<Queue> queues;
+  for (std::int64_t i = 0, count = rng.between(2, 7); i < count; ++i) {
+    AmountList guarantee;
+    for (const Dim dim : kDims) {
+      if (rng.below(3) == 0) guarantee.push_back({dim, rng.between(0, 16)});
+    }
+    std::sort(guarantee.begin(), guarantee.end(), [](const Amount& a, const Amount& b) { return a.dim < b.dim; });
+    queues.push_back(queue_below(static_cast<int>(rng.between(-1, i - 1)), std::move(guarantee)));
+  }
+  return queues;
+}
+
+// A ledger to which things happen, written down plainly beside it: who is there.
+struct Crowd {
+  QuotaLedger ledger;
+  std::vector<UnitId> there = {};
+  std::size_t next = 0;
+
+  void step(Rng& rng) {
+    if (!there.empty() && rng.below(5) < 2) {
+      const auto gone = there.begin() + static_cast<std::ptrdiff_t>(rng.below(there.size()));
+      ledger.remove(*gone);
+      there.erase(gone);
+      return;
+    }
+    AmountList held;
+    for (const Dim dim : {kGpu, kCpu, kOtherGpu}) {
+      if (rng.below(2) == 0) held.push_back({dim, rng.between(1, 8)});
+    }
+    const QueueId queue(static_cast<std::size_t>(rng.below(ledger.tree().queues())));
+    there.push_back(ledger.add({.workload = WorkloadId(next++),
+                                .queue = queue,
+                                .priority = static_cast<std::int32_t>(rng.below(3)),
+                                .admitted = Time{rng.between(0, 20)},
+                                .may_be_covered = rng.below(8) != 0,
+                                .covered_at = {}},
+                               held));
+  }
+};
+
+// Also what comes later is the same, so what the ledger keeps beside the amounts is as it was.
+TEST(QuotaLedgerProperty, WhatIsRolledBackNeverWas) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Crowd crowd;
+    use_tree(crowd.ledger, random_queues(rng), plenty());
+    for (int i = 0; i < 15; ++i) crowd.step(rng);
+    if (rng.below(2) == 0) crowd.ledger.keep();
+    for (int round = 0; round < 3; ++round) {
+      const Crowd before = crowd;
+      const std::size_t mark = crowd.ledger.mark();
+      for (std::int64_t left = rng.between(1, 12); left > 0; --left) crowd.step(rng);
+      crowd.ledger.rollback_to(mark);
+      ASSERT_TRUE(crowd.ledger.same_as(before.ledger));
+      crowd.there = before.there;
+      crowd.next = before.next;
+      Crowd other = before;
+      Rng same = rng;
+      for (int i = 0; i < 5; ++i) {
+        crowd.step(rng);
+        other.step(same);
+        ASSERT_TRUE(crowd.ledger.same_as(other.ledger));
+      }
+    }
+  }
+}
+
+class Recount {
+ public:
+  explicit Recount(const Crowd& crowd) : ledger_(crowd.ledger), tree_(ledger_.tree()), there_(crowd.there) {}
+
+  void check(bool floors_fell) const {
+    for (std::size_t i = 0; i < tree_.queues(); ++i) {
+      const QueueId queue(i);
+      AmountsByDim used(tree_.dims());
+      AmountsByDim covered(tree_.dims());
+      AmountsByDim in_pool(tree_.dims());
+      std::size_t outside = 0;
+      for (const UnitId id : there_) {
+        const Unit& unit = ledger_.unit(id);
+        if (is_at_or_below(unit.queue, queue)) add(used, id);
+        if (is_inside(unit, queue)) add(covered, id);
+        if (unit.covered_at == queue) add(in_pool, id);
+        if (!is_at_or_below(unit.queue, queue) || is_inside(unit, queue)) continue;
+        ++outside;
+        if (!unit.may_be_covered) continue;
+        EXPECT_FALSE(ledger_.fits_floor(queue, ledger_.held_by(id))) << "nobody is outside who would fit";
+      }
+      EXPECT_EQ(ledger_.units_outside(queue), outside);
+      EXPECT_TRUE(std::equal(used.begin(), used.end(), ledger_.used(queue).begin()));
+      EXPECT_TRUE(std::equal(covered.begin(), covered.end(), ledger_.covered(queue).begin()));
+      for (const Dim dim : kDims) {
+        if (floors_fell || !tree_.has_floor(queue, dim.resource())) continue;
+        const std::size_t at = dim.index();
+        EXPECT_TRUE(covered[at] <= tree_.floor(queue)[at] || in_pool[at] == 0) << "queue " << i << " dim " << at;
+      }
+    }
+    for (const UnitId id : there_) {
+      const Unit& unit = ledger_.unit(id);
+      EXPECT_TRUE(unit.covered_at.is_none() || (unit.may_be_covered && is_at_or_below(unit.queue, unit.covered_at)));
+    }
+  }
+
+ private:
+  bool is_at_or_below(QueueId low, QueueId high) const {
+    while (!low.is_none() && low != high) low = tree_.parent(low);
+    return !low.is_none();
+  }
+  bool is_inside(const Unit& unit, QueueId queue) const {
+    return !unit.covered_at.is_none() && is_at_or_below(unit.covered_at, queue);
+  }
+  void add(AmountsByDim& sums, UnitId id) const {
+    for (const Amount& each : ledger_.held_by(id)) sums[each.dim.index()] += each.amount;
+  }
+
+  const QuotaLedger& ledger_;
+  const QuotaTree& tree_;
+  const std::vector<UnitId>& there_;
+};
+
+TEST(QuotaLedgerProperty, UsedAndCoveredAreWhatARecountFinds) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Crowd crowd;
+    const std::vector<Queue> queues = random_queues(rng);
+    use_tree(crowd.ledger, queues, plenty());
+    bool floors_fell = false;
+    for (int i = 0; i < 40 && !testing::Test::HasFailure(); ++i) {
+      if (rng.below(12) == 0) {
+        AmountsByDim capacity = plenty();
+        capacity[kGpu.index()] = rng.between(0, 30);
+        use_tree(crowd.ledger, queues, capacity);
+        floors_fell = true;
+      } else {
+        crowd.step(rng);
+      }
+      Recount(crowd).check(floors_fell);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace berth

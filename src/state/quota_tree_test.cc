@@ -1,0 +1,149 @@
+#include "state/quota_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace berth {
+namespace {
+
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
+constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
+constexpr int kTop = -1;
+constexpr std::int64_t kNotGiven = -1;
+
+Queue queue_below(int parent, Quota quota) {
+  const QueueId above = parent == kTop ? QueueId() : QueueId(static_cast<std::size_t>(parent));
+  return {.name = "queue", .parent = above, .order = Order::kFifo, .quota = std::move(quota)};
+}
+
+AmountsByDim capacity_of(std::int64_t gpus) {
+  AmountsByDim capacity(Dim::count(2));
+  capacity[kGpu.index()] = gpus;
+  return capacity;
+}
+
+TEST(QuotaTree, PromisesAndKeepsWhatItCan) {
+  struct Promised {
+    int parent;
+    std::int64_t given;
+    std::int64_t guarantee;
+    std::int64_t floor;
+  };
+  struct Case {
+    const char* what;
+    std::int64_t capacity;
+    std::vector<Promised> queues;
+  };
+  const Case cases[] = {
+      {"nobody was promised anything", 8, {{kTop, kNotGiven, 0, 0}, {0, kNotGiven, 0, 0}}},
+      {"an inner queue that says nothing is promised what its children are",
+       64,
+       {{kTop, kNotGiven, 20, 20}, {0, kNotGiven, 20, 20}, {1, 12, 12, 12}, {1, 8, 8, 8}}},
+      {"one that says more has a pool", 64, {{kTop, 24, 24, 24}, {0, 8, 8, 8}, {0, 8, 8, 8}}},
+      {"one that says less scales its children, rounded down", 64, {{kTop, 10, 10, 10}, {0, 8, 8, 5}, {0, 7, 7, 4}}},
+      {"one that says nothing at all of it gives its children none", 64, {{kTop, 0, 0, 0}, {0, 8, 8, 0}}},
+      {"more than there is: each its part, rounded down", 10, {{kTop, 8, 8, 3}, {kTop, 8, 8, 3}, {kTop, 8, 8, 3}}},
+      {"what is scaled above scales what stands below",
+       12,
+       {{kTop, kNotGiven, 16, 8}, {0, 10, 10, 5}, {0, 6, 6, 3}, {kTop, 8, 8, 4}}},
+      {"a pool shrinks before what it holds", 20, {{kTop, 30, 30, 20}, {0, 10, 10, 10}, {0, 10, 10, 10}}},
+      {"no node is left", 0, {{kTop, 8, 8, 0}, {0, 8, 8, 0}}},
+      {"the largest amounts do not overflow",
+       kAmountMax,
+       {{kTop, kAmountMax, kAmountMax, kAmountMax / 2}, {kTop, kAmountMax, kAmountMax, kAmountMax / 2}}},
+  };
+  for (const Case& c : cases) {
+    std::vector<Queue> queues;
+    for (const Promised& each : c.queues) {
+      Quota quota;
+      if (each.given != kNotGiven) quota.guarantee = {{kGpu, each.given}};
+      queues.push_back(queue_below(each.parent, std::move(quota)));
+    }
+    const QuotaTree tree(queues, capacity_of(c.capacity));
+    for (std::size_t i = 0; i < c.queues.size(); ++i) {
+      EXPECT_EQ(tree.guarantee(QueueId(i))[kGpu.index()], c.queues[i].guarantee) << c.what << ": queue " << i;
+      EXPECT_EQ(tree.floor(QueueId(i))[kGpu.index()], c.queues[i].floor) << c.what << ": queue " << i;
+    }
+  }
+}
+
+TEST(QuotaTree, BoundsStandWhereTheyAreGivenAndNowhereElse) {
+  const QuotaTree tree({queue_below(kTop, {.guarantee = {{kGpu, 8}}, .borrowing_limit = {{kGpu, 4}, {kOtherGpu, 2}}}),
+                        queue_below(kTop, {.guarantee = {{kGpu, 8}}, .lending_limit = {{kGpu, 3}}}),
+                        queue_below(kTop, {.limit = {{kGpu, 5}}}), queue_below(kTop, {})},
+                       capacity_of(8));
+  struct Case {
+    std::size_t queue;
+    Dim dim;
+    std::int64_t limit;
+    std::int64_t borrowing_end;
+    std::int64_t lendable;
+    bool bounded;
+  };
+  const Case cases[] = {
+      {0, kGpu, kNoBound, 12, kNoBound, true},  // above what was promised, which is more than what can be kept
+      {0, kOtherGpu, kNoBound, 2, kNoBound, true}, {0, kCpu, kNoBound, kNoBound, kNoBound, true},
+      {1, kGpu, kNoBound, kNoBound, 3, false},     {1, kCpu, kNoBound, kNoBound, kNoBound, false},
+      {2, kGpu, 5, kNoBound, kNoBound, true},      {3, kGpu, kNoBound, kNoBound, kNoBound, false},
+  };
+  for (const Case& c : cases) {
+    const QueueId queue(c.queue);
+    EXPECT_EQ(tree.limit(queue)[c.dim.index()], c.limit) << c.queue;
+    EXPECT_EQ(tree.borrowing_end(queue)[c.dim.index()], c.borrowing_end) << c.queue;
+    EXPECT_EQ(tree.lendable(queue)[c.dim.index()], c.lendable) << c.queue;
+    EXPECT_EQ(tree.is_bounded(queue), c.bounded) << c.queue;
+  }
+  EXPECT_TRUE(tree.keeps_floors());
+}
+
+TEST(QuotaTree, AFloorIsOneOfItsResourceInWhateverFlavor) {
+  const QuotaTree tree({queue_below(kTop, {}), queue_below(0, {.guarantee = {{kOtherGpu, 4}}}),
+                        queue_below(0, {.guarantee = {{kCpu, 4}}}), queue_below(kTop, {.guarantee = {{kGpu, 0}}})},
+                       capacity_of(0));
+  struct Case {
+    std::size_t queue;
+    bool gpu;
+    bool cpu;
+  };
+  for (const Case& c : {Case{0, true, true}, Case{1, true, false}, Case{2, false, true}, Case{3, false, false}}) {
+    const QueueId queue(c.queue);
+    EXPECT_EQ(tree.has_floor(queue, Resource::kGpu), c.gpu) << c.queue;
+    EXPECT_EQ(tree.has_floor(queue, Resource::kCpu), c.cpu) << c.queue;
+    EXPECT_FALSE(tree.has_floor(queue, Resource::kMemory)) << c.queue;
+    EXPECT_EQ(tree.has_floor(queue), c.gpu || c.cpu) << c.queue;
+  }
+  EXPECT_TRUE(tree.has_floors()) << "also while no node is there to keep them";
+  EXPECT_FALSE(tree.keeps_floors());
+}
+
+TEST(QuotaTree, KnowsWhoStandsWhere) {
+  const QuotaTree tree(
+      {queue_below(kTop, {}), queue_below(0, {.weight_milli = 2500}), queue_below(kTop, {}), queue_below(0, {})},
+      capacity_of(0));
+  const auto children = [&](QueueId queue) {
+    return std::vector<QueueId>(tree.children(queue).begin(), tree.children(queue).end());
+  };
+  EXPECT_EQ(children(QueueId()), (std::vector{QueueId(0), QueueId(2)}));
+  EXPECT_EQ(children(QueueId(0)), (std::vector{QueueId(1), QueueId(3)}));
+  EXPECT_TRUE(tree.is_leaf(QueueId(2)));
+  EXPECT_FALSE(tree.is_leaf(QueueId(0)));
+  EXPECT_EQ(tree.weight_milli(QueueId(1)), 2500);
+  EXPECT_FALSE(tree.has_floors());
+}
+
+TEST(QuotaTree, AmountsAreWhatPodsHoldWithMemoryRoundedUp) {
+  AmountsByDim sums(Dim::count(2));
+  add_amounts({.cpu_milli = 500, .memory_bytes = 1, .gpus = 1, .gpu_milli = 250}, FlavorId(1), 3, sums);
+  add_amounts({.memory_bytes = 2 << 20}, FlavorId(), 1, sums);
+  EXPECT_EQ(amounts_of(sums), (AmountList{{Dim(FlavorId(), Resource::kMemory), 2},
+                                          {kOtherGpu, 750},
+                                          {Dim(FlavorId(1), Resource::kCpu), 1500},
+                                          {Dim(FlavorId(1), Resource::kMemory), 3}}));
+}
+
+}  // namespace
+}  // namespace berth
