@@ -72,10 +72,18 @@ class Search {
       if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
       take(victims_[each]);
     }
-    if (refusal()) return std::nullopt;
+    if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
     auto outcome = place();
     if (Start* const start = std::get_if<Start>(&outcome)) return std::move(*start);
     return std::nullopt;
+  }
+
+  // Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered.
+  bool takes_a_stronger_claim(const Chosen& chosen) const {
+    const std::int32_t own =
+        coverage_of(trial_.quotas().tree(), trial_.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](std::size_t each) { return victims_[each].claim.coverage > own; });
   }
 
   // ---- few: every set, the cheapest first --------------------------------------------------------------------------

@@ -51,7 +51,7 @@ class CandidateOrder {
   // Whom a line or a queue names.
   struct Candidate {
     WorkloadId workload;
-    AmountList asked;         // in the first way in which it would be covered, else in its first
+    AmountList asked;      // in the first way in which it would be covered, else in its first
     bool covered = false;  // at the queue that names it, or below
   };
   // How a child's candidate compares with those of the other children.

@@ -8,23 +8,11 @@
 namespace berth {
 namespace {
 
-// Where a claim from `queue` meets those of another queue: the two children of the place where their paths join.
-struct Sides {
-  QueueId claimant;
-  QueueId victim;
-};
-
 bool is_covered(const QuotaTree& tree, QueueId covered_at, QueueId queue) {
   for (; !covered_at.is_none(); covered_at = tree.parent(covered_at)) {
     if (covered_at == queue) return true;
   }
   return false;
-}
-
-std::int32_t depth_of(const QuotaTree& tree, QueueId queue) {
-  std::int32_t depth = 0;
-  for (; !queue.is_none(); queue = tree.parent(queue)) ++depth;
-  return depth;
 }
 
 class Search {
@@ -41,11 +29,17 @@ class Search {
   Victims run() {
     if (claimant_.terms.best_effort) return {};
     take_lower_priorities();
+    if (!tree_.is_leaf(claimant_.queue)) {
+      const Side own_line{claimant_.queue, true};
+      for (const QueueId child : tree_.children(claimant_.queue)) take_from(own_line, {child}, false);
+    }
     for (QueueId own = claimant_.queue; !own.is_none(); own = tree_.parent(own)) {
       const bool covered = is_covered(tree_, covered_at_, own);
-      for (const QueueId side : tree_.children(tree_.parent(own))) {
-        if (side != own) take_from({own, side}, covered);
+      const QueueId meet = tree_.parent(own);
+      for (const QueueId side : tree_.children(meet)) {
+        if (side != own) take_from({own}, {side}, covered);
       }
+      if (!meet.is_none() && !quotas_.units_in(meet).empty()) take_from({own}, {meet, true}, covered);
     }
     std::sort(found_.takeable.begin(), found_.takeable.end(), [](const Victim& a, const Victim& b) {
       if (const auto order = a.claim <=> b.claim; order != 0) return order < 0;
@@ -59,60 +53,65 @@ class Search {
   // Rule 15.
   void take_lower_priorities() {
     if (!claimant_.terms.preempts || quota_.preempt == Preempt::kNever) return;
+    const Side side{claimant_.queue};
     const Fraction share = share_of(quotas_, state_.flavors(), claimant_.queue);
     for (const UnitId id : quotas_.units_in(claimant_.queue)) {
-      const Unit& unit = quotas_.unit(id);
-      if (unit.priority < claimant_.terms.priority) consider(unit, EvictionRule::kPreempt, claimant_.queue, share);
+      const QuotaUnit& unit = quotas_.unit(id);
+      if (unit.priority < claimant_.terms.priority) consider(unit, EvictionRule::kPreempt, side, side, share);
     }
   }
 
   // Rules 13 and 14: what is not covered on its own side goes to whoever is covered on his, or has the smaller share.
-  void take_from(const Sides& sides, bool covered) {
-    const Fraction share = share_of(quotas_, state_.flavors(), sides.victim);
+  void take_from(Side own, Side side, bool covered) {
+    const AmountList nothing;
+    const Fraction share = share_of_side(quotas_, state_.flavors(), side, {.asked = nothing});
     const EvictionRule rule = covered ? EvictionRule::kReclaim : EvictionRule::kFairShare;
-    if (!covered && !is_below(sides.claimant, share)) return;
-    take_uncovered(sides.victim, sides.victim, rule, share);
+    if (!covered && !may_take_towards_its_share(own, share)) return;
+    take_uncovered(side.queue, own, side, rule, share);
   }
 
-  bool is_below(QueueId own, const Fraction& other) const {
-    if (quota_.fair_reclaim == FairReclaim::kNever) return false;
-    const Fraction after = share_with(quotas_, state_.flavors(), own, {.asked = claimant_.asked});
-    return after < other;
+  bool may_take_towards_its_share(Side own, const Fraction& other) const {
+    if (quota_.fair_reclaim == FairReclaim::kNever || state_.lost_to_a_share(claimant_.workload)) return false;
+    return share_of_side(quotas_, state_.flavors(), own, {.asked = claimant_.asked}) < other;
   }
 
-  void take_uncovered(QueueId queue, QueueId side, EvictionRule rule, const Fraction& share) {
+  void take_uncovered(QueueId queue, Side own, Side side, EvictionRule rule, const Fraction& share) {
     for (const UnitId id : quotas_.units_in(queue)) {
-      const Unit& unit = quotas_.unit(id);
-      if (!is_covered(tree_, unit.covered_at, side)) consider(unit, rule, side, share);
+      const QuotaUnit& unit = quotas_.unit(id);
+      if (side.own_line || !is_covered(tree_, unit.covered_at, side.queue)) consider(unit, rule, own, side, share);
     }
-    for (const QueueId child : tree_.children(queue)) take_uncovered(child, side, rule, share);
+    if (side.own_line) return;
+    for (const QueueId child : tree_.children(queue)) take_uncovered(child, own, side, rule, share);
   }
 
-  void consider(const Unit& unit, EvictionRule rule, QueueId side, const Fraction& share) {
+  void consider(const QuotaUnit& unit, EvictionRule rule, Side own, Side side, const Fraction& share) {
     const Workload& workload = state_.workload(unit.workload);
     if (workload.phase != Phase::kRunning) return;
-    const auto stop_by = when_it_can_stop(unit, workload);
+    const auto stop_by = when_it_can_stop(unit, workload, rule);
     if (!stop_by) {
       found_.some_protected = true;
       return;
     }
     const Terms& terms = state_.shape(workload.shape).terms;
-    const std::int32_t coverage = terms.best_effort ? -1 : depth_of(tree_, unit.covered_at);
+    const std::int32_t coverage = terms.best_effort ? -1 : coverage_of(tree_, unit.covered_at);
     found_.takeable.push_back({.workload = unit.workload,
                                .rule = rule,
                                .claim = {coverage, unit.priority, share},
                                .lost_gpu_s = lost_gpu_s(state_, unit.workload, claimant_.now),
                                .stop_by = *stop_by,
-                               .side = side});
+                               .side = side,
+                               .claimants_side = own});
   }
 
-  // Rule 16: what it set for itself holds fully inside its floor; outside of it up to the claimant's time.
-  std::optional<Time> when_it_can_stop(const Unit& unit, const Workload& workload) const {
+  // Rule 16: what it set for itself holds fully against its own queue while it is inside that one's floor; else, and
+  // against those from whom it borrows, up to the claimant's time.
+  std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
     const Terms& terms = state_.shape(workload.shape).terms;
     const Time free_from = workload.started + state_.queues()[workload.queue.index()].quota.min_runtime;
     const bool is_protected = terms.disruption_permille > 0 || free_from > claimant_.now;
     const Time graceful = claimant_.now + terms.grace;
-    if (!unit.covered_at.is_none()) return is_protected ? std::nullopt : std::optional(graceful);
+    const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
+    if (inside) return is_protected ? std::nullopt : std::optional(graceful);
     const Time latest = claimant_.now + quota_.reclaim_within;
     if (terms.disruption_permille > 0) return latest;
     return std::min(latest, std::max(graceful, free_from));
@@ -129,58 +128,63 @@ class Search {
 
 }  // namespace
 
+std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at) {
+  std::int32_t depth = 0;
+  for (; !covered_at.is_none(); covered_at = tree.parent(covered_at)) ++depth;
+  return depth;
+}
+
 Victims victims_of(const State& state, const Claimant& claimant) { return Search(state, claimant).run(); }
 
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim) {
   if (victim.rule != EvictionRule::kFairShare) return true;
   const QuotaLedger& quotas = state.quotas();
-  QueueId own = claimant.queue;
-  while (quotas.tree().parent(own) != quotas.tree().parent(victim.side)) own = quotas.tree().parent(own);
-  const Fraction after = share_with(quotas, state.flavors(), own, {.asked = claimant.asked});
+  const Fraction after = share_of_side(quotas, state.flavors(), victim.claimants_side, {.asked = claimant.asked});
+  AmountList loss;
   if (state.queues()[claimant.queue.index()].quota.fair_reclaim == FairReclaim::kInitialShare) {
-    return after < share_of(quotas, state.flavors(), victim.side);
+    return after < share_of_side(quotas, state.flavors(), victim.side, {.asked = loss});
   }
-  AmountList loss = quotas.held_by(state.workload(victim.workload).unit);
+  loss = quotas.held_by(state.workload(victim.workload).unit);
   for (Amount& each : loss) each.amount = -each.amount;
-  return after <= share_with(quotas, state.flavors(), victim.side, {.asked = loss});
+  return after <= share_of_side(quotas, state.flavors(), victim.side, {.asked = loss});
 }
 
 RightsAtAGlance::RightsAtAGlance(const State& state)
     : state_(state), has_surplus_(state.queues().size(), false), children_(state.queues().size() + 1) {
   const QuotaLedger& quotas = state.quotas();
   if (quotas.tree().queues() < 2) return;  // nobody to take from
+  const AmountList nothing;
   for (std::size_t i = 0; i < has_surplus_.size(); ++i) {
     const QueueId queue(i);
+    if (!quotas.tree().is_leaf(queue) && !quotas.units_in(queue).empty()) {
+      note(children_[i], queue, own_share_with(quotas, state.flavors(), queue, {.asked = nothing}));
+    }
     // Best-effort work is counted nowhere, and goes all the same.
     has_surplus_[i] = quotas.units_outside(queue) > 0;
     if (!has_surplus_[i]) continue;
     const QueueId parent = quotas.tree().parent(queue);
-    Children& children = children_[parent.is_none() ? children_.size() - 1 : parent.index()];
-    ++children.with_surplus;
-    const Fraction share = share_of(quotas, state.flavors(), queue);
-    if (children.largest_share < share) {
-      children.next_share = std::exchange(children.largest_share, share);
-      children.of_largest = queue;
-    } else if (children.next_share < share) {
-      children.next_share = share;
-    }
+    note(children_[parent.is_none() ? children_.size() - 1 : parent.index()], queue,
+         share_of(quotas, state.flavors(), queue));
   }
 }
 
-bool RightsAtAGlance::another_has_surplus(QueueId queue) const {
-  return children_of(state_.quotas().tree().parent(queue)).with_surplus > (has_surplus_[queue.index()] ? 1u : 0u);
-}
-
-const Fraction& RightsAtAGlance::largest_share_beside(QueueId queue) const {
-  const Children& children = children_of(state_.quotas().tree().parent(queue));
-  return children.of_largest == queue ? children.next_share : children.largest_share;
+void RightsAtAGlance::note(Children& children, QueueId child, const Fraction& share) {
+  ++children.with_surplus;
+  if (children.of_largest.is_none() || children.largest_share < share) {
+    children.next_share = std::exchange(children.largest_share, share);
+    children.of_largest = child;
+  } else if (children.next_share < share) {
+    children.next_share = share;
+  }
 }
 
 bool RightsAtAGlance::any_in(QueueId queue) const {
   const QuotaLedger& quotas = state_.quotas();
-  if (state_.queues()[queue.index()].quota.preempt != Preempt::kNever && !quotas.units_in(queue).empty()) return true;
+  const bool own = !quotas.units_in(queue).empty();
+  if (own && state_.queues()[queue.index()].quota.preempt != Preempt::kNever) return true;
+  if (!quotas.tree().is_leaf(queue) && others_have_surplus(children_of(queue), own)) return true;
   for (; !queue.is_none(); queue = quotas.tree().parent(queue)) {
-    if (another_has_surplus(queue)) return true;
+    if (others_have_surplus(children_of(quotas.tree().parent(queue)), has_surplus_[queue.index()])) return true;
   }
   return false;
 }
@@ -190,13 +194,21 @@ bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountLi
   const QuotaLedger& quotas = state_.quotas();
   const Quota& quota = state_.queues()[queue.index()].quota;
   if (terms.preempts && quota.preempt != Preempt::kNever && quotas.lowest_priority(queue) < terms.priority) return true;
+  const bool fair = quota.fair_reclaim != FairReclaim::kNever;
+  if (fair && !quotas.tree().is_leaf(queue) &&
+      own_share_with(quotas, state_.flavors(), queue, {.asked = asked}) <
+          largest_share_beside(children_of(queue), queue)) {
+    return true;
+  }
   bool covered = false;
   for (QueueId own = queue; !own.is_none(); own = quotas.tree().parent(own)) {
     covered = covered || quotas.fits_floor(own, asked);
-    if (!another_has_surplus(own)) continue;
+    const Children& children = children_of(quotas.tree().parent(own));
+    if (!others_have_surplus(children, has_surplus_[own.index()])) continue;
     if (covered) return true;
-    if (quota.fair_reclaim == FairReclaim::kNever) continue;
-    if (share_with(quotas, state_.flavors(), own, {.asked = asked}) < largest_share_beside(own)) return true;
+    if (fair && share_with(quotas, state_.flavors(), own, {.asked = asked}) < largest_share_beside(children, own)) {
+      return true;
+    }
   }
   return false;
 }

@@ -28,6 +28,9 @@ struct Claim {
   friend bool operator==(const Claim& a, const Claim& b) { return (a <=> b) == 0; }
 };
 
+// How deep in the tree a unit is covered: 1 at the top; 0 nowhere.
+std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at);
+
 // A running workload that a claimant may take the room of.
 struct Victim {
   WorkloadId workload;
@@ -35,7 +38,9 @@ struct Victim {
   Claim claim;
   std::int64_t lost_gpu_s = 0;
   Time stop_by;
-  QueueId side;  // the child, on the victim's side, of the queue where the two meet; its own queue by rule 15
+  // Where the two meet: by rule 15 both are their own queue.
+  Side side;
+  Side claimants_side;
 };
 
 // What a waiting workload asks with: its queue, and what it would hold.
@@ -70,17 +75,20 @@ class RightsAtAGlance {
  private:
   // Of the children of one queue, the cluster included.
   struct Children {
-    std::size_t with_surplus = 0;  // with units that are not covered there
+    std::size_t with_surplus = 0;  // with units that are not covered there; the parent's own line included
     Fraction largest_share;
-    QueueId of_largest;
+    QueueId of_largest;   // the parent itself: its own line
     Fraction next_share;  // the largest of the others
   };
 
   const Children& children_of(QueueId queue) const {
     return children_[queue.is_none() ? children_.size() - 1 : queue.index()];
   }
-  bool another_has_surplus(QueueId queue) const;
-  const Fraction& largest_share_beside(QueueId queue) const;
+  void note(Children& children, QueueId child, const Fraction& share);
+  bool others_have_surplus(const Children& children, bool own) const { return children.with_surplus > (own ? 1u : 0u); }
+  const Fraction& largest_share_beside(const Children& children, QueueId child) const {
+    return children.of_largest == child ? children.next_share : children.largest_share;
+  }
 
   const State& state_;
   std::vector<bool> has_surplus_;   // by queue

@@ -76,6 +76,11 @@ Fraction own_share_with(const QuotaLedger& quotas, const std::vector<Flavor>& fl
   });
 }
 
+Fraction share_of_side(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, Side side, const More& more) {
+  return side.own_line ? own_share_with(quotas, flavors, side.queue, more)
+                       : share_with(quotas, flavors, side.queue, more);
+}
+
 Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
   const auto used = quotas.used(queue);
   const auto floor = quotas.tree().floor(queue);

@@ -72,6 +72,15 @@ Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavor
 // Of what waits at an inner queue itself: as of a child that has no floor, with the weight of 1.
 Fraction own_share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, const More& more);
 
+// A child of a queue, or what waits and runs at the queue itself, which counts as a child without a floor.
+struct Side {
+  QueueId queue;  // of an own line: the parent
+  bool own_line = false;
+
+  friend bool operator==(const Side&, const Side&) = default;
+};
+Fraction share_of_side(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, Side side, const More& more);
+
 // What is held, over the floor: of the resource of which it is most.
 Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue);
 

@@ -92,6 +92,7 @@ struct Workload {
   Time checkpoint;         // the last that it reported in this attempt; before `started` if it reported none
   Time stop_by;            // while it is stopping
   WorkloadId evicted_for;  // whose claim ended the last attempt
+  std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   PodId first_pod;
   UnitId unit;
   std::uint32_t attempts = 0;

@@ -230,7 +230,7 @@ class ScenarioRun {
 
   void carry_out(const CancelWorkload& action) {
     const Phase phase = workload(action.workload).phase;
-    if (phase != Phase::kRunning && phase != Phase::kPending) {
+    if (phase != Phase::kPending && !has_room(phase) && !is_there(phase)) {
       return fail("expected " + name_of_workload(action.workload) +
                   " running or waiting, so that it could be cancelled, "
                   "found it " +
@@ -402,8 +402,9 @@ class ScenarioRun {
         fail("expected " + name + " guaranteed against " + text(*expected.against) +
              ", found it guaranteed against nobody");
       } else {
-        compare(name + " guaranteed against", text(*expected.against),
-                text(covered_at == found.queue ? QueueId() : covered_at));
+        compare(
+            name + " guaranteed against", text(*expected.against),
+            text(covered_at == found.queue && state().quotas().tree().is_leaf(found.queue) ? QueueId() : covered_at));
       }
     }
   }

@@ -224,7 +224,7 @@ class Inspection {
     std::vector<AmountsByDim> covered = used;
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (!has_room(workload.phase)) return;
-      const Unit& unit = quotas.unit(workload.unit);
+      const QuotaUnit& unit = quotas.unit(workload.unit);
       const Shape& shape = state_.shape(workload.shape);
       expect(unit.workload == id && unit.queue == workload.queue && unit.priority == shape.terms.priority,
              numbered("workload", id.index()) + " has the unit of another");

@@ -49,7 +49,7 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   }
 }
 
-UnitId QuotaLedger::add(Unit unit, const AmountList& held) {
+UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
   unit.footprint = static_cast<std::uint32_t>(footprints_.intern(held));
   unit.covered_at = QueueId();
   UnitId id(units_.size());
@@ -71,7 +71,7 @@ UnitId QuotaLedger::add(Unit unit, const AmountList& held) {
 }
 
 void QuotaLedger::remove(UnitId id) {
-  const Unit gone = unit(id);
+  const QuotaUnit gone = unit(id);
   go(id);
   log_.push_back({Change::Kind::kGo, id, gone.covered_at, gone});
   free_units_.push_back(id);
@@ -147,16 +147,16 @@ bool QuotaLedger::same_as(const QuotaLedger& other) const {
 }
 
 UnitKey QuotaLedger::key_of(UnitId id) const {
-  const Unit& unit = units_[id.index()];
+  const QuotaUnit& unit = units_[id.index()];
   return {-unit.priority, unit.admitted, unit.workload, id};
 }
 
 UnitKey QuotaLedger::pool_key_of(UnitId id) const {
-  const Unit& unit = units_[id.index()];
+  const QuotaUnit& unit = units_[id.index()];
   return {unit.priority, Time{-unit.admitted.ms}, WorkloadId(~unit.workload.value()), id};
 }
 
-bool QuotaLedger::is_covered_at(const Unit& unit, QueueId queue) const {
+bool QuotaLedger::is_covered_at(const QuotaUnit& unit, QueueId queue) const {
   for (QueueId at = unit.covered_at; !at.is_none(); at = tree_->parent(at)) {
     if (at == queue) return true;
   }
@@ -164,7 +164,7 @@ bool QuotaLedger::is_covered_at(const Unit& unit, QueueId queue) const {
 }
 
 void QuotaLedger::come(UnitId id) {
-  const Unit& unit = units_[id.index()];
+  const QuotaUnit& unit = units_[id.index()];
   auto& siblings = by_queue_[unit.queue.index()];
   place_in_queue_[id.index()] = static_cast<std::uint32_t>(siblings.size());
   siblings.push_back(id);
@@ -185,7 +185,7 @@ void QuotaLedger::come(UnitId id) {
 
 void QuotaLedger::go(UnitId id) {
   list(id, false);
-  const Unit& unit = units_[id.index()];
+  const QuotaUnit& unit = units_[id.index()];
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
@@ -205,7 +205,7 @@ void QuotaLedger::go(UnitId id) {
   count_priority(unit, -1);
 }
 
-void QuotaLedger::count_priority(const Unit& unit, std::int64_t by) {
+void QuotaLedger::count_priority(const QuotaUnit& unit, std::int64_t by) {
   auto& counts = priorities_[unit.queue.index()];
   const auto at =
       std::lower_bound(counts.begin(), counts.end(), unit.priority,
@@ -220,7 +220,7 @@ void QuotaLedger::count_priority(const Unit& unit, std::int64_t by) {
 // Where there are floors: among the uncovered of every queue up to where it is covered, and in the pool of that one.
 void QuotaLedger::list(UnitId id, bool add) {
   if (!tree_->has_floors()) return;
-  const Unit& unit = units_[id.index()];
+  const QuotaUnit& unit = units_[id.index()];
   const auto change = [&](SortedBlocks<UnitKey>& set, const UnitKey& key) { add ? set.insert(key) : set.erase(key); };
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     Coverage& coverage = coverage_[queue.index()];

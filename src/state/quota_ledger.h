@@ -20,7 +20,7 @@ namespace berth {
 std::uint64_t digest_of(const AmountList& amounts);
 
 // What holds together as one: a workload's all-or-nothing minimum.
-struct Unit {
+struct QuotaUnit {
   WorkloadId workload;
   QueueId queue;
   std::int32_t priority = 0;
@@ -53,13 +53,13 @@ class QuotaLedger {
   void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity);
 
   // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
-  UnitId add(Unit unit, const AmountList& held);
+  UnitId add(QuotaUnit unit, const AmountList& held);
   // What it leaves covers others.
   void remove(UnitId unit);
   // Decides about coverage from now on; what is covered stays so. PRE: outside of any trial.
   void set_priority(UnitId unit, std::int32_t priority);
 
-  const Unit& unit(UnitId unit) const { return units_[unit.index()]; }
+  const QuotaUnit& unit(UnitId unit) const { return units_[unit.index()]; }
   const AmountList& held_by(UnitId unit) const { return footprints_[units_[unit.index()].footprint]; }
   // The units of one queue, not of those below it, in no particular but always the same order.
   std::span<const UnitId> units_in(QueueId queue) const { return by_queue_[queue.index()]; }
@@ -97,7 +97,7 @@ class QuotaLedger {
     enum class Kind : std::uint8_t { kCome, kGo, kCover } kind;
     UnitId unit;
     QueueId before;  // covered_at; of kGo too
-    Unit gone;       // of kGo
+    QuotaUnit gone;  // of kGo
   };
   struct PriorityCount {
     std::int32_t priority = 0;
@@ -116,13 +116,13 @@ class QuotaLedger {
   }
   UnitKey key_of(UnitId unit) const;
   UnitKey pool_key_of(UnitId unit) const;
-  bool is_covered_at(const Unit& unit, QueueId queue) const;
+  bool is_covered_at(const QuotaUnit& unit, QueueId queue) const;
 
   void come(UnitId unit);
   void go(UnitId unit);
   void set_covered_at(UnitId unit, QueueId queue);
   void list(UnitId unit, bool add);
-  void count_priority(const Unit& unit, std::int64_t by);
+  void count_priority(const QuotaUnit& unit, std::int64_t by);
   void cover(UnitId unit, QueueId queue);
   void shrink(QueueId queue);
   void grow(QueueId queue);
@@ -131,7 +131,7 @@ class QuotaLedger {
   std::shared_ptr<const QuotaTree> tree_ = std::make_shared<const QuotaTree>();
   AmountsByDim capacity_;
   InternTable<AmountList, digest_of> footprints_;
-  std::vector<Unit> units_;
+  std::vector<QuotaUnit> units_;
   std::vector<UnitId> free_units_;
   std::vector<std::vector<UnitId>> by_queue_;
   std::vector<std::uint32_t> place_in_queue_;           // by unit

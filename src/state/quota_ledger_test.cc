@@ -246,7 +246,7 @@ class Recount {
       AmountsByDim in_pool(tree_.dims());
       std::size_t outside = 0;
       for (const UnitId id : there_) {
-        const Unit& unit = ledger_.unit(id);
+        const QuotaUnit& unit = ledger_.unit(id);
         if (is_at_or_below(unit.queue, queue)) add(used, id);
         if (is_inside(unit, queue)) add(covered, id);
         if (unit.covered_at == queue) add(in_pool, id);
@@ -265,7 +265,7 @@ class Recount {
       }
     }
     for (const UnitId id : there_) {
-      const Unit& unit = ledger_.unit(id);
+      const QuotaUnit& unit = ledger_.unit(id);
       EXPECT_TRUE(unit.covered_at.is_none() || (unit.may_be_covered && is_at_or_below(unit.queue, unit.covered_at)));
     }
   }
@@ -275,7 +275,7 @@ class Recount {
     while (!low.is_none() && low != high) low = tree_.parent(low);
     return !low.is_none();
   }
-  bool is_inside(const Unit& unit, QueueId queue) const {
+  bool is_inside(const QuotaUnit& unit, QueueId queue) const {
     return !unit.covered_at.is_none() && is_at_or_below(unit.covered_at, queue);
   }
   void add(AmountsByDim& sums, UnitId id) const {

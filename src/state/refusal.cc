@@ -124,7 +124,8 @@ Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors) {
 }
 
 Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
-  for (const AmountList* const amounts : {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
+  for (const AmountList* const amounts :
+       {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };

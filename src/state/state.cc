@@ -47,6 +47,9 @@ std::uint64_t digest_of(const Shape& shape) {
 void State::apply(const Event& event) {
   ++revision_;
   history_.add(std::uint64_t{event.index()});
+  const bool is_news =
+      !std::holds_alternative<WorkloadStopped>(event) && !std::holds_alternative<CheckpointReported>(event);
+  if (is_news) ++stretch_;
   std::visit([this](const auto& fact) { on(fact); }, event);
 }
 
@@ -353,6 +356,7 @@ void State::evict(const Eviction& eviction, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kRunning);
   workload.evicted_by = eviction.rule;
   workload.evicted_for = eviction.claimant;
+  if (eviction.rule == EvictionRule::kFairShare) workload.lost_to_a_share_in = stretch_;
   history_.add(eviction.workload.value()).add(eviction.claimant.value()).add(eviction.stop_by.ms);
   history_.add(static_cast<std::uint64_t>(eviction.rule)).add(eviction.lost_gpu_s);
   give_room_back(eviction.workload);

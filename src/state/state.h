@@ -111,6 +111,10 @@ class State {
   const std::vector<std::optional<Line>>& lines() const { return lines_; }
   PendingKey key_of(WorkloadId workload) const;
 
+  // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
+  // nothing back by the same rule, so that no two give each other way for ever (rule 21).
+  bool lost_to_a_share(WorkloadId workload) const { return workloads_[workload].lost_to_a_share_in == stretch_; }
+
   // The same history gives the same hash, with every compiler; it covers every event, every decision, and what is free,
   // but not the names of nodes and workloads, which decide nothing.
   std::uint64_t hash() const;
@@ -174,6 +178,7 @@ class State {
   std::vector<PodId> free_pods_;
   std::vector<std::optional<Line>> lines_;
   std::vector<std::int64_t> room_before_;  // scratch of freeing()
+  std::uint64_t stretch_ = 1;
   std::vector<WorkloadId> starting_;
   std::vector<WorkloadId> stopping_;
   std::size_t running_ = 0;

@@ -31,7 +31,7 @@ class Trial {
     ledger_.apply(move);
     moves_.push_back(move);
   }
-  UnitId add(const Unit& unit, const AmountList& held) { return quotas_.add(unit, held); }
+  UnitId add(const QuotaUnit& unit, const AmountList& held) { return quotas_.add(unit, held); }
   void remove(UnitId unit) { quotas_.remove(unit); }
 
   Mark mark() const { return {moves_.size(), quotas_.mark()}; }
