@@ -306,14 +306,14 @@ ApiCall create_pod(const BenchCluster& cluster, const std::string& name, int gpu
 
 void create_pods(const BenchCluster& cluster, Transport& client, const std::string& prefix, std::int64_t count,
                  int gpus) {
-  Countdown answered(count);
-  for (std::int64_t i = 0; i < count; ++i) {
-    client.send(create_pod(cluster, prefix + std::to_string(i), gpus), [&answered](const ApiAnswer& answer) {
-      if (!answer.ok()) std::fprintf(stderr, "create: %d %s\n", answer.status, answer.body.c_str());
-      answered.note();
-    });
+  constexpr std::int64_t kAtOnce = 10'000;  // a transport keeps no more than some ten thousand calls waiting
+  for (std::int64_t first = 0; first < count; first += kAtOnce) {
+    std::vector<ApiCall> calls;
+    for (std::int64_t i = first; i < std::min(count, first + kAtOnce); ++i) {
+      calls.push_back(create_pod(cluster, prefix + std::to_string(i), gpus));
+    }
+    send_all(client, std::move(calls), 0);
   }
-  answered.wait();
 }
 
 double quantile(std::vector<double>& values, double part) {
