@@ -186,6 +186,7 @@ void BenchCluster::start_processes(Wish wish) {
         log_of("scheduler"));
   }
   if (wish.nodes == 0) return;
+  if (!wish.agent) return register_nodes(wish.nodes);
   agent_ = std::make_unique<BenchProcess>(
       std::vector<std::string>{program, "node-agent", "--kubeconfig", folder_.agent_kubeconfig(), "--nodes",
                                std::to_string(wish.nodes) + "xH100x8"},
@@ -231,7 +232,6 @@ void BenchCluster::make_name_space() {
   send_and_wait(*client, post_of(path_of("serviceaccounts"), R"({"metadata":{"name":"default"}})"));
 }
 
-// Nodes that are ready and do nothing.
 void BenchCluster::register_nodes(int count) {
   const auto client = connect(32);
   std::vector<ApiCall> creates, statuses, openings;
