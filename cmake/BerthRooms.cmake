@@ -131,7 +131,7 @@ function(berth_app name)
     return()
   endif()
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE ${dep_targets})
+  target_link_libraries(${name} PRIVATE ${dep_targets} ${BERTH_ALLOCATOR})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endfunction()
 

@@ -61,6 +61,7 @@ void Journey::inside(Transaction& transaction) {
     draft.keep();
   } else {
     // Nothing was given a revision.
+    prepared->written.clear();
     Value& metadata = prepared->object.at("metadata");
     const Value* const had = prepared->before["metadata"].find("resourceVersion");
     if (had != nullptr) {
@@ -97,6 +98,7 @@ std::optional<ApiError> write_prepared(const ServerParts& parts, const Exchange&
 
   prepared.object.at("metadata").set("resourceVersion", std::to_string(draft.next_revision()));
   std::string bytes = is_other_view(kind) ? to_json(as_kept(kind, prepared.object)) : to_json(prepared.object);
+  prepared.written = bytes;
   if (prepared.removes) {
     draft.erase(prepared.key, std::move(bytes));
     settle_after_end(draft, kind, prepared.object, request.now);
@@ -145,10 +147,12 @@ std::optional<ApiError> failure_of(CommitOutcome outcome) {
 
 ApiError store_is_busy() { return too_many_requests("too many writes are waiting, please try again later", 1); }
 
-void answer_object(const ServerParts& parts, Exchange& exchange, int code, const Value& shown) {
+void answer_object(const ServerParts& parts, Exchange& exchange, int code, const Prepared& done) {
   const auto presentation = Presentation::negotiate(exchange.request, *exchange.route.kind);
-  if (!presentation || presentation->form() == Presentation::Form::kWhole) return answer_value(exchange, code, shown);
-  answer_value(exchange, code, presentation->object(as_kept(*exchange.route.kind, shown), parts.now()));
+  if (!presentation) return answer_value(exchange, code, done.object);
+  if (presentation->as_kept() && !done.written.empty()) return answer_json(exchange, code, done.written);
+  if (presentation->form() == Presentation::Form::kWhole) return answer_value(exchange, code, done.object);
+  answer_value(exchange, code, presentation->object(as_kept(*exchange.route.kind, done.object), parts.now()));
 }
 
 }  // namespace berth

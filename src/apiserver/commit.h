@@ -20,8 +20,9 @@ namespace berth {
 // A change that is ready to be written. Objects are in the form of the request's kind.
 struct Prepared {
   std::string key;
-  Value before;  // null of a creation
-  Value object;  // as it will be; of a removal, its last state
+  Value before;         // null of a creation
+  Value object;         // as it will be; of a removal, its last state
+  std::string written;  // the object as it was stored; empty if nothing was
   std::vector<std::string> warnings;
   bool unchanged = false;  // nothing is written, and the answer is what is there
   bool removes = false;
@@ -52,6 +53,6 @@ std::optional<ApiError> failure_of(CommitOutcome outcome);
 ApiError store_is_busy();
 
 // The usual answer: the object in the form that was asked for.
-void answer_object(const ServerParts& parts, Exchange& exchange, int code, const Value& shown);
+void answer_object(const ServerParts& parts, Exchange& exchange, int code, const Prepared& done);
 
 }  // namespace berth

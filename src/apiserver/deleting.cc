@@ -183,7 +183,7 @@ std::expected<Prepared, ApiError> prepare_deletion(const KindInfo& kind, const D
 
 void answer_deletion(const ServerParts& parts, Exchange& exchange, const Prepared& done) {
   const KindInfo& kind = *exchange.route.kind;
-  if (!done.removes || is_core(kind, "pods")) return answer_object(parts, exchange, 200, done.object);
+  if (!done.removes || is_core(kind, "pods")) return answer_object(parts, exchange, 200, done);
   Value status =
       Value::map_of({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Value::map()}, {"status", "Success"}});
   Value& details = status.set("details", Value::map_of({{"name", done.object["metadata"]["name"]}}));

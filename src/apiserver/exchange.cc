@@ -53,6 +53,16 @@ void answer_value(Exchange& exchange, int code, const Value& value) {
   answer(exchange, std::move(reply));
 }
 
+void answer_json(Exchange& exchange, int code, std::string_view object) {
+  HttpReply reply;
+  reply.status = code;
+  reply.content_type = content_type_of(Encoding::kJson);
+  reply.body.reserve(object.size() + 1);
+  reply.body += object;
+  reply.body += '\n';
+  answer(exchange, std::move(reply));
+}
+
 void answer_text(Exchange& exchange, int code, std::string text) {
   HttpReply reply;
   reply.status = code;

@@ -47,6 +47,7 @@ using ExchangePtr = std::shared_ptr<Exchange>;
 // Each once, and never two.
 void answer_error(Exchange& exchange, const ApiError& error);
 void answer_value(Exchange& exchange, int code, const Value& value);
+void answer_json(Exchange& exchange, int code, std::string_view object);  // what is JSON already
 void answer_text(Exchange& exchange, int code, std::string text);
 void answer(Exchange& exchange, HttpReply reply);  // with the warnings
 

@@ -12,8 +12,8 @@ namespace berth {
 namespace {
 
 TEST(LongReads, UsersTakeTurns) {
+  std::promise<void> begun, go, over;  // they outlive the thread that waits
   LongReads reads(1);
-  std::promise<void> begun, go, over;
   reads.run("flood", [&] {
     begun.set_value();
     go.get_future().wait();
@@ -36,8 +36,8 @@ TEST(LongReads, UsersTakeTurns) {
 TEST(LongReads, WhatHasNotBegunIsDroppedAtTheEnd) {
   const auto held = std::make_shared<int>();
   {
+    std::promise<void> begun, go;  // they outlive the thread that waits
     LongReads reads(1);
-    std::promise<void> begun, go;
     reads.run("ann", [&] {
       begun.set_value();
       go.get_future().wait();

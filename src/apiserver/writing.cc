@@ -127,7 +127,7 @@ void create_object(const ServerParts& parts, const ExchangePtr& exchange) {
   commit.prepare = [&parts, exchange, options = *std::move(options), body = *std::move(body)](const RecordPtr&) {
     return complete_new(parts, *exchange, options, {.object = body.value, .duplicates = body.duplicates});
   };
-  commit.reply = [&parts](Exchange& to, const Prepared& done) { answer_object(parts, to, 201, done.object); };
+  commit.reply = [&parts](Exchange& to, const Prepared& done) { answer_object(parts, to, 201, done); };
   carry_out(parts, std::move(commit));
 }
 
@@ -148,7 +148,7 @@ void replace_object(const ServerParts& parts, const ExchangePtr& exchange) {
     return complete_change(parts, *exchange, options, *before,
                            {.object = body.value, .duplicates = body.duplicates, .whole = true});
   };
-  commit.reply = [&parts](Exchange& to, const Prepared& done) { answer_object(parts, to, 200, done.object); };
+  commit.reply = [&parts](Exchange& to, const Prepared& done) { answer_object(parts, to, 200, done); };
   carry_out(parts, std::move(commit));
 }
 
@@ -182,7 +182,7 @@ void patch_object(const ServerParts& parts, const ExchangePtr& exchange) {
     return prepare_applied(parts, *exchange, *patch, before);
   };
   commit.reply = [&parts](Exchange& to, const Prepared& done) {
-    answer_object(parts, to, done.before.is_null() ? 201 : 200, done.object);
+    answer_object(parts, to, done.before.is_null() ? 201 : 200, done);
   };
   carry_out(parts, std::move(commit));
 }

@@ -18,12 +18,6 @@ namespace {
 
 std::string length(double seconds) { return format_value(seconds, Unit::kSeconds); }
 
-Series sampled(const ClusterRun& run, const std::string& name, const auto& value) {
-  Series series{name, {}};
-  for (const RunSample& sample : run.samples) series.points.emplace_back(sample.at.ms, value(sample));
-  return series;
-}
-
 LinePlot allocation(const AfternoonTold& told) {
   LinePlot plot{.title = "Allocation",
                 .description = "GPUs given to the jobs of each team, and free ones",
@@ -50,24 +44,10 @@ LinePlot allocation(const AfternoonTold& told) {
 
 std::vector<Figure> figures_of(const AfternoonTold& told) {
   const ClusterRun& run = told.run;
-  const auto percent = [&](std::int64_t milli) {
-    return run.gpu_milli == 0 ? 0.0 : 100 * static_cast<double>(milli) / static_cast<double>(run.gpu_milli);
-  };
   std::vector<Figure> figures;
   figures.push_back(allocation(told));
-  figures.push_back(LinePlot{
-      .title = "Demand",
-      .description = "GPUs in use, and in use or waited for, as a share of the fleet's",
-      .unit = Unit::kPercent,
-      .series = {sampled(run, "in use", [&](const RunSample& at) { return percent(at.allocated_milli); }),
-                 sampled(run, "in use or waited for",
-                         [&](const RunSample& at) { return percent(at.allocated_milli + at.pending_gpu_milli); })}});
-  figures.push_back(LinePlot{
-      .title = "Queue length",
-      .description = "Jobs that wait and jobs that run",
-      .of_what = "jobs",
-      .series = {sampled(run, "waiting", [](const RunSample& at) { return static_cast<double>(at.pending_jobs); }),
-                 sampled(run, "running", [](const RunSample& at) { return static_cast<double>(at.running_jobs); })}});
+  figures.push_back(demand_figure(run, "Demand"));
+  figures.push_back(queue_length_figure(run));
   QuantilePlot waits = waits_figure(run);
   waits.title = "Waits by team";
   waits.description = "Median and 90th percentile, from submission to the start of all pods";

@@ -56,6 +56,7 @@ class BenchCluster {
   struct Wish {
     int nodes = 0;           // of 8 GPUs
     bool scheduler = false;  // a named server has its own
+    bool agent = true;       // reports that pods run; without it the nodes are ready and do nothing
   };
   explicit BenchCluster(Wish wish);
   ~BenchCluster();

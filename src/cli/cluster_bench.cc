@@ -186,6 +186,7 @@ void BenchCluster::start_processes(Wish wish) {
         log_of("scheduler"));
   }
   if (wish.nodes == 0) return;
+  if (!wish.agent) return register_nodes(wish.nodes);
   agent_ = std::make_unique<BenchProcess>(
       std::vector<std::string>{program, "node-agent", "--kubeconfig", folder_.agent_kubeconfig(), "--nodes",
                                std::to_string(wish.nodes) + "xH100x8"},
@@ -231,7 +232,6 @@ void BenchCluster::make_name_space() {
   send_and_wait(*client, post_of(path_of("serviceaccounts"), R"({"metadata":{"name":"default"}})"));
 }
 
-// Nodes that are ready and do nothing.
 void BenchCluster::register_nodes(int count) {
   const auto client = connect(32);
   std::vector<ApiCall> creates, statuses, openings;
@@ -306,14 +306,14 @@ ApiCall create_pod(const BenchCluster& cluster, const std::string& name, int gpu
 
 void create_pods(const BenchCluster& cluster, Transport& client, const std::string& prefix, std::int64_t count,
                  int gpus) {
-  Countdown answered(count);
-  for (std::int64_t i = 0; i < count; ++i) {
-    client.send(create_pod(cluster, prefix + std::to_string(i), gpus), [&answered](const ApiAnswer& answer) {
-      if (!answer.ok()) std::fprintf(stderr, "create: %d %s\n", answer.status, answer.body.c_str());
-      answered.note();
-    });
+  constexpr std::int64_t kAtOnce = 10'000;  // a transport keeps no more than some ten thousand calls waiting
+  for (std::int64_t first = 0; first < count; first += kAtOnce) {
+    std::vector<ApiCall> calls;
+    for (std::int64_t i = first; i < std::min(count, first + kAtOnce); ++i) {
+      calls.push_back(create_pod(cluster, prefix + std::to_string(i), gpus));
+    }
+    send_all(client, std::move(calls), 0);
   }
-  answered.wait();
 }
 
 double quantile(std::vector<double>& values, double part) {

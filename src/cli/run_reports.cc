@@ -69,11 +69,12 @@ Series sampled(const ClusterRun& run, const std::string& name, const auto& value
   return series;
 }
 
+double percent_of(const ClusterRun& run, std::int64_t milli) {
+  return run.gpu_milli == 0 ? 0.0 : 100 * static_cast<double>(milli) / static_cast<double>(run.gpu_milli);
+}
+
 std::vector<Figure> run_figures(const ClusterRun& run) {
   const auto gpus = [](std::int64_t milli) { return static_cast<double>(milli) / kMilliPerGpu; };
-  const auto percent = [&](std::int64_t milli) {
-    return run.gpu_milli == 0 ? 0.0 : 100 * static_cast<double>(milli) / static_cast<double>(run.gpu_milli);
-  };
   std::vector<Figure> figures;
   figures.push_back(
       LinePlot{.title = "Allocation",
@@ -87,28 +88,35 @@ std::vector<Figure> run_figures(const ClusterRun& run) {
                                   }),
                           sampled(run, "fragmented", [&](const RunSample& at) { return gpus(at.unusable_milli); })},
                .stacked = true});
-  figures.push_back(LinePlot{
-      .title = "Utilisation and demand",
-      .description = "GPUs in use, and in use or waited for, as a share of the fleet's",
-      .unit = Unit::kPercent,
-      .series = {sampled(run, "in use", [&](const RunSample& at) { return percent(at.allocated_milli); }),
-                 sampled(run, "in use or waited for",
-                         [&](const RunSample& at) { return percent(at.allocated_milli + at.pending_gpu_milli); })}});
+  figures.push_back(demand_figure(run, "Utilisation and demand"));
   figures.push_back(LinePlot{
       .title = "Fragmentation",
       .description = "Free GPUs that the usual pods cannot use, as a share of the fleet's",
       .unit = Unit::kPercent,
-      .series = {sampled(run, "fragmented", [&](const RunSample& at) { return percent(at.unusable_milli); })}});
-  figures.push_back(LinePlot{
-      .title = "Queue length",
-      .description = "Jobs that wait and jobs that run",
-      .of_what = "jobs",
-      .series = {sampled(run, "waiting", [](const RunSample& at) { return static_cast<double>(at.pending_jobs); }),
-                 sampled(run, "running", [](const RunSample& at) { return static_cast<double>(at.running_jobs); })}});
+      .series = {sampled(run, "fragmented", [&](const RunSample& at) { return percent_of(run, at.unusable_milli); })}});
+  figures.push_back(queue_length_figure(run));
   return figures;
 }
 
 }  // namespace
+
+LinePlot demand_figure(const ClusterRun& run, const std::string& title) {
+  const auto demand = [&](const RunSample& at) { return percent_of(run, at.allocated_milli + at.pending_gpu_milli); };
+  return {.title = title,
+          .description = "GPUs in use, and in use or waited for, as a share of the fleet's",
+          .unit = Unit::kPercent,
+          .series = {sampled(run, "in use", [&](const RunSample& at) { return percent_of(run, at.allocated_milli); }),
+                     sampled(run, "in use or waited for", demand)}};
+}
+
+LinePlot queue_length_figure(const ClusterRun& run) {
+  return {
+      .title = "Queue length",
+      .description = "Jobs that wait and jobs that run",
+      .of_what = "jobs",
+      .series = {sampled(run, "waiting", [](const RunSample& at) { return static_cast<double>(at.pending_jobs); }),
+                 sampled(run, "running", [](const RunSample& at) { return static_cast<double>(at.running_jobs); })}};
+}
 
 QuantilePlot waits_figure(const ClusterRun& run) {
   QuantilePlot plot{.title = "Waits by queue",

@@ -26,6 +26,8 @@ Result<std::string> write_run_report(const std::string& directory, const Cluster
                                      const RunOptions& options, const std::string& title, const std::string& command);
 
 // Parts of the page of a run.
+LinePlot demand_figure(const ClusterRun& run, const std::string& title);
+LinePlot queue_length_figure(const ClusterRun& run);
 QuantilePlot waits_figure(const ClusterRun& run);
 HeatMap waits_over_time(const ClusterRun& run, const Trace& trace);
 ReportTable queue_table(const ClusterRun& run);

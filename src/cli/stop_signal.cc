@@ -1,6 +1,7 @@
 #include "cli/stop_signal.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace berth {
 namespace {

@@ -44,8 +44,9 @@ bool is_worth_gzip(const HttpReply& reply, std::size_t bytes) {
   return is_text && bytes >= kGzipLeastBytes;
 }
 
-// What turns cost, in bytes of a reply: to handle a request takes as long as to encrypt and send some thousands.
-constexpr std::size_t kRequestCost = 16 << 10;
+// What turns cost, in bytes of a reply. Little for a request: whoever asks for little should not wait for its answer until
+// each of many others has had a long turn.
+constexpr std::size_t kRequestCost = 2 << 10;
 constexpr std::size_t kWriteCost = 1 << 10;
 
 // Who proved his name by a certificate, or else whoever has these credentials.

@@ -12,7 +12,6 @@ import re
 import signal
 import ssl
 import subprocess
-import sys
 import time
 
 import harness
@@ -147,8 +146,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except harness.Broken as broken:
-        print(f"FAILED: {broken}")
-        sys.exit(1)
+    harness.end_with(main)

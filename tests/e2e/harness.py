@@ -30,6 +30,34 @@ class Broken(Exception):
     """The control plane or the machine is not as the test needs it: nothing can be said about the behaviour."""
 
 
+def end_with(main):
+    """Ends the program with what a test's main answers; with 2 where nothing can be said."""
+    try:
+        sys.exit(main())
+    except Broken as broken:
+        print(f"BROKEN: {broken}")
+        sys.exit(2)
+
+
+class Started:
+    """What a test starts by `with`: whatever becomes of it, it is ended, and its logs are shown where something failed."""
+
+    def __enter__(self):
+        try:
+            self.begin()
+        except BaseException:
+            self.print_logs()
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace):
+        # A test that only counted its failures calls print_logs() itself.
+        if kind is not None and kind is not SystemExit:
+            self.print_logs()
+        self.end()
+
+
 # ---- kubectl ---------------------------------------------------------------------------------------------------------
 
 
@@ -128,7 +156,7 @@ def wait_until(condition, seconds, what):
 # ---- the control plane -----------------------------------------------------------------------------------------------
 
 
-class ControlPlane:
+class ControlPlane(Started):
     def __init__(self, program, nodes="4xH100x8,1xcpu", tokens="", kubectl=None, port=0, keep=False):
         self.program, self.nodes, self.port, self.keep = str(Path(program).resolve()), nodes, port, keep
         self.folder = Path(tempfile.mkdtemp(prefix="berth-e2e-"))
@@ -142,22 +170,10 @@ class ControlPlane:
         if tokens:
             (self.data / "tokens.csv").write_text(tokens)
 
-    def __enter__(self):
-        try:
-            self.start()
-            if self.kubectl:
-                self.provide_kubectl()
-        except BaseException:
-            self.print_logs()
-            self.end()
-            raise
-        return self
-
-    def __exit__(self, kind, error, trace):
-        # A test that only counted its failures calls print_logs() itself.
-        if kind is not None and kind is not SystemExit:
-            self.print_logs()
-        self.end()
+    def begin(self):
+        self.start()
+        if self.kubectl:
+            self.provide_kubectl()
 
     def start(self):
         """Starts `berth up` and waits until it says that it is up."""

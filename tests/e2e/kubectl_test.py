@@ -31,7 +31,6 @@ import fnmatch
 import os
 import re
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -321,22 +320,18 @@ def run_with(version, program, berth, files, keep):
 
 def main():
     options = arguments()
-    try:
-        files = [Reader(path).read() for path in options.files or sorted((HERE / "kubectl").glob("*.txt"))]
-        good = bool(options.files) or check_coverage(files, options.commands)
-        chosen = versions_to_run(options.kubectl)
-        if not chosen:
-            print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
-            return 77 if good else 1
-        files = cut_after(files, options.only) if options.only else files
-        berth = harness.find_program(options.berth)
-        for version, program in chosen:
-            good = run_with(version, program, berth, files, options.keep) and good
-    except harness.Broken as broken:
-        print(f"BROKEN: {broken}")
-        return 2
+    files = [Reader(path).read() for path in options.files or sorted((HERE / "kubectl").glob("*.txt"))]
+    good = bool(options.files) or check_coverage(files, options.commands)
+    chosen = versions_to_run(options.kubectl)
+    if not chosen:
+        print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
+        return 77 if good else 1
+    files = cut_after(files, options.only) if options.only else files
+    berth = harness.find_program(options.berth)
+    for version, program in chosen:
+        good = run_with(version, program, berth, files, options.keep) and good
     return 0 if good else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.end_with(main)

@@ -12,7 +12,6 @@ import re
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 
@@ -225,8 +224,4 @@ spec:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except harness.Broken as broken:
-        print(f"FAILED: {broken}")
-        sys.exit(1)
+    harness.end_with(main)
