@@ -131,9 +131,11 @@ class Search {
                        [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
   }
 
-  // Of the floor that more evictions leave, another's unit may take what is left for the claimant with fewer.
+  // Of the floor that more evictions leave, another's unit may take what is left for the claimant with fewer; and with
+  // more there may be one among them that it may not take.
   bool gates_depend_on_coverage() const {
-    return claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors();
+    return claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors() ||
+           victims_.back().claim.coverage > 0;
   }
 
   static Chosen members(std::uint32_t set) {

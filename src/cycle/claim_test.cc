@@ -133,6 +133,11 @@ class Plainly {
       trial.remove(state.workload(victims_[each].workload).unit);
     }
     if (quota_refusal(state.quotas(), claimant_.queue, claimant_.terms, claimant_.asked)) return false;
+    const QuotaTree& tree = state.quotas().tree();
+    const std::int32_t own = coverage_of(tree, state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
+    for (const std::size_t each : set) {
+      if (victims_[each].claim.coverage > own) return false;
+    }
     Rng rng(state.seed(), claimant_.workload.value());
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
     return std::holds_alternative<Start>(outcome);
