@@ -16,6 +16,8 @@ constexpr Duration kNever = seconds(30 * 86'400);
 constexpr Duration kStepMax = seconds(1);
 constexpr std::chrono::microseconds kQuiet{150};
 constexpr std::chrono::seconds kPatience{60};
+// On a starved machine the hand-turned clock goes on for hours while a thread does its work: a watch of an hour would end.
+constexpr const char* kWatchForS = "1000000000";
 
 std::vector<Value> machines() { return nodes_from_text(Plane::kNodes).value(); }
 
@@ -26,7 +28,8 @@ std::vector<Value> machines() { return nodes_from_text(Plane::kNodes).value(); }
 Follower::Follower(Transport& transport, const FaultyDisk& disk, const std::string& qualified, Revision after)
     : disk_(disk), began_after_(after), come_to_(after) {
   stream_ = transport.stream(
-      {.path = api_path(qualified, "") + "?watch=true&timeoutSeconds=3600&resourceVersion=" + std::to_string(after)},
+      {.path = api_path(qualified, "") + "?watch=true&timeoutSeconds=" + kWatchForS +
+               "&resourceVersion=" + std::to_string(after)},
       [this](std::string_view line) { take(line); },
       [this](const ApiAnswer& answer) {
         const std::lock_guard lock(mutex_);
