@@ -22,7 +22,8 @@ class Search {
         index_(index),
         claimant_(claimant),
         way_(way),
-        sets_(state.shape(state.workload(claimant.workload).shape).ways[way]),
+        shape_(state.shape(state.workload(claimant.workload).shape)),
+        sets_(shape_.ways[way]),
         begin_(trial.mark()) {
     Victims victims = victims_of(state, claimant);
     victims_ = std::move(victims.takeable);
@@ -74,8 +75,10 @@ class Search {
     }
     if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
     auto outcome = place();
-    if (Start* const start = std::get_if<Start>(&outcome)) return std::move(*start);
-    return std::nullopt;
+    Start* const start = std::get_if<Start>(&outcome);
+    // Where the flavor was left open: the right is to what was asked for, and to nothing else.
+    if (start == nullptr || amounts_held(state_, shape_, *start) != claimant_.asked) return std::nullopt;
+    return std::move(*start);
   }
 
   // Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered.
@@ -115,9 +118,8 @@ class Search {
       }
       costs.push_back(cost);
     }
-    // If it does not fit with everyone gone whom no earlier eviction can protect, no smaller set needs to be looked at.
-    if (!rights_depend_on_order() && !gates_depend_on_coverage() && !fit_without(members(costs.back().set)))
-      return std::nullopt;
+    // Usually, if it does not fit with everyone gone, no smaller set needs to be looked at.
+    if (!fewer_may_do() && !fit_without(members(costs.back().set))) return std::nullopt;
     std::sort(costs.begin(), costs.end());
     for (const Cost& cost : costs) {
       Chosen chosen = members(cost.set);
@@ -126,16 +128,17 @@ class Search {
     return std::nullopt;
   }
 
-  bool rights_depend_on_order() const {
-    return std::any_of(victims_.begin(), victims_.end(),
-                       [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
-  }
-
-  // Of the floor that more evictions leave, another's unit may take what is left for the claimant with fewer; and with
-  // more there may be one among them that it may not take.
-  bool gates_depend_on_coverage() const {
-    return claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors() ||
-           victims_.back().claim.coverage > 0;
+  // Whether more evictions may spoil what fewer allow: they protect others from rule 14, leave floor that another's unit
+  // takes, have one among them that it may not take, or make room in a flavor that it has no right to.
+  bool fewer_may_do() const {
+    const bool towards_shares = std::any_of(
+        victims_.begin(), victims_.end(), [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
+    const bool leaves_flavor_open = std::any_of(sets_.begin(), sets_.end(), [&](const NumberedPodSet& set) {
+      const PodRequest& request = state_.request(set.request);
+      return request.gpus > 0 && std::popcount(request.flavors.bits()) > 1 && state_.flavors().size() > 1;
+    });
+    return towards_shares || leaves_flavor_open || victims_.back().claim.coverage > 0 ||
+           claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors();
   }
 
   static Chosen members(std::uint32_t set) {
@@ -336,6 +339,7 @@ class Search {
   ScoreIndex& index_;
   const Claimant& claimant_;
   std::size_t way_;
+  const Shape& shape_;
   const std::vector<NumberedPodSet>& sets_;
   Trial::Mark begin_;
   std::vector<Victim> victims_;  // by claim

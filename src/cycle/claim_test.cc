@@ -140,7 +140,9 @@ class Plainly {
     }
     Rng rng(state.seed(), claimant_.workload.value());
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
-    return std::holds_alternative<Start>(outcome);
+    const Start* const start = std::get_if<Start>(&outcome);
+    const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
+    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;
   }
 
   Set set_of(const std::vector<Eviction>& evictions) const {
