@@ -12,16 +12,26 @@ std::string path_of(const KindInfo& kind, const Value& object, const std::string
   return api_path(kind.qualified(), metadata["namespace"].text(), metadata["name"].text(), subresource);
 }
 
-}  // namespace
-
-ApiCall deletion_of(const KindInfo& kind, const Value& object, const std::string& propagation) {
+ApiCall deletion_with(Value preconditions, const KindInfo& kind, const Value& object, const std::string& propagation) {
   Value options = Value::map_of({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", propagation}});
-  options.at("preconditions").set("uid", object["metadata"]["uid"]);
+  options.set("preconditions", std::move(preconditions));
   ApiCall call;
   call.method = "DELETE";
   call.path = path_of(kind, object);
   call.body = to_json(options);
   return call;
+}
+
+}  // namespace
+
+ApiCall deletion_of(const KindInfo& kind, const Value& object, const std::string& propagation) {
+  return deletion_with(Value::map_of({{"uid", object["metadata"]["uid"]}}), kind, object, propagation);
+}
+
+ApiCall deletion_as_seen(const KindInfo& kind, const Value& object) {
+  const Value& metadata = object["metadata"];
+  return deletion_with(Value::map_of({{"uid", metadata["uid"]}, {"resourceVersion", metadata["resourceVersion"]}}),
+                       kind, object, "Background");
 }
 
 ApiCall change_of(const KindInfo& kind, const Value& object, Value changed, const std::string& subresource) {

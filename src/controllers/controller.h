@@ -40,6 +40,8 @@ class Controller {
 
 // Deletes that very object and no other of its name. `propagation` is "Background", "Foreground" or "Orphan".
 ApiCall deletion_of(const KindInfo& kind, const Value& object, const std::string& propagation = "Background");
+// Refused with 409 if it has changed since.
+ApiCall deletion_as_seen(const KindInfo& kind, const Value& object);
 // Merges `changed` into that very object; into nothing else, and only if it is still as it was seen.
 ApiCall change_of(const KindInfo& kind, const Value& object, Value changed, const std::string& subresource = "");
 // What an answer's body says, null if nothing.

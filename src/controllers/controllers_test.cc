@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/controller.h"
+#include "controllers/job_pods.h"
 #include "kube/hand_turned_alarm.h"
 #include "local_api/test_server.h"
 #include "manifest/json.h"
@@ -204,6 +206,12 @@ TEST_F(ControllersTest, AJobRunsToItsEnd) {
   // So may the controllers end and come back.
   controllers_.reset();
   start();
+  // With the others gone it is a gang of its own.
+  const auto is_alone = [&] {
+    const auto pod = pods();
+    return pod.size() == 1 && !is_being_deleted(pod[0]) && group_size_in(pod[0]) == 1;
+  };
+  eventually("the third pod is made anew", is_alone);
   end_pod(unfinished().at(0), "Succeeded");
   eventually("complete", [&] { return condition(get(job), "Complete") == "True"; });
   const Value status = get(job)["status"];

@@ -151,7 +151,8 @@ class JobController final : public Controller {
   void carry_out(const JobPlan& plan, const LookPtr& look) {
     for (const Value& pod : plan.creations) create(pod, look);
     for (const Value* const pod : plan.releases) release(*pod, look);
-    for (const Value* const pod : plan.deletions) remove(*pod, look);
+    for (const Value* const pod : plan.deletions) remove(*pod, deletion_of(pods_, *pod), look);
+    for (const Value* const pod : plan.renewals) remove(*pod, deletion_as_seen(pods_, *pod), look);
     if (plan.status) store_status(plan, look);
     if (plan.delete_job) {
       send(look, deletion_of(jobs_, *look->job, "Foreground"), [](const ApiAnswer&) {});
@@ -230,8 +231,8 @@ class JobController final : public Controller {
     });
   }
 
-  void remove(const Value& pod, const LookPtr& look) {
-    send(look, deletion_of(pods_, pod),
+  void remove(const Value& pod, ApiCall deletion, const LookPtr& look) {
+    send(look, std::move(deletion),
          [this, look, name = std::string(pod["metadata"]["name"].text())](const ApiAnswer& answer) {
            if (!answer.ok()) return;
            // One that goes at once will be told gone.

@@ -189,9 +189,20 @@ class Planner {
     if (completions.is_null()) wanted = over > 0 ? std::min(active, parallelism) : parallelism;
     wanted = std::max<std::int64_t>(0, wanted);
     if (active > wanted) drop_last(active - wanted);
+    group_size_ = group_size(job_, wanted + tally_.succeeded_there);
+    renew_those_of_larger_groups();
     const bool waits_for_the_end = spec_["podReplacementPolicy"].text() == "Failed";
-    const std::int64_t missing = wanted - active - (waits_for_the_end ? tally_.terminating : 0);
+    const std::int64_t missing = wanted - tally_.active_count() - (waits_for_the_end ? tally_.terminating : 0);
     if (missing > 0) create(missing);
+  }
+
+  // Others of the gang have succeeded and are gone, or the Job was made smaller: who waits to start with them would wait
+  // for ever, and a pod's group size does not change.
+  void renew_those_of_larger_groups() {
+    for (const ActivePod& each : tally_.active) {
+      const bool waits = (*each.pod)["spec"]["nodeName"].is_empty();
+      if (waits && group_size_in(*each.pod) > group_size_) plan_.renewals.push_back(each.pod);
+    }
   }
 
   void suspend() {
@@ -262,7 +273,7 @@ class Planner {
     const auto name = [&] { return job_pod_name(job_, number % kPodsOfJobMax, index); };
     while (facts_.name_is_taken(name())) ++number;
     const PodRetries retries = index ? tally_.retries_of(*index) : PodRetries();
-    plan_.creations.push_back(pod_of_job(job_, number++ % kPodsOfJobMax, index, retries));
+    plan_.creations.push_back(pod_of_job(job_, number++ % kPodsOfJobMax, index, group_size_, retries));
   }
 
   // After its end a Job stays for as long as it says.
@@ -320,6 +331,7 @@ class Planner {
   Value::List conditions_;
   Value start_;
   std::string completion_;
+  std::int64_t group_size_ = 0;
   JobPlan plan_;
 };
 

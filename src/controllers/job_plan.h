@@ -46,7 +46,8 @@ struct JobPlan {
   std::vector<Value> creations;
   std::vector<const Value*> releases;
   std::vector<const Value*> deletions;
-  std::optional<Value> status;  // the whole of it, if it is not what is stored
+  std::vector<const Value*> renewals;  // to delete if they wait still, as they are: they will be made anew
+  std::optional<Value> status;         // the whole of it, if it is not what is stored
   std::vector<JobNews> news;
   bool delete_job = false;         // its time after the end has passed
   bool waits_to_create = false;    // more is wanted than creations_max allows

@@ -26,14 +26,14 @@ TEST(JobPods, HaveNamesByTheirNumbersAndCarryWhatTheJobSays) {
   const JobWorld world("{parallelism: 4, completions: 4}", "{berth.dev/run-for: 30s, berth.dev/user: ann, other: x}");
   std::set<std::string> names;
   for (const std::int64_t number : {std::int64_t{0}, std::int64_t{1}, std::int64_t{77'777}, kPodsOfJobMax - 1}) {
-    const Value pod = pod_of_job(world.job, number, std::nullopt);
+    const Value pod = pod_of_job(world.job, number, std::nullopt, gang_size(world.job));
     names.insert(std::string(pod["metadata"]["name"].text()));
   }
   EXPECT_EQ(names.size(), 4u);
-  const Value pod = pod_of_job(world.job, 0, std::nullopt);
+  const Value pod = pod_of_job(world.job, 0, std::nullopt, gang_size(world.job));
   const Value& metadata = pod["metadata"];
   EXPECT_EQ(metadata["generateName"].text(), "train-");
-  EXPECT_EQ(pod_of_job(world.job, 0, 3)["metadata"]["generateName"].text(), "train-3-");
+  EXPECT_EQ(pod_of_job(world.job, 0, 3, 0)["metadata"]["generateName"].text(), "train-3-");
   EXPECT_EQ(metadata["labels"][kQueueLabel].text(), "team");
   EXPECT_EQ(metadata["labels"]["job-name"].text(), "train");
   EXPECT_EQ(metadata["labels"][kGroupLabel].text(), "train");
@@ -66,7 +66,7 @@ TEST(JobPods, AreGangsUnlessTheJobSaysOtherwise) {
   for (const auto& each : cases) {
     const JobWorld world(each.spec, each.annotations);
     EXPECT_EQ(gang_size(world.job), each.size) << each.what;
-    const Value pod = pod_of_job(world.job, 0, std::nullopt);
+    const Value pod = pod_of_job(world.job, 0, std::nullopt, gang_size(world.job));
     EXPECT_EQ(pod["metadata"]["labels"][kGroupLabel].is_null(), each.size == 0) << each.what;
   }
 }
@@ -256,6 +256,33 @@ TEST(JobPlan, ReplacesPodsThatEndAtOnceOrWhenTheyHave) {
   }
 }
 
+// Its pods name the size of their gang, which does not change: with the rest of the gang done and gone, or no more wanted,
+// who has not started would wait for ever.
+TEST(JobPlan, WhoWaitsForAGangThatHasBecomeSmallerIsMadeAnew) {
+  {
+    JobWorld world("{parallelism: 2, completions: 2, backoffLimit: 6}");
+    world.settle();
+    const std::string done = world.active()[0], waits = world.active()[1];
+    world.set_phase(done, "Succeeded");
+    world.settle();
+    EXPECT_EQ(world.active(), std::vector<std::string>{waits}) << "the one that is done is counted while it is there";
+    world.pods.erase(done);
+    world.settle();
+    ASSERT_EQ(world.active().size(), 1u);
+    EXPECT_NE(world.active()[0], waits);
+    EXPECT_EQ(group_size_in(world.pods.at(world.active()[0])), 1);
+    EXPECT_EQ(world.count("failed"), 0);
+  }
+  JobWorld world("{parallelism: 4, completions: 8, backoffLimit: 6}");
+  world.settle();
+  const std::string runs = world.active()[0];
+  world.set_phase(runs, "Running");
+  world.job.at("spec").set("parallelism", 2);
+  world.settle();
+  ASSERT_EQ(world.active().size(), 2u);
+  for (const std::string& name : world.active()) EXPECT_EQ(group_size_in(world.pods.at(name)), name == runs ? 4 : 2);
+}
+
 TEST(JobPlan, LeavesAloneWhatOthersManage) {
   JobWorld others("{parallelism: 1, completions: 1, managedBy: example.com/other}");
   EXPECT_FALSE(others.step());
@@ -348,6 +375,7 @@ TEST(JobPlanProperty, CountsEachPodOnceWhereverItIsCutOff) {
       world.now = world.now + seconds(400);
       world.settle();
       ASSERT_LE(world.active().size(), 3u);
+      ASSERT_TRUE(!world.ending().empty() || world.gang_can_start());
       for (const std::string& name : world.active()) {
         done.insert(world.key_of_work(name));
         world.set_phase(name, "Succeeded");

@@ -118,7 +118,19 @@ std::int64_t gang_size(const Value& job) {
   return size > 1 ? size : 0;
 }
 
-Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, const PodRetries& retries) {
+std::int64_t group_size(const Value& job, std::int64_t pods_there) {
+  const std::int64_t size = gang_size(job);
+  return size == 0 ? 0 : std::clamp<std::int64_t>(pods_there, 1, size);
+}
+
+std::int64_t group_size_in(const Value& pod) {
+  const Value& annotations = pod["metadata"]["annotations"];
+  return parse_integer(annotations[kGroupSizeAnnotation].text(), 0, std::numeric_limits<std::int32_t>::max())
+      .value_or(0);
+}
+
+Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,
+                 const PodRetries& retries) {
   const Value& job_metadata = job["metadata"];
   const Value& pod_template = job["spec"]["template"];
   Value pod = Value::map_of({{"apiVersion", "v1"}, {"kind", "Pod"}});
@@ -135,9 +147,9 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
        {kRunForAnnotation, kExitCodeAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation, kUserAnnotation}) {
     copy_where_missing(job_metadata["annotations"], key, pod_annotations);
   }
-  if (const std::int64_t size = gang_size(job); size > 0) {
+  if (group_size > 0) {
     pod_labels.set(kGroupLabel, job_metadata["name"]);
-    pod_annotations.set(kGroupSizeAnnotation, std::to_string(size));
+    pod_annotations.set(kGroupSizeAnnotation, std::to_string(group_size));
   }
   if (index && !job["spec"]["backoffLimitPerIndex"].is_null()) {
     pod_annotations.set(kIndexFailures, std::to_string(retries.failed));

@@ -39,8 +39,13 @@ bool condition_holds(const Value& object, std::string_view type);
 bool is_indexed(const Value& job);
 // How many pods of it start together; 0 if each is on its own.
 std::int64_t gang_size(const Value& job);
+// How many its gang has if only so many of its pods are yet to succeed or have, and are there still; 0 as above.
+std::int64_t group_size(const Value& job, std::int64_t pods_there);
+// What a pod says of it; 0: it is in no group.
+std::int64_t group_size_in(const Value& pod);
 
-Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index,
+// `group_size`: of its gang; 0: it is on its own.
+Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,
                  const PodRetries& retries = {});
 
 }  // namespace berth

@@ -102,6 +102,7 @@ void JobTally::take(const Value& pod) {
   const bool deleted = is_being_deleted(pod);
   const std::string uid(pod["metadata"]["uid"].text());
   const bool counts_as_failed = stored_failed_.contains(uid);
+  if (phase == "Succeeded") ++succeeded_there;
   if (!over && (deleted || counts_as_failed || !is_tracked(pod))) ++terminating;
   if (!is_tracked(pod)) {
     if (over) return note_end(pod);

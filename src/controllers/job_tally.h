@@ -49,8 +49,9 @@ class JobTally {
   std::vector<ActivePod> active;
   std::vector<const Value*> releases, deletions;
   std::int64_t terminating = 0;
-  NumberSet done, failed_indexes;  // of an Indexed Job, those of the status included
-  std::string fail_job;            // why, if a pod's failure is the Job's
+  std::int64_t succeeded_there = 0;  // pods that have succeeded and are objects still
+  NumberSet done, failed_indexes;    // of an Indexed Job, those of the status included
+  std::string fail_job;              // why, if a pod's failure is the Job's
 
  private:
   // A failed pod that tells how often its index was tried, until another does.

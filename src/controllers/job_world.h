@@ -48,6 +48,7 @@ class JobWorld {
     const auto may_write = [&] { return writes < writes_max && ++writes > 0; };
     std::vector<std::string> released, deleted;
     for (const Value* const pod : plan.releases) released.emplace_back((*pod)["metadata"]["name"].text());
+    for (const Value* const pod : plan.renewals) deleted.emplace_back((*pod)["metadata"]["name"].text());
     for (const Value* const pod : plan.deletions) deleted.emplace_back((*pod)["metadata"]["name"].text());
     for (const Value& pod : plan.creations) {
       if (may_write()) add(pod);
@@ -96,6 +97,7 @@ class JobWorld {
   void set_phase(const std::string& name, const char* phase, int exit_code = 0) {
     Value& status = pods.at(name).at("status");
     status.set("phase", phase);
+    if (status["phase"].text() == "Running") pods.at(name).at("spec").set("nodeName", "n");
     if (!has_ended(pods.at(name))) return;
     Value ended = Value::map_of({{"name", "c"}});
     ended.at("state").at("terminated").set("finishedAt", format_timestamp(now));
@@ -118,6 +120,16 @@ class JobWorld {
       if (!has_ended(pod) && is_being_deleted(pod)) names.push_back(name);
     }
     return names;
+  }
+  // Whether no pod waits to start with more than are there, or have succeeded and are there still.
+  bool gang_can_start() const {
+    std::int64_t there = 0, wanted = 0;
+    for (const auto& [name, pod] : pods) {
+      const bool active = !has_ended(pod) && !is_being_deleted(pod);
+      if (active || pod["status"]["phase"].text() == "Succeeded") ++there;
+      if (active && pod["spec"]["nodeName"].is_empty()) wanted = std::max(wanted, group_size_in(pod));
+    }
+    return wanted <= there;
   }
   // What counts once: the pod, or its index.
   std::string key_of_work(const std::string& name) const {

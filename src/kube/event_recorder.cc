@@ -310,7 +310,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   std::string new_name(std::string_view object) {
     static constexpr std::string_view kDigits = "0123456789abcdef";
-    std::uint64_t number = mix64(options_.name_seed ^ mix64(++names_));
+    std::uint64_t number = mix64(mix64(options_.name_seed) ^ ++names_);
     std::string name = cut(object, kObjectNameMax) + ".";
     for (int i = 0; i < 16; ++i, number >>= 4) name += kDigits[number & 15];
     return name;

@@ -59,6 +59,7 @@ class PodReader {
     facts_.uid = metadata["uid"].text();
     facts_.name_space = metadata["namespace"].text();
     facts_.name = metadata["name"].text();
+    facts_.revision = metadata["resourceVersion"].text();
     facts_.queue = metadata["labels"][kQueueLabel].text(kDefaultQueue);
     facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
     read_stage();

@@ -47,7 +47,8 @@ struct OwnerFacts {
 
 struct PodFacts {
   std::string uid, name_space, name;
-  OwnerFacts owner;  // of a pod that nothing controls: empty
+  std::string revision;  // of the object
+  OwnerFacts owner;      // of a pod that nothing controls: empty
   std::string queue;
   std::string group;  // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
   std::string group_name;

@@ -84,7 +84,10 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   if (pod.stage == PodStage::kBound) {
     if (!member.running.is_none() && elsewhere) end(member);
     member.confirmed = true;
-    if (member.running.is_none()) found_.insert(pod.uid);
+    if (member.running.is_none()) {
+      found_.insert(pod.uid);
+      room_came_free_ = true;  // perhaps it fits where it is
+    }
   } else if (pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed) {
     found_.erase(pod.uid);
     end(member);
@@ -226,10 +229,13 @@ void LiveEngine::place_found(Time now) {
 }
 
 void LiveEngine::find_place(Member& member, Time now) {
+  if (!member.running.is_none()) return;
   const PodFacts& pod = member.facts;
   const bool bound = pod.stage == PodStage::kBound;
   const std::string node = bound ? pod.node : member.node;
+  // One that is only about to be bound gets another place as any that waits.
   const auto wait = [&](std::string why) {
+    if (!bound) return;
     found_.insert(pod.uid);
     without_room_[pod.uid] = std::move(why);
   };
@@ -283,10 +289,14 @@ void LiveEngine::settle(Time now) {
 
 LiveEngine::Tally LiveEngine::tally(const Group& group) {
   Tally tally;
+  // A group may be smaller since some of it have ended: what counts is what those say who have not.
+  std::int64_t size_of_ended = 1;
   for (const std::uint64_t sequence : group.members) {
     Member& member = members_.at(by_sequence_.at(sequence));
     const PodFacts& pod = member.facts;
-    tally.size = std::max(tally.size, pod.group_size);
+    const bool ended = pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed;
+    std::int64_t& size = ended ? size_of_ended : tally.size;
+    size = std::max(size, pod.group_size);
     if (tally.first == nullptr) tally.first = &pod;
     if (pod.stage == PodStage::kBound || !member.running.is_none()) {
       ++tally.placed;
@@ -299,6 +309,7 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
       ++tally.failed;
     }
   }
+  if (tally.placed == 0 && tally.waiting.empty()) tally.size = std::max(tally.size, size_of_ended);
   return tally;
 }
 
@@ -448,6 +459,7 @@ void LiveEngine::take(const Start& start, Time now) {
   const std::string key = pending_groups_.at(start.workload);
   Group& group = groups_.at(key);
   untold_.insert(key);
+  unsettled_.insert(key);
   const std::vector<std::string> uids = std::exchange(group.submitted, {});
   BERTH_ASSERT(uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);

@@ -41,9 +41,10 @@ struct WaitingReason {
   bool first = false;  // nothing was told of it before
 };
 
-// A pod of a gang that was begun and could not be completed: to be deleted.
+// A pod of a gang that was begun and could not be completed: to be deleted, if it is still as it was then.
 struct Rollback {
   PodName pod;
+  std::string revision;
   std::string why;
 };
 
@@ -150,6 +151,7 @@ class LiveEngine {
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
   void submit(const std::string& key, Group& group, const Tally& tally);
   void withdraw(Group& group);
+  static bool is_partial(const Tally& tally);
   void note_partial(const std::string& key, Group& group, const Tally& tally, Time now);
   void take(const Start& start, Time now);
   void hold(Member& member, const WorkloadSubmitted& as, const PodPlacement& place);

@@ -24,12 +24,14 @@ void earlier(std::optional<Time>& due, Time time) {
 
 // Partly bound: some run, and some that were created before those were bound have no place. One that was created later
 // replaces a lost member, and waits as long as it must.
+bool LiveEngine::is_partial(const Tally& tally) {
+  return tally.size > 1 && tally.placed > 0 && std::ranges::any_of(tally.waiting, [&](const Member* member) {
+           return member->refused || (tally.first_bound_at && member->facts.created <= *tally.first_bound_at);
+         });
+}
+
 void LiveEngine::note_partial(const std::string& key, Group& group, const Tally& tally, Time now) {
-  const bool partial =
-      tally.size > 1 && tally.placed > 0 && std::ranges::any_of(tally.waiting, [&](const Member* member) {
-        return member->refused || (tally.first_bound_at && member->facts.created <= *tally.first_bound_at);
-      });
-  if (!partial) {
+  if (!is_partial(tally)) {
     group.partial_since.reset();
     partial_.erase(key);
   } else if (!group.partial_since) {
@@ -39,20 +41,27 @@ void LiveEngine::note_partial(const std::string& key, Group& group, const Tally&
 }
 
 void LiveEngine::roll_back(Round& round, Time now) {
-  for (const std::string& key : partial_) {
+  for (auto at = partial_.begin(); at != partial_.end();) {
+    const std::string& key = *at++;
     Group& group = groups_.at(key);
+    const Tally members = tally(group);
+    // This round may have completed it.
+    if (!is_partial(members)) {
+      note_partial(key, group, members, now);
+      continue;
+    }
     const Time due = *group.partial_since + kPartialMax;
     if (now < due) {
       earlier(round.again_at, due);
       continue;
     }
-    const Tally members = tally(group);
     const std::string why = "its gang could not be completed: " + with_separators(members.placed) + " of " +
                             with_separators(members.size) + " pods had a place for more than 5 s";
     for (const std::uint64_t sequence : group.members) {
       const Member& member = members_.at(by_sequence_.at(sequence));
       if (!member.confirmed || member.facts.stage != PodStage::kBound) continue;
-      round.rollbacks.push_back({{member.facts.uid, member.facts.name_space, member.facts.name}, why});
+      round.rollbacks.push_back(
+          {{member.facts.uid, member.facts.name_space, member.facts.name}, member.facts.revision, why});
     }
     group.partial_since = now;  // again after that time, should the deletions be lost
     earlier(round.again_at, now + kPartialMax);

@@ -177,6 +177,34 @@ TEST(LiveEngine, TellsHowAGroupStandsWhenThatChanges) {
   EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kFinished);
 }
 
+// g0 has succeeded and is gone; who was made for a gang of two is made anew for one of one.
+TEST(LiveEngine, AGroupIsAsLargeAsThoseSayWhoHaveNotEnded) {
+  LiveEngine engine(Seed{1});
+  engine.set_node(node("n1"));
+  PodFacts done = in_gang(pod("g0", 4), "g", 2);
+  done.stage = PodStage::kFailed;
+  engine.set_pod(done);
+  engine.set_pod(in_gang(pod("g1", 4), "g", 2));
+  EXPECT_TRUE(engine.decide(Time{2000}).bindings.empty());
+  engine.remove_pod("uid-g1");
+  engine.set_pod(in_gang(pod("g1-again", 4), "g", 1));
+  EXPECT_EQ(names_of(engine.decide(Time{3000})), std::set<std::string>{"g1-again"});
+}
+
+TEST(LiveEngine, AGangThatWasCompletedInTheSameRoundIsNotTakenBack) {
+  LiveEngine engine(Seed{1});
+  engine.set_node(node("n1"));
+  const PodFacts first = in_gang(pod("g0", 4), "g", 2);
+  const PodFacts second = in_gang(pod("g1", 4), "g", 2);
+  engine.set_pod(bound(first, {{}, "n1", GpuSet::from_bits(15)}, Time{1500}));
+  engine.set_pod(second);
+  ASSERT_EQ(names_of(engine.decide(Time{10'000})), std::set<std::string>{"g1"});
+  EXPECT_TRUE(engine.decide(Time{20'000}).rollbacks.empty()) << "its binding is on its way";
+  engine.refuse_binding("uid-g1");
+  EXPECT_EQ(names_of(engine.decide(Time{21'000})), std::set<std::string>{"g1"});
+  EXPECT_TRUE(engine.decide(Time{30'000}).rollbacks.empty());
+}
+
 TEST(LiveEngine, WhatTheServerRefusesWaitsAgain) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1", 1));
@@ -190,7 +218,8 @@ TEST(LiveEngine, WhatTheServerRefusesWaitsAgain) {
 TEST(LiveEngine, AGangThatStaysHalfBoundIsTakenBackAfterFiveSeconds) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1"));
-  const PodFacts first = in_gang(pod("g0", 8), "g", 2);
+  PodFacts first = in_gang(pod("g0", 8), "g", 2);
+  first.revision = "17";
   engine.set_pod(bound(first, {{}, "n1", GpuSet::from_bits(255)}, Time{1500}));
   engine.set_pod(in_gang(pod("g1", 8), "g", 2));
   Round round = engine.decide(Time{10'000});
@@ -199,6 +228,7 @@ TEST(LiveEngine, AGangThatStaysHalfBoundIsTakenBackAfterFiveSeconds) {
   round = engine.decide(Time{15'000});
   ASSERT_EQ(round.rollbacks.size(), 1u);
   EXPECT_EQ(round.rollbacks[0].pod.name, "g0");
+  EXPECT_EQ(round.rollbacks[0].revision, "17");
   EXPECT_EQ(round.rollbacks[0].why, "its gang could not be completed: 1 of 2 pods had a place for more than 5 s");
 }
 

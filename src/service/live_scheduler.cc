@@ -12,6 +12,7 @@
 #include "kube/mirror.h"
 #include "kube/outbox.h"
 #include "kube/strand.h"
+#include "manifest/json.h"
 #include "service/facts.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
@@ -162,9 +163,28 @@ class RunningScheduler final : public LiveScheduler {
       } else if (is_passing(answer)) {
         // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
         later(retry, [this, binding, retry] { bind(binding, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+      } else if (answer.status == 409) {
+        look_whether_bound(binding, answer, kRetryFirst);
       } else {
         refuse(binding, answer);
       }
+    });
+  }
+
+  // It may be ours: an answer that was lost, and what we asked again. Then the watch will tell, however late, and until
+  // then the place is not given away.
+  void look_whether_bound(const Binding& binding, const ApiAnswer& conflict, Duration retry) {
+    const ApiCall get{.method = "GET", .path = api_path("pods", binding.pod.name_space, binding.pod.name)};
+    outbox_.send(Outbox::Urgency::kFirst, get, [this, binding, conflict, retry](const ApiAnswer& answer) {
+      if (is_passing(answer)) {
+        return later(retry, [this, binding, conflict, retry] {
+          look_whether_bound(binding, conflict, std::min(Duration{retry.ms * 2}, kRetryMax));
+        });
+      }
+      const auto pod = parse_json(answer.body);
+      const bool bound = answer.ok() && pod && (*pod)["metadata"]["uid"].text() == binding.pod.uid &&
+                         !(*pod)["spec"]["nodeName"].is_empty();
+      if (!bound) refuse(binding, conflict);
     });
   }
 
@@ -180,7 +200,7 @@ class RunningScheduler final : public LiveScheduler {
 
   void take_back(const Rollback& rollback) {
     record(rollback.pod, EventRecorder::Type::kWarning, "GangRolledBack", rollback.why);
-    outbox_.send(Outbox::Urgency::kSecond, deletion_call(rollback.pod), [](const ApiAnswer&) {});
+    outbox_.send(Outbox::Urgency::kSecond, rollback_call(rollback), [](const ApiAnswer&) {});
   }
 
   void tell(const WaitingReason& reason, Time now) {

@@ -3,9 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "local_api/eventually.h"
@@ -15,16 +22,59 @@
 namespace berth {
 namespace {
 
+// Loses the first answer to a binding, and from then on tells nothing of pods.
+class LosesAnAnswer : public Transport {
+ public:
+  explicit LosesAnAnswer(Transport& below) : below_(below) {}
+
+  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
+    const bool binds = call.path.ends_with("/binding");
+    const bool loses = binds && !has_lost_.exchange(true);
+    if (binds) {
+      const std::lock_guard hold(mutex_);
+      bindings_.push_back(call.path);
+    }
+    below_.send(std::move(call), [this, loses, done = std::move(done)](ApiAnswer answer) {
+      if (answer.status == 409) ++conflicts_;
+      done(loses ? ApiAnswer{} : std::move(answer));
+    });
+  }
+  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
+                                    std::function<void(ApiAnswer)> on_end) override {
+    const bool of_pods = call.path.starts_with("/api/v1/pods");
+    return below_.stream(
+        std::move(call),
+        [this, of_pods, on_line = std::move(on_line)](std::string_view line) {
+          if (!of_pods || !has_lost_) on_line(line);
+        },
+        std::move(on_end));
+  }
+
+  int conflicts() const { return conflicts_; }
+  std::vector<std::string> bindings() const {
+    const std::lock_guard hold(mutex_);
+    return bindings_;
+  }
+
+ private:
+  Transport& below_;
+  std::atomic<bool> has_lost_ = false;
+  std::atomic<int> conflicts_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<std::string> bindings_;
+};
+
 class LiveSchedulerTest : public ::testing::Test {
  protected:
-  void start(const std::string& journal = "") {
+  void start(Transport& transport, const std::string& journal = "") {
     LiveSchedulerOptions options;
     options.now = [this] { return server_.now(); };
     options.identity = "test-" + std::to_string(++started_);
     options.journal_folder = journal;
     options.log = [](const std::string&) {};
-    scheduler_ = LiveScheduler::start(*transport_, *alarm_, std::move(options), [] {});
+    scheduler_ = LiveScheduler::start(transport, *alarm_, std::move(options), [] {});
   }
+  void start(const std::string& journal = "") { start(*transport_, journal); }
   void stop() {
     scheduler_.reset();
     ASSERT_TRUE(
@@ -132,6 +182,20 @@ TEST_F(LiveSchedulerTest, ANewOneDecidesTheSameWithoutTheJournal) {
   ASSERT_TRUE(eventually([&] { return !node_of("b").empty() && !node_of("c").empty(); }));
   EXPECT_NE(node_of("b"), node_of("a"));
   EXPECT_EQ(node_of("c"), node_of("a"));
+}
+
+// It asked again and was told that the pod has a place: that place is its own, and given to nobody else meanwhile.
+TEST_F(LiveSchedulerTest, WhoseAnswerWasLostKeepsItsPlace) {
+  add_node("n1", 1);
+  add_pod("a", 1);
+  add_pod("b", 1);
+  LosesAnAnswer losing(*transport_);
+  start(losing);
+  ASSERT_TRUE(eventually([&] { return losing.conflicts() > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  for (const std::string& path : losing.bindings()) EXPECT_EQ(path, losing.bindings().front());
+  EXPECT_EQ(scheduler_->progress().refused, 0);
+  scheduler_.reset();
 }
 
 }  // namespace

@@ -31,9 +31,11 @@ ApiCall waiting_call(const WaitingReason& reason, Time now) {
                    "application/strategic-merge-patch+json");
 }
 
-ApiCall deletion_call(const PodName& pod) {
+ApiCall rollback_call(const Rollback& rollback) {
+  const PodName& pod = rollback.pod;
   Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}});
   body.at("preconditions").set("uid", pod.uid);
+  body.at("preconditions").set("resourceVersion", rollback.revision);
   return call_with("DELETE", api_path("pods", pod.name_space, pod.name), body);
 }
 

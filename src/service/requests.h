@@ -13,8 +13,8 @@ namespace berth {
 ApiCall binding_call(const Binding& binding);
 // Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it.
 ApiCall waiting_call(const WaitingReason& reason, Time now);
-// With the uid as precondition, so that a pod of the same name that came later is left alone.
-ApiCall deletion_call(const PodName& pod);
+// With uid and revision as preconditions: whoever came later under the same name is left alone, and who has ended meanwhile.
+ApiCall rollback_call(const Rollback& rollback);
 // The Workload object of a group: owned by whatever controls its pods, so that it ends with it.
 ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
