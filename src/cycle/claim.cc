@@ -81,12 +81,15 @@ class Search {
     return std::move(*start);
   }
 
-  // Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered.
+  // Of the floor that these leave another's unit may take what the claimant had counted on. Coverage stands before
+  // priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor reclaims anything.
   bool takes_a_stronger_claim(const Chosen& chosen) const {
     const std::int32_t own =
         coverage_of(trial_.quotas().tree(), trial_.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
-    return std::any_of(chosen.begin(), chosen.end(),
-                       [&](std::size_t each) { return victims_[each].claim.coverage > own; });
+    return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
+      const Victim& victim = victims_[each];
+      return victim.claim.coverage > own || (victim.rule == EvictionRule::kReclaim && victim.claim.coverage == own);
+    });
   }
 
   // ---- few: every set, the cheapest first --------------------------------------------------------------------------

@@ -136,7 +136,8 @@ class Plainly {
     const QuotaTree& tree = state.quotas().tree();
     const std::int32_t own = coverage_of(tree, state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
     for (const std::size_t each : set) {
-      if (victims_[each].claim.coverage > own) return false;
+      const bool equal = victims_[each].claim.coverage == own;
+      if (victims_[each].claim.coverage > own || (equal && victims_[each].rule == EvictionRule::kReclaim)) return false;
     }
     Rng rng(state.seed(), claimant_.workload.value());
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);

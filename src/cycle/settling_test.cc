@@ -10,6 +10,7 @@
 
 #include "base/property_seeds.h"
 #include "cycle/run_cycle.h"
+#include "fairness/measure.h"
 #include "state/invariants.h"
 #include "state/random_world.h"
 
@@ -118,6 +119,7 @@ class Cluster {
     std::int64_t evicted = 0;
     int quiet = 0;
     for (int i = 0; i < kCyclesMax; ++i) {
+      const Measure before = measure_of(state);
       const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
       evicted += static_cast<std::int64_t>(plan.evictions.size());
       state.adopt(plan);
@@ -125,6 +127,8 @@ class Cluster {
       const bool moved = !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty();
       // Protections of a time end by themselves.
       quiet = moved ? 0 : quiet + 1;
+      const bool changed = !plan.evictions.empty() || !plan.starts.empty();
+      EXPECT_EQ(measure_of(state).is_below(before), changed);
       now_ = now_ + Duration{1500};
       const std::vector<WorkloadId> stopping = state.stopping();
       for (const WorkloadId id : stopping) state.apply(WorkloadStopped{id});

@@ -87,6 +87,8 @@ class Search {
   void consider(const QuotaUnit& unit, EvictionRule rule, Side own, Side side, const Fraction& share) {
     const Workload& workload = state_.workload(unit.workload);
     if (workload.phase != Phase::kRunning) return;
+    // Once between two arrivals or ends is enough (rule 21).
+    if (rule == EvictionRule::kFairShare && state_.lost_to_a_share(unit.workload)) return;
     const auto stop_by = when_it_can_stop(unit, workload, rule);
     if (!stop_by) {
       found_.some_protected = true;
