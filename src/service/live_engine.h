@@ -92,8 +92,12 @@ class LiveEngine {
   // The API server took the binding back: the pod waits again.
   void refuse_binding(const std::string& uid);
 
-  // The API server did not hear why this pod waits: it is told again.
+  // The API server has heard why this pod waits, or did not: then it is told again. Until one of the two is noted nothing
+  // more is told of the pod: of two calls on their way the first could be the last to arrive.
+  void note_told(const std::string& uid);
   void note_not_told(const std::string& uid);
+  // The same of how a group stands.
+  void note_workload_told(const std::string& group);
   // The engine begins a new life at the next decision, and with it a new journal.
   void begin_anew() { anew_ = true; }
 
@@ -117,6 +121,8 @@ class LiveEngine {
     bool refused = false;    // its last binding was
     std::string told;
     Time told_at;
+    bool telling = false;    // it is on its way
+    bool tell_more = false;  // and what there is to tell has changed since
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -126,6 +132,7 @@ class LiveEngine {
     std::optional<Time> partial_since;
     std::optional<WorkloadPhase> told_phase;
     std::string told;
+    bool telling = false, tell_more = false;
   };
   // What the members of a group amount to.
   struct Tally {

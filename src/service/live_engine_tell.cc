@@ -83,11 +83,26 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   return {at->second.code, at->second.text};
 }
 
+void LiveEngine::note_told(const std::string& uid) {
+  const auto at = members_.find(uid);
+  if (at == members_.end()) return;
+  at->second.telling = false;
+  if (std::exchange(at->second.tell_more, false)) untold_.insert(at->second.group);
+}
+
 void LiveEngine::note_not_told(const std::string& uid) {
   const auto at = members_.find(uid);
   if (at == members_.end()) return;
+  at->second.telling = false;
   at->second.told.clear();
   untold_.insert(at->second.group);
+}
+
+void LiveEngine::note_workload_told(const std::string& key) {
+  const auto at = groups_.find(key);
+  if (at == groups_.end()) return;
+  at->second.telling = false;
+  if (std::exchange(at->second.tell_more, false)) untold_.insert(key);
 }
 
 void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
@@ -102,6 +117,10 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   if (!waits) return;
   for (Member* member : members.waiting) {
     if (member->told == text) continue;
+    if (member->telling) {
+      member->tell_more = true;
+      continue;
+    }
     const bool same_code = member->told.starts_with(code + ":");
     if (same_code && member->told_at.ms != 0 && now < member->told_at + kRetellAfter) {
       earlier(round.again_at, member->told_at + kRetellAfter);
@@ -111,6 +130,7 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
     const bool first = member->told.empty();
     member->told = text;
     member->told_at = now;
+    member->telling = true;
     round.reasons.push_back(
         {{member->facts.uid, member->facts.name_space, member->facts.name}, member->facts.owner, text, first});
   }
@@ -125,8 +145,13 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                                                : WorkloadPhase::kPending;
   const bool phase_changed = group.told_phase != phase;
   if (!phase_changed && group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'))) return;
+  if (group.telling) {
+    group.tell_more = true;
+    return;
+  }
   group.told_phase = phase;
   group.told = text;
+  group.telling = true;
   const PodFacts& first = *tally.first;
   round.workloads.push_back({.group = key,
                              .name_space = first.name_space,

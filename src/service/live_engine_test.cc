@@ -163,11 +163,13 @@ TEST(LiveEngine, TellsHowAGroupStandsWhenThatChanges) {
   EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kPending);
   EXPECT_TRUE(round.workloads[0].text.starts_with("Invalid: ")) << round.workloads[0].text;
   EXPECT_TRUE(engine.decide(Time{3000}).workloads.empty());
+  engine.note_workload_told(round.workloads[0].group);
   engine.set_node(node("n2"));
   round = engine.decide(Time{4000});
   ASSERT_EQ(round.workloads.size(), 1u);
   EXPECT_EQ(round.workloads[0].phase, WorkloadPhase::kAdmitted);
   EXPECT_EQ(round.workloads[0].size, 2);
+  engine.note_workload_told(round.workloads[0].group);
   for (PodFacts& each : pods) {
     each.stage = PodStage::kSucceeded;
     engine.set_pod(each);
@@ -272,11 +274,34 @@ TEST(LiveEngine, AReasonIsToldWhenItChangesAndItsNumbersNotMoreOftenThanEveryTen
   engine.set_pod(pod("a", 2));
   EXPECT_NE(reason_of(engine.decide(Time{1000}), "a"), "");
   EXPECT_EQ(reason_of(engine.decide(Time{1100}), "a"), "");
+  engine.note_told("uid-a");
   engine.set_node(node("n2", 1));
   const Round round = engine.decide(Time{1200});
   EXPECT_EQ(reason_of(round, "a"), "");
   EXPECT_EQ(round.again_at, Time{11'000});
   EXPECT_NE(reason_of(engine.decide(Time{11'000}), "a"), "");
+}
+
+// Of two calls on their way the first could be the last to arrive.
+TEST(LiveEngine, NothingMoreIsToldOfAPodOrGroupUntilTheLastTellingWasAnswered) {
+  LiveEngine engine(Seed{1});
+  engine.set_node(node("n1", 1));
+  engine.set_pod(in_gang(pod("g0", 8), "g", 2));
+  Round round = engine.decide(Time{2000});
+  ASSERT_EQ(reason_of(round, "g0").substr(0, 14), "GangIncomplete");
+  ASSERT_EQ(round.workloads.size(), 1u);
+  engine.set_pod(in_gang(pod("g1", 8), "g", 2));
+  round = engine.decide(Time{3000});
+  EXPECT_EQ(reason_of(round, "g0"), "");
+  EXPECT_EQ(reason_of(round, "g1").substr(0, 7), "Invalid");
+  EXPECT_TRUE(round.workloads.empty());
+  engine.note_told("uid-g0");
+  engine.note_workload_told("default/g/");
+  round = engine.decide(Time{3100});
+  EXPECT_EQ(reason_of(round, "g0").substr(0, 7), "Invalid");
+  EXPECT_EQ(reason_of(round, "g1"), "");
+  ASSERT_EQ(round.workloads.size(), 1u);
+  EXPECT_EQ(round.workloads[0].text.substr(0, 7), "Invalid");
 }
 
 TEST(LiveEngine, AClosedNodeKeepsItsPodsAndTakesNoNewOnes) {

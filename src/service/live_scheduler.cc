@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kube/delays.h"
@@ -211,7 +212,8 @@ class RunningScheduler final : public LiveScheduler {
     }
     outbox_.send(Outbox::Urgency::kTelling, waiting_call(reason, now),
                  [this, uid = reason.pod.uid](const ApiAnswer& answer) {
-                   if (is_passing(answer)) later(kRetryMax, [this, uid] { engine_->note_not_told(uid); });
+                   if (is_passing(answer)) return later(kRetryMax, [this, uid] { engine_->note_not_told(uid); });
+                   engine_->note_told(uid);
                  });
   }
 
@@ -219,13 +221,13 @@ class RunningScheduler final : public LiveScheduler {
   void tell(const WorkloadNews& news, Time now) {
     outbox_.send(
         Outbox::Urgency::kTelling, workload_status_call(news, now), [this, news, now](const ApiAnswer& answer) {
-          if (answer.status != 404) return;
-          outbox_.send(
-              Outbox::Urgency::kTelling, workload_creation_call(news), [this, news, now](const ApiAnswer& made) {
-                if (made.ok() || made.status == 409) {
-                  outbox_.send(Outbox::Urgency::kTelling, workload_status_call(news, now), [](const ApiAnswer&) {});
-                }
-              });
+          const auto told = [this, group = news.group](const ApiAnswer&) { engine_->note_workload_told(group); };
+          if (answer.status != 404) return told(answer);
+          outbox_.send(Outbox::Urgency::kTelling, workload_creation_call(news),
+                       [this, news, now, told](const ApiAnswer& made) {
+                         if (!made.ok() && made.status != 409) return told(made);
+                         outbox_.send(Outbox::Urgency::kTelling, workload_status_call(news, now), told);
+                       });
         });
   }
 
@@ -247,9 +249,12 @@ class RunningScheduler final : public LiveScheduler {
       for (const auto& [queue, counts] : engine_->count_by_queue()) {
         const auto told = told_counts_.find(queue);
         if (told != told_counts_.end() && told->second == counts) continue;
+        // Of two calls on their way the first could be the last to arrive.
+        if (!telling_counts_.insert(queue).second) continue;
         told_counts_[queue] = counts;
         outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, counts),
                      [this, name = queue](const ApiAnswer& answer) {
+                       telling_counts_.erase(name);
                        if (is_passing(answer)) told_counts_.erase(name);
                      });
       }
@@ -267,6 +272,7 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<LiveEngine> engine_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::string, QueueCounts> told_counts_;
+  std::set<std::string> telling_counts_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;

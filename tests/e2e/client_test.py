@@ -85,7 +85,8 @@ def check_submitting(checks):
 
 def check_showing(checks):
     checks.expect("submit -f -", 0, r"^job/huge submitted\n$", "", job("huge", pods=9, gpus=8))
-    checks.until("explain huge", r"why .*never")
+    # Each pod is told by itself: until then they are of two minds.
+    checks.until("explain huge", r"why +Invalid: .*never")
     checks.expect("explain job/huge", 7, r"(?s)waiting for.*72 GPUs together.*gang +9 pods start together", "")
     checks.expect("submit -f -", 0, r"^job/later submitted\n$", "", job("later", pods=9, gpus=8))
     facts = json.loads(checks.expect("explain later -o json", 7, None, "").stdout)
