@@ -1,0 +1,139 @@
+// What a cycle costs where many queues wait for one another's room: who is next, a reclaim with many victims, and a cycle
+// in which nothing can change.
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/assert.h"
+#include "cycle/run_cycle.h"
+#include "fairness/order.h"
+#include "model/gpu.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr Time kNow{1'000'000};
+
+Engine fleet(std::size_t nodes) {
+  Engine engine;
+  engine.state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+  engine.state.apply(NodesAdded{std::vector<Node>(nodes, {.name = "node", .flavor = FlavorId(0), .gpus = 8})});
+  return engine;
+}
+
+QueueId add_queue(State& state, QueueId parent, std::int64_t guarantee) {
+  Queue queue{.name = "queue", .parent = parent, .order = Order::kFifoSkip};
+  if (guarantee > 0) queue.quota.guarantee = {{kGpu, guarantee * kMilliPerGpu}};
+  state.apply(QueueAdded{queue});
+  return QueueId(state.queues().size() - 1);
+}
+
+// 2,000 leaves, six levels down: 2 x 4 x 5 x 5 x 5 x 2. Every leaf has a floor of 2 GPUs.
+std::vector<QueueId> add_tree(State& state) {
+  std::vector<QueueId> level = {QueueId()};
+  for (const int children : {2, 4, 5, 5, 5, 2}) {
+    std::vector<QueueId> next;
+    for (const QueueId parent : level) {
+      for (int i = 0; i < children; ++i)
+        next.push_back(add_queue(state, parent, children == 2 && level.size() > 2 ? 2 : 0));
+    }
+    level = std::move(next);
+  }
+  return level;
+}
+
+WorkloadSubmitted job(QueueId queue, std::int32_t gpus, std::int64_t pods = 1) {
+  WorkloadSubmitted submitted = submission(queue, {{{{{.gpus = gpus, .gpu_milli = kMilliPerGpu}, pods}}}, {}});
+  submitted.at = Time{0};
+  return submitted;
+}
+
+// The order as it goes on, a candidate after the other; making it anew is once a cycle, and told beside.
+void next_of_many_pending(benchmark::State& bench) {
+  Engine engine = fleet(100);
+  State& state = engine.state;
+  const std::vector<QueueId> leaves = add_tree(state);
+  for (std::int64_t i = 0; i < bench.range(0); ++i) {
+    state.apply(job(leaves[static_cast<std::size_t>(i) % leaves.size()], 1 + static_cast<std::int32_t>(i % 8)));
+  }
+  std::optional<CandidateOrder> order(state);
+  BERTH_ASSERT(order->next());
+  for (auto _ : bench) {
+    auto next = order->next();
+    if (!next) {
+      bench.PauseTiming();
+      order.emplace(state);
+      bench.ResumeTiming();
+      next = order->next();
+    }
+    benchmark::DoNotOptimize(next);
+    order->started();
+  }
+  bench.counters["queues"] = static_cast<double>(state.queues().size());
+}
+BENCHMARK(next_of_many_pending)->ArgName("pending")->Arg(10'000)->Arg(100'000)->Arg(1'000'000);
+
+void order_of_100000_pending_made_anew(benchmark::State& bench) {
+  Engine engine = fleet(100);
+  const std::vector<QueueId> leaves = add_tree(engine.state);
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    engine.state.apply(job(leaves[i % leaves.size()], 1 + static_cast<std::int32_t>(i % 8)));
+  }
+  for (auto _ : bench) {
+    CandidateOrder order(engine.state);
+    benchmark::DoNotOptimize(order.next());
+  }
+}
+BENCHMARK(order_of_100000_pending_made_anew)->Unit(benchmark::kMicrosecond);
+
+// 10,000 borrowers of one GPU each fill the fleet, of a hundred queues; an owner wants part of its floor back.
+void reclaim_among_10000_victims(benchmark::State& bench) {
+  Engine engine = fleet(1'250);
+  State& state = engine.state;
+  const QueueId owner = add_queue(state, QueueId(), 5'000);
+  std::vector<QueueId> borrowers;
+  for (int i = 0; i < 100; ++i) borrowers.push_back(add_queue(state, QueueId(), 0));
+  for (std::size_t i = 0; i < 10'000; ++i) state.apply(job(borrowers[i % borrowers.size()], 1));
+  for (bool finished = false; !finished;) {
+    const Plan plan = run_cycle(engine, Time{0}, Effort::unbounded());
+    state.adopt(plan);
+    finished = plan.finished;
+  }
+  BERTH_ASSERT(state.pending() == 0);
+  state.apply(job(owner, 8, bench.range(0)));
+  std::size_t evictions = 0;
+  for (auto _ : bench) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    evictions = plan.evictions.size();
+  }
+  BERTH_ASSERT(evictions > 0);
+  bench.counters["evictions"] = static_cast<double>(evictions);
+}
+BENCHMARK(reclaim_among_10000_victims)->ArgName("nodes_wanted")->Arg(1)->Arg(64)->Unit(benchmark::kMillisecond);
+
+// 50,000 GPUs in use, 100,000 jobs wait in 2,000 queues, and nothing has happened since they were tried.
+void cycle_in_which_nothing_can_change(benchmark::State& bench) {
+  Engine engine = fleet(6'250);
+  State& state = engine.state;
+  const std::vector<QueueId> leaves = add_tree(state);
+  for (std::size_t i = 0; i < 106'250; ++i) state.apply(job(leaves[i % leaves.size()], 8));
+  for (bool finished = false; !finished;) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    state.adopt(plan);
+    finished = plan.finished;
+  }
+  for (auto _ : bench) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    BERTH_ASSERT(plan.changes_nothing());
+  }
+  bench.counters["pending"] = static_cast<double>(state.pending());
+}
+BENCHMARK(cycle_in_which_nothing_can_change)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace berth
