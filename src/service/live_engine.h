@@ -36,6 +36,7 @@ struct Binding {
 // Why a pod waits, when that has changed.
 struct WaitingReason {
   PodName pod;
+  std::string revision;  // of the pod that waits: of one that has changed since, nothing is said
   OwnerFacts owner;
   std::string text;    // "Capacity: no node has 8 GPUs free (4 nodes: each has 2 or fewer free)"
   bool first = false;  // nothing was told of it before

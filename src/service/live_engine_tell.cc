@@ -94,7 +94,7 @@ void LiveEngine::note_not_told(const std::string& uid) {
   const auto at = members_.find(uid);
   if (at == members_.end()) return;
   at->second.telling = false;
-  at->second.told.clear();
+  at->second.told = at->second.facts.told;
   untold_.insert(at->second.group);
 }
 
@@ -131,8 +131,11 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
     member->told = text;
     member->told_at = now;
     member->telling = true;
-    round.reasons.push_back(
-        {{member->facts.uid, member->facts.name_space, member->facts.name}, member->facts.owner, text, first});
+    round.reasons.push_back({.pod = {member->facts.uid, member->facts.name_space, member->facts.name},
+                             .revision = member->facts.revision,
+                             .owner = member->facts.owner,
+                             .text = text,
+                             .first = first});
   }
 }
 

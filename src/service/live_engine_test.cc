@@ -271,8 +271,12 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
 TEST(LiveEngine, AReasonIsToldWhenItChangesAndItsNumbersNotMoreOftenThanEveryTenSeconds) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1", 1));
-  engine.set_pod(pod("a", 2));
-  EXPECT_NE(reason_of(engine.decide(Time{1000}), "a"), "");
+  PodFacts waits = pod("a", 2);
+  waits.revision = "7";
+  engine.set_pod(waits);
+  const Round first = engine.decide(Time{1000});
+  EXPECT_NE(reason_of(first, "a"), "");
+  EXPECT_EQ(first.reasons.at(0).revision, "7");
   EXPECT_EQ(reason_of(engine.decide(Time{1100}), "a"), "");
   engine.note_told("uid-a");
   engine.set_node(node("n2", 1));

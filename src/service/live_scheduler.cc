@@ -212,8 +212,10 @@ class RunningScheduler final : public LiveScheduler {
     }
     outbox_.send(Outbox::Urgency::kTelling, waiting_call(reason, now),
                  [this, uid = reason.pod.uid](const ApiAnswer& answer) {
-                   if (is_passing(answer)) return later(kRetryMax, [this, uid] { engine_->note_not_told(uid); });
-                   engine_->note_told(uid);
+                   if (!is_passing(answer) && answer.status != 409) return engine_->note_told(uid);
+                   // Of one that has changed the watch tells soon.
+                   const Duration wait = answer.status == 409 ? kRetryFirst : kRetryMax;
+                   later(wait, [this, uid] { engine_->note_not_told(uid); });
                  });
   }
 

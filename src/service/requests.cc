@@ -26,6 +26,7 @@ ApiCall waiting_call(const WaitingReason& reason, Time now) {
   if (reason.first) condition.set("lastTransitionTime", format_timestamp(now));
   Value body;
   body.at("metadata").set("uid", reason.pod.uid);
+  body.at("metadata").set("resourceVersion", reason.revision);
   body.at("status").at("conditions").push_back(std::move(condition));
   return call_with("PATCH", api_path("pods", reason.pod.name_space, reason.pod.name, "status"), body,
                    "application/strategic-merge-patch+json");

@@ -11,7 +11,8 @@
 namespace berth {
 
 ApiCall binding_call(const Binding& binding);
-// Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it.
+// Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it. Refused with
+// 409 if the pod has changed since: it may have been bound.
 ApiCall waiting_call(const WaitingReason& reason, Time now);
 // With uid and revision as preconditions: whoever came later under the same name is left alone, and who has ended meanwhile.
 ApiCall rollback_call(const Rollback& rollback);
