@@ -25,6 +25,7 @@ struct Cycle {
   Effort effort;
   Plan& plan;
   Vacating vacating;
+  std::optional<RightsAtAGlance> rights = {};  // as things are held now; none: not looked at since they changed
 };
 
 // Why a workload was not started.
@@ -92,8 +93,8 @@ class Attempt {
   }
 
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
-    if (!may_claim_) may_claim_ = RightsAtAGlance(state_).any_in(queue_);
-    if (!*may_claim_) return std::nullopt;
+    if (!cycle_.rights) cycle_.rights.emplace(state_);
+    if (!cycle_.rights->any_in(queue_)) return std::nullopt;
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
     const Duration patience = state_.queues()[queue_.index()].quota.patience;
     const bool waits = cycle_.plan.now < state_.workload(id_).submitted + patience;
@@ -130,7 +131,6 @@ class Attempt {
   std::optional<Unfit> unfit_;  // in one of its ways only room was missing
   ReasonCode gate_ = ReasonCode::kNone;
   std::size_t ways_without_room_ = 0;
-  std::optional<bool> may_claim_;
   bool some_protected_ = false;
   bool patient_ = false;
 };
@@ -160,6 +160,7 @@ void decide(Cycle& cycle, Claimed claimed) {
                    .covered_at = {}},
                   amounts_held(state, shape, claimed.start));
   cycle.plan.starts.push_back(std::move(claimed.start));
+  cycle.rights.reset();
 }
 
 // Said only if it is news: who is tried again and again is not refused anew each time.
