@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "fairness/gates.h"
@@ -76,10 +77,23 @@ class Search {
     if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
     auto outcome = place();
     Start* const start = std::get_if<Start>(&outcome);
-    // Where the flavor was left open: the right is to what was asked for, and to nothing else.
-    if (start == nullptr || amounts_held(state_, shape_, *start) != claimant_.asked) return std::nullopt;
+    if (start == nullptr || !is_as_asked(amounts_held(state_, shape_, *start))) return std::nullopt;
     return std::move(*start);
   }
+
+  // Where the flavor was left open: the right is to the GPUs that were asked for, and to no others. What runs without GPUs
+  // may come to stand beside other ones than was assumed, if it may be counted there.
+  bool is_as_asked(const AmountList& held) const {
+    if (held == claimant_.asked) return true;
+    if (!std::ranges::equal(held | std::views::filter(is_of_gpus), claimant_.asked | std::views::filter(is_of_gpus))) {
+      return false;
+    }
+    const QuotaLedger& quotas = trial_.quotas();
+    return !quota_refusal(quotas, claimant_.queue, claimant_.terms, held) &&
+           quotas.would_be_covered_at(claimant_.queue, held) ==
+               quotas.would_be_covered_at(claimant_.queue, claimant_.asked);
+  }
+  static bool is_of_gpus(const Amount& each) { return each.dim.resource() == Resource::kGpu; }
 
   // Of the floor that these leave another's unit may take what the claimant had counted on. Coverage stands before
   // priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor reclaims anything.
@@ -205,6 +219,18 @@ class Search {
     return true;
   }
 
+  // All of them, or none if one may not be taken any more by then.
+  bool take_all(const Chosen& victims) {
+    const Trial::Mark mark = trial_.mark();
+    for (std::size_t i = 0; i < victims.size(); ++i) {
+      if (take_if_allowed(victims[i])) continue;
+      trial_.rollback_to(mark);
+      while (i > 0) taken_[victims[--i]] = false;
+      return false;
+    }
+    return true;
+  }
+
   // Until no quota refuses it, whoever holds of what is short below the queue that refuses; whoever of its own queue it
   // may take, where it is short of floor.
   bool pass_the_gates() {
@@ -274,7 +300,8 @@ class Search {
         continue;
       }
       const std::int64_t before = room_on(first.node);
-      for (const std::size_t each : now->victims) take_if_allowed(each);
+      // Not again with claims as low as these: a right that has gone does not come back with further evictions.
+      if (!take_all(now->victims)) continue;
       freed += room_on(first.node) - before;
       if (auto next = alternative_on(first.node, end)) {
         heap.push_back(std::move(*next));
@@ -294,7 +321,7 @@ class Search {
     const Trial::Mark mark = trial_.mark();
     bool frees = false;
     for (auto at = begin; !frees && at != on_node_.end() && at->node == node && at->victim < end; ++at) {
-      if (taken_[at->victim]) continue;
+      if (taken_[at->victim] || !still_takeable(state_, claimant_, victims_[at->victim])) continue;
       made.victims.push_back(at->victim);
       made.lost_gpu_s += victims_[at->victim].lost_gpu_s;
       ++made.count;

@@ -143,7 +143,7 @@ class Plainly {
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
     const Start* const start = std::get_if<Start>(&outcome);
     const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
-    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;
+    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;  // all of it are GPUs
   }
 
   Set set_of(const std::vector<Eviction>& evictions) const {

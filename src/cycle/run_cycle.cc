@@ -32,6 +32,7 @@ struct Cycle {
 struct Refused {
   std::int64_t missing = 1;
   ReasonCode gate = ReasonCode::kNone;
+  bool by_quota = false;  // in one of its ways
 };
 
 // One workload on its way through the gates: quotas, room, and the room of others.
@@ -115,9 +116,11 @@ class Attempt {
   AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
   Refused why_not() const {
-    if (patient_) return {.missing = missing(), .gate = ReasonCode::kPatience};
-    if (some_protected_) return {.missing = missing(), .gate = ReasonCode::kVictimsProtected};
-    return {.missing = missing(), .gate = unfit_ ? ReasonCode::kNone : gate_};
+    const ReasonCode gate = patient_          ? ReasonCode::kPatience
+                            : some_protected_ ? ReasonCode::kVictimsProtected
+                            : unfit_          ? ReasonCode::kNone
+                                              : gate_;
+    return {.missing = missing(), .gate = gate, .by_quota = gate_ != ReasonCode::kNone};
   }
   std::int64_t missing() const { return unfit_ ? unfit_->missing : 1; }
 
@@ -138,7 +141,9 @@ class Attempt {
 // Whose room has been vacated.
 void begin(Cycle& cycle) {
   for (const WorkloadId id : cycle.engine.state.starting()) {
-    if (!cycle.vacating.holds_up(cycle.engine.state, id)) cycle.plan.begins.push_back(id);
+    if (cycle.vacating.holds_up(cycle.engine.state, id)) continue;
+    cycle.vacating.begins(id);
+    cycle.plan.begins.push_back(id);
   }
 }
 
@@ -147,11 +152,12 @@ void decide(Cycle& cycle, Claimed claimed) {
   const Workload& workload = state.workload(claimed.start.workload);
   const Shape& shape = state.shape(workload.shape);
   for (const Eviction& eviction : claimed.evictions) {
-    if (eviction.stop_by > cycle.plan.now) cycle.vacating.add(state, eviction.workload);
+    if (eviction.stop_by > cycle.plan.now) cycle.vacating.leaves(state, eviction.workload);
     cycle.plan.evictions.push_back(eviction);
     cycle.plan.finished = false;  // who was evicted waits now
   }
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
+  if (claimed.start.waits) cycle.vacating.waits(state, claimed.start);
   cycle.trial.add({.workload = claimed.start.workload,
                    .queue = workload.queue,
                    .priority = shape.terms.priority,
@@ -169,9 +175,11 @@ void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool 
   const Blocked blocked{.line = state.line_of(workload.queue),
                         .shape = workload.shape,
                         .missing = never ? kMissingForever : refused.missing,
-                        .gate = never ? ReasonCode::kNone : refused.gate};
+                        .gate = never ? ReasonCode::kNone : refused.gate,
+                        .by_quota = !never && refused.by_quota};
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
-  if (!known.blocked() || known.gate != blocked.gate || known.impossible() != never) {
+  const bool same = known.gate == blocked.gate && known.by_quota == blocked.by_quota && known.impossible() == never;
+  if (!known.blocked() || !same) {
     cycle.plan.blocked.push_back(blocked);
   }
 }

@@ -1,6 +1,7 @@
 // Room that belongs to somebody already while others are still stopping in it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "model/plan.h"
@@ -8,30 +9,36 @@
 
 namespace berth {
 
-// The pods that are still there though their room is no longer their own.
+// The pods that are still there though their room is no longer their own, and those that are not there yet though they have
+// theirs.
 class Vacating {
  public:
-  // Of everyone who is stopping.
+  // Of everyone who is stopping, or starting.
   explicit Vacating(const State& state);
 
-  // Somebody who is told to stop now.
-  void add(const State& state, WorkloadId workload);
+  // Somebody who is told to stop now; who was given room that is not clear yet; who begins now.
+  void leaves(const State& state, WorkloadId workload);
+  void waits(const State& state, const Start& start);
+  void begins(WorkloadId workload);
 
   // Whether a workload's places are not clear yet. PRE: its room is taken in the state's ledger.
   bool holds_up(const State& state, WorkloadId workload) const;
   bool holds_up(const State& state, const Start& start) const;
 
  private:
-  struct Leaving {
+  struct PodOnNode {
+    WorkloadId workload;
     NodeId node;
     GpuSet gpus;
     std::int64_t cpu_milli = 0;
     std::int64_t memory_bytes = 0;
   };
 
-  bool holds_up(const State& state, NodeId node, GpuSet gpus) const;
+  static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, NodeId node, GpuSet gpus);
+  bool holds_up(const State& state, WorkloadId workload, NodeId node, GpuSet gpus) const;
 
-  std::vector<Leaving> leaving_;
+  std::vector<PodOnNode> leaving_;
+  std::vector<PodOnNode> coming_;
 };
 
 }  // namespace berth

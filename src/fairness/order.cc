@@ -42,7 +42,7 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state_, shape, way);
-    if (is_quota_gate(entry.gate) && !quota_refusal(state_.quotas(), queue, shape.terms, asked)) return true;
+    if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.terms, asked)) return true;
     if (rights_.may_take(queue, shape.terms, asked)) return true;
   }
   return false;

@@ -262,6 +262,7 @@ void fields(Io& io, Blocked& blocked) {
   fields(io, blocked.shape);
   io(blocked.missing);
   enumerator(io, blocked.gate, std::size(kReasonNames));
+  io(blocked.by_quota);
 }
 
 template <class Io>

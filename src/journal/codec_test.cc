@@ -92,7 +92,7 @@ Plan any_plan(Rng& rng) {
   });
   plan.blocked = any_list(rng, [&] {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
-                   static_cast<ReasonCode>(rng.below(std::size(kReasonNames)))};
+                   static_cast<ReasonCode>(rng.below(std::size(kReasonNames))), any<bool>(rng)};
   });
   return plan;
 }

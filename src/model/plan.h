@@ -51,6 +51,7 @@ struct Blocked {
   ShapeId shape;
   std::int64_t missing = 1;
   ReasonCode gate = ReasonCode::kNone;  // which gate refused; none: there was no room
+  bool by_quota = false;                // a quota refused one of its ways: with another quota it may fit
 
   friend bool operator==(const Blocked&, const Blocked&) = default;
 };
@@ -60,7 +61,7 @@ struct Plan {
   Time now;
   std::uint64_t revision = 0;
   std::vector<WorkloadId> begins = {};   // whose room has been vacated
-  std::vector<Eviction> evictions = {};  // before the starts
+  std::vector<Eviction> evictions = {};  // in the order of the starts of their claimants, each before that start
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;

@@ -47,12 +47,13 @@ void Line::remove(ShapeId shape, const PendingKey& key) {
   relist(at);
 }
 
-void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate) {
+void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate, bool by_quota) {
   ShapeInLine& entry = shapes_[shape_index];
-  const auto is_gated = [&] { return entry.gate != ReasonCode::kNone ? std::size_t{1} : 0; };
+  const auto is_gated = [&] { return entry.by_quota || entry.gate != ReasonCode::kNone ? std::size_t{1} : 0; };
   gated_ -= is_gated();
   entry.missing = std::max<std::int64_t>(missing, 0);
   entry.gate = entry.missing > 0 ? gate : ReasonCode::kNone;
+  entry.by_quota = entry.missing > 0 && by_quota;
   gated_ += is_gated();
   relist(shape_index);
 }

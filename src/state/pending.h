@@ -34,6 +34,7 @@ struct ShapeInLine {
   SortedBlocks<PendingKey> waiting;
   std::int64_t missing = 0;             // > 0: blocked until room for so many more pods may have come free
   ReasonCode gate = ReasonCode::kNone;  // which gate refused it, while it is blocked
+  bool by_quota = false;                // and whether a quota refused one of its ways
   std::optional<PendingKey> listed;     // its head as it stands in the line's `heads`
 
   bool blocked() const { return missing > 0; }
@@ -60,13 +61,14 @@ class Line {
   const std::vector<ShapeInLine>& shapes() const { return shapes_; }
   const SortedBlocks<Head>& heads() const { return heads_; }
   const ShapeInLine* find(ShapeId shape) const;
-  // How many of its shapes are blocked by a gate.
+  // How many of its shapes are blocked by a gate, or by a quota in one of their ways.
   std::size_t gated() const { return gated_; }
 
   void add(ShapeId shape, const PendingKey& key);
   void remove(ShapeId shape, const PendingKey& key);
   // Sets how many pods' room a shape lacks; 0 or less: it may be tried.
-  void set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate = ReasonCode::kNone);
+  void set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode gate = ReasonCode::kNone,
+                   bool by_quota = false);
   std::size_t index_of(ShapeId shape) const;
 
  private:

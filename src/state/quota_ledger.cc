@@ -241,16 +241,19 @@ void QuotaLedger::cover(UnitId id, QueueId queue) {
   log_.push_back({Change::Kind::kCover, id, before, {}});
   set_covered_at(id, queue);
   for (QueueId above = tree_->parent(queue); !above.is_none() && above != before; above = tree_->parent(above)) {
-    shrink(above);
+    shrink(above, held_by(id));
   }
 }
 
 // Until what is covered fits the floor again, those go that are covered here but not below: last in, first out; of them
-// only who holds of what is too much.
-void QuotaLedger::shrink(QueueId queue) {
+// only who holds of what is too much. Where a floor has fallen there was too much before: that much may stay.
+void QuotaLedger::shrink(QueueId queue, const AmountList& came) {
   const auto floor = tree_->floor(queue);
+  std::vector<std::int64_t> bound(covered(queue).begin(), covered(queue).end());
+  for (const Amount& each : came) bound[each.dim.index()] -= each.amount;
+  for (std::size_t dim = 0; dim < bound.size(); ++dim) bound[dim] = std::max(bound[dim], floor[dim]);
   const auto too_much = [&](const Amount& each) {
-    return tree_->has_floor(queue, each.dim.resource()) && covered(queue)[each.dim.index()] > floor[each.dim.index()];
+    return tree_->has_floor(queue, each.dim.resource()) && covered(queue)[each.dim.index()] > bound[each.dim.index()];
   };
   std::vector<UnitId> last_first;
   coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });

@@ -124,7 +124,7 @@ class QuotaLedger {
   void list(UnitId unit, bool add);
   void count_priority(const QuotaUnit& unit, std::int64_t by);
   void cover(UnitId unit, QueueId queue);
-  void shrink(QueueId queue);
+  void shrink(QueueId queue, const AmountList& came);
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
 

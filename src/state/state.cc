@@ -61,12 +61,19 @@ void State::adopt(const Plan& plan) {
   // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {
     Line& line = *lines_[blocked.line.index()];
-    line.set_missing(line.index_of(blocked.shape), blocked.missing, blocked.gate);
+    line.set_missing(line.index_of(blocked.shape), blocked.missing, blocked.gate, blocked.by_quota);
     history_.add(blocked.line.value()).add(blocked.shape.value()).add(blocked.missing);
-    history_.add(static_cast<std::uint64_t>(blocked.gate));
+    history_.add(static_cast<std::uint64_t>(blocked.gate)).add(static_cast<std::uint64_t>(blocked.by_quota));
   }
-  for (const Eviction& decision : plan.evictions) evict(decision, plan.now);
-  for (const Start& decision : plan.starts) start(decision, plan.now);
+  // In the order of the decisions: what is covered depends on who came and went before.
+  std::size_t evicted = 0;
+  for (const Start& decision : plan.starts) {
+    for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == decision.workload; ++evicted) {
+      evict(plan.evictions[evicted], plan.now);
+    }
+    start(decision, plan.now);
+  }
+  BERTH_ASSERT(evicted == plan.evictions.size());
 }
 
 QueueId State::line_of(QueueId queue) const {
@@ -458,7 +465,7 @@ void State::freeing(NodeId node, Change change) {
     const Shape& shape = shapes_[entry.shape.index()];
     const std::int64_t before = room_before_[next++];
     const std::int64_t freed = room_of(shape) - (shape.ways.front().size() == 1 ? before : 0);
-    if (freed > 0) line.set_missing(at, entry.missing - freed, entry.gate);
+    if (freed > 0) line.set_missing(at, entry.missing - freed, entry.gate, entry.by_quota);
   });
 }
 
