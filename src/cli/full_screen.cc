@@ -113,6 +113,8 @@ std::vector<KeyPress> FullScreen::wait_for_keys(int timeout_ms) {
   std::array<char, 256> bytes;
   const ssize_t count = read(STDIN_FILENO, bytes.data(), bytes.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+  // With VMIN 0 nothing read is no end: what was there was thrown away meanwhile. A terminal that has gone says so.
+  if (count == 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0) return {};
   if (count <= 0) {
     gone_ = true;
     return {};

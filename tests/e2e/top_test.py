@@ -160,6 +160,19 @@ def try_leaving(plane, environment):
             terminal.close()
 
 
+def try_hanging_up(plane, environment):
+    terminal = Terminal([plane.program, "top"], environment, 80, 24)
+    terminal.wait_for("GPUs", "the screen")
+    os.close(terminal.theirs)
+    os.close(terminal.ours)
+    try:
+        terminal.process.wait(10)
+    except subprocess.TimeoutExpired as late:
+        terminal.process.kill()
+        raise harness.Broken("it outlives its terminal") from late
+    check(True, "it ends with its terminal")
+
+
 def try_without_screen(plane, environment):
     def top(words, **more):
         return subprocess.run([plane.program, "top", *words], env={**environment, **more}, capture_output=True, text=True,
@@ -219,6 +232,7 @@ spec:
                                                         text=True).stdout, 30, "the first job runs")
         try_screen(plane, environment)
         try_leaving(plane, environment)
+        try_hanging_up(plane, environment)
         try_without_screen(plane, environment)
     return 0
 
