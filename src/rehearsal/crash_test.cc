@@ -174,6 +174,7 @@ class CrashStories : public ::testing::TestWithParam<std::size_t> {
       if (seen.writes <= writes) next.followed_after = std::max(next.followed_after, seen.revision);
     }
     const Revision asked_after = next.followed_after;
+    next.followed_until = before.past.until(kept).last_of(story().followed);
     for (const Word& word : before.words) {
       if (word.writes <= writes) next.begins = std::max(next.begins, word.at);
     }

@@ -83,6 +83,13 @@ Revision Past::deletion_of(const std::string& uid) const {
   return found == deletions_.end() ? 0 : found->second;
 }
 
+Revision Past::last_of(const std::string& kind) const {
+  const auto last = std::ranges::find_if(changes_.rbegin(), changes_.rend(), [&](const ChangePtr& change) {
+    return change->key().starts_with(kind + "/");
+  });
+  return last == changes_.rend() ? 0 : (*last)->revision;
+}
+
 Revision Past::owed(const std::vector<Word>& words, std::int64_t writes) const {
   Revision owed = begun_at_;
   for (const Word& word : words) {

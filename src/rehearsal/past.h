@@ -35,6 +35,8 @@ class Past {
   const Records& at(Revision revision) const { return states_[static_cast<std::size_t>(revision - begun_at_)]; }
   // What has become of it; 0: it is there, or never was.
   Revision deletion_of(const std::string& uid) const;
+  // Of the last change of an object of that kind; 0: there was none.
+  Revision last_of(const std::string& kind) const;
   // The revision that was seen, or whose change was acknowledged, when so much was written: a crash then must keep it.
   Revision owed(const std::vector<Word>& words, std::int64_t writes) const;
 

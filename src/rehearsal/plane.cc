@@ -153,7 +153,7 @@ void Plane::hear_everything() {
     const auto last = std::ranges::find_if(history_.rbegin(), history_.rend(), [this](const ChangePtr& change) {
       return change->key().starts_with(options_.followed + "/");
     });
-    return last == history_.rend() || follower_->come_to() >= (*last)->revision;
+    return follower_->come_to() >= (last == history_.rend() ? options_.followed_until : (*last)->revision);
   };
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   while (!holds() && std::chrono::steady_clock::now() < give_up) {

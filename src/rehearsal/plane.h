@@ -74,6 +74,7 @@ struct PlaneOptions {
   std::string journal_folder = {};
   std::string followed = {};    // a kind, "pods"; empty: none
   Revision followed_after = 0;  // 0: from now on
+  Revision followed_until = 0;  // the last that is to be told of what was before
   // What somebody does about a full disk. Otherwise trouble of the server's ends the story.
   std::function<void()> make_room = {};
 };
