@@ -151,9 +151,14 @@ bool still_takeable(const State& state, const Claimant& claimant, const Victim& 
   return after <= share_of_side(quotas, state.flavors(), victim.side, {.asked = loss});
 }
 
-RightsAtAGlance::RightsAtAGlance(const State& state)
-    : state_(state), has_surplus_(state.queues().size(), false), children_(state.queues().size() + 1) {
+RightsAtAGlance::RightsAtAGlance(const State& state) : state_(state) {
   const QuotaLedger& quotas = state.quotas();
+  anybody_takes_ = quotas.tree().has_floors() || std::ranges::any_of(state.queues(), [](const Queue& queue) {
+                     return queue.quota.fair_reclaim != FairReclaim::kNever || queue.quota.preempt != Preempt::kNever;
+                   });
+  if (!anybody_takes_) return;
+  has_surplus_.assign(state.queues().size(), false);
+  children_.resize(state.queues().size() + 1);
   if (quotas.tree().queues() < 2) return;  // nobody to take from
   const AmountList nothing;
   for (std::size_t i = 0; i < has_surplus_.size(); ++i) {
@@ -181,6 +186,7 @@ void RightsAtAGlance::note(Children& children, QueueId child, const Fraction& sh
 }
 
 bool RightsAtAGlance::any_in(QueueId queue) const {
+  if (!anybody_takes_) return false;
   const QuotaLedger& quotas = state_.quotas();
   const bool own = !quotas.units_in(queue).empty();
   if (own && state_.queues()[queue.index()].quota.preempt != Preempt::kNever) return true;
@@ -192,7 +198,7 @@ bool RightsAtAGlance::any_in(QueueId queue) const {
 }
 
 bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked) const {
-  if (terms.best_effort) return false;
+  if (terms.best_effort || !anybody_takes_) return false;
   const QuotaLedger& quotas = state_.quotas();
   const Quota& quota = state_.queues()[queue.index()].quota;
   if (terms.preempts && quota.preempt != Preempt::kNever && quotas.lowest_priority(queue) < terms.priority) return true;
