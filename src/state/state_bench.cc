@@ -64,7 +64,7 @@ void fork_of_50000_gpus(benchmark::State& bench) {
     benchmark::DoNotOptimize(fork.revision());
   }
 }
-BENCHMARK(fork_of_50000_gpus)->Arg(0)->Arg(10'000)->QuotaUnit(benchmark::kMicrosecond);
+BENCHMARK(fork_of_50000_gpus)->Arg(0)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 // Submits a million; the counter has what the heap grew by for each.
 void a_million_queued(benchmark::State& bench) {
@@ -80,7 +80,7 @@ void a_million_queued(benchmark::State& bench) {
     bench.counters["bytes_each"] = bytes / static_cast<double>(kQueued);
   }
 }
-BENCHMARK(a_million_queued)->QuotaUnit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(a_million_queued)->Unit(benchmark::kMillisecond)->Iterations(3);
 
 }  // namespace
 }  // namespace berth
