@@ -225,7 +225,7 @@ TEST(Claim, OfWhoInsistsOnItsFloorTakesFewerWhereMoreWouldNotHelp) {
   for (const auto& [gpus, priority] : {std::pair{2, 0}, {2, 0}, {4, 9}, {4, 5}}) {
     GpuSet held;
     for (int i = 0; i < gpus; ++i) held.add(first_free++);
-    state.apply(WorkloadFound{asking(gpus, priority, false), {NodeId(0), held}});
+    state.apply(WorkloadFound{asking(gpus, priority, false), {{NodeId(0), held}}, Time{}});
   }
   state.apply(asking(2, 1, true));
   const WorkloadId id(4);
@@ -272,7 +272,7 @@ TEST(Claim, OfManyTakesWhateverTheGatesAskForOneAfterTheOther) {
       submitted.at = Time{i * 1000};
       GpuSet held;
       held.add(i % 7);
-      state.apply(WorkloadFound{submitted, {NodeId(flavor), held}});
+      state.apply(WorkloadFound{submitted, {{NodeId(flavor), held}}, submitted.at});
     }
     WorkloadShape shape{{{of(0, 2), of(1, 2)}}, {.priority = 1, .guaranteed_only = c.guaranteed_only}};
     const Terms terms = shape.terms;

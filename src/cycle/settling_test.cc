@@ -95,7 +95,7 @@ class Cluster {
   // Something arrives, ends, is cancelled or written down.
   void disturb() {
     State& state = engine_.state;
-    const std::uint64_t kind = rng_.below(8);
+    const std::uint64_t kind = rng_.below(9);
     std::vector<WorkloadId> running, alive;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase == Phase::kRunning) running.push_back(id);
@@ -106,6 +106,10 @@ class Cluster {
     } else if (kind == 1 && !alive.empty()) {
       const WorkloadId id = any(alive);
       if (!state.refusal(WorkloadCancelled{id})) state.apply(WorkloadCancelled{id});
+    } else if (kind == 8 && !running.empty()) {
+      const WorkloadId id = any(running);
+      const PodEnded ended{id, static_cast<std::uint32_t>(rng_.below(2))};
+      if (!state.refusal(ended)) state.apply(ended);
     } else if (kind == 2 && !running.empty()) {
       state.apply(CheckpointReported{any(running), now_});
     } else if (kind == 3) {

@@ -47,7 +47,7 @@ State world(const std::vector<Quota>& quotas, const std::vector<Runs>& running) 
     for (int i = 0; i < each.gpus; ++i) held.add(first_free++);
     WorkloadSubmitted submitted = submission(QueueId(each.queue), shape_of(each.gpus, each.terms));
     submitted.at = each.since;
-    state.apply(WorkloadFound{submitted, {NodeId(0), held}});
+    state.apply(WorkloadFound{submitted, {{NodeId(0), held}}, submitted.at});
   }
   return state;
 }

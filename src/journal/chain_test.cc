@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 3;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 3; this program reads formats 1 to 2");
+  newer[8] = 4;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 4; this program reads formats 1 to 3");
 }
 
 constexpr const char* kFormatOne =
@@ -173,25 +173,37 @@ constexpr const char* kFormatOne =
     "020000004201"  // closed with hash 1
     "2fa1b24a2ffaf479b3f2a7cd025c48c75b82c9a98c14ff9724c7c6149feb637e";
 
+constexpr const char* kFormatTwo =
+    "42455254484a4e4c020000000000000001000000"
+    "0400000000ac0201"
+    "8f8b66f23cbf67903ffe7455f58f08792304f1ab8d6997ba0192259ffa3a3dca"
+    "0400000040018001"
+    "7f3b3db0564cc49e537e7d3fd44a84b83e5b9d92805bb3a1077d20b716e85a11"
+    "020000004201"
+    "d7614b46cb39a8405d98189139df8125098295ee81fee9830f13aa2c06a56a4e";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
-TEST(Chain, AJournalOfFormatOneIsStillRead) {
-  Bytes file;
-  for (const char* at = kFormatOne; *at != 0; at += 2) {
-    const char digits[] = {at[0], at[1], 0};
-    file.push_back(static_cast<std::uint8_t>(std::strtol(digits, nullptr, 16)));
+TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
+  std::uint32_t version = 0;
+  for (const char* const hex : {kFormatOne, kFormatTwo}) {
+    Bytes file;
+    for (const char* at = hex; *at != 0; at += 2) {
+      const char digits[] = {at[0], at[1], 0};
+      file.push_back(static_cast<std::uint8_t>(std::strtol(digits, nullptr, 16)));
+    }
+    ChainReader reader(file);
+    while (true) {
+      const auto payload = reader.next();
+      ASSERT_TRUE(payload.has_value()) << payload.error();
+      if (payload->empty()) break;
+    }
+    EXPECT_EQ(reader.records(), 3u);
+    EXPECT_EQ(reader.version(), ++version);
   }
-  ChainReader reader(file);
-  while (true) {
-    const auto payload = reader.next();
-    ASSERT_TRUE(payload.has_value()) << payload.error();
-    if (payload->empty()) break;
-  }
-  EXPECT_EQ(reader.records(), 3u);
-  EXPECT_EQ(reader.version(), 1u);
 }
 
-// Format version 2, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatTwoHasTheseBytes) {
+// Format version 3, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatThreeHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -203,13 +215,13 @@ TEST(Chain, AJournalOfFormatTwoHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c020000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c030000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "8f8b66f23cbf67903ffe7455f58f08792304f1ab8d6997ba0192259ffa3a3dca"
+            "95d964bd1f33dae0ee7d2c6c9801f92aa3dacd21118910176f221abe4ea9be0a"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "7f3b3db0564cc49e537e7d3fd44a84b83e5b9d92805bb3a1077d20b716e85a11"
+            "47602406a200403c62dd8b33ab1335e22f15c225f8085432e19b8ce88865602e"
             "020000004201"  // closed with hash 1
-            "d7614b46cb39a8405d98189139df8125098295ee81fee9830f13aa2c06a56a4e");
+            "c5d0c855301ae9d185671b07673df7536b7561204ad96f50f88a282303c479b9");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

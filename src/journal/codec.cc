@@ -337,7 +337,20 @@ void fields(Io& io, CheckpointReported& event) {
 template <class Io>
 void fields(Io& io, WorkloadFound& event) {
   fields(io, event.workload);
-  fields(io, event.pod);
+  fields(io, event.pods);
+  fields(io, event.started);
+}
+
+template <class Io>
+void fields(Io& io, PodEnded& event) {
+  fields(io, event.workload);
+  io(event.pod);
+}
+
+template <class Io>
+void fields(Io& io, LeavingFound& event) {
+  fields(io, event.workload);
+  fields(io, event.stop_by);
 }
 
 template <class Io>

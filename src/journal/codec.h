@@ -2,7 +2,7 @@
 //
 // Integers are LEB128 varints of at most ten bytes, signed ones zigzagged; text is its length and its bytes; a record is
 // its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. This is
-// format version 2; version 1 had no quotas, terms, gates and evictions.
+// format version 3; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace berth {
 
-inline constexpr std::uint32_t kJournalVersion = 2;
+inline constexpr std::uint32_t kJournalVersion = 3;
 
 using Bytes = std::vector<std::uint8_t>;
 

@@ -132,14 +132,21 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 10:
       return Event(WorkloadCancelled{any_id<WorkloadId>(rng)});
     case 11:
-      return Event(WorkloadFound{any_submission(rng), {any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}});
+      return Event(
+          WorkloadFound{any_submission(rng),
+                        any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
+                        Time{any<std::int64_t>(rng)}});
     case 12:
       return Event(WorkloadStopped{any_id<WorkloadId>(rng)});
     case 13:
       return Event(CheckpointReported{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
     case 14:
-      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+      return Event(PodEnded{any_id<WorkloadId>(rng), static_cast<std::uint32_t>(rng.next())});
     case 15:
+      return Event(LeavingFound{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
+    case 16:
+      return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
+    case 17:
       return any_plan(rng);
     default:
       return RunClosed{rng.next()};
@@ -176,7 +183,8 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->rank, again.rank);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
-    ASSERT_EQ(found->pod, std::get<WorkloadFound>(other).pod);
+    ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);
+    ASSERT_EQ(found->started, std::get<WorkloadFound>(other).started);
     ASSERT_EQ(found->workload.shape, std::get<WorkloadFound>(other).workload.shape);
   }
 }
@@ -236,7 +244,7 @@ TEST(Codec, RefusesWhatHasAnotherForm) {
   };
   const Case cases[] = {
       {"nothing", {}, "it is empty"},
-      {"unknown type", {14}, "its type is unknown"},
+      {"unknown type", {static_cast<std::uint8_t>(kEventTypes)}, "its type is unknown"},
       {"a type between", {63}, "its type is unknown"},
       {"node 5 fails", {5, 5}, ""},
       {"no node at all", {5, 0xff, 0xff, 0xff, 0xff, 0x0f}, ""},

@@ -87,15 +87,28 @@ struct WorkloadCancelled {
   WorkloadId workload;
 };
 
-// A pod that runs already, met in the world: after a restart, or put there by somebody else. It is a workload of one pod
-// from now on. Of devices that nobody named, the shell has chosen free ones.
+// Pods that run already, met in the world: after a restart, or put there by somebody else. They are one workload from now
+// on, with the one way that its shape names. Of devices that nobody named, the shell has chosen free ones.
 struct WorkloadFound {
   WorkloadSubmitted workload;
-  PodPlacement pod;
+  std::vector<PodPlacement> pods;  // in the order of the pod sets
+  Time started;
+};
+
+// One pod of several that a workload has left ended by itself; the others go on.
+struct PodEnded {
+  WorkloadId workload;
+  std::uint32_t pod = 0;  // among those that it has left, in the order of its pod sets
+};
+
+// A running workload was told to stop before this state began, or by somebody else: its room is no longer its own.
+struct LeavingFound {
+  WorkloadId workload;
+  Time stop_by;
 };
 
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
                            NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported>;
+                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound>;
 
 }  // namespace berth

@@ -95,6 +95,7 @@ struct Workload {
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   PodId first_pod;
   UnitId unit;
+  std::int64_t ended_gpu_milli = 0;  // of those of its pods that have ended in this attempt
   std::uint32_t attempts = 0;
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;

@@ -252,7 +252,7 @@ void LiveEngine::find_place(Member& member, Time now) {
       .at = now,
       .declared_run = pod.run,
       .shape = {{{{request, 1}}}}};
-  if (const auto refusal = state().refusal(WorkloadFound{as, place})) return wait(*refusal);
+  if (const auto refusal = state().refusal(WorkloadFound{as, {place}, now})) return wait(*refusal);
   without_room_.erase(pod.uid);
   member.node = node;
   hold(member, as, place);
@@ -261,7 +261,7 @@ void LiveEngine::find_place(Member& member, Time now) {
 void LiveEngine::hold(Member& member, const WorkloadSubmitted& as, const PodPlacement& place) {
   member.running = state().workloads().next_id();
   member.gpus = place.gpus;
-  session_->apply(WorkloadFound{as, place});
+  session_->apply(WorkloadFound{as, {place}, as.at});
 }
 
 // ---- what waits ---------------------------------------------------------------------------------------------------------

@@ -83,9 +83,11 @@ class Inspection {
     const bool whole = std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
       std::vector<RequestId> asked;
       for (const NumberedPodSet& set : way) asked.insert(asked.end(), static_cast<std::size_t>(set.count), set.request);
-      return asked == requests;
+      auto left = requests.begin();  // some may have ended
+      for (const RequestId request : asked) left += left != requests.end() && *left == request ? 1 : 0;
+      return left == requests.end() && !requests.empty();
     });
-    expect(whole, name + " runs, but not with exactly the pods of one of its ways");
+    expect(whole, name + " runs, but not with pods of one of its ways");
   }
 
   void check_pods() {

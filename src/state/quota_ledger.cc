@@ -80,6 +80,16 @@ void QuotaLedger::remove(UnitId id) {
   }
 }
 
+void QuotaLedger::set_held(UnitId id, const AmountList& held) {
+  BERTH_ASSERT(log_.empty());
+  go(id);
+  units_[id.index()].footprint = static_cast<std::uint32_t>(footprints_.intern(held));
+  come(id);
+  const QuotaUnit now = unit(id);
+  for (QueueId queue = now.queue; !queue.is_none(); queue = tree_->parent(queue)) grow(queue);
+  log_.clear();
+}
+
 void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
   go(id);
   units_[id.index()].priority = priority;

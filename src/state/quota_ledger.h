@@ -56,6 +56,8 @@ class QuotaLedger {
   UnitId add(QuotaUnit unit, const AmountList& held);
   // What it leaves covers others.
   void remove(UnitId unit);
+  // It holds less from now on; what it leaves covers others. PRE: outside of any trial.
+  void set_held(UnitId unit, const AmountList& held);
   // Decides about coverage from now on; what is covered stays so. PRE: outside of any trial.
   void set_priority(UnitId unit, std::int32_t priority);
 

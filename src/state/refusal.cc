@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "base/wide.h"
@@ -145,23 +146,58 @@ Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t fla
       [&] { return refusal_of_quota(queue.quota, flavors); });
 }
 
-// Whether the devices and amounts that a found pod holds are still free on its node, which may be closed.
-Refusal refusal_of_place(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
-  if (place.node.index() >= ledger.nodes()) return "there is no such node";
-  const NodeFree& free = ledger.node(place.node);
-  if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
-  if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
-  bool gpus_free = true;
-  place.gpus.for_each([&](int gpu) {
-    const auto at = static_cast<std::size_t>(gpu);
-    gpus_free = gpus_free && gpu < free.gpus && ledger.gpu_milli(place.node)[at] >= request.gpu_milli &&
-                ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, free.gpu_memory_mib);
-  });
-  return first_of(
-      [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
-      [&] { return unless(free.cpu_milli >= request.cpu_milli, "its node has too little free CPU"); },
-      [&] { return unless(free.memory_bytes >= request.memory_bytes, "its node has too little free memory"); },
-      [&] { return unless(free.pods > 0, "its node has too many pods"); });
+// Whether the devices and amounts that found pods hold are still free on their nodes, which may be closed.
+class FoundPlaces {
+ public:
+  explicit FoundPlaces(const Ledger& ledger) : ledger_(ledger) {}
+
+  // Those before it have their places.
+  Refusal refusal_of_next(const PodRequest& request, const PodPlacement& place) {
+    if (place.node.index() >= ledger_.nodes()) return "there is no such node";
+    const NodeFree& free = ledger_.node(place.node);
+    if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
+    if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
+    Taken& taken = taken_[place.node];
+    taken.cpu_milli += request.cpu_milli;
+    taken.memory_bytes += request.memory_bytes;
+    ++taken.pods;
+    bool gpus_free = true;
+    place.gpus.for_each([&](int gpu) {
+      const auto at = static_cast<std::size_t>(gpu);
+      taken.gpu_milli[at] += request.gpu_milli;
+      taken.gpu_memory_mib[at] += gpu_memory_taken(request, free.gpu_memory_mib);
+      gpus_free = gpus_free && gpu < free.gpus && ledger_.gpu_milli(place.node)[at] >= taken.gpu_milli[at] &&
+                  ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
+    });
+    return first_of(
+        [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
+        [&] { return unless(free.cpu_milli >= taken.cpu_milli, "its node has too little free CPU"); },
+        [&] { return unless(free.memory_bytes >= taken.memory_bytes, "its node has too little free memory"); },
+        [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
+  }
+
+ private:
+  struct Taken {
+    std::int64_t cpu_milli = 0, memory_bytes = 0, pods = 0;
+    std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{}, gpu_memory_mib{};
+  };
+
+  const Ledger& ledger_;
+  std::map<NodeId, Taken> taken_;
+};
+
+Refusal refusal_of_found(const State& state, const WorkloadFound& fact) {
+  const auto& ways = fact.workload.shape.ways;
+  if (ways.size() != 1) return "a found workload runs in one way";
+  FoundPlaces places(state.ledger());
+  std::size_t at = 0;
+  for (const PodSet& set : ways[0]) {
+    for (std::int64_t i = 0; i < set.count; ++i, ++at) {
+      if (at == fact.pods.size()) return "a found workload has a place for each of its pods";
+      if (auto refusal = places.refusal_of_next(set.request, fact.pods[at])) return refusal;
+    }
+  }
+  return unless(at == fact.pods.size(), "a found workload has a place for each of its pods");
 }
 
 Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
@@ -226,9 +262,18 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     Refusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
-      const auto& ways = fact.workload.shape.ways;
-      if (ways.size() != 1 || ways[0].size() != 1 || ways[0][0].count != 1) return "a found workload has one pod";
-      return refusal_of_place(state.ledger(), ways[0][0].request, fact.pod);
+      if (auto refusal = refusal_of_time(fact.started)) return refusal;
+      return refusal_of_found(state, fact);
+    }
+    Refusal operator()(const PodEnded& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping})) return refusal;
+      std::uint32_t left = 0;
+      for_each_pod(state, fact.workload, [&](const Pod&) { ++left; });
+      return unless(left > 1 && fact.pod < left, "a workload has no such pod beside another");
+    }
+    Refusal operator()(const LeavingFound& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },
+                      [&] { return refusal_of_time(fact.stop_by); });
     }
   };
   return std::visit(Visitor{*this, known_node, in_phase}, event);

@@ -198,7 +198,7 @@ TEST(Refusal, OfWorkloads) {
 
 TEST(Refusal, OfPodsFoundRunning) {
   const auto found = [](const PodRequest& request, NodeId node, std::uint64_t gpus, std::int64_t count = 1) {
-    return WorkloadFound{submission(QueueId(0), {{{{request, count}}}}), {node, GpuSet::from_bits(gpus)}};
+    return WorkloadFound{submission(QueueId(0), {{{{request, count}}}}), {{node, GpuSet::from_bits(gpus)}}, Time{}};
   };
   const PodRequest gpu = kGpu;
   expect(
@@ -207,7 +207,28 @@ TEST(Refusal, OfPodsFoundRunning) {
           {"a GPU", found(gpu, NodeId(0), 1), ""},
           {"a part of one", found({.gpus = 1, .gpu_milli = 300}, NodeId(0), 1), ""},
           {"no GPU", found({.cpu_milli = 1, .memory_bytes = 1}, NodeId(0), 0), ""},
-          {"two pods", found(gpu, NodeId(0), 1, 2), "a found workload has one pod"},
+          {"two pods in one place", found(gpu, NodeId(0), 1, 2), "a found workload has a place for each of its pods"},
+          {"two pods on one device",
+           WorkloadFound{submission(QueueId(0), {{{{gpu, 2}}}}),
+                         {{NodeId(0), GpuSet::from_bits(1)}, {NodeId(0), GpuSet::from_bits(1)}},
+                         Time{}},
+           "its GPUs are not free on that node"},
+          {"two halves of one device",
+           WorkloadFound{submission(QueueId(0), {{{{{.gpus = 1, .gpu_milli = 500}, 2}}}}),
+                         {{NodeId(0), GpuSet::from_bits(1)}, {NodeId(0), GpuSet::from_bits(1)}},
+                         Time{}},
+           ""},
+          {"two pods that ask too much CPU together",
+           WorkloadFound{
+               submission(QueueId(0), {{{{{.cpu_milli = 1}, 2}}}}), {{NodeId(0), {}}, {NodeId(0), {}}}, Time{}},
+           "its node has too little free CPU"},
+          {"in two ways",
+           WorkloadFound{
+               submission(QueueId(0), {{{{gpu, 1}}, {{gpu, 1}}}}), {{NodeId(0), GpuSet::from_bits(1)}}, Time{}},
+           "a found workload runs in one way"},
+          {"before all time",
+           WorkloadFound{submission(QueueId(0), {{{{gpu, 1}}}}), {{NodeId(0), GpuSet::from_bits(1)}}, Time{-1}},
+           "a time is out of bounds"},
           {"nowhere", found(gpu, NodeId(1), 1), "there is no such node"},
           {"no device named", found(gpu, NodeId(0), 0), "a found pod names as many GPUs as it asks"},
           {"a device too many", found({}, NodeId(0), 1), "a found pod names as many GPUs as it asks"},
@@ -219,7 +240,13 @@ TEST(Refusal, OfPodsFoundRunning) {
       });
   State held = known();
   held.apply(found(gpu, NodeId(0), 1));
-  expect(held, {{"a device that is held", found(gpu, NodeId(0), 1), "its GPUs are not free on that node"}});
+  const WorkloadId only(held.workloads().next_id().index() - 1);
+  expect(held, {{"a device that is held", found(gpu, NodeId(0), 1), "its GPUs are not free on that node"},
+                {"the last pod ends alone", PodEnded{only, 0}, "a workload has no such pod beside another"},
+                {"a pod of nobody", PodEnded{WorkloadId(99), 0}, "there is no such workload in that phase"},
+                {"it leaves", LeavingFound{only, Time{5}}, ""},
+                {"it leaves before all time", LeavingFound{only, Time{-1}}, "a time is out of bounds"},
+                {"nobody leaves", LeavingFound{WorkloadId(99), Time{5}}, "there is no such workload in that phase"}});
 }
 
 }  // namespace

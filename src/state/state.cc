@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "state/room.h"
 
@@ -273,7 +274,28 @@ void State::on(const WorkloadCancelled& event) {
 void State::on(const WorkloadFound& event) {
   const WorkloadId id = workloads_.next_id();
   on(event.workload);
-  start({.workload = id, .way = 0, .pods = {event.pod}}, event.workload.at);
+  start({.workload = id, .way = 0, .pods = event.pods}, event.started);
+  history_.add(event.started.ms);
+}
+
+void State::on(const PodEnded& event) {
+  history_.add(event.workload.value()).add(event.pod);
+  Workload& workload = workloads_[event.workload];
+  PodId* link = &workload.first_pod;
+  for (std::uint32_t at = 0; at < event.pod; ++at) link = &pods_[link->index()].next;
+  const PodId ended = *link;
+  const Pod pod = std::exchange(pods_[ended.index()], {});
+  *link = pod.next;
+  free_pods_.push_back(ended);
+  workload.ended_gpu_milli += requests_[pod.request.index()].gpu_milli_total();
+  if (workload.phase != Phase::kRunning) return;
+  give_room_back(pod);
+  quotas_.set_held(workload.unit, held_by(event.workload));
+}
+
+void State::on(const LeavingFound& event) {
+  history_.add(event.workload.value()).add(event.stop_by.ms);
+  stop(event.workload, event.stop_by);
 }
 
 void State::on(const WorkloadStopped& event) {
@@ -312,6 +334,7 @@ void State::start(const Start& start, Time now) {
   workload.checkpoint = Time{-1};
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
+  workload.ended_gpu_milli = 0;
   ++workload.attempts;
   ++running_;
   history_.add(start.workload.value()).add(start.way).add(std::uint64_t{start.waits});
@@ -366,11 +389,16 @@ void State::evict(const Eviction& eviction, Time now) {
   if (eviction.rule == EvictionRule::kFairShare) workload.lost_to_a_share_in = stretch_;
   history_.add(eviction.workload.value()).add(eviction.claimant.value()).add(eviction.stop_by.ms);
   history_.add(static_cast<std::uint64_t>(eviction.rule)).add(eviction.lost_gpu_s);
+  if (eviction.stop_by > now) return stop(eviction.workload, eviction.stop_by);
   give_room_back(eviction.workload);
-  if (eviction.stop_by <= now) return wait_again(eviction.workload);
-  workload.phase = Phase::kStopping;
-  workload.stop_by = eviction.stop_by;
-  stopping_.push_back(eviction.workload);
+  wait_again(eviction.workload);
+}
+
+void State::stop(WorkloadId id, Time stop_by) {
+  give_room_back(id);
+  workloads_[id].phase = Phase::kStopping;
+  workloads_[id].stop_by = stop_by;
+  stopping_.push_back(id);
 }
 
 // Its room and what it counted for; its pods may be there still.
@@ -382,15 +410,16 @@ void State::give_room_back(WorkloadId id) {
   quotas_.remove(workload.unit);
   quotas_.keep();
   workload.unit = UnitId();
-  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) {
-    const Pod& pod = pods_[at.index()];
-    freeing(pod.node, [&] {
-      ledger_.apply({.request = requests_[pod.request.index()],
-                     .node = pod.node,
-                     .gpus = pod.gpus,
-                     .direction = Move::Direction::kGive});
-    });
-  }
+  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) give_room_back(pods_[at.index()]);
+}
+
+void State::give_room_back(const Pod& pod) {
+  freeing(pod.node, [&] {
+    ledger_.apply({.request = requests_[pod.request.index()],
+                   .node = pod.node,
+                   .gpus = pod.gpus,
+                   .direction = Move::Direction::kGive});
+  });
 }
 
 void State::forget_pods(WorkloadId id) {

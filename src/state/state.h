@@ -136,6 +136,8 @@ class State {
   void on(const WorkloadFound& event);
   void on(const WorkloadStopped& event);
   void on(const CheckpointReported& event);
+  void on(const PodEnded& event);
+  void on(const LeavingFound& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -146,7 +148,9 @@ class State {
   void start(const Start& start, Time now);
   void begin(WorkloadId workload, Time now);
   void evict(const Eviction& eviction, Time now);
+  void stop(WorkloadId workload, Time stop_by);
   void give_room_back(WorkloadId workload);
+  void give_room_back(const Pod& pod);
   void forget_pods(WorkloadId workload);
   void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);

@@ -56,7 +56,7 @@ TEST(State, APodFoundRunningHoldsItsDevicesUntilItEnds) {
   state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 2}}});
   state.apply(NodeDrained{NodeId(0)});
   const PodRequest one_gpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
-  state.apply(WorkloadFound{submission(QueueId(0), single_pod(one_gpu)), {NodeId(0), gpu(1)}});
+  state.apply(WorkloadFound{submission(QueueId(0), single_pod(one_gpu)), {{NodeId(0), gpu(1)}}, Time{}});
   EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kRunning);
   EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[0], kMilliPerGpu);
   EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[1], 0);
@@ -64,6 +64,38 @@ TEST(State, APodFoundRunningHoldsItsDevicesUntilItEnds) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
   state.apply(WorkloadEnded{WorkloadId(0)});
   EXPECT_EQ(state.ledger().gpu_milli(NodeId(0))[1], kMilliPerGpu);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
+TEST(State, APodOfAFoundGangMayEndAloneAndTheRestIsToldToLeave) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 4}}});
+  const PodRequest one_gpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
+  const auto used = [&] { return state.quotas().used(QueueId(0))[Dim(FlavorId(0), Resource::kGpu).index()]; };
+  const auto free = [&](int gpu) { return state.ledger().gpu_milli(NodeId(0))[static_cast<std::size_t>(gpu)]; };
+  const WorkloadId gang(0);
+  state.apply(WorkloadFound{submission(QueueId(0), {{{{one_gpu, 3}}}}),
+                            {{NodeId(0), gpu(0)}, {NodeId(0), gpu(1)}, {NodeId(0), gpu(2)}},
+                            Time{7}});
+  EXPECT_EQ(state.workload(gang).started, Time{7});
+  EXPECT_EQ(used(), 3000);
+  state.apply(PodEnded{gang, 1});
+  EXPECT_EQ(used(), 2000);
+  EXPECT_EQ(free(1), kMilliPerGpu);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  state.apply(LeavingFound{gang, Time{90}});
+  EXPECT_EQ(state.workload(gang).phase, Phase::kStopping);
+  EXPECT_EQ(state.workload(gang).stop_by, Time{90});
+  EXPECT_EQ(used(), 0);
+  EXPECT_EQ(free(2), kMilliPerGpu) << "its room is no longer its own";
+  state.apply(PodEnded{gang, 0});
+  int left = 0;
+  for_each_pod(state, gang, [&](const Pod& pod) { left += pod.gpus == gpu(2) ? 1 : 100; });
+  EXPECT_EQ(left, 1);
+  EXPECT_TRUE(state.refusal(PodEnded{gang, 0}).has_value());
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  state.apply(WorkloadCancelled{gang});
+  EXPECT_TRUE(state.stopping().empty());
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
