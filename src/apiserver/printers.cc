@@ -236,10 +236,23 @@ Value::List lease_cells(const Value& lease, Time now) {
   return {name_cell(lease), Value(lease["spec"]["holderIdentity"].text()), age_cell(lease, now)};
 }
 
+// "h100:8,h100.cpu:64".
+std::string amounts_text(const Value& amounts) {
+  std::string text;
+  for (const Value::Member& each : amounts.members()) {
+    const std::string amount =
+        each.value.is_integer() ? std::to_string(each.value.integer()) : std::string(each.value.text());
+    text += (text.empty() ? "" : ",") + each.key + ":" + amount;
+  }
+  return text;
+}
+
 Value::List queue_cells(const Value& queue, Time now) {
   return {name_cell(queue),
           text_or(queue["spec"]["order"], "as its parent"),
           Value(queue["spec"]["parent"].text()),
+          amounts_text(queue["spec"]["guarantee"]),
+          amounts_text(queue["status"]["used"]),
           queue["status"]["pending"].integer(),
           queue["status"]["running"].integer(),
           age_cell(queue, now)};
@@ -302,6 +315,8 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
        {{kName,
          {"Order", "Whose turn it is."},
          {"Parent", "The queue above it."},
+         {"Guarantee", "Its floor."},
+         {"Used", "What it and the queues below it hold."},
          {"Pending", "Workloads that wait.", false, "integer"},
          {"Running", "Workloads that run.", false, "integer"},
          kAge},

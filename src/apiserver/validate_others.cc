@@ -13,9 +13,10 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/queue_spec.h"
+#include "model/flavor.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
-#include "model/queue.h"
 
 namespace berth {
 
@@ -427,16 +428,8 @@ void check_queue(const AdmissionRequest& request, Causes& causes) {
   if (queue["metadata"]["name"].text().size() > 63) {
     causes.push_back(invalid_value("metadata.name", queue["metadata"]["name"], "must be no more than 63 characters"));
   }
-  for (const char* const field : {"guarantee", "limit", "weight", "borrowingLimit", "lendingLimit"}) {
-    if (spec.find(field) == nullptr) continue;
-    causes.push_back(
-        forbidden_value(std::string("spec.") + field,
-                        "queues have no quotas yet, they come with a later release; leave this out and bound a "
-                        "namespace by a ResourceQuota with requests.nvidia.com/gpu"));
-  }
-  if (!spec["order"].is_empty() && !find_order(spec["order"].text())) {
-    causes.push_back(unsupported_value("spec.order", spec["order"],
-                                       std::vector<std::string>(std::begin(kOrderNames), std::end(kOrderNames))));
+  for (const SpecMistake& mistake : read_queue_spec(spec).mistakes) {
+    causes.push_back(invalid_value(mistake.field, mistake.value, mistake.text));
   }
   if (!spec["parent"].is_empty() && spec["parent"] == queue["metadata"]["name"]) {
     causes.push_back(invalid_value("spec.parent", spec["parent"], "a queue cannot be its own parent"));
@@ -456,6 +449,7 @@ void check_resource_flavor(const AdmissionRequest& request, Causes& causes) {
                         : "is no GPU model that is known; did you mean \"" + std::string(nearest) + "\"?"));
   }
   check_integer(spec["memoryMiB"], 1, kGpuMemoryMibMax, "spec.memoryMiB", causes);
+  check_integer(spec["weight"], 1, kFlavorWeightMax, "spec.weight", causes);
   for (const Value::Member& label : spec["nodeLabels"].members()) {
     if (is_qualified_name(label.key) && is_label_value(label.value.text())) continue;
     causes.push_back(invalid_value("spec.nodeLabels", label.key + "=" + std::string(label.value.text()),

@@ -24,6 +24,17 @@ std::string submitters_of(const Value& queue) {
   return text.empty() ? "everybody" : text;
 }
 
+// "h100:8,h100.cpu:64"; "-" of none.
+std::string amounts_of(const Value& amounts) {
+  std::string text;
+  for (const Value::Member& each : amounts.members()) {
+    const std::string amount =
+        each.value.is_integer() ? std::to_string(each.value.integer()) : std::string(each.value.text());
+    text += (text.empty() ? "" : ",") + each.key + ":" + amount;
+  }
+  return text.empty() ? "-" : text;
+}
+
 ListingRow row_of(const Value& queue, std::size_t depth) {
   const Value& spec = queue["spec"];
   const Value& status = queue["status"];
@@ -37,9 +48,13 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
   row.cells = {std::string(2 * depth, ' ') + name,
                parent.empty() ? "-" : parent,
                order.empty() ? "-" : order,
+               amounts_of(spec["guarantee"]),
+               amounts_of(status["used"]),
+               amounts_of(status["borrowed"]),
                std::to_string(pending),
                std::to_string(running),
                hold ? "held" : "open",
+               status["share"].is_empty() ? "-" : std::string(status["share"].text()),
                submitters_of(queue)};
   row.facts = Value::map_of({{"name", name},
                              {"parent", parent},
@@ -48,6 +63,12 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
                              {"running", running},
                              {"hold", hold},
                              {"state", hold ? "held" : "open"}});
+  for (const char* const field : {"guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"}) {
+    if (!spec[field].is_empty()) row.facts.set(field, spec[field]);
+  }
+  for (const char* const field : {"used", "guaranteed", "borrowed", "share"}) {
+    if (!status[field].is_empty()) row.facts.set(field, status[field]);
+  }
   if (!spec["submitters"].is_empty()) row.facts.set("submitters", spec["submitters"]);
   return row;
 }
@@ -66,9 +87,13 @@ Listing list_queues(const std::vector<Value>& queues) {
   listing.columns = {{"NAME"},
                      {"PARENT"},
                      {"ORDER"},
+                     {"GUARANTEE"},
+                     {"USED"},
+                     {"BORROWED"},
                      {"PENDING"},
                      {"RUNNING"},
                      {"STATE", ShownIn::kBoth, true},
+                     {"SHARE", ShownIn::kWide},
                      {"SUBMITTERS", ShownIn::kWide}};
   struct Step {
     const Value* queue;

@@ -202,19 +202,20 @@ TEST(NodeMap, DrawsWhoHoldsWhichDevice) {
 
 TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
   const auto queues = objects(
-      "metadata: {name: vision}\nspec: {parent: research, order: fifo}\nstatus: {pending: 3, running: 1}\n"
+      "metadata: {name: vision}\nspec: {parent: research, order: fifo, guarantee: {h100: 8}}\n"
+      "status: {pending: 3, running: 1, used: {h100: 12, h100.cpu: 4}, borrowed: {h100: 4}}\n"
       "---\nmetadata: {name: research}\nspec: {hold: true}\n"
       "---\nmetadata: {name: default}\nspec: {order: sjf}\n"
       "---\nmetadata: {name: lost}\nspec: {parent: nowhere}\n"
       "---\nmetadata: {name: u}\nspec: {parent: v}\n---\nmetadata: {name: v}\nspec: {parent: u}\n");
   EXPECT_EQ(list_queues(queues).to_text(OutputFormat::kTable),
-            "NAME       PARENT     ORDER   PENDING   RUNNING   STATE\n"
-            "default    -          sjf     0         0         open\n"
-            "lost       nowhere    -       0         0         open\n"
-            "research   -          -       0         0         held\n"
-            "  vision   research   fifo    3         1         open\n"
-            "v          u          -       0         0         open\n"
-            "u          v          -       0         0         open\n");
+            "NAME       PARENT     ORDER   GUARANTEE   USED                 BORROWED   PENDING   RUNNING   STATE\n"
+            "default    -          sjf     -           -                    -          0         0         open\n"
+            "lost       nowhere    -       -           -                    -          0         0         open\n"
+            "research   -          -       -           -                    -          0         0         held\n"
+            "  vision   research   fifo    h100:8      h100:12,h100.cpu:4   h100:4     3         1         open\n"
+            "v          u          -       -           -                    -          0         0         open\n"
+            "u          v          -       -           -                    -          0         0         open\n");
   EXPECT_EQ(queue_and_parents(queues, "vision").size(), 2U);
   EXPECT_LE(queue_and_parents(queues, "u").size(), queues.size() + 1);
 }

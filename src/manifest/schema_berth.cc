@@ -18,11 +18,19 @@ type QueueSpec "What a queue is meant to be." {
   0 parent: text "The name of the queue above this one.";
   0 hold: bool "While true, nothing of this queue starts; what runs goes on.";
   0 submitters: QueueSubmitters "Who may submit to this queue. Absent: everybody who may create pods.";
-  0 guarantee: any "Refused: queues have no quotas yet.";
-  0 limit: any "Refused: queues have no quotas yet.";
-  0 weight: any "Refused: queues have no quotas yet.";
-  0 borrowingLimit: any "Refused: queues have no quotas yet.";
-  0 lendingLimit: any "Refused: queues have no quotas yet.";
+  0 guarantee: <quantity>
+    "The floor: what the queue and those below it get back at any time. By flavor (h100: GPUs) or flavor and resource "
+    "(h100.cpu, h100.memory).";
+  0 limit: <quantity> "The most that the queue and those below it hold.";
+  0 borrowingLimit: <quantity> "The most that they hold above the guarantee.";
+  0 lendingLimit: <quantity> "How much of the idle guarantee others may have. Absent: all of it.";
+  0 weight: quantity "Divides the share by which turns among borrowers go; 1 if absent.";
+  0 reclaim: text oneof=initial-share|final-share|never
+    "Whom its borrowers take from towards a fair share: initial-share if absent.";
+  0 preempt: text oneof=lower-priority|never "Whether a higher priority takes from a lower one in it.";
+  0 reclaimWithin: text "How long what a borrower set for itself holds against this queue: 60s if absent.";
+  0 patience: text "How long its work waits before it takes from others: 0s if absent.";
+  0 minRuntime: text "Its work is not taken before, inside the guarantee: 0s if absent.";
 }
 type QueueSubmitters "Who may submit to a queue: whoever is named by any of the three lists." {
   0 namespaces: [text] set "From these namespaces, whoever it is.";
@@ -32,6 +40,10 @@ type QueueSubmitters "Who may submit to a queue: whoever is named by any of the 
 type QueueStatus "What the scheduler last saw of a queue." {
   0 pending: int "Workloads that wait; a gang is one.";
   0 running: int "Workloads that have places.";
+  0 used: <quantity> "What they hold, and those of the queues below.";
+  0 guaranteed: <quantity> "The part of it that is inside the guarantee.";
+  0 borrowed: <quantity> "The part above the guarantee.";
+  0 share: text "The share by which turns among borrowers go, as a fraction.";
   0 conditions: [Condition] keys=type "What is true of the queue now.";
 }
 
@@ -43,6 +55,7 @@ type ResourceFlavorSpec "Which GPUs a flavor means." {
   0 gpuModel: text "The model as nodes report it in the label nvidia.com/gpu.product.";
   0 memoryMiB: int "Memory of one GPU in MiB.";
   0 nodeLabels: <text> "Labels that a node must have to count.";
+  0 weight: int "What a GPU of it counts in shares: 1 to 1000; 1 if absent.";
 }
 
 kind Workload "What is admitted as one: a Job's pods, a group of pods, or one pod. Written by the scheduler." {
