@@ -65,6 +65,7 @@ WorkloadShape random_gang(Rng& rng) {
   shape.terms.best_effort = rng.below(8) == 0;
   shape.terms.disruption_permille = rng.below(8) == 0 ? 500 : 0;
   if (rng.below(6) == 0) shape.terms.grace = Duration{rng.between(1, 3) * 1000};
+  if (rng.below(4) == 0) shape.terms.run_limit = Duration{rng.between(1, 60) * 1000};
   return shape;
 }
 

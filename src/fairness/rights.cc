@@ -109,12 +109,14 @@ class Search {
   // against those from whom it borrows, up to the claimant's time.
   std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
     const Terms& terms = state_.shape(workload.shape).terms;
+    // Whatever protects it, at its run limit it is gone.
+    const Time end = enforced_end(terms, workload.started);
     const Time free_from = workload.started + state_.queues()[workload.queue.index()].quota.min_runtime;
     const bool is_protected = terms.disruption_permille > 0 || free_from > claimant_.now;
     const Time graceful = claimant_.now + terms.grace;
     const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
-    if (inside) return is_protected ? std::nullopt : std::optional(graceful);
-    const Time latest = claimant_.now + quota_.reclaim_within;
+    if (inside) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
+    const Time latest = std::min(end, claimant_.now + quota_.reclaim_within);
     if (terms.disruption_permille > 0) return latest;
     return std::min(latest, std::max(graceful, free_from));
   }

@@ -236,6 +236,7 @@ TEST(Rights, InsideItsFloorWhatItSetForItselfHoldsFully) {
       {"its least time", seconds(70), {}, std::nullopt},
       {"its least time, when it is over", seconds(50), {}, kNow},
       {"its disruption budget", seconds(0), {.disruption_permille = 1000}, std::nullopt},
+      {"its grace, to its run limit", seconds(0), {.grace = seconds(500), .run_limit = seconds(100)}, Time{150'000}},
   };
   for (const Case& c : cases) {
     const Quota quota = {.guarantee = gpus(8), .min_runtime = c.min_runtime};

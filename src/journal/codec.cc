@@ -141,6 +141,14 @@ void fields(Io& io, Duration& duration) {
   io(duration.ms);
 }
 
+template <class Io, class Value>
+void fields(Io& io, std::optional<Value>& value) {
+  bool given = value.has_value();
+  io(given);
+  if constexpr (kReads<Io>) value = given ? std::optional<Value>(Value()) : std::nullopt;
+  if (value) fields(io, *value);
+}
+
 template <class Io>
 void fields(Io& io, FlavorSet& flavors) {
   std::uint64_t bits = flavors.bits();
@@ -237,6 +245,7 @@ void fields(Io& io, Terms& terms) {
   io(terms.best_effort);
   fields(io, terms.grace);
   io(terms.disruption_permille);
+  fields(io, terms.run_limit);
 }
 
 template <class Io>
@@ -323,7 +332,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
 
 template <class Io, class Event>
   requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled> ||
-           std::is_same_v<Event, WorkloadStopped>)
+           std::is_same_v<Event, WorkloadStopped> || std::is_same_v<Event, WorkloadOverran>)
 void fields(Io& io, Event& event) {
   fields(io, event.workload);
 }

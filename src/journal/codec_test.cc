@@ -70,8 +70,14 @@ WorkloadSubmitted any_submission(Rng& rng) {
   WorkloadSubmitted submitted{any_text(rng), any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, {}, 0, {}};
   submitted.declared_run = Duration{any<std::int64_t>(rng)};
   submitted.rank = any<std::int64_t>(rng);
-  submitted.shape.terms = {any<std::int32_t>(rng),           any<bool>(rng),        any<bool>(rng), any<bool>(rng),
-                           Duration{any<std::int64_t>(rng)}, any<std::int32_t>(rng)};
+  submitted.shape.terms = {any<std::int32_t>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           Duration{any<std::int64_t>(rng)},
+                           any<std::int32_t>(rng),
+                           {}};
+  if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
 }
@@ -145,8 +151,10 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 15:
       return Event(LeavingFound{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
     case 16:
+      return Event(WorkloadOverran{any_id<WorkloadId>(rng)});
+    case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
-    case 17:
+    case kEventTypes + 1:
       return any_plan(rng);
     default:
       return RunClosed{rng.next()};

@@ -107,8 +107,13 @@ struct LeavingFound {
   Time stop_by;
 };
 
+// It ran as long as its run limit allows, and was ended. It does not wait again.
+struct WorkloadOverran {
+  WorkloadId workload;
+};
+
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
                            NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound>;
+                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran>;
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,8 @@ inline constexpr std::int64_t kPodsPerWorkloadMax = 1'000'000;
 
 inline constexpr std::int32_t kPriorityMax = 1'000'000'000;
 
-// On what terms it runs. INVARIANT: |priority| <= kPriorityMax; grace >= 0; 0 <= disruption_permille <= 1000.
+// On what terms it runs. INVARIANT: |priority| <= kPriorityMax; grace >= 0; 0 <= disruption_permille <= 1000; a run
+// limit is longer than nothing.
 struct Terms {
   std::int32_t priority = 0;
   bool preempts = true;                  // may take from lower priorities (Kubernetes' preemptionPolicy)
@@ -39,6 +41,7 @@ struct Terms {
   bool best_effort = false;              // neither counts nor protects
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
+  std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is
 
   friend bool operator==(const Terms&, const Terms&) = default;
 };
@@ -51,6 +54,14 @@ struct WorkloadShape {
 
   friend bool operator==(const WorkloadShape&, const WorkloadShape&) = default;
 };
+
+// Later than anything.
+inline constexpr Time kForever{INT64_MAX};
+
+// When an attempt that starts at this moment is ended.
+constexpr Time enforced_end(const Terms& terms, Time started) {
+  return terms.run_limit ? started + *terms.run_limit : kForever;
+}
 
 enum class Phase : std::uint8_t {
   kPending,
@@ -73,8 +84,10 @@ enum class EvictionRule : std::uint8_t {
   kReclaim,    // the owner took back what it had lent (rule 13)
   kFairShare,  // a borrower further below its share took its room (rule 14)
   kPreempt,    // a higher priority of its queue did (rule 15)
+  kOverRun,    // it ran as long as its run limit allows
 };
-inline constexpr std::string_view kEvictionRuleNames[] = {"none", "node", "reclaim", "fair-share", "preempt"};
+inline constexpr std::string_view kEvictionRuleNames[] = {"none",       "node",    "reclaim",
+                                                          "fair-share", "preempt", "over-run"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.

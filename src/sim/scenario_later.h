@@ -39,7 +39,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"queue", "user_limit", "limits of one user"},
     {"queue", "dedicated", "nodes of one queue alone"},
     {"submit", "max", "elastic workloads"},
-    {"submit", "limit", "enforced ends"},
     {"submit", "latency", "latency classes"},
     {"submit", "resize", "elastic workloads"},
     {"submit", "movable", "migration"},
@@ -80,6 +79,6 @@ inline constexpr std::string_view kLaterReasonNames[] = {
 };
 
 // Rules by which a later version evicts.
-inline constexpr std::string_view kLaterRuleNames[] = {"window", "defragment", "over-run", "budget"};
+inline constexpr std::string_view kLaterRuleNames[] = {"window", "defragment", "budget"};
 
 }  // namespace berth

@@ -30,7 +30,7 @@ constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit"
                                            "reclaim",       "preempt",   "min_runtime"};
 constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
                                             "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace", "pdb"};
+                                            "guaranteed", "coverage", "grace", "pdb",  "limit"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 // A pod set before its flavors are made into ways.
 struct SetDraft {
@@ -306,6 +306,16 @@ class ScenarioParser {
     return otherwise;
   }
 
+  std::optional<Duration> take_length_of_run(ScenarioLine& line, const std::string& key) {
+    const ScenarioWord* const word = line.take(key);
+    if (word == nullptr) return std::nullopt;
+    const Parsed<std::int64_t> ms = parse_duration_ms(word->value);
+    if (ms && *ms > 0 && *ms <= kTimeMax.ms) return Duration{*ms};
+    line.complain(*word,
+                  key + ": " + (ms ? quote(word->value) + " is out of range; write 1ms to 10,000 years" : ms.error()));
+    return std::nullopt;
+  }
+
   template <class Enum, std::size_t size>
   Enum take_named(ScenarioLine& line, const std::string& key, const std::string_view (&names)[size],
                   std::optional<Enum> (*find)(std::string_view), Enum otherwise) {
@@ -323,6 +333,7 @@ class ScenarioParser {
     terms.guaranteed_only = takes_the_word(line, "guaranteed", "only");
     terms.best_effort = takes_the_word(line, "coverage", "best-effort");
     terms.grace = take_duration(line, "grace", terms.grace);
+    terms.run_limit = take_length_of_run(line, "limit");
     if (const ScenarioWord* const word = line.take("pdb")) {
       std::string_view percent = word->value;
       const bool well_formed = percent.ends_with('%');
@@ -366,16 +377,7 @@ class ScenarioParser {
   void read_submit(ScenarioLine& line) {
     const ScenarioWord* const name = line.take_plain("submit w gpus=8");
     WorkloadSubmitted submitted{.name = {}, .queue = take_queue(line), .at = clock_.now(), .shape = {}};
-    if (const ScenarioWord* const run = line.take("run")) {
-      const Parsed<std::int64_t> ms = parse_duration_ms(run->value);
-      if (!ms) {
-        line.complain(*run, "run: " + ms.error());
-      } else if (*ms == 0 || *ms > kTimeMax.ms) {
-        line.complain(*run, "run: " + quote(run->value) + " is out of range; write 1ms to 10,000 years");
-      } else {
-        submitted.declared_run.ms = *ms;
-      }
-    }
+    submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
     submitted.shape.terms = take_terms(line);
     const SetDraft set = take_set(line);
     line.finish("submit", kSubmitKeys);

@@ -13,6 +13,7 @@
 #include "base/wording.h"
 #include "cycle/explain.h"
 #include "cycle/feasibility.h"
+#include "fairness/rights.h"
 #include "fairness/share.h"
 #include "model/quantity.h"
 #include "sim/scenario_moment.h"
@@ -29,7 +30,6 @@ using namespace scenario;
 constexpr std::int64_t kStepsMax = 20'000'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::size_t kNamesShownMax = 8;
-constexpr Time kNeverTime{INT64_MAX};
 
 std::string joined(std::span<const std::string> names) {
   std::string out;
@@ -71,9 +71,11 @@ class ScenarioRun {
   }
 
  private:
-  // An end that is due, unless the attempt that it belongs to has ended otherwise.
+  // An end that is due, unless the attempt that it belongs to has ended otherwise. At one moment who is done is done,
+  // before anybody is ended by his run limit.
   struct End {
     Time at;
+    bool enforced = false;
     WorkloadId workload;
     std::uint32_t attempt = 0;
 
@@ -165,7 +167,7 @@ class ScenarioRun {
   // Delivers the ends of runs and of graces that are due; at one moment the runs end first.
   void pass_time(Time until) {
     while (!stopped_) {
-      const Time end = ends_.empty() ? kNeverTime : ends_.begin()->at;
+      const Time end = ends_.empty() ? kForever : ends_.begin()->at;
       const Time stop = next_stop();
       if (std::min(end, stop) > until) break;
       now_ = std::max(now_, std::min(end, stop));
@@ -182,12 +184,23 @@ class ScenarioRun {
     const End end = *ends_.begin();
     ends_.erase(ends_.begin());
     const Workload& ending = workload(end.workload);
-    const bool due = is_there(ending.phase) && ending.attempts == end.attempt;
-    if (due) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+    if (ending.attempts != end.attempt) return;
+    if (!end.enforced && is_there(ending.phase)) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+    // Who was told to stop has stopped by then.
+    if (end.enforced && ending.phase == Phase::kRunning) enforce_end(end.workload);
+  }
+
+  void enforce_end(WorkloadId id) {
+    const std::int64_t lost = lost_gpu_s(state(), id, now_);
+    finish(WorkloadOverran{id}, id, Phase::kEnded);
+    if (stopped_) return;
+    submitted_[id.index()].last->evicted_by = EvictionRule::kOverRun;
+    submitted_[id.index()].last->evicted_for = WorkloadId();
+    evictions_.push_back({id, now_, {id, WorkloadId(), EvictionRule::kOverRun, now_, lost}});
   }
 
   Time next_stop() const {
-    Time next = kNeverTime;
+    Time next = kForever;
     for (const WorkloadId id : state().stopping()) next = std::min(next, state().workload(id).stop_by);
     return next;
   }
@@ -281,7 +294,9 @@ class ScenarioRun {
 
   void note_begun(WorkloadId id) {
     const Duration run = submitted_[id.index()].run;
-    if (run != kRunNotDeclared) ends_.insert({now_ + run, id, workload(id).attempts});
+    if (run != kRunNotDeclared) ends_.insert({now_ + run, false, id, workload(id).attempts});
+    const Time enforced = enforced_end(state().shape(workload(id).shape).terms, now_);
+    if (enforced != kForever) ends_.insert({enforced, true, id, workload(id).attempts});
   }
 
   void carry_out(const Cycle&) { run_cycle_now(); }
@@ -333,7 +348,8 @@ class ScenarioRun {
   std::string how_it_is(WorkloadId id) {
     switch (workload(id).phase) {
       case Phase::kEnded:
-        return "done";
+        return workload(id).evicted_by == EvictionRule::kOverRun ? "evicted: it ran as long as its limit allows"
+                                                                 : "done";
       case Phase::kCancelled:
         return "cancelled";
       case Phase::kStarting:
@@ -475,7 +491,9 @@ class ScenarioRun {
   }
 
   void check(const ExpectOver& expected) {
-    if (workload(expected.workload).phase == expected.phase) return;
+    // Who was ended by his limit has not done what he was there for.
+    const Workload& found = workload(expected.workload);
+    if (found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun) return;
     fail("expected " + name_of_workload(expected.workload) +
          (expected.phase == Phase::kEnded ? " done" : " cancelled") + ", found it " + how_it_is(expected.workload));
   }

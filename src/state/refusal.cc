@@ -53,6 +53,9 @@ Refusal refusal_of_terms(const Terms& terms) {
   return first_of(
       [&] { return unless(within(terms.priority, -kPriorityMax, kPriorityMax), "a priority is out of bounds"); },
       [&] { return unless(within(terms.grace.ms, 0, kTimeMax.ms), "a grace is out of bounds"); },
+      [&] {
+        return unless(!terms.run_limit || within(terms.run_limit->ms, 1, kTimeMax.ms), "a run limit is out of bounds");
+      },
       [&] { return unless(within(terms.disruption_permille, 0, 1000), "a disruption budget is out of bounds"); });
 }
 
@@ -255,6 +258,11 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     Refusal operator()(const WorkloadStopped& fact) const {
       return workload_in_phase(fact.workload, {Phase::kStopping});
+    }
+    Refusal operator()(const WorkloadOverran& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
+      const Terms& terms = state.shape(state.workload(fact.workload).shape).terms;
+      return unless(terms.run_limit.has_value(), "a workload without a run limit cannot run over it");
     }
     Refusal operator()(const CheckpointReported& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping}); },

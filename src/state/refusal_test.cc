@@ -160,6 +160,32 @@ TEST(Refusal, OfPodRequests) {
          });
 }
 
+TEST(Refusal, OfRunLimits) {
+  const auto limited = [](std::int64_t ms) {
+    WorkloadSubmitted job = submission(QueueId(0), single_pod({}));
+    job.shape.terms.run_limit = Duration{ms};
+    return Event(job);
+  };
+  const char* const bounds = "a run limit is out of bounds";
+  expect(known(), {
+                      {"the shortest", limited(1), ""},
+                      {"the longest", limited(kTimeMax.ms), ""},
+                      {"nothing", limited(0), bounds},
+                      {"too long", limited(kTimeMax.ms + 1), bounds},
+                  });
+  const auto running = [](std::optional<Duration> limit) {
+    State state = known();
+    WorkloadFound found{submission(QueueId(0), single_pod({})), {{NodeId(0), GpuSet()}}, Time{}};
+    found.workload.shape.terms.run_limit = limit;
+    state.apply(found);
+    return state;
+  };
+  const Event end = WorkloadOverran{WorkloadId(2)};
+  EXPECT_EQ(running(seconds(1)).refusal(end).value_or(""), "");
+  EXPECT_EQ(running({}).refusal(end).value_or(""), "a workload without a run limit cannot run over it");
+  EXPECT_EQ(known().refusal(end).value_or(""), "there is no such workload in that phase");
+}
+
 TEST(Refusal, OfWorkloads) {
   const char* const phase = "there is no such workload in that phase";
   WorkloadSubmitted late = submission(QueueId(0), single_pod({}));

@@ -42,6 +42,7 @@ std::uint64_t digest_of(const Shape& shape) {
   const Terms& terms = shape.terms;
   hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});
   hasher.add(std::uint64_t{terms.best_effort}).add(terms.grace.ms).add(terms.disruption_permille);
+  hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
   return hasher.digest();
 }
 
@@ -301,6 +302,11 @@ void State::on(const LeavingFound& event) {
 void State::on(const WorkloadStopped& event) {
   history_.add(event.workload.value());
   wait_again(event.workload);
+}
+
+void State::on(const WorkloadOverran& event) {
+  on(WorkloadEnded{event.workload});
+  workloads_[event.workload].evicted_by = EvictionRule::kOverRun;
 }
 
 void State::on(const CheckpointReported& event) {

@@ -138,6 +138,7 @@ class State {
   void on(const CheckpointReported& event);
   void on(const PodEnded& event);
   void on(const LeavingFound& event);
+  void on(const WorkloadOverran& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
