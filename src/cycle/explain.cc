@@ -114,11 +114,20 @@ std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& sh
   return "its quotas have changed, it will be tried again";
 }
 
+std::string why_kept_aside(const State& state, QueueId queue) {
+  const auto name = [&](QueueId at) { return "queue " + state.queues()[at.index()].name; };
+  const QueueId held = state.held_at(queue);
+  if (!held.is_none()) return name(held) + " is held: nothing of it starts before it is released";
+  return name(state.closed_at(queue)) + " was drained before this came: it waits until the queue is released";
+}
+
 }  // namespace
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
+  if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
+  if (workload.shut_out) return ReasonCode::kQueueClosed;
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
@@ -138,6 +147,10 @@ Explanation explain(const State& state, WorkloadId id) {
   explanation.code = reason_of(state, id);
   explanation.pods = shape.pods;
   if (workload.phase != Phase::kPending) return explanation;
+  if (state.is_kept_aside(id)) {
+    explanation.text = why_kept_aside(state, workload.queue);
+    return explanation;
+  }
   for (const auto& way : shape.ways) {
     explanation.pods_that_fit = std::max(explanation.pods_that_fit, pods_that_fit(state, way));
   }
@@ -160,6 +173,7 @@ Explanation explain(const State& state, WorkloadId id) {
 }
 
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
+  if (state.is_kept_aside(id)) return {};
   const Line& line = *state.lines()[state.line_of(state.workload(id).queue).index()];
   const PendingKey key = state.key_of(id);
   std::vector<PendingKey> ahead;

@@ -37,7 +37,7 @@ struct Explanation {
 ReasonCode reason_of(const State& state, WorkloadId workload);
 Explanation explain(const State& state, WorkloadId workload);
 
-// Those of its line that stand before it, the first first.
+// Those of its line that stand before it, the first first; nobody before who stands in none.
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId workload);
 
 // 1523 -> "1,523".

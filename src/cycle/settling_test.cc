@@ -93,10 +93,10 @@ class Cluster {
     state.apply(NodesAdded{nodes});
   }
 
-  // Something arrives, ends, is cancelled or written down.
+  // Something arrives, ends, is cancelled, written down, or set anew.
   void disturb() {
     State& state = engine_.state;
-    const std::uint64_t kind = rng_.below(9);
+    const std::uint64_t kind = rng_.below(11);
     std::vector<WorkloadId> running, alive;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase == Phase::kRunning) running.push_back(id);
@@ -117,9 +117,14 @@ class Cluster {
       const NodeId node(static_cast<std::size_t>(rng_.below(state.nodes())));
       const Event event = rng_.below(2) == 0 ? Event(NodeDrained{node}) : Event(NodeRestored{node});
       if (!state.refusal(event)) state.apply(event);
+    } else if (kind == 4) {
+      change_queue();
+    } else if (kind == 5 && !alive.empty()) {
+      change_workload(any(alive));
     } else {
       for (std::int64_t left = rng_.between(1, 3); left > 0; --left) submit();
     }
+    EXPECT_EQ(violations(state), std::vector<std::string>());
     now_ = now_ + Duration{rng_.between(0, 2000)};
   }
 
@@ -156,6 +161,29 @@ class Cluster {
     WorkloadSubmitted job = submission(queue, random_gang(rng_));
     job.at = now_;
     engine_.state.apply(job);
+  }
+  // Other policies, or another order; held and closed queues are soon released.
+  void change_queue() {
+    State& state = engine_.state;
+    const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
+    const Queue& before = state.queues()[queue.index()];
+    QueueChanged change{queue, before};
+    if (before.held || before.closed) {
+      change.now.held = change.now.closed = false;
+    } else if (rng_.below(3) == 0) {
+      change.now.held = rng_.below(2) == 0;
+      change.now.closed = !change.now.held || rng_.below(3) == 0;
+    } else {
+      change.now = random_queue(rng_, before.parent);
+    }
+    if (!state.refusal(change)) state.apply(change);
+  }
+  void change_workload(WorkloadId id) {
+    State& state = engine_.state;
+    const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
+    const Event change = rng_.below(2) == 0 ? Event(WorkloadPrioritized{id, static_cast<std::int32_t>(rng_.below(3))})
+                                            : Event(WorkloadMoved{id, queue});
+    if (!state.refusal(change)) state.apply(change);
   }
   WorkloadId any(const std::vector<WorkloadId>& of) { return of[static_cast<std::size_t>(rng_.below(of.size()))]; }
 

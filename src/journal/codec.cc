@@ -294,17 +294,42 @@ void fields(Io& io, TypicalPodsChosen& event) {
 }
 
 template <class Io>
-void fields(Io& io, QueueAdded& event) {
-  io(event.queue.name);
-  fields(io, event.queue.parent);
-  bool has_order = event.queue.order.has_value();
+void fields(Io& io, Queue& queue) {
+  io(queue.name);
+  fields(io, queue.parent);
+  bool has_order = queue.order.has_value();
   io(has_order);
   if (has_order) {
-    Order order = event.queue.order.value_or(Order::kFifo);
+    Order order = queue.order.value_or(Order::kFifo);
     enumerator(io, order, std::size(kOrderNames));
-    event.queue.order = order;
+    queue.order = order;
   }
-  fields(io, event.queue.quota);
+  fields(io, queue.quota);
+  io(queue.held);
+  io(queue.closed);
+}
+
+template <class Io>
+void fields(Io& io, QueueAdded& event) {
+  fields(io, event.queue);
+}
+
+template <class Io>
+void fields(Io& io, QueueChanged& event) {
+  fields(io, event.queue);
+  fields(io, event.now);
+}
+
+template <class Io>
+void fields(Io& io, WorkloadPrioritized& event) {
+  fields(io, event.workload);
+  io(event.priority);
+}
+
+template <class Io>
+void fields(Io& io, WorkloadMoved& event) {
+  fields(io, event.workload);
+  fields(io, event.queue);
 }
 
 template <class Io>

@@ -2,7 +2,8 @@
 //
 // Integers are LEB128 varints of at most ten bytes, signed ones zigzagged; text is its length and its bytes; a record is
 // its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. This is
-// format version 3; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs.
+// format version 3; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs, no queues and workloads
+// that change.
 #pragma once
 
 #include <cstddef>

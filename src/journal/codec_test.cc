@@ -66,6 +66,11 @@ Quota any_quota(Rng& rng) {
           .min_runtime = Duration{any<std::int64_t>(rng)}};
 }
 
+Queue any_queue(Rng& rng) {
+  const auto order = rng.below(2) == 0 ? std::optional<Order>() : static_cast<Order>(rng.below(std::size(kOrderNames)));
+  return {any_text(rng), any_id<QueueId>(rng), order, any_quota(rng), any<bool>(rng), any<bool>(rng)};
+}
+
 WorkloadSubmitted any_submission(Rng& rng) {
   WorkloadSubmitted submitted{any_text(rng), any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, {}, 0, {}};
   submitted.declared_run = Duration{any<std::int64_t>(rng)};
@@ -118,11 +123,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
         return TypicalPod{any<std::int64_t>(rng), any<std::int32_t>(rng), any<std::int32_t>(rng),
                           FlavorSet::from_bits(rng.next()), any<std::int64_t>(rng)};
       })});
-    case 3: {
-      const auto order =
-          rng.below(2) == 0 ? std::optional<Order>() : static_cast<Order>(rng.below(std::size(kOrderNames)));
-      return Event(QueueAdded{{any_text(rng), any_id<QueueId>(rng), order, any_quota(rng)}});
-    }
+    case 3:
+      return Event(QueueAdded{any_queue(rng)});
     case 4:
       return Event(NodesAdded{any_list(rng, [&] { return any_node(rng); })});
     case 5:
@@ -152,6 +154,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(LeavingFound{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
     case 16:
       return Event(WorkloadOverran{any_id<WorkloadId>(rng)});
+    case 17:
+      return Event(QueueChanged{any_id<QueueId>(rng), any_queue(rng)});
+    case 18:
+      return Event(WorkloadPrioritized{any_id<WorkloadId>(rng), any<std::int32_t>(rng)});
+    case 19:
+      return Event(WorkloadMoved{any_id<WorkloadId>(rng), any_id<QueueId>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -180,6 +188,9 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(nodes->nodes, std::get<NodesAdded>(other).nodes);
   } else if (const auto* const queue = std::get_if<QueueAdded>(&event)) {
     ASSERT_EQ(queue->queue, std::get<QueueAdded>(other).queue);
+  } else if (const auto* const changed = std::get_if<QueueChanged>(&event)) {
+    ASSERT_EQ(changed->queue, std::get<QueueChanged>(other).queue);
+    ASSERT_EQ(changed->now, std::get<QueueChanged>(other).now);
   } else if (const auto* const typical = std::get_if<TypicalPodsChosen>(&event)) {
     ASSERT_EQ(typical->pods, std::get<TypicalPodsChosen>(other).pods);
   } else if (const auto* const job = std::get_if<WorkloadSubmitted>(&event)) {

@@ -112,8 +112,27 @@ struct WorkloadOverran {
   WorkloadId workload;
 };
 
+// Another order, other amounts or policies; or it is held, closed, or neither any more. Its name, its parent and whether it
+// has a line of its own stay.
+struct QueueChanged {
+  QueueId queue;
+  Queue now;
+};
+
+struct WorkloadPrioritized {
+  WorkloadId workload;
+  std::int32_t priority = 0;
+};
+
+// A waiting workload waits in another queue from now on, in the place that its submission gives it.
+struct WorkloadMoved {
+  WorkloadId workload;
+  QueueId queue;
+};
+
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
                            NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran>;
+                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
+                           QueueChanged, WorkloadPrioritized, WorkloadMoved>;
 
 }  // namespace berth

@@ -29,6 +29,8 @@ struct Queue {
   QueueId parent;    // none at the top
   std::optional<Order> order;
   Quota quota = {};
+  bool held = false;    // nothing of it or below it starts
+  bool closed = false;  // what is submitted to it or below it from now on does not start
 
   friend bool operator==(const Queue&, const Queue&) = default;
 };

@@ -21,11 +21,13 @@ enum class ReasonCode : std::uint8_t {
   kLendingLimit,      // there is room, which its owners keep for themselves
   kVictimsProtected,  // it had a right to the room of others, whose protection holds
   kPatience,          // it had a right to the room of others, and its queue waits a while before it takes
+  kQueueHeld,         // nothing of its queue starts for now
+  kQueueClosed,       // it came after its queue was closed
 };
 
-inline constexpr std::string_view kReasonNames[] = {"None",           "GpuType",      "Invalid",          "Capacity",
-                                                    "Fragmented",     "Behind",       "QuotaFloor",       "QuotaLimit",
-                                                    "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience"};
+inline constexpr std::string_view kReasonNames[] = {
+    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
+    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

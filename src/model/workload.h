@@ -112,6 +112,7 @@ struct Workload {
   std::uint32_t attempts = 0;
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
+  bool shut_out = false;  // it came to a closed queue, and waits until that is released
 };
 
 }  // namespace berth

@@ -22,12 +22,8 @@ inline constexpr LaterWord kLaterWords[] = {
     {"", "circle", "circles of trust"},
     {"", "reserve", "reservations"},
     {"", "scrub_fails", "scrubbing of devices"},
-    {"", "set", "changes of queues and workloads"},
-    {"", "hold", "held queues"},
-    {"", "release", "held queues"},
     {"", "lint", "the linter"},
     {"fail", "pod", "the end of a single pod"},
-    {"drain", "queue", "queues that take no more work"},
     {"nodes", "labels", "labels of nodes"},
     {"nodes", "taints", "taints of nodes"},
     {"nodes", "mode", "ways to share a device"},
@@ -71,11 +67,19 @@ constexpr const LaterWord* find_later_word(std::string_view statement, std::stri
 
 // Codes of the closed list of reasons that nothing in this version leads to.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare",   "Priority",      "Budget",       "UserLimit", "NamespaceQuota", "QueueHeld",
-    "QueueClosed", "NotAllowed",    "Dependency",   "NotBefore", "Calendar",       "Reserved",
-    "Topology",    "SliceGeometry", "NodeSelector", "Taint",     "Affinity",       "Spread",
-    "Ports",       "Numa",          "Trust",        "Dirty",     "Isolation",      "KeepsFloorDeliverable",
-    "BackOff",     "Cooldown",      "Repairing",
+    "FairShare",      "Priority",
+    "Budget",         "UserLimit",
+    "NamespaceQuota", "NotAllowed",
+    "Dependency",     "NotBefore",
+    "Calendar",       "Reserved",
+    "Topology",       "SliceGeometry",
+    "NodeSelector",   "Taint",
+    "Affinity",       "Spread",
+    "Ports",          "Numa",
+    "Trust",          "Dirty",
+    "Isolation",      "KeepsFloorDeliverable",
+    "BackOff",        "Cooldown",
+    "Repairing",
 };
 
 // Rules by which a later version evicts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "base/wording.h"
@@ -31,6 +32,7 @@ constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit"
 constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
                                             "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
                                             "guaranteed", "coverage", "grace", "pdb",  "limit"};
+constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 // A pod set before its flavors are made into ways.
 struct SetDraft {
@@ -144,7 +146,13 @@ class ScenarioParser {
   }
   void add_queue(std::int64_t line, Queue queue) {
     names_.queues.add(queue.name);
+    queues_.push_back(queue);
     scenario_.statements.push_back({line, QueueAdded{std::move(queue)}});
+  }
+
+  void change_queue(const ScenarioLine& line, QueueId id, Queue now) {
+    queues_[id.index()] = now;
+    add(line, Event(QueueChanged{id, std::move(now)}));
   }
 
   std::optional<WorkloadId> take_workload(ScenarioLine& line) {
@@ -258,13 +266,8 @@ class ScenarioParser {
 
   void read_queue(ScenarioLine& line) {
     const ScenarioWord* const path = line.take_plain("queue research");
-    const ScenarioWord* const order_word = line.take("order");
-    const auto order = order_word == nullptr ? Order::kFifo : find_order(order_word->value);
-    if (!order) {
-      line.complain(*order_word, "order: " + quote(order_word->value) + " is no order" +
-                                     line.instead(order_word->value, kOrderNames));
-    }
-    Quota quota = take_quota(line);
+    const Order order = take_named(line, "order", kOrderNames, find_order, Order::kFifo);
+    Quota quota = take_quota(line, {});
     line.finish("queue", kQueueKeys);
     if (path == nullptr || !line.is_name(*path, true) || !names_.queues.is_new(line, *path, path->value)) return;
     QueueId parent;
@@ -273,15 +276,14 @@ class ScenarioParser {
       const auto index = names_.queues.look_up(line, *path, parent_path);
       if (index) parent = QueueId(*index);
     }
-    add_queue(
-        line.number(),
-        {.name = path->value, .parent = parent, .order = order.value_or(Order::kFifo), .quota = std::move(quota)});
+    add_queue(line.number(), {.name = path->value, .parent = parent, .order = order, .quota = std::move(quota)});
   }
 
-  Quota take_quota(ScenarioLine& line) {
-    Quota quota;
+  // What the line does not name stays.
+  Quota take_quota(ScenarioLine& line, Quota quota) {
     const auto take_amounts = [&](const char* key, AmountList& amounts) {
-      if (const ScenarioWord* const word = line.take(key)) amounts = read_quota_amounts(line, *word, names_);
+      const ScenarioWord* const word = line.take(key);
+      if (word != nullptr) amounts = word->value == "none" ? AmountList() : read_quota_amounts(line, *word, names_);
     };
     take_amounts("guarantee", quota.guarantee);
     take_amounts("limit", quota.limit);
@@ -534,12 +536,81 @@ class ScenarioParser {
     line.finish("settle", {});
   }
 
-  void read_fail(ScenarioLine& line) { change_node(line, "fail", NodeChange::kFail); }
-  void read_drain(ScenarioLine& line) { change_node(line, "drain", NodeChange::kDrain); }
-  void read_restore(ScenarioLine& line) { change_node(line, "restore", NodeChange::kRestore); }
+  void read_set(ScenarioLine& line) {
+    const char* const kForm = "set queue research guarantee=8 or set workload w priority=200";
+    const ScenarioWord* const kind = line.take_plain(kForm);
+    if (kind == nullptr) return;
+    if (kind->value == "queue") return set_queue(line);
+    if (kind->value == "workload") return set_workload(line);
+    line.complain(*kind, quote(kind->value) + " cannot be set; write " + kForm);
+  }
 
-  void change_node(ScenarioLine& line, const std::string& verb, NodeChange change) {
-    const ScenarioWord* const kind = line.take_plain(verb + " node n1");
+  static bool names_none_of(const ScenarioLine& line, std::span<const std::string_view> keys) {
+    return std::ranges::none_of(keys, [&](std::string_view key) { return line.find(key) != nullptr; });
+  }
+
+  void set_queue(ScenarioLine& line) {
+    const ScenarioWord* const path = line.take_plain("set queue research guarantee=8");
+    const auto id = path == nullptr ? std::nullopt : names_.queue(line, *path);
+    Queue now = id ? queues_[id->index()] : Queue{};
+    now.order = take_named(line, "order", kOrderNames, find_order, now.order.value_or(Order::kFifo));
+    now.quota = take_quota(line, std::move(now.quota));
+    if (names_none_of(line, kQueueKeys)) line.complain("nothing is set; write what, as in guarantee=8");
+    line.finish("queue", kQueueKeys);
+    if (id) change_queue(line, *id, std::move(now));
+  }
+
+  void set_workload(ScenarioLine& line) {
+    close_drafts();
+    const auto workload = take_workload(line);
+    SetWorkload change{.workload = workload.value_or(WorkloadId()), .priority = {}, .queue = {}};
+    if (const ScenarioWord* const word = line.take("priority")) {
+      change.priority = static_cast<std::int32_t>(line.integer(word, -kPriorityMax, kPriorityMax, 0));
+    }
+    if (const ScenarioWord* const word = line.take("queue")) change.queue = names_.queue(line, *word);
+    if (names_none_of(line, kSetWorkloadKeys)) line.complain("nothing is set; write priority=200 or queue=other");
+    line.finish("set workload", kSetWorkloadKeys);
+    if (workload) add(line, change);
+  }
+
+  void read_hold(ScenarioLine& line) {
+    hold_or_release(line, "hold", [](Queue& queue) { queue.held = true; });
+  }
+  void read_release(ScenarioLine& line) {
+    hold_or_release(line, "release", [](Queue& queue) { queue.held = queue.closed = false; });
+  }
+  void read_drain(ScenarioLine& line) {
+    const ScenarioWord* const kind = line.take_plain("drain node n1 or drain queue research");
+    if (kind == nullptr || kind->value != "queue") return change_node(line, kind, "drain", NodeChange::kDrain);
+    change_named_queue(line, "drain", [](Queue& queue) { queue.closed = true; });
+  }
+
+  template <class Change>
+  void hold_or_release(ScenarioLine& line, const std::string& verb, Change change) {
+    const ScenarioWord* const kind = line.take_plain(verb + " queue research");
+    if (kind == nullptr) return;
+    if (kind->value == "queue") return change_named_queue(line, verb, change);
+    line.complain(*kind, quote(kind->value) + " is not known here; write " + verb + " queue research");
+  }
+
+  template <class Change>
+  void change_named_queue(ScenarioLine& line, const std::string& verb, Change change) {
+    const ScenarioWord* const path = line.take_plain(verb + " queue research");
+    const auto id = path == nullptr ? std::nullopt : names_.queue(line, *path);
+    line.finish(verb, {});
+    if (!id) return;
+    Queue now = queues_[id->index()];
+    change(now);
+    change_queue(line, *id, std::move(now));
+  }
+
+  void read_fail(ScenarioLine& line) { change_node(line, line.take_plain("fail node n1"), "fail", NodeChange::kFail); }
+  void read_restore(ScenarioLine& line) {
+    change_node(line, line.take_plain("restore node n1"), "restore", NodeChange::kRestore);
+  }
+
+  // `kind` is the word behind the verb, if there is one.
+  void change_node(ScenarioLine& line, const ScenarioWord* kind, const std::string& verb, NodeChange change) {
     const ScenarioWord* const name = kind == nullptr ? nullptr : line.take_plain(verb + " node n1");
     if (kind != nullptr && kind->value != "node") {
       const LaterWord* const later = find_later_word(verb, kind->value);
@@ -564,7 +635,7 @@ class ScenarioParser {
     add(line, std::move(*expectation));
   }
 
-  static const std::array<Keyword, 18> kKeywords;
+  static const std::array<Keyword, 21> kKeywords;
 
   const std::string& file_;
   Complaints complaints_;
@@ -576,28 +647,22 @@ class ScenarioParser {
   ScenarioClock clock_;
   ScenarioNames names_;
   std::vector<std::int64_t> gpu_memory_mib_;  // by flavor
+  std::vector<Queue> queues_;                 // as they are where the reading stands
   std::vector<Draft> drafts_;
   std::int64_t pods_ = 0;
 };
 
-const std::array<ScenarioParser::Keyword, 18> ScenarioParser::kKeywords = {{
-    {"seed", &ScenarioParser::read_seed},
-    {"policy", &ScenarioParser::read_policy},
-    {"flavor", &ScenarioParser::read_flavor},
-    {"nodes", &ScenarioParser::read_nodes},
-    {"add", &ScenarioParser::read_add},
-    {"queue", &ScenarioParser::read_queue},
-    {"at", &ScenarioParser::read_at},
-    {"submit", &ScenarioParser::read_submit},
-    {"group", &ScenarioParser::read_group},
-    {"end", &ScenarioParser::read_end},
-    {"cancel", &ScenarioParser::read_cancel},
-    {"fail", &ScenarioParser::read_fail},
-    {"drain", &ScenarioParser::read_drain},
-    {"restore", &ScenarioParser::read_restore},
-    {"checkpoint", &ScenarioParser::read_checkpoint},
-    {"cycle", &ScenarioParser::read_cycle},
-    {"settle", &ScenarioParser::read_settle},
+const std::array<ScenarioParser::Keyword, 21> ScenarioParser::kKeywords = {{
+    {"seed", &ScenarioParser::read_seed},       {"policy", &ScenarioParser::read_policy},
+    {"flavor", &ScenarioParser::read_flavor},   {"nodes", &ScenarioParser::read_nodes},
+    {"add", &ScenarioParser::read_add},         {"queue", &ScenarioParser::read_queue},
+    {"at", &ScenarioParser::read_at},           {"submit", &ScenarioParser::read_submit},
+    {"group", &ScenarioParser::read_group},     {"end", &ScenarioParser::read_end},
+    {"cancel", &ScenarioParser::read_cancel},   {"fail", &ScenarioParser::read_fail},
+    {"drain", &ScenarioParser::read_drain},     {"restore", &ScenarioParser::read_restore},
+    {"set", &ScenarioParser::read_set},         {"hold", &ScenarioParser::read_hold},
+    {"release", &ScenarioParser::read_release}, {"checkpoint", &ScenarioParser::read_checkpoint},
+    {"cycle", &ScenarioParser::read_cycle},     {"settle", &ScenarioParser::read_settle},
     {"expect", &ScenarioParser::read_expect},
 }};
 

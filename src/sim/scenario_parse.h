@@ -40,6 +40,12 @@ struct EndWorkload {
 struct CancelWorkload {
   WorkloadId workload;
 };
+// What is not given stays.
+struct SetWorkload {
+  WorkloadId workload;
+  std::optional<std::int32_t> priority;
+  std::optional<QueueId> queue;
+};
 struct ReportCheckpoint {
   WorkloadId workload;
 };
@@ -116,8 +122,8 @@ struct ExpectFragments {
 
 using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting,
                                  ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectFragments>;
-using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, ReportCheckpoint, ChangeNode, Cycle, Settle,
-                            Expectation>;
+using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
+                            Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

@@ -132,6 +132,11 @@ class ScenarioRun {
 
   void carry_out(const Event& event) {
     if (const auto* const added = std::get_if<NodesAdded>(&event)) return add_nodes(*added);
+    // Whoever waits below a queue that changes may be moved, and coverage is settled anew.
+    if (std::holds_alternative<QueueChanged>(event) &&
+        !afford(1 + Wide{std::ssize(state().queues())} + std::ssize(submitted_) + std::ssize(state().pods()))) {
+      return;
+    }
     if (!apply(event)) return;
     if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) note_submitted(*fact);
   }
@@ -250,6 +255,24 @@ class ScenarioRun {
                   how_it_is(action.workload));
     }
     finish(WorkloadCancelled{action.workload}, action.workload, Phase::kCancelled);
+  }
+
+  void carry_out(const SetWorkload& action) {
+    const WorkloadId id = action.workload;
+    const Phase phase = workload(id).phase;
+    if (phase != Phase::kPending && !has_room(phase) && !is_there(phase)) {
+      return fail("expected " + name_of_workload(id) + " running or waiting, so that it could be changed, found it " +
+                  how_it_is(id));
+    }
+    if (action.queue && phase != Phase::kPending) {
+      return fail("expected " + name_of_workload(id) + " waiting, so that it could be moved, found it " +
+                  how_it_is(id) + "; cancel it and submit it to " + state().queues()[action.queue->index()].name);
+    }
+    if (action.priority) {
+      sets_ += sets_of(state().shape(workload(id).shape));
+      if (!apply(WorkloadPrioritized{id, *action.priority})) return;
+    }
+    if (action.queue) apply(WorkloadMoved{id, *action.queue});
   }
 
   void carry_out(const ChangeNode& action) {

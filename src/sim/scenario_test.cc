@@ -100,6 +100,12 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"expect fragments 8gpu=1", "expected whole free GPUs for pods of 8: room for 1, found 0"},
       {"end b", "expected b running, so that it could end, found it waiting: Capacity, "},
       {"cancel e", "expected e running or waiting, so that it could be cancelled, found it done"},
+      {"set workload e priority=1", "expected e running or waiting, so that it could be changed, found it done"},
+      {"queue r\nset workload a queue=r",
+       "expected a waiting, so that it could be moved, found it running: 2 pods on n1 (h100), started 08:00; cancel it "
+       "and submit it to r"},
+      {"hold queue q\nexpect b running",
+       "expected b running, found it waiting: QueueHeld, queue q is held: nothing of it starts before it is released"},
   };
   const std::string line_before = "s.txt:" + std::to_string(std::count(world.begin(), world.end(), '\n'));
   for (const Case& c : cases) {

@@ -200,6 +200,9 @@ class Inspection {
     std::vector<std::vector<Waiting>> expected(state_.lines().size());
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase != Phase::kPending) return;
+      expect(!workload.shut_out || !state_.closed_at(workload.queue).is_none(),
+             numbered("workload", id.index()) + " is shut out of a queue that is not closed");
+      if (state_.is_kept_aside(id)) return;
       expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
     });
     for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -149,6 +149,21 @@ Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t fla
       [&] { return refusal_of_quota(queue.quota, flavors); });
 }
 
+Refusal refusal_of_change(const QueueChanged& change, const std::vector<Queue>& queues, std::size_t flavors) {
+  if (change.queue.index() >= queues.size()) return "there is no such queue";
+  const Queue& before = queues[change.queue.index()];
+  return first_of(
+      [&] {
+        return unless(change.now.name == before.name && change.now.parent == before.parent,
+                      "a queue keeps its name and its parent");
+      },
+      [&] {
+        return unless(change.now.order.has_value() == before.order.has_value(),
+                      "whether a queue has a line of its own does not change");
+      },
+      [&] { return refusal_of_queue(change.now, queues.size(), flavors); });
+}
+
 // Whether the devices and amounts that found pods hold are still free on their nodes, which may be closed.
 class FoundPlaces {
  public:
@@ -267,6 +282,21 @@ std::optional<std::string> State::refusal(const Event& event) const {
     Refusal operator()(const CheckpointReported& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping}); },
                       [&] { return refusal_of_time(fact.at); });
+    }
+    Refusal operator()(const QueueChanged& fact) const {
+      return refusal_of_change(fact, state.queues(), state.flavors().size());
+    }
+    Refusal operator()(const WorkloadPrioritized& fact) const {
+      return first_of(
+          [&] {
+            return workload_in_phase(fact.workload,
+                                     {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping});
+          },
+          [&] { return refusal_of_terms({.priority = fact.priority}); });
+    }
+    Refusal operator()(const WorkloadMoved& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
+                      [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); });
     }
     Refusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;

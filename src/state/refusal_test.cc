@@ -222,6 +222,49 @@ TEST(Refusal, OfWorkloads) {
          });
 }
 
+TEST(Refusal, OfQueuesThatChange) {
+  State state = known();
+  state.apply(QueueAdded{{"queue/child", QueueId(0), {}}});
+  const auto top = [](const std::function<void(Queue&)>& change) {
+    Queue queue{.name = "queue", .parent = {}, .order = Order::kFifo};
+    change(queue);
+    return QueueChanged{QueueId(0), queue};
+  };
+  const char* const stays = "a queue keeps its name and its parent";
+  const char* const line = "whether a queue has a line of its own does not change";
+  expect(state, {
+                    {"nothing", top([](Queue&) {}), ""},
+                    {"its order", top([](Queue& queue) { queue.order = Order::kSjf; }), ""},
+                    {"its amounts",
+                     top([](Queue& queue) { queue.quota.limit = {{Dim(FlavorId(0), Resource::kGpu), 1}}; }), ""},
+                    {"amounts out of bounds",
+                     top([](Queue& queue) { queue.quota.limit = {{Dim(FlavorId(0), Resource::kGpu), -1}}; }),
+                     "a quota's amount is out of bounds"},
+                    {"held and closed", top([](Queue& queue) { queue.held = queue.closed = true; }), ""},
+                    {"its name", top([](Queue& queue) { queue.name = "other"; }), stays},
+                    {"its parent", top([](Queue& queue) { queue.parent = QueueId(1); }), stays},
+                    {"no order", top([](Queue& queue) { queue.order.reset(); }), line},
+                    {"a first order", QueueChanged{QueueId(1), {"queue/child", QueueId(0), Order::kFifo}}, line},
+                    {"nobody", QueueChanged{QueueId(2), {"queue", {}, Order::kFifo}}, "there is no such queue"},
+                });
+}
+
+TEST(Refusal, OfWorkloadsThatChange) {
+  const char* const phase = "there is no such workload in that phase";
+  State state = known();
+  state.apply(WorkloadFound{submission(QueueId(0), single_pod(kGpu)), {{NodeId(0), GpuSet::from_bits(1)}}, Time{}});
+  expect(state, {
+                    {"a waiting one", WorkloadPrioritized{WorkloadId(0), kPriorityMax}, ""},
+                    {"a running one", WorkloadPrioritized{WorkloadId(2), -kPriorityMax}, ""},
+                    {"one that is over", WorkloadPrioritized{WorkloadId(1), 0}, phase},
+                    {"nobody", WorkloadPrioritized{WorkloadId(3), 0}, phase},
+                    {"too high", WorkloadPrioritized{WorkloadId(0), kPriorityMax + 1}, "a priority is out of bounds"},
+                    {"move a waiting one", WorkloadMoved{WorkloadId(0), QueueId(0)}, ""},
+                    {"move a running one", WorkloadMoved{WorkloadId(2), QueueId(0)}, phase},
+                    {"to nowhere", WorkloadMoved{WorkloadId(0), QueueId(1)}, "there is no such queue"},
+                });
+}
+
 TEST(Refusal, OfPodsFoundRunning) {
   const auto found = [](const PodRequest& request, NodeId node, std::uint64_t gpus, std::int64_t count = 1) {
     return WorkloadFound{submission(QueueId(0), {{{{request, count}}}}), {{node, GpuSet::from_bits(gpus)}}, Time{}};

@@ -1,7 +1,6 @@
 #include "state/state.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -78,25 +77,6 @@ void State::adopt(const Plan& plan) {
   BERTH_ASSERT(evicted == plan.evictions.size());
 }
 
-QueueId State::line_of(QueueId queue) const {
-  while (!queues_[queue.index()].order) queue = queues_[queue.index()].parent;
-  return queue;
-}
-
-PendingKey State::key_of(WorkloadId id) const {
-  const Workload& workload = workloads_[id];
-  const std::int32_t priority = shapes_[workload.shape.index()].terms.priority;
-  if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
-    return {.lower_first = -priority, .workload = id};
-  }
-  const bool declared = workload.declared_run != kRunNotDeclared;
-  return {.lower_first = -priority,
-          .first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
-          .second = shapes_[workload.shape.index()].gpu_milli,
-          .third = workload.rank,
-          .workload = id};
-}
-
 std::uint64_t State::hash() const {
   Hasher hasher = history_;
   ledger_.add_to(hasher);
@@ -121,16 +101,6 @@ void State::on(const TypicalPodsChosen& event) {
   for (const TypicalPod& pod : event.pods) {
     history_.add(pod.cpu_milli).add(pod.gpus).add(pod.gpu_milli).add(pod.flavors.bits()).add(pod.weight);
   }
-}
-
-void State::on(const QueueAdded& event) {
-  queues_.push_back(event.queue);
-  lines_.emplace_back();
-  if (event.queue.order) lines_.back().emplace(*event.queue.order);
-  rebuild_quotas(capacity());
-  event.queue.quota.add_to(history_);
-  history_.add(event.queue.name).add(event.queue.parent.value());
-  history_.add(event.queue.order ? static_cast<std::uint64_t>(*event.queue.order) : ~std::uint64_t{0});
 }
 
 void State::on(const NodesAdded& event) {
@@ -245,6 +215,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
+  workload.shut_out = !closed_at(event.queue).is_none();
   const WorkloadId id = workloads_.add(workload);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
@@ -335,6 +306,7 @@ void State::start(const Start& start, Time now) {
   Workload& workload = workloads_[start.workload];
   BERTH_ASSERT(workload.phase == Phase::kPending);
   workload.phase = start.waits ? Phase::kStarting : Phase::kRunning;
+  workload.shut_out = false;
   if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
   workload.checkpoint = Time{-1};
@@ -445,16 +417,6 @@ void State::wait_again(WorkloadId id) {
   forget_pods(id);
   workloads_[id].phase = Phase::kPending;
   enqueue(id);
-}
-
-void State::enqueue(WorkloadId id) {
-  lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
-  ++pending_;
-}
-
-void State::dequeue(WorkloadId id) {
-  lines_[line_of(workloads_[id].queue).index()]->remove(workloads_[id].shape, key_of(id));
-  --pending_;
 }
 
 PodId State::new_pod(const Pod& pod) {

@@ -110,6 +110,12 @@ class State {
   // By queue; empty for a queue that shares its parent's line.
   const std::vector<std::optional<Line>>& lines() const { return lines_; }
   PendingKey key_of(WorkloadId workload) const;
+  // The lowest queue from this one upwards that is held; that is closed; none.
+  QueueId held_at(QueueId queue) const;
+  QueueId closed_at(QueueId queue) const;
+  // It waits and stands in no line: its queue is held, or was closed when it came. So it costs no cycle anything, takes
+  // nothing and holds up nobody.
+  bool is_kept_aside(WorkloadId workload) const;
 
   // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
   // nothing back by the same rule, so that no two give each other way for ever (rule 21).
@@ -139,6 +145,9 @@ class State {
   void on(const PodEnded& event);
   void on(const LeavingFound& event);
   void on(const WorkloadOverran& event);
+  void on(const QueueChanged& event);
+  void on(const WorkloadPrioritized& event);
+  void on(const WorkloadMoved& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -156,6 +165,9 @@ class State {
   void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
+  bool is_below(QueueId queue, QueueId above) const;
+  std::vector<WorkloadId> waiting_below(QueueId queue) const;
+  void add_to_history(const Queue& queue);
   PodId new_pod(const Pod& pod);
   void count_types(const std::vector<Node>& nodes);
   void retry_the_impossible();

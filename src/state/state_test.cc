@@ -248,6 +248,74 @@ TEST(State, AGangOfTwoPodSetsIsWokenByRoomThatOnlyBothTogetherNeed) {
   EXPECT_EQ(missing(state, 1), 0);
 }
 
+// The line of queue 0 is shared by queue 1 below it.
+TEST(State, WhoseQueueIsHeldStandsInNoLine) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(QueueAdded{{"queue/child", QueueId(0), {}}});
+  state.apply(NodesAdded{{gpu_node(2)}});
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  state.apply(submission(QueueId(1), single_pod(kOneGpu)));
+  const auto in_line = [&] { return state.lines()[0]->size(); };
+  Queue child = state.queues()[1];
+  child.held = true;
+  state.apply(QueueChanged{QueueId(1), child});
+  EXPECT_EQ(in_line(), 1u);
+  EXPECT_EQ(state.pending(), 2u);
+  EXPECT_TRUE(state.is_kept_aside(WorkloadId(1)));
+  EXPECT_FALSE(state.is_kept_aside(WorkloadId(0)));
+  // What is found running does so, held or not; it waits aside when it has lost its node.
+  state.apply(WorkloadFound{submission(QueueId(1), single_pod(kOneGpu)), {{NodeId(0), gpu(0)}}, Time{}});
+  EXPECT_EQ(state.workload(WorkloadId(2)).phase, Phase::kRunning);
+  state.apply(NodeFailed{NodeId(0)});
+  EXPECT_TRUE(state.is_kept_aside(WorkloadId(2)));
+  state.apply(WorkloadCancelled{WorkloadId(1)});
+  EXPECT_EQ(state.pending(), 2u);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  child.held = false;
+  state.apply(QueueChanged{QueueId(1), child});
+  EXPECT_EQ(in_line(), 2u);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
+TEST(State, WhoCameToAClosedQueueIsLetInByItsRelease) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo, Order::kFifo});
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  const auto set_closed = [&](bool closed) {
+    Queue queue = state.queues()[0];
+    queue.closed = closed;
+    state.apply(QueueChanged{QueueId(0), queue});
+    EXPECT_EQ(violations(state), std::vector<std::string>());
+  };
+  const auto aside = [&] {
+    std::vector<bool> found;
+    state.workloads().for_each([&](WorkloadId id, const Workload&) { found.push_back(state.is_kept_aside(id)); });
+    return found;
+  };
+  set_closed(true);
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  state.apply(submission(QueueId(1), single_pod(kOneGpu)));
+  EXPECT_EQ(aside(), (std::vector<bool>{false, true, false}));
+  state.apply(WorkloadMoved{WorkloadId(0), QueueId(0)});  // where it is already
+  state.apply(WorkloadMoved{WorkloadId(2), QueueId(0)});
+  EXPECT_EQ(aside(), (std::vector<bool>{false, true, true}));
+  set_closed(false);
+  set_closed(true);
+  EXPECT_EQ(aside(), (std::vector<bool>{false, false, false}));
+}
+
+TEST(State, AnotherPriorityIsTriedAnewAndCountsForCoverage) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{gpu_node(1)}});
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  start(state, WorkloadId(0), {{NodeId(0), gpu(0)}}, {{QueueId(0), ShapeId(0), 1}});
+  state.apply(WorkloadPrioritized{WorkloadId(1), 5});
+  EXPECT_FALSE(state.lines()[0]->find(state.workload(WorkloadId(1)).shape)->blocked());
+  state.apply(WorkloadPrioritized{WorkloadId(0), 7});
+  EXPECT_EQ(state.quotas().unit(state.workload(WorkloadId(0)).unit).priority, 7);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
 TEST(State, ATieNeverGoesByName) {
   const auto order = [](std::vector<Node> nodes, Seed seed = Seed{42}) {
     State state = new_state(seed, PlacementPolicy::kFgd, 1, {});

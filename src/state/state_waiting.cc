@@ -1,0 +1,130 @@
+// Queues, and who waits where in them.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "state/state.h"
+
+namespace berth {
+
+QueueId State::line_of(QueueId queue) const {
+  while (!queues_[queue.index()].order) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
+PendingKey State::key_of(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  const std::int32_t priority = shapes_[workload.shape.index()].terms.priority;
+  if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
+    return {.lower_first = -priority, .workload = id};
+  }
+  const bool declared = workload.declared_run != kRunNotDeclared;
+  return {.lower_first = -priority,
+          .first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
+          .second = shapes_[workload.shape.index()].gpu_milli,
+          .third = workload.rank,
+          .workload = id};
+}
+
+QueueId State::held_at(QueueId queue) const {
+  while (!queue.is_none() && !queues_[queue.index()].held) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
+QueueId State::closed_at(QueueId queue) const {
+  while (!queue.is_none() && !queues_[queue.index()].closed) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
+bool State::is_kept_aside(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  return workload.phase == Phase::kPending && (workload.shut_out || !held_at(workload.queue).is_none());
+}
+
+bool State::is_below(QueueId queue, QueueId above) const {
+  while (!queue.is_none() && queue != above) queue = queues_[queue.index()].parent;
+  return !queue.is_none();
+}
+
+// At the queue too.
+std::vector<WorkloadId> State::waiting_below(QueueId queue) const {
+  std::vector<WorkloadId> waiting;
+  workloads_.for_each([&](WorkloadId id, const Workload& workload) {
+    if (workload.phase == Phase::kPending && is_below(workload.queue, queue)) waiting.push_back(id);
+  });
+  return waiting;
+}
+
+void State::enqueue(WorkloadId id) {
+  ++pending_;
+  if (is_kept_aside(id)) return;
+  lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
+}
+
+void State::dequeue(WorkloadId id) {
+  --pending_;
+  if (is_kept_aside(id)) return;
+  lines_[line_of(workloads_[id].queue).index()]->remove(workloads_[id].shape, key_of(id));
+}
+
+void State::add_to_history(const Queue& queue) {
+  queue.quota.add_to(history_);
+  history_.add(queue.name).add(queue.parent.value());
+  history_.add(queue.order ? static_cast<std::uint64_t>(*queue.order) : ~std::uint64_t{0});
+  history_.add(std::uint64_t{queue.held}).add(std::uint64_t{queue.closed});
+}
+
+void State::on(const QueueAdded& event) {
+  queues_.push_back(event.queue);
+  lines_.emplace_back();
+  if (event.queue.order) lines_.back().emplace(*event.queue.order);
+  rebuild_quotas(capacity());
+  add_to_history(event.queue);
+}
+
+// Other amounts wake nobody by themselves: whom a quota refused, and who may take others' room, is looked at in each cycle.
+void State::on(const QueueChanged& event) {
+  history_.add(event.queue.value());
+  add_to_history(event.now);
+  const Queue& before = queues_[event.queue.index()];
+  const bool stands_otherwise =
+      before.order != event.now.order || before.held != event.now.held || before.closed != event.now.closed;
+  std::vector<WorkloadId> waiting;
+  if (stands_otherwise) waiting = waiting_below(event.queue);
+  for (const WorkloadId id : waiting) dequeue(id);
+  std::optional<Line>& line = lines_[event.queue.index()];
+  if (line && line->order() != *event.now.order) line.emplace(*event.now.order);
+  queues_[event.queue.index()] = event.now;
+  for (const WorkloadId id : waiting) {
+    Workload& workload = workloads_[id];
+    workload.shut_out = workload.shut_out && !closed_at(workload.queue).is_none();
+    enqueue(id);
+  }
+  rebuild_quotas(capacity());
+}
+
+// Another priority is another shape: it is tried anew.
+void State::on(const WorkloadPrioritized& event) {
+  history_.add(event.workload.value()).add(event.priority);
+  Workload& workload = workloads_[event.workload];
+  Shape shape = shapes_[workload.shape.index()];
+  shape.terms.priority = event.priority;
+  const bool waits = workload.phase == Phase::kPending;
+  if (waits) dequeue(event.workload);
+  workload.shape = ShapeId(shapes_.intern(shape));
+  if (waits) enqueue(event.workload);
+  if (has_room(workload.phase)) quotas_.set_priority(workload.unit, event.priority);
+}
+
+// To a closed queue it comes as a new one would.
+void State::on(const WorkloadMoved& event) {
+  history_.add(event.workload.value()).add(event.queue.value());
+  Workload& workload = workloads_[event.workload];
+  if (workload.queue == event.queue) return;
+  dequeue(event.workload);
+  workload.queue = event.queue;
+  workload.shut_out = !closed_at(event.queue).is_none();
+  enqueue(event.workload);
+}
+
+}  // namespace berth
