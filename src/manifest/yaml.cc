@@ -59,7 +59,9 @@ struct Node {
 
 class ValueBuilder : public YAML::EventHandler {
  public:
-  ValueBuilder(YamlLimits limits, std::vector<Value>& documents) : limits_(limits), documents_(documents) {}
+  // With `lines` the places of all fields are noted: one map for each document.
+  ValueBuilder(YamlLimits limits, std::vector<Value>& documents, std::vector<YamlDocument>* lines)
+      : limits_(limits), documents_(documents), lines_(lines) {}
 
   // Of ",*" the parser makes documents without end, all at one place.
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -144,11 +146,14 @@ class ValueBuilder : public YAML::EventHandler {
   Node count(const YAML::Mark& mark, Node node);
   void add(const YAML::Mark& mark, YAML::anchor_t anchor, Node node);
   void add_key(const YAML::Mark& mark, const Value& key);
+  void note_line(const YAML::Mark& mark);
   static void add_merged(const YAML::Mark& mark, Level& level, Value value);
 
   YamlLimits limits_;
   int last_document_ = -1;  // where it began
   std::vector<Value>& documents_;
+  std::vector<YamlDocument>* lines_;
+  YamlDocument noted_;  // of the document that is being read
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Node> anchored_;
   std::size_t weight_ = 0;
@@ -198,6 +203,7 @@ void ValueBuilder::enter(const YAML::Mark& mark, YAML::anchor_t anchor, Value em
     throw Refusal{
         mark, "a list or map is used as a key, or its bracket is not closed; close it, or write a text before the ':'"};
   Node node = count(mark, {std::move(empty), 1, 1});
+  if (lines_ != nullptr && (levels_.empty() || levels_.back().node.value.is_list())) note_line(mark);
   levels_.emplace_back();
   levels_.back().node = std::move(node);
   levels_.back().mark = mark;
@@ -214,6 +220,7 @@ void ValueBuilder::add(const YAML::Mark& mark, YAML::anchor_t anchor, Node node)
   // The kept copy counts too: anchors within anchors would otherwise cost the square of what was written.
   if (anchor != YAML::NullAnchor) anchored_.insert_or_assign(anchor, count(mark, node));
   if (levels_.empty()) {
+    if (lines_ != nullptr && !node.value.is_null()) lines_->push_back(noted_);
     if (!node.value.is_null()) documents_.push_back(std::move(node.value));
     return;
   }
@@ -249,6 +256,26 @@ void ValueBuilder::add_key(const YAML::Mark& mark, const Value& key) {
   members.push_back({std::move(text), Value()});
   level.own_members = members.size();
   level.key_read = true;
+  if (lines_ != nullptr) note_line(mark);
+}
+
+// Of what begins here: the document, an item of a list, or the key that was read last.
+void ValueBuilder::note_line(const YAML::Mark& mark) {
+  if (levels_.empty()) {
+    noted_ = {};
+    noted_.line = mark.line + 1;
+    return;
+  }
+  std::string path;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const Value& value = levels_[i].node.value;
+    if (value.is_list()) {
+      path += "[" + std::to_string(value.items().size()) + "]";
+    } else if (!value.members().empty()) {
+      path += (path.empty() ? "" : ".") + value.members().back().key;
+    }
+  }
+  noted_.lines.emplace(std::move(path), mark.line + 1);
 }
 
 void ValueBuilder::add_merged(const YAML::Mark& mark, Level& level, Value value) {
@@ -282,9 +309,8 @@ Complaints check_characters(std::string_view text, const std::string& file) {
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<Value>> parse_yaml(std::string_view text, const std::string& file, YamlLimits limits) {
+Result<std::vector<Value>> parse_documents(std::string_view text, const std::string& file, YamlLimits limits,
+                                           std::vector<YamlDocument>* lines) {
   if (Complaints complaints = check_characters(text, file); !complaints.empty()) return complaints;
   // JSON's escapes are not all YAML's, and its own parser is fifty times as fast.
   const std::size_t start = text.find_first_not_of(" \t\r\n");
@@ -293,7 +319,7 @@ Result<std::vector<Value>> parse_yaml(std::string_view text, const std::string& 
     if (json) return std::vector<Value>{std::move(*json)};
   }
   std::vector<Value> documents;
-  ValueBuilder builder(limits, documents);
+  ValueBuilder builder(limits, documents, lines);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
@@ -305,6 +331,32 @@ Result<std::vector<Value>> parse_yaml(std::string_view text, const std::string& 
     return Complaints(place_of(file, error.mark), "this is no YAML: " + error.msg + "; check indentation and quotes");
   }
   return documents;
+}
+
+}  // namespace
+
+Result<std::vector<Value>> parse_yaml(std::string_view text, const std::string& file, YamlLimits limits) {
+  return parse_documents(text, file, limits, nullptr);
+}
+
+Result<std::vector<YamlDocument>> parse_yaml_with_lines(std::string_view text, const std::string& file,
+                                                        YamlLimits limits) {
+  std::vector<YamlDocument> documents;
+  Result<std::vector<Value>> values = parse_documents(text, file, limits, &documents);
+  if (!values) return std::move(values.error());
+  documents.resize(values->size());
+  for (std::size_t i = 0; i < documents.size(); ++i) documents[i].value = std::move((*values)[i]);
+  return documents;
+}
+
+std::int64_t YamlDocument::line_of(std::string_view field) const {
+  while (!field.empty()) {
+    const auto found = lines.find(field);
+    if (found != lines.end()) return found->second;
+    const std::size_t end = field.find_last_of(".[");
+    field = field.substr(0, end == std::string_view::npos ? 0 : end);
+  }
+  return line;
 }
 
 }  // namespace berth

@@ -209,6 +209,30 @@ TEST(Yaml, PrintsTextsSoThatTheyAreReadAsTheSame) {
   EXPECT_EQ(parse_yaml(to_yaml(long_key))->front(), long_key);
 }
 
+TEST(Yaml, KnowsTheLinesOfFields) {
+  const auto documents = parse_yaml_with_lines(
+      "# first\na: 1\nb:\n  c:\n  - d: 1\n    e: [x,\n      y]\n  - &f\n    g: 2\n---\n- *\n", "f");
+  EXPECT_FALSE(documents);
+  const auto read = parse_yaml_with_lines(
+      "# first\na: 1\nb:\n  c:\n  - d: 1\n    e: [x,\n      {y: 1}]\n  - &f\n    g: 2\n  - *f\n---\n---\nz: 1\n", "f");
+  ASSERT_TRUE(read) << read.error().to_string();
+  ASSERT_EQ(read->size(), 2U);
+  const YamlDocument& first = read->front();
+  struct Case {
+    const char* field;
+    std::int64_t line;
+  };
+  const Case cases[] = {{"", 2},         {"a", 2},           {"b", 3},      {"b.c", 4},      {"b.c[0]", 5},
+                        {"b.c[0].e", 6}, {"b.c[0].e[1]", 7}, {"b.c[1]", 8}, {"b.c[1].g", 9}, {"b.c[0].none.at", 5},
+                        {"none", 2}};
+  for (const Case& each : cases) EXPECT_EQ(first.line_of(each.field), each.line) << each.field;
+  EXPECT_EQ((*read)[1].line_of("z"), 13);
+  EXPECT_EQ((*read)[1].value, Value::map_of({{"z", 1}}));
+  const auto json = parse_yaml_with_lines("{\"a\": \"\\ud83d\\ude00\"}", "f");
+  ASSERT_TRUE(json) << json.error().to_string();
+  EXPECT_EQ(json->front().line_of("a"), 0);
+}
+
 TEST(YamlProperty, WhateverIsWrittenIsReadAsTheSame) {
   for (const Seed seed : property_seeds(200)) {
     SCOPED_TRACE(name_of(seed));
