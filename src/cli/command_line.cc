@@ -94,6 +94,8 @@ int parse_and_run(int argc, char** argv) {
   add_simulate_table(simulate, exit_code);
   add_demo(app, exit_code);
   add_scenario(app, exit_code);
+  add_policy(app, exit_code);
+  add_lint(app, exit_code);
   add_replay(app, exit_code);
   add_generate(app, exit_code);
   add_completion(app, exit_code);
@@ -104,7 +106,8 @@ int parse_and_run(int argc, char** argv) {
       "  berth explain job/train-4x7bq            why it waits, or where it runs\n"
       "  berth demo                               an afternoon on 1,000 simulated nodes, live\n"
       "  berth simulate run --generate 200        a day of a fleet in virtual time, in a second\n"
-      "  berth scenario scenarios/*.txt           behaviour, written down and checked");
+      "  berth scenario scenarios/*.txt           behaviour, written down and checked\n"
+      "  berth lint queues.yaml                   what is wrong with a policy, Kueue's and Volcano's too");
   if (const std::string mistake = unknown_command(app, argc, argv); !mistake.empty()) {
     return complain(Complaints({"berth"}, mistake));
   }

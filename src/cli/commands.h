@@ -14,6 +14,8 @@ void add_simulate_table(CLI::App& simulate, int& exit_code);
 void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
+void add_policy(CLI::App& berth, int& exit_code);
+void add_lint(CLI::App& berth, int& exit_code);
 void add_demo(CLI::App& berth, int& exit_code);
 void add_up(CLI::App& berth, int& exit_code);
 void add_apiserver(CLI::App& berth, int& exit_code);

@@ -1,0 +1,276 @@
+// `berth policy show` and `berth lint`: policies as files.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/simulated_nodes.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/output_options.h"
+#include "client/listing.h"
+#include "manifest/json.h"
+#include "policy/assemble.h"
+#include "policy/fleet.h"
+#include "policy/lint.h"
+#include "policy/read_objects.h"
+#include "policy/show.h"
+#include "service/facts.h"
+#include "sim/files.h"
+#include "sim/readers.h"
+#include "sim/scenario_policy.h"
+
+namespace berth {
+namespace {
+
+struct Typed {
+  std::vector<std::string> files;
+  std::string nodes;
+  std::string output = "table";
+  bool strict = false;
+};
+
+// Objects are YAML or JSON; a scenario is neither: its lines begin with words.
+bool is_scenario(std::string_view file, std::string_view text) {
+  for (const std::string_view ending : {".yaml", ".yml", ".json"}) {
+    if (file.ends_with(ending)) return false;
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || line[first] == '#') continue;
+    // "apiVersion: ...", "{", "---", "- ..."
+    const std::size_t word = std::min(line.find_first_of(" \t\r:", first), line.size());
+    return (line[first] >= 'a' && line[first] <= 'z') && (word == line.size() || line[word] != ':');
+  }
+  return false;
+}
+
+// All objects of all files are one policy; each scenario is one by itself.
+struct ReadPolicies {
+  std::vector<Policy> policies;
+  Complaints complaints;
+};
+
+void append(PolicyParts& all, PolicyParts more) {
+  const auto move_all = [](auto& from, auto& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_all(more.queues, all.queues);
+  move_all(more.flavors, all.flavors);
+  move_all(more.doors, all.doors);
+  move_all(more.priorities, all.priorities);
+  move_all(more.not_followed, all.not_followed);
+  move_all(more.findings, all.findings);
+  if (more.kueue_fair_sharing) all.kueue_fair_sharing = more.kueue_fair_sharing;
+}
+
+ReadPolicies read_policies(const std::vector<std::string>& files) {
+  ReadPolicies read;
+  PolicyParts parts;
+  bool any_objects = false;
+  for (const std::string& file : files) {
+    const Result<std::string> text = read_file(file);
+    if (!text) {
+      read.complaints.add_all(text.error());
+    } else if (is_scenario(file, *text)) {
+      Result<Policy> policy = read_scenario_policy(file, *text);
+      if (policy) {
+        read.policies.push_back(std::move(*policy));
+      } else {
+        read.complaints.add_all(policy.error());
+      }
+    } else {
+      Result<PolicyParts> more = read_policy_text(*text, file);
+      if (!more) {
+        read.complaints.add_all(more.error());
+        continue;
+      }
+      any_objects = true;
+      append(parts, std::move(*more));
+    }
+  }
+  if (any_objects) read.policies.push_back(assemble(std::move(parts)));
+  return read;
+}
+
+// ---- nodes --------------------------------------------------------------------------------------------------------------
+
+SeenNodes seen_node(Value object) {
+  Value& status = object.at("status");
+  if (status["allocatable"].is_empty()) status.set("allocatable", Value(status["capacity"]));
+  const NodeFacts facts = read_node(object);
+  SeenNodes seen;
+  seen.node.gpus = facts.gpus;
+  seen.node.gpu_memory_mib = facts.gpu_memory_mib;
+  seen.node.cpu_milli = facts.cpu_milli;
+  seen.node.memory_bytes = facts.memory_bytes;
+  seen.node.pods_max = facts.pods_max;
+  seen.gpu_model = facts.gpu_model;
+  for (const Value::Member& label : object["metadata"]["labels"].members()) {
+    seen.labels.emplace_back(label.key, label.value.text());
+  }
+  return seen;
+}
+
+// A table of nodes (docs/formats.md), Node objects in a file, or groups such as 4xH100x8.
+Result<std::vector<SeenNodes>> read_seen_nodes(const std::string& text) {
+  std::vector<SeenNodes> seen;
+  if (text.ends_with(".csv")) {
+    const Result<std::string> table = read_file(text);
+    if (!table) return table.error();
+    const auto nodes = read_nodes(text, *table);
+    if (!nodes) return nodes.error();
+    for (const TraceNode& each : *nodes) {
+      SeenNodes made;
+      made.node.gpus = each.gpus;
+      const GpuModel* const model = find_gpu_model(each.gpu_model);
+      made.node.gpu_memory_mib = model == nullptr ? 0 : model->memory_mib;
+      made.node.cpu_milli = each.cpu_milli;
+      made.node.memory_bytes = each.memory_bytes;
+      made.gpu_model = each.gpu_model;
+      seen.push_back(std::move(made));
+    }
+    return seen;
+  }
+  Result<std::vector<Value>> objects = std::vector<Value>();
+  if (access(text.c_str(), F_OK) == 0) {
+    const Result<std::string> file = read_file(text);
+    if (!file) return file.error();
+    objects = nodes_from_manifest(*file, text);
+  } else {
+    objects = nodes_from_text(text);
+  }
+  if (!objects) return objects.error();
+  for (const Value& object : *objects) seen.push_back(seen_node(object));
+  return seen;
+}
+
+// ---- what is printed ----------------------------------------------------------------------------------------------------
+
+Listing listing_of(const PolicyTable& table) {
+  Listing listing;
+  for (const std::string& title : table.header) listing.columns.push_back({title});
+  for (const auto& row : table.rows) listing.rows.push_back({row.front(), row, Value()});
+  return listing;
+}
+
+// Findings of severity error, in words; whether there are any.
+bool complain_about_errors(const Policy& policy) {
+  bool any = false;
+  for (const PolicyFinding& each : policy.findings) {
+    if (each.severity != Severity::kError) continue;
+    any = true;
+    fmt::print(stderr, "{}\n", printable(each.to_string()));
+  }
+  return any;
+}
+
+int show_policy(const Typed& typed) {
+  const auto format = parse_output_format(typed.output);
+  if (!format) return complain(format.error());
+  const ReadPolicies read = read_policies(typed.files);
+  bool wrong = !read.complaints.empty();
+  Value all = Value::list();
+  for (const Policy& policy : read.policies) {
+    wrong = complain_about_errors(policy) || wrong;
+    if (*format == OutputFormat::kJson || *format == OutputFormat::kYaml) {
+      all.push_back(value_of(policy));
+      continue;
+    }
+    fmt::print("{}", listing_of(table_of(policy)).to_text(OutputStyle()));
+    const std::string ignored = not_followed_text(policy);
+    if (!ignored.empty()) fmt::print("\n{}", ignored);
+  }
+  if (!all.items().empty()) {
+    fmt::print("{}", facts_to_text(all.items().size() == 1 ? all.items().front() : all, *format));
+  }
+  if (!read.complaints.empty()) complain(read.complaints);
+  return wrong ? kExitBadInput : kExitDone;
+}
+
+int print_findings(const std::vector<PolicyFinding>& findings, const Typed& typed, OutputFormat format) {
+  std::size_t counts[3] = {};
+  for (const PolicyFinding& each : findings) ++counts[static_cast<std::size_t>(each.severity)];
+  if (format == OutputFormat::kJson || format == OutputFormat::kYaml) {
+    fmt::print("{}", facts_to_text(value_of(findings), format));
+  } else {
+    for (const PolicyFinding& each : findings) fmt::print("{}\n", printable(each.to_string()));
+    const auto counted = [](std::size_t count, const char* thing) {
+      return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+    };
+    fmt::print("{}, {}, {}\n", counted(counts[0], "error"), counted(counts[1], "warning"), counted(counts[2], "note"));
+  }
+  return counts[0] > 0 || (typed.strict && counts[1] > 0) ? kExitFailed : kExitDone;
+}
+
+int lint_files(const Typed& typed) {
+  const auto format = parse_output_format(typed.output);
+  if (!format) return complain(format.error());
+  ReadPolicies read = read_policies(typed.files);
+  std::optional<std::vector<SeenNodes>> nodes;
+  if (!typed.nodes.empty()) {
+    auto seen = read_seen_nodes(typed.nodes);
+    if (seen) {
+      nodes = std::move(*seen);
+    } else {
+      read.complaints.add_all(seen.error());
+    }
+  }
+  if (!read.complaints.empty()) return complain(read.complaints);
+  std::vector<PolicyFinding> findings;
+  for (Policy& policy : read.policies) {
+    if (nodes && !policy.fleet) set_fleet(policy, *nodes);
+    const std::vector<PolicyFinding> found = lint(policy);
+    findings.insert(findings.end(), found.begin(), found.end());
+  }
+  return print_findings(findings, typed, *format);
+}
+
+}  // namespace
+
+void add_policy(CLI::App& berth, int& exit_code) {
+  CLI::App& policy = *berth.add_subcommand("policy", "Policies as files: queues, their amounts, who may what");
+  policy.require_subcommand(1);
+  CLI::App& app =
+      *policy.add_subcommand("show", "The tree of queues as Berth understands it, and what is not followed");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
+  app.add_option("-o,--output", typed->output, "table, json or yaml")->capture_default_str();
+  app.footer(
+      "Example:\n"
+      "  berth policy show examples/policies/kueue.yaml\n"
+      "\n"
+      "Exit code 2 when something cannot be read or cannot be followed at all; docs/policies.md says what each field\n"
+      "becomes.");
+  app.callback([typed, &exit_code] { exit_code = guarded([&] { return show_policy(*typed); }); });
+}
+
+void add_lint(CLI::App& berth, int& exit_code) {
+  CLI::App& app =
+      *berth.add_subcommand("lint", "What is wrong with a policy: contradictions, promises nobody can keep");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
+  app.add_option("--nodes", typed->nodes,
+                 "Nodes to compare with: 4xH100x8,2xcpu, a file of Node objects, or a table (.csv); a scenario has its "
+                 "own");
+  app.add_option("-o,--output", typed->output, "table, json or yaml")->capture_default_str();
+  app.add_flag("--strict", typed->strict, "Warnings fail, too");
+  app.footer(
+      "Example:\n"
+      "  berth lint queues.yaml --nodes 16xH100x8\n"
+      "\n"
+      "Exit code 1 when there are errors, 2 when something cannot be read; docs/policies.md has all rules.");
+  app.callback([typed, &exit_code] { exit_code = guarded([&] { return lint_files(*typed); }); });
+}
+
+}  // namespace berth

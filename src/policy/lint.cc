@@ -1,0 +1,301 @@
+#include "policy/lint.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/wording.h"
+#include "manifest/queue_spec.h"
+#include "state/quota_tree.h"
+
+namespace berth {
+namespace {
+
+std::optional<std::int64_t> given(const AmountList& amounts, Dim dim) {
+  const auto found = std::ranges::lower_bound(amounts, dim, {}, &Amount::dim);
+  return found != amounts.end() && found->dim == dim ? std::optional(found->amount) : std::nullopt;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+class TreeLinter {
+ public:
+  TreeLinter(const Policy& policy, std::vector<PolicyFinding>& findings)
+      : policy_(policy),
+        findings_(findings),
+        dims_(Dim::count(policy.flavors.size())),
+        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound)),
+        capacity_(policy.fleet ? capacity_of(policy) : AmountsByDim()) {}
+
+  void look() {
+    look_at_sums(QueueId());
+    if (policy_.fleet) look_at_capacity();
+    for (std::size_t i = 0; i < policy_.queues.size(); ++i) look_at(QueueId(i));
+    for (const Priority& priority : policy_.priorities) look_at(priority);
+  }
+
+ private:
+  const PolicyQueue& at(QueueId queue) const { return policy_.queues[queue.index()]; }
+  const Quota& quota(QueueId queue) const { return at(queue).queue.quota; }
+  const std::string& name(QueueId queue) const { return policy_.name_of(queue); }
+  std::int64_t guarantee(QueueId queue, Dim dim) const { return tree_.guarantee(queue)[dim.index()]; }
+  std::string text(std::int64_t amount, Dim dim) const { return policy_.text_of(amount, dim); }
+  std::string number(std::int64_t amount, Dim dim) const { return format_amount(dim.resource(), amount); }
+
+  void find(Severity severity, const char* rule, const PolicyPlace& place, std::vector<std::string> queues,
+            std::string what, std::string why, std::string instead) {
+    findings_.push_back(
+        {severity, rule, place, std::move(queues), std::move(what), std::move(why), std::move(instead)});
+  }
+
+  // The promised sum of the children, and who they are.
+  std::pair<std::int64_t, std::vector<std::string>> promised_below(QueueId parent, Dim dim) const {
+    std::pair<std::int64_t, std::vector<std::string>> found;
+    for (const QueueId child : tree_.children(parent)) {
+      if (guarantee(child, dim) == 0) continue;
+      found.first += guarantee(child, dim);
+      found.second.push_back(name(child));
+    }
+    return found;
+  }
+
+  void look_at_sums(QueueId parent) {
+    if (!parent.is_none()) {
+      for (const Amount& own : quota(parent).guarantee) {
+        auto [sum, names] = promised_below(parent, own.dim);
+        if (sum <= own.amount) continue;
+        names.insert(names.begin(), name(parent));
+        find(Severity::kError, "sum-above-parent", at(parent).place_of(AmountKind::kGuarantee, own.dim),
+             std::move(names),
+             "the children of " + name(parent) + " are promised " + text(sum, own.dim) +
+                 ", more than its guarantee of " + number(own.amount, own.dim),
+             "each of their floors is cut in proportion, so that nobody has what was promised",
+             "give " + name(parent) + " at least " + number(sum, own.dim) + ", or its children less");
+      }
+    }
+    for (const QueueId child : tree_.children(parent)) look_at_sums(child);
+  }
+
+  void look_at_capacity() {
+    for (std::size_t index = 0; index < dims_; ++index) {
+      const Dim dim = Dim::at(index);
+      auto [sum, names] = promised_below(QueueId(), dim);
+      // A kind of GPU that no node has is told of each queue that names it.
+      if (sum <= capacity_[index] || is_missing(dim)) continue;
+      QueueId largest = tree_.children(QueueId()).front();
+      for (const QueueId top : tree_.children(QueueId())) {
+        if (guarantee(top, dim) > guarantee(largest, dim)) largest = top;
+      }
+      const bool one = names.size() == 1;
+      find(Severity::kError, "sum-above-capacity", at(largest).place_of(AmountKind::kGuarantee, dim), std::move(names),
+           (one ? name(largest) + " is" : "the queues at the top are") + " promised " + text(sum, dim) +
+               ", more than the " + number(capacity_[index], dim) + " that the nodes have",
+           one ? "the floor is cut to what is there"
+               : "each floor is cut in proportion, so that nobody has what was promised",
+           "promise at most " + number(capacity_[index], dim) + ", or add nodes");
+    }
+  }
+
+  bool is_missing(Dim dim) const {
+    if (!policy_.fleet || dim.flavor().is_none()) return false;
+    return capacity_[Dim(dim.flavor(), Resource::kGpu).index()] == 0;
+  }
+
+  // ---- one queue ------------------------------------------------------------------------------------------------
+
+  void look_at(QueueId queue) {
+    look_at_limits(queue);
+    look_at_lending(queue);
+    look_at_flavors(queue);
+    look_at_protection(queue);
+    if (at(queue).origin == Origin::kKueue && at(queue).submitters.who == Submitters::Who::kNobody) {
+      find(Severity::kWarning, "selects-no-namespace", at(queue).place, {name(queue)},
+           name(queue) + " has no namespaceSelector, which selects no namespace at all",
+           "nothing that is submitted to it is ever admitted",
+           "write namespaceSelector: {} for all namespaces, or name them by kubernetes.io/metadata.name");
+    }
+  }
+
+  void look_at_limits(QueueId queue) {
+    for (const Amount& limit : quota(queue).limit) {
+      const std::int64_t promised = guarantee(queue, limit.dim);
+      const bool own = given(quota(queue).guarantee, limit.dim).has_value();
+      const PolicyPlace& place = at(queue).place_of(AmountKind::kLimit, limit.dim);
+      // Closed for its children: told of each child.
+      const bool closed = limit.amount == 0 && !own;
+      if (limit.amount < promised && !closed) {
+        find(Severity::kError, "limit-below-guarantee", place, {name(queue)},
+             "the limit of " + name(queue) + ", " + text(limit.amount, limit.dim) + ", is below " +
+                 (own ? "its guarantee of " : "the guarantees of its children, together ") +
+                 number(promised, limit.dim),
+             "what is above the limit is promised and can never be used",
+             "raise the limit to at least " + number(promised, limit.dim) + ", or lower the guarantee");
+      }
+      const auto borrowing = given(quota(queue).borrowing_limit, limit.dim);
+      if (borrowing && promised + *borrowing != limit.amount && limit.amount >= promised) {
+        const std::int64_t end = promised + *borrowing;
+        find(Severity::kWarning, "limit-and-borrowing-limit", place, {name(queue)},
+             "limit and borrowing limit of " + name(queue) + " contradict each other: it may hold " +
+                 text(limit.amount, limit.dim) + " by the one and " + number(end, limit.dim) + " by the other",
+             "the smaller holds, " + number(std::min(end, limit.amount), limit.dim),
+             "write one of the two, or a limit of " + number(end, limit.dim));
+      }
+    }
+  }
+
+  void look_at_lending(QueueId queue) {
+    for (const Amount& lending : quota(queue).lending_limit) {
+      const std::int64_t promised = guarantee(queue, lending.dim);
+      if (lending.amount <= promised) continue;
+      const bool kueue = at(queue).origin == Origin::kKueue;
+      find(kueue ? Severity::kError : Severity::kWarning, "lending-above-guarantee",
+           at(queue).place_of(AmountKind::kLendingLimit, lending.dim), {name(queue)},
+           name(queue) + " lends up to " + text(lending.amount, lending.dim) + ", more than its guarantee of " +
+               number(promised, lending.dim),
+           kueue ? "Kueue refuses it" : "only what was promised can be lent, so that the limit bounds nothing",
+           "write at most " + number(promised, lending.dim) + ", or leave it out to lend all");
+    }
+  }
+
+  // Of each flavor one finding.
+  void look_at_flavors(QueueId queue) {
+    std::set<std::size_t> told;
+    for (const AmountKind kind : {AmountKind::kGuarantee, AmountKind::kLimit, AmountKind::kBorrowingLimit}) {
+      for (const Amount& amount : amounts_of(quota(queue), kind)) {
+        const FlavorId flavor = amount.dim.flavor();
+        if (flavor.is_none() || amount.amount == 0 || told.contains(flavor.index())) continue;
+        if (look_at_flavor(queue, kind, amount)) told.insert(flavor.index());
+      }
+    }
+  }
+
+  bool look_at_flavor(QueueId queue, AmountKind kind, const Amount& amount) {
+    const PolicyPlace& place = at(queue).place_of(kind, amount.dim);
+    const std::string flavor = quote(policy_.name_of(amount.dim.flavor()));
+    const Severity severity = kind == AmountKind::kGuarantee ? Severity::kError : Severity::kWarning;
+    const std::string promise = std::string(berth::name_of(kind)) + " of " + text(amount.amount, amount.dim);
+    bool closed = false;
+    const Dim gpus(amount.dim.flavor(), Resource::kGpu);
+    for (QueueId above = at(queue).queue.parent; !above.is_none(); above = at(above).queue.parent) {
+      for (const Dim dim : {amount.dim, gpus}) {
+        if (given(quota(above).limit, dim) != 0) continue;
+        find(severity, "unreachable-flavor", place, {name(queue), name(above)},
+             name(above) + ", above " + name(queue) + ", has a limit of 0 " + policy_.name_of(dim),
+             "the " + promise + " of " + name(queue) + " can never be used",
+             "raise that limit, or leave the flavor out here");
+        closed = true;
+        break;
+      }
+    }
+    if (is_missing(amount.dim)) {
+      find(severity, "unreachable-flavor", place, {name(queue)}, "no node has GPUs of the flavor " + flavor,
+           "the " + promise + " of " + name(queue) + " can never be used",
+           "add such nodes, or name a flavor that they have");
+      return true;
+    }
+    const bool any_declared = std::ranges::any_of(policy_.flavors, &PolicyFlavor::declared);
+    if (any_declared && !policy_.flavors[amount.dim.flavor().index()].declared) {
+      find(Severity::kError, "unreachable-flavor", place, {name(queue)}, "there is no flavor " + flavor,
+           "nobody knows which nodes are meant by the " + promise + " of " + name(queue),
+           "declare it as a ResourceFlavor, or name one that there is");
+      return true;
+    }
+    return closed;
+  }
+
+  // A minimum run time holds against others only inside a floor; on borrowed capacity for no longer than the lender's
+  // clock (rule 16).
+  void look_at_protection(QueueId queue) {
+    const Duration own = quota(queue).min_runtime;
+    if (own.ms == 0) return;
+    QueueId lender;
+    for (std::size_t i = 0; i < policy_.queues.size(); ++i) {
+      const QueueId other(i);
+      if (!tree_.has_floor(other) || is_above(other, queue) || is_above(queue, other)) continue;
+      if (quota(other).reclaim_within >= own) continue;
+      if (lender.is_none() || quota(other).reclaim_within < quota(lender).reclaim_within) lender = other;
+    }
+    if (lender.is_none()) return;
+    bool floor = false;
+    for (QueueId each = queue; !each.is_none(); each = at(each).queue.parent) floor = floor || tree_.has_floor(each);
+    find(floor ? Severity::kNote : Severity::kWarning, "protection-undone", at(queue).place,
+         {name(queue), name(lender)},
+         "the minimum run time of " + name(queue) + ", " + format_length(own) + ", holds for " +
+             format_length(quota(lender).reclaim_within) + " against " + name(lender),
+         floor ? "on borrowed capacity the lender's reclaim_within goes before it; inside the floor it holds"
+               : name(queue) +
+                     " has no guarantee, so that all that it runs is borrowed, and the lender's "
+                     "reclaim_within goes before it",
+         floor ? "" : "give " + name(queue) + " a guarantee, or the lender a longer reclaim_within");
+  }
+
+  bool is_above(QueueId queue, QueueId below) const {
+    for (; !below.is_none(); below = at(below).queue.parent) {
+      if (below == queue) return true;
+    }
+    return false;
+  }
+
+  static std::string format_length(Duration length) {
+    constexpr std::pair<std::int64_t, const char*> kUnits[] = {{3'600'000, "h"}, {60'000, "m"}, {1'000, "s"}};
+    for (const auto& [ms, unit] : kUnits) {
+      if (length.ms % ms == 0) return std::to_string(length.ms / ms) + unit;
+    }
+    return std::to_string(length.ms) + "ms";
+  }
+
+  // ---- priorities -----------------------------------------------------------------------------------------------
+
+  void look_at(const Priority& priority) {
+    if (priority.preempts) return;
+    const std::string words = lower_case(priority.name + " " + priority.description);
+    constexpr std::array<std::string_view, 7> kMeantToProtect = {"non-preempt",  "nonpreempt", "not preempt", "protect",
+                                                                 "be preempted", "evict",      "interrupt"};
+    const bool misread =
+        std::ranges::any_of(kMeantToProtect, [&](std::string_view word) { return words.contains(word); });
+    find(misread ? Severity::kWarning : Severity::kNote, "preempts-never", priority.place, {priority.name},
+         "preemptionPolicy: Never means that work of " + priority.name + " takes nothing from lower priorities",
+         "it does not protect it: it is taken like any other",
+         misread ? "for protection give its queue a guarantee, or the work a disruption budget" : "");
+  }
+
+  const Policy& policy_;
+  std::vector<PolicyFinding>& findings_;
+  std::size_t dims_;
+  QuotaTree tree_;
+  AmountsByDim capacity_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> capacity_of(const Policy& policy) {
+  AmountsByDim capacity(Dim::count(policy.flavors.size()), 0);
+  for (const PolicyNodes& each : *policy.fleet) {
+    const FlavorId flavor = each.node.flavor;
+    capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * kMilliPerGpu;
+    capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;
+    capacity[Dim(flavor, Resource::kMemory).index()] += each.count * (each.node.memory_bytes >> 20);
+  }
+  return capacity;
+}
+
+std::vector<PolicyFinding> lint(const Policy& policy) {
+  std::vector<PolicyFinding> findings = policy.findings;
+  TreeLinter(policy, findings).look();
+  lint_workloads(policy, findings);
+  std::ranges::stable_sort(findings, {}, [](const PolicyFinding& each) {
+    return std::tuple(each.severity, each.place.at.file, each.place.at.line);
+  });
+  return findings;
+}
+
+}  // namespace berth

@@ -1,0 +1,240 @@
+// The rules of the linter that look at workloads.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manifest/queue_spec.h"
+#include "policy/lint.h"
+#include "state/quota_tree.h"
+
+namespace berth {
+namespace {
+
+class WorkloadLinter {
+ public:
+  WorkloadLinter(const Policy& policy, std::vector<PolicyFinding>& findings)
+      : policy_(policy),
+        findings_(findings),
+        dims_(Dim::count(policy.flavors.size())),
+        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound)) {}
+
+  void look() {
+    for (const PolicyWorkload& workload : policy_.workloads) {
+      look_at_limits(workload);
+      look_at_floor(workload);
+      if (policy_.fleet) look_at_nodes(workload);
+      look_at_flavors(workload);
+      look_at_preempting(workload);
+    }
+  }
+
+ private:
+  void find(Severity severity, const char* rule, const PolicyWorkload& workload, std::string what, std::string why,
+            std::string instead) {
+    findings_.push_back({severity,
+                         rule,
+                         workload.place,
+                         {policy_.name_of(workload.queue)},
+                         std::move(what),
+                         std::move(why),
+                         std::move(instead)});
+  }
+
+  // The flavor of all GPUs of a pod set; nothing where there is a choice.
+  std::optional<FlavorId> only_flavor(const PodSet& set) const {
+    std::optional<FlavorId> found;
+    for (std::size_t i = 0; i < policy_.flavors.size(); ++i) {
+      if (!set.request.flavors.contains(FlavorId(i))) continue;
+      if (found) return std::nullopt;
+      found = FlavorId(i);
+    }
+    return found;
+  }
+
+  // What it holds in one way, as far as that is settled before anything is placed.
+  AmountsByDim needs_of(const PodSets& way) const {
+    AmountsByDim needs(dims_, 0);
+    for (const PodSet& set : way) {
+      if (set.request.gpus == 0) continue;
+      if (const auto flavor = only_flavor(set)) add_amounts(set.request, *flavor, set.count, needs);
+    }
+    return needs;
+  }
+
+  // The first bound on its way up that one way breaks.
+  struct Broken {
+    QueueId queue;
+    Dim dim;
+    std::int64_t bound = 0;
+    std::int64_t need = 0;
+  };
+  std::optional<Broken> broken_bound(const PolicyWorkload& workload, const PodSets& way) const {
+    const AmountsByDim needs = needs_of(way);
+    for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
+      for (std::size_t dim = 0; dim < dims_; ++dim) {
+        const std::int64_t bound = std::min(tree_.limit(queue)[dim], tree_.borrowing_end(queue)[dim]);
+        if (needs[dim] > bound) return Broken{queue, Dim::at(dim), bound, needs[dim]};
+      }
+    }
+    return std::nullopt;
+  }
+
+  void look_at_limits(const PolicyWorkload& workload) {
+    std::optional<Broken> first;
+    for (const PodSets& way : workload.shape.ways) {
+      const auto broken = broken_bound(workload, way);
+      if (!broken) return;
+      if (!first) first = broken;
+    }
+    const std::string& queue = policy_.name_of(first->queue);
+    find(Severity::kError, "never-runs", workload,
+         workload.name + " asks " + policy_.text_of(first->need, first->dim) + ", more than the " +
+             format_amount(first->dim.resource(), first->bound) + " that " + queue + " may ever hold",
+         "it waits for ever", "ask less, raise the limit of " + queue + ", or submit it to another queue");
+  }
+
+  // Who insists on being guaranteed must fit a floor on its way up.
+  void look_at_floor(const PolicyWorkload& workload) {
+    if (!workload.shape.terms.guaranteed_only) return;
+    for (const PodSets& way : workload.shape.ways) {
+      const AmountsByDim needs = needs_of(way);
+      for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
+        if (fits_floor(queue, needs)) return;
+      }
+    }
+    find(Severity::kError, "never-runs", workload,
+         workload.name + " insists on being guaranteed, and is larger than every floor from " +
+             policy_.name_of(workload.queue) + " upwards",
+         "it waits for ever, beside idle GPUs too", "ask less, raise a guarantee, or leave guaranteed=only out");
+  }
+
+  bool fits_floor(QueueId queue, const AmountsByDim& needs) const {
+    bool uses_some = false;
+    for (std::size_t dim = 0; dim < dims_; ++dim) {
+      if (needs[dim] == 0 || !tree_.has_floor(queue, Dim::at(dim).resource())) continue;
+      if (needs[dim] > tree_.guarantee(queue)[dim]) return false;
+      uses_some = true;
+    }
+    return uses_some;
+  }
+
+  // ---- nodes ----------------------------------------------------------------------------------------------------
+
+  // How many pods of a request an idle node takes.
+  static std::int64_t room_for(const Node& node, const PodRequest& request) {
+    if (request.gpus > 0 && (node.flavor.is_none() || !request.flavors.contains(node.flavor))) return 0;
+    if (request.gpus > 0 && node.gpu_memory_mib < request.gpu_memory_mib) return 0;
+    std::int64_t room = node.pods_max;
+    if (request.gpus > 1 || request.gpu_milli == kMilliPerGpu) {
+      room = std::min<std::int64_t>(room, node.gpus / request.gpus);
+    } else if (request.gpus == 1) {
+      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * (kMilliPerGpu / request.gpu_milli));
+    }
+    if (request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
+    if (request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
+    return room;
+  }
+
+  std::int64_t room_in_fleet(const PodRequest& request) const {
+    std::int64_t room = 0;
+    for (const PolicyNodes& each : *policy_.fleet) {
+      room = std::min(kPodsPerWorkloadMax,
+                      room + std::min(kPodsPerWorkloadMax, room_for(each.node, request)) * each.count);
+    }
+    return room;
+  }
+
+  void look_at_nodes(const PolicyWorkload& workload) {
+    const PodSet* too_large = nullptr;
+    std::int64_t room = 0;
+    for (const PodSets& way : workload.shape.ways) {
+      const auto broken =
+          std::ranges::find_if(way, [&](const PodSet& set) { return room_in_fleet(set.request) < set.count; });
+      if (broken == way.end()) return;
+      const std::int64_t found = room_in_fleet(broken->request);
+      if (too_large == nullptr || found > room) {
+        too_large = &*broken;
+        room = found;
+      }
+    }
+    if (room == 0) {
+      find(Severity::kError, "never-runs", workload,
+           "no node is large enough for a pod of " + workload.name + pod_text(*too_large), "it waits for ever",
+           "ask less of each pod, or another kind of GPU");
+    } else {
+      find(Severity::kError, "never-runs", workload,
+           workload.name + " starts " + std::to_string(too_large->count) + " pods at once" + pod_text(*too_large) +
+               ", and all nodes together hold " + std::to_string(room),
+           "it waits for ever", "start fewer pods, or add nodes");
+    }
+  }
+
+  static std::string pod_text(const PodSet& set) {
+    if (set.request.gpus == 0) return "";
+    const std::string gpus = format_amount(Resource::kGpu, set.request.gpu_milli_total());
+    return " (" + gpus + (set.request.gpus == 1 ? " GPU" : " GPUs") + " each)";
+  }
+
+  // ---- what is hardly meant -------------------------------------------------------------------------------------
+
+  bool has_floor_on_its_way(QueueId queue, FlavorId flavor) const {
+    const std::size_t dim = Dim(flavor, Resource::kGpu).index();
+    for (; !queue.is_none(); queue = tree_.parent(queue)) {
+      if (tree_.guarantee(queue)[dim] > 0) return true;
+    }
+    return false;
+  }
+
+  // The first flavor in which all fits is taken: one without a floor, named before one with a floor, makes borrowed work
+  // of what would be guaranteed.
+  void look_at_flavors(const PolicyWorkload& workload) {
+    if (workload.shape.ways.size() < 2 || workload.shape.terms.best_effort) return;
+    std::optional<FlavorId> without, with;
+    bool as_declared = workload.shape.ways.size() == policy_.flavors.size();
+    for (std::size_t i = 0; i < workload.shape.ways.size(); ++i) {
+      const PodSets& way = workload.shape.ways[i];
+      const auto gpus = std::ranges::find_if(way, [](const PodSet& set) { return set.request.gpus > 0; });
+      const auto flavor = gpus == way.end() ? std::nullopt : only_flavor(*gpus);
+      if (!flavor) return;
+      as_declared = as_declared && flavor->index() == i;
+      const bool floor = has_floor_on_its_way(workload.queue, *flavor);
+      if (!floor && !without) without = flavor;
+      if (floor && without && !with) with = flavor;
+    }
+    if (!with) return;
+    // Who names no flavor takes all in the order in which they are declared, and may not care.
+    find(as_declared ? Severity::kNote : Severity::kWarning, "order-undoes-floor", workload,
+         workload.name + " tries " + policy_.name_of(*without) + " before " + policy_.name_of(*with) + ", and " +
+             policy_.name_of(workload.queue) + " has a floor in " + policy_.name_of(*with) + " alone of the two",
+         "it runs on borrowed GPUs, to be taken back, where it would be guaranteed",
+         "write flavor=" + policy_.name_of(*with) + "," + policy_.name_of(*without));
+  }
+
+  // `preempts=never` is often read as "is never preempted".
+  void look_at_preempting(const PolicyWorkload& workload) {
+    const Terms& terms = workload.shape.terms;
+    if (terms.preempts) return;
+    // A priority that takes from nobody and goes first is a use that it has; without one, little else can be meant.
+    find(terms.priority > 0 ? Severity::kNote : Severity::kWarning, "preempts-never", workload,
+         "preempts=never means that " + workload.name + " takes nothing from lower priorities",
+         "it does not protect " + workload.name + ": it is taken like any other",
+         "for protection submit it inside a guarantee, or with pdb=100%");
+  }
+
+  const Policy& policy_;
+  std::vector<PolicyFinding>& findings_;
+  std::size_t dims_;
+  QuotaTree tree_;
+};
+
+}  // namespace
+
+void lint_workloads(const Policy& policy, std::vector<PolicyFinding>& findings) {
+  if (!policy.workloads.empty()) WorkloadLinter(policy, findings).look();
+}
+
+}  // namespace berth

@@ -1,0 +1,334 @@
+// What becomes of published kinds: amounts, policies, the list of what is not followed, and what is refused.
+#include "policy/read_objects.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "manifest/queue_spec.h"
+#include "policy/assemble.h"
+#include "policy/lint.h"
+#include "policy/show.h"
+
+namespace berth {
+namespace {
+
+Policy read(std::string_view yaml) {
+  auto parts = read_policy_text(yaml, "q.yaml");
+  EXPECT_TRUE(parts) << parts.error().to_string();
+  return parts ? assemble(std::move(*parts)) : Policy();
+}
+
+const PolicyQueue& queue(const Policy& policy, std::string_view name) {
+  const auto found = std::ranges::find(policy.queues, name, [](const PolicyQueue& each) { return each.queue.name; });
+  EXPECT_NE(found, policy.queues.end()) << name;
+  return *found;
+}
+
+// "h100:24,h100.cpu:96"
+std::string amounts(const Policy& policy, const AmountList& list) {
+  std::string out;
+  for (const Amount& each : list) {
+    const std::string flavor = each.dim.flavor().is_none() ? "-" : policy.name_of(each.dim.flavor());
+    const std::string resource =
+        each.dim.resource() == Resource::kGpu ? "" : "." + std::string(name_of(each.dim.resource()));
+    out += (out.empty() ? "" : ",") + flavor + resource + ":" + format_amount(each.dim.resource(), each.amount);
+  }
+  return out;
+}
+
+std::string ignored(const Policy& policy) {
+  std::string out;
+  for (const NotFollowed& each : policy.not_followed) out += each.place.field + "\n";
+  return out;
+}
+
+// A ClusterQueue in cohort `c`, with more lines of its spec, indented by two.
+std::string cluster_queue(std::string_view more, std::string_view version = "v1beta2") {
+  const bool newer = version == "v1beta2";
+  return "apiVersion: kueue.x-k8s.io/" + std::string(version) +
+         "\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  namespaceSelector: {}\n  " +
+         (newer ? "cohortName" : "cohort") + ": c\n" + std::string(more);
+}
+
+constexpr const char* kGroup =
+    "  resourceGroups:\n"
+    "  - coveredResources: [cpu, nvidia.com/gpu]\n"
+    "    flavors:\n"
+    "    - name: h100\n"
+    "      resources:\n"
+    "      - {name: cpu, nominalQuota: 96}\n"
+    "      - {name: nvidia.com/gpu, nominalQuota: 8, borrowingLimit: 4, lendingLimit: 2}\n";
+
+TEST(Kueue, QuotasBecomeFloorsAndBounds) {
+  for (const char* const version : {"v1beta1", "v1beta2"}) {
+    const Policy policy = read(cluster_queue(kGroup, version));
+    const PolicyQueue& a = queue(policy, "a");
+    EXPECT_EQ(amounts(policy, a.queue.quota.guarantee), "h100:8,h100.cpu:96");
+    EXPECT_EQ(amounts(policy, a.queue.quota.borrowing_limit), "h100:4");
+    EXPECT_EQ(amounts(policy, a.queue.quota.lending_limit), "h100:2");
+    EXPECT_EQ(policy.name_of(a.queue.parent), "c");
+    // There is nothing beyond the quotas of a tree.
+    EXPECT_EQ(amounts(policy, queue(policy, "c").queue.quota.limit), "h100:8,h100.cpu:96");
+    EXPECT_FALSE(queue(policy, "c").declared);
+    EXPECT_EQ(ignored(policy), "");
+    EXPECT_TRUE(policy.findings.empty()) << policy.findings.front().to_string();
+  }
+}
+
+TEST(Kueue, ACohortsOwnQuotaComesOnTopOfItsMembers) {
+  const Policy policy = read(cluster_queue(kGroup) +
+                             "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: c}\nspec:\n"
+                             "  parentName: top\n"
+                             "  resourceGroups:\n"
+                             "  - coveredResources: [nvidia.com/gpu]\n"
+                             "    flavors:\n"
+                             "    - name: h100\n"
+                             "      resources: [{name: nvidia.com/gpu, nominalQuota: 3, borrowingLimit: 5}]\n");
+  const PolicyQueue& c = queue(policy, "c");
+  EXPECT_EQ(amounts(policy, c.queue.quota.guarantee), "h100:11");
+  EXPECT_EQ(amounts(policy, c.queue.quota.borrowing_limit), "h100:5");
+  EXPECT_EQ(policy.name_of(c.queue.parent), "top");
+  EXPECT_EQ(amounts(policy, queue(policy, "top").queue.quota.limit), "h100:11,h100.cpu:96");
+}
+
+TEST(Kueue, AQueueHasTheFlavorsThatItListsAndNoOthers) {
+  const Policy policy = read(cluster_queue(kGroup) + "---\n" +
+                             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: b}\nspec:\n"
+                             "  namespaceSelector: {}\n  cohortName: c\n"
+                             "  resourceGroups:\n"
+                             "  - coveredResources: [nvidia.com/gpu]\n"
+                             "    flavors: [{name: l4, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}]\n"
+                             "  - coveredResources: [cpu]\n"
+                             "    flavors: [{name: plain, resources: [{name: cpu, nominalQuota: 50}]}]\n");
+  EXPECT_EQ(amounts(policy, queue(policy, "a").queue.quota.limit), "l4:0");
+  EXPECT_EQ(amounts(policy, queue(policy, "b").queue.quota.limit), "h100:0");
+  EXPECT_EQ(amounts(policy, queue(policy, "b").queue.quota.guarantee), "-.cpu:50,l4:4");
+}
+
+TEST(Kueue, PoliciesAreReadOrSaidNotToBeFollowed) {
+  struct Case {
+    const char* spec;
+    const char* policies;  // as the table shows them
+    const char* ignored;
+  };
+  const Case cases[] = {
+      {"", "order=fifo-skip reclaim=never preempt=never", ""},
+      {"  queueingStrategy: StrictFIFO\n", "order=fifo reclaim=never preempt=never", ""},
+      {"  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}\n", "order=fifo-skip reclaim=never",
+       ""},
+      {"  preemption: {withinClusterQueue: LowerOrNewerEqualPriority, reclaimWithinCohort: LowerPriority}\n",
+       "order=fifo-skip reclaim=never", "spec.preemption.withinClusterQueue\nspec.preemption.reclaimWithinCohort\n"},
+      {"  preemption: {reclaimWithinCohort: Never}\n", "order=fifo-skip reclaim=never preempt=never",
+       "spec.preemption.reclaimWithinCohort\n"},
+      {"  preemption: {reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority, maxPriorityThreshold: "
+       "9}}\n",
+       "order=fifo-skip reclaim=never preempt=never",
+       "spec.preemption.borrowWithinCohort.policy\nspec.preemption.borrowWithinCohort.maxPriorityThreshold\n"},
+      {"  flavorFungibility: {whenCanBorrow: MayStopSearch, whenCanPreempt: MayStopSearch}\n",
+       "order=fifo-skip reclaim=never preempt=never", ""},
+      {"  flavorFungibility: {whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor, preference: "
+       "BorrowingOverPreemption}\n",
+       "order=fifo-skip reclaim=never preempt=never",
+       "spec.flavorFungibility.whenCanBorrow\nspec.flavorFungibility.whenCanPreempt\nspec.flavorFungibility."
+       "preference\n"},
+      {"  stopPolicy: Hold\n", "order=fifo-skip reclaim=never preempt=never held", ""},
+      {"  stopPolicy: HoldAndDrain\n", "order=fifo-skip reclaim=never preempt=never held", "spec.stopPolicy\n"},
+      {"  admissionChecksStrategy: {admissionChecks: [{name: x}]}\n", "order=fifo-skip reclaim=never preempt=never",
+       "spec.admissionChecksStrategy\n"},
+      {"  stopPolice: Hold\n", "order=fifo-skip reclaim=never preempt=never", "spec.stopPolice\n"},
+      {"  fairSharing: {weight: \"2.5\"}\n", "order=fifo-skip reclaim=never preempt=never", ""},
+      {"  fairSharing: {weight: 0}\n", "order=fifo-skip reclaim=never preempt=never", "spec.fairSharing.weight\n"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.spec);
+    const Policy policy = read(cluster_queue(each.spec));
+    ASSERT_EQ(policy.queues.size(), 2U);
+    EXPECT_EQ(table_of(policy).rows[1].back(), each.policies);
+    EXPECT_EQ(ignored(policy), each.ignored);
+    EXPECT_TRUE(policy.findings.empty());
+  }
+}
+
+TEST(Kueue, WhoSharesFairlySaysTheConfiguration) {
+  struct Case {
+    const char* configuration;
+    FairReclaim policy;
+  };
+  const Case cases[] = {
+      {"fairSharing: {enable: true}", FairReclaim::kInitialShare},
+      {"fairSharing: {enable: false}", FairReclaim::kNever},
+      {"fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}", FairReclaim::kFinalShare},
+      {"fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}",
+       FairReclaim::kInitialShare},
+  };
+  for (const Case& each : cases) {
+    const Policy policy =
+        read(cluster_queue("  preemption: {reclaimWithinCohort: Any}\n") +
+             "---\napiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n" + each.configuration);
+    EXPECT_EQ(queue(policy, "a").queue.quota.fair_reclaim, each.policy) << each.configuration;
+  }
+}
+
+TEST(Kueue, SaysWhoMaySubmit) {
+  const auto submitters = [](const std::string& selector) {
+    const Policy policy = read(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  " + selector + "\n");
+    return queue(policy, "a").submitters;
+  };
+  EXPECT_EQ(submitters("namespaceSelector: {}").who, Submitters::Who::kEverybody);
+  EXPECT_EQ(submitters("cohortName: c").who, Submitters::Who::kNobody);
+  EXPECT_EQ(submitters("namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: x}}").namespaces,
+            std::vector<std::string>{"x"});
+  EXPECT_EQ(submitters("namespaceSelector: {matchLabels: {team: x}}").who, Submitters::Who::kEverybody);
+}
+
+// What is found, as the linter says it.
+std::string found(const std::string& yaml) {
+  std::string out;
+  for (const PolicyFinding& each : lint(read(yaml))) out += each.to_string() + "\n";
+  return out;
+}
+
+TEST(Kueue, MistakesAreNamed) {
+  struct Case {
+    std::string yaml;
+    const char* says;
+  };
+  const std::string alone =
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  namespaceSelector: {}\n";
+  const auto flavor = [](const std::string& resources) {
+    return cluster_queue(
+        "  resourceGroups:\n  - coveredResources: [cpu, memory, nvidia.com/gpu]\n    flavors:\n"
+        "    - name: h100\n      resources:\n" +
+        resources);
+  };
+  const std::string cpu = "      - {name: cpu, nominalQuota: 9}\n";
+  const std::string memory = "      - {name: memory, nominalQuota: 9Gi}\n";
+  const std::string gpu = "      - {name: nvidia.com/gpu, nominalQuota: 9}\n";
+  const Case cases[] = {
+      {"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec: {}\n",
+       "q.yaml:1: ClusterQueue a: warning: a has no namespaceSelector, which selects no namespace at all; nothing that "
+       "is submitted to it is ever admitted; write namespaceSelector: {} for all namespaces, or name them by "
+       "kubernetes.io/metadata.name [selects-no-namespace]\n"},
+      {flavor(cpu + memory), "flavor 'h100' lacks 'nvidia.com/gpu', which coveredResources names"},
+      {flavor(gpu + cpu + memory), "warning: flavor 'h100' lists its resources in another order than coveredResources"},
+      {flavor(cpu + memory + gpu + "      - {name: pods, nominalQuota: 9}\n"),
+       "gives 'pods', which coveredResources does"},
+      {flavor(cpu + memory + "      - {name: nvidia.com/gpu}\n"),
+       "resources[2].nominalQuota: error: there is no nominalQuota"},
+      {flavor(cpu + memory + "      - {name: nvidia.com/gpu, nominalQuota: eight}\n"),
+       "q.yaml:14: ClusterQueue a: spec.resourceGroups[0].flavors[0].resources[2].nominalQuota: error: "},
+      {cluster_queue("  cohort: x\n"), "v1beta2 has no field cohort; an API server would drop it"},
+      {cluster_queue("  cohortName: x\n", "v1beta1"), "v1beta1 has no field cohortName"},
+      {alone + kGroup, "borrowingLimit without a cohort"},
+      {alone + "  preemption: {withinClusterQueue: Lower}\n", "did you mean LowerPriority?"},
+      {alone + "  preemption: {borrowWithinCohort: {policy: LowerPriority}}\n",
+       "borrowWithinCohort needs reclaimWithinCohort"},
+      {alone + "  flavorFungibility: {whenCanBorrow: Borrow}\n", "'Borrow' is none of its values"},
+      {cluster_queue("  resourceGroups:\n  - coveredResources: [nvidia.com/mig-1g.10gb]\n    flavors:\n"
+                     "    - {name: h100, resources: [{name: nvidia.com/mig-1g.10gb, nominalQuota: 7}]}\n"),
+       "is an amount of MIG slices, which are not built"},
+      {cluster_queue("  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n    flavors:\n"
+                     "    - {name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 7, lendingLimit: 8}]}\n"),
+       "error: a lends up to 8 h100 GPUs, more than its guarantee of 7; Kueue refuses it"},
+      {cluster_queue(kGroup) + "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: a100}\n"
+                               "spec: {nodeLabels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}}\n",
+       "there is no flavor 'h100'"},
+      {"apiVersion: kueue.x-k8s.io/v1alpha1\nkind: Cohort\nmetadata: {name: a}\n", "write kueue.x-k8s.io/v1beta2"},
+      {"apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: l, namespace: vision}\n"
+       "spec: {clusterQueue: nobody}\n",
+       "there is no ClusterQueue 'nobody' in what was read; what is submitted to vision/l leads nowhere"},
+      {alone + "  cohortName: c\n---\n" + alone, "there are two queues 'a'"},
+      {"apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\n"
+       "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: b}\nspec: {parentName: a}\n",
+       "'b' stands below itself"},
+  };
+  for (const Case& each : cases)
+    EXPECT_TRUE(found(each.yaml).contains(each.says)) << each.says << "\n" << found(each.yaml);
+}
+
+TEST(Volcano, DeservedIsTheFloorAndGuaranteeTheKeptPartOfIt) {
+  struct Case {
+    const char* spec;
+    const char* guarantee;
+    const char* lending;
+    const char* limit;
+    const char* ignored;
+  };
+  const Case cases[] = {
+      {"{deserved: {nvidia.com/gpu: 16}}", "gpu:16", "", "", ""},
+      {"{deserved: {nvidia.com/gpu: 16}, guarantee: {resource: {nvidia.com/gpu: 4}}}", "gpu:16", "gpu:12", "", ""},
+      {"{guarantee: {resource: {nvidia.com/gpu: 4}}, capability: {nvidia.com/gpu: 8}}", "gpu:4", "gpu:0", "gpu:8", ""},
+      {"{weight: 4, reclaimable: false, capability: {cpu: 8, pods: 3}}", "", "", "-.cpu:8",
+       "spec.capability.pods\nspec.reclaimable\n"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.spec);
+    const Policy policy = read("apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\nspec: " +
+                               std::string(each.spec) + "\n");
+    const Quota& quota = queue(policy, "a").queue.quota;
+    EXPECT_EQ(amounts(policy, quota.guarantee), each.guarantee);
+    EXPECT_EQ(amounts(policy, quota.lending_limit), each.lending);
+    EXPECT_EQ(amounts(policy, quota.limit), each.limit);
+    EXPECT_EQ(ignored(policy), each.ignored);
+  }
+}
+
+TEST(Volcano, MistakesAreNamed) {
+  const std::string head = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\nspec: ";
+  EXPECT_TRUE(found(head + "{deserved: {nvidia.com/gpu: 2}, guarantee: {resource: {nvidia.com/gpu: 3}}}\n")
+                  .contains("guarantee is more than deserved"));
+  EXPECT_TRUE(found(head + "{weight: 65535}\n").contains("only the ratios of weights count"));
+  EXPECT_TRUE(found(head + "{parent: b}\n").contains("there is no queue 'b' in what was read"));
+  EXPECT_TRUE(found(head + "{deserved: {nvidia.com/gpu: 6}, capability: {nvidia.com/gpu: 4}}\n")
+                  .contains("the limit of a, 4 GPUs, is below its guarantee of 6"));
+}
+
+TEST(OwnKinds, AreReadAsTheSchedulerReadsThem) {
+  const Policy policy = read(
+      "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: child}\n"
+      "spec: {parent: top, guarantee: {h100: 4, h100.cpu: 32}, weight: 2, reclaim: never, submitters: {users: [ann]}}\n"
+      "---\napiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: top}\n"
+      "spec: {order: fifo, limit: {h100: 8}, patience: 30s, wait: 4}\n");
+  EXPECT_EQ(policy.queues[0].queue.name, "top");
+  const PolicyQueue& child = queue(policy, "child");
+  EXPECT_EQ(amounts(policy, child.queue.quota.guarantee), "h100:4,h100.cpu:32");
+  EXPECT_EQ(child.queue.quota.weight_milli, 2000);
+  EXPECT_EQ(child.queue.order, Order::kFifo);
+  EXPECT_EQ(child.submitters.users, std::vector<std::string>{"ann"});
+  EXPECT_EQ(queue(policy, "top").queue.quota.patience, seconds(30));
+  EXPECT_EQ(ignored(policy), "spec.wait\n");
+  EXPECT_EQ(policy.flavors[0].flavor.model, "H100-SXM5-80GB");
+  EXPECT_TRUE(found("apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec: {guarantee: {h100: x}}\n")
+                  .contains("q.yaml:4: Queue a: spec.guarantee[h100]: error: 'x'"));
+  EXPECT_TRUE(
+      found("apiVersion: berth.dev/v1alpha1\nkind: ResourceFlavor\nmetadata: {name: a}\nspec: {gpuModel: H10O}\n")
+          .contains("did you mean H100?"));
+}
+
+TEST(PriorityClasses, NeverIsNotProtection) {
+  const std::string head = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: a}\nvalue: 5\n";
+  EXPECT_EQ(found(head), "");
+  EXPECT_TRUE(found(head + "preemptionPolicy: Never\n").contains("note: preemptionPolicy: Never means"));
+  EXPECT_TRUE(found(head + "preemptionPolicy: Never\ndescription: Must not be Preempted\n")
+                  .contains("warning: preemptionPolicy: Never means"));
+}
+
+TEST(Texts, ListsOtherKindsAndWhatIsNoObject) {
+  const Policy policy = read(
+      "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n"
+      "- apiVersion: berth.dev/v1alpha1\n  kind: Queue\n  metadata: {name: q}\n  spec:\n    patience: soon\n---\n{a: "
+      "1}\n");
+  ASSERT_EQ(policy.not_followed.size(), 1U);
+  EXPECT_EQ(policy.not_followed[0].place.to_string(), "q.yaml:4: ConfigMap c");
+  ASSERT_EQ(policy.findings.size(), 2U);
+  EXPECT_EQ(policy.findings[0].place.to_string(), "q.yaml:9: Queue q: spec.patience");
+  EXPECT_TRUE(policy.findings[1].what.contains("this is no object"));
+  EXPECT_FALSE(read_policy_text("a: [", "q.yaml"));
+}
+
+}  // namespace
+}  // namespace berth
