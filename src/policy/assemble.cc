@@ -218,7 +218,7 @@ class Assembly {
     made.origin = part.origin;
     made.cohort = part.cohort;
     made.declared = !(part.cohort && implied_.contains(part.name));
-    made.held = part.held;
+    made.queue.held = part.held;
     made.submitters = part.submitters;
     made.place = part.place;
     if (part.origin == Origin::kKueue) {

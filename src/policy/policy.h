@@ -32,7 +32,6 @@ struct PolicyQueue {
   Origin origin = Origin::kBerth;
   bool cohort = false;
   bool declared = true;  // else it is only named, by others of its cohort
-  bool held = false;
   // Kueue: its work may have GPUs of the flavors that it lists, and no others: those have the limit 0.
   std::vector<FlavorId> closed_flavors;
   Submitters submitters;

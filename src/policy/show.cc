@@ -70,7 +70,7 @@ class Shown {
     made.set("reclaimWithin", length(quota.reclaim_within));
     made.set("patience", length(quota.patience));
     made.set("minRuntime", length(quota.min_runtime));
-    made.set("hold", it.held);
+    made.set("hold", it.queue.held);
     made.set("submitters", submitters_value(it.submitters));
     return made;
   }
@@ -167,7 +167,8 @@ class Shown {
     if (quota.reclaim_within != usual.reclaim_within) words.push_back("reclaim_within=" + length(quota.reclaim_within));
     if (quota.patience != usual.patience) words.push_back("patience=" + length(quota.patience));
     if (quota.min_runtime != usual.min_runtime) words.push_back("min_runtime=" + length(quota.min_runtime));
-    if (queue.held) words.emplace_back("held");
+    if (queue.queue.held) words.emplace_back("held");
+    if (queue.queue.closed) words.emplace_back("closed");
     if (queue.submitters.who == Submitters::Who::kNobody) words.emplace_back("submitters=nobody");
     if (queue.submitters.who == Submitters::Who::kNamed) words.push_back("submitters=" + named(queue.submitters));
     if (!queue.closed_flavors.empty()) {

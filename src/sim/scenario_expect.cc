@@ -271,4 +271,22 @@ std::optional<Expectation> read_expectation(ScenarioLine& line, const ScenarioNa
   return std::move(reader).made();
 }
 
+std::optional<Expectation> read_lint(ScenarioLine& line, const ScenarioNames& names) {
+  const std::string_view usual = "lint expect \"text\" at=research, or lint expect nothing";
+  const ScenarioWord* const verb = line.take_plain(usual);
+  if (verb == nullptr) return std::nullopt;
+  if (verb->value != "expect") {
+    line.complain(*verb, quote(verb->value) + " is not known here; write " + std::string(usual));
+    return std::nullopt;
+  }
+  const ScenarioWord* const words = line.take_plain("what the linter must say, in quotes, or nothing");
+  ExpectLint expected;
+  if (const ScenarioWord* const at = line.take("at")) expected.at = names.queue(line, *at);
+  constexpr std::string_view kLintKeys[] = {"at"};
+  line.finish("lint", kLintKeys);
+  if (words == nullptr) return std::nullopt;
+  if (words->value != "nothing") expected.text = words->value;
+  return expected;
+}
+
 }  // namespace berth

@@ -22,7 +22,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"", "circle", "circles of trust"},
     {"", "reserve", "reservations"},
     {"", "scrub_fails", "scrubbing of devices"},
-    {"", "lint", "the linter"},
     {"fail", "pod", "the end of a single pod"},
     {"nodes", "labels", "labels of nodes"},
     {"nodes", "taints", "taints of nodes"},

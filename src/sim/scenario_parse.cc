@@ -635,7 +635,13 @@ class ScenarioParser {
     add(line, std::move(*expectation));
   }
 
-  static const std::array<Keyword, 21> kKeywords;
+  void read_lint_line(ScenarioLine& line) {
+    close_drafts();
+    ++scenario_.expectations;
+    if (auto expectation = read_lint(line, names_)) add(line, std::move(*expectation));
+  }
+
+  static const std::array<Keyword, 22> kKeywords;
 
   const std::string& file_;
   Complaints complaints_;
@@ -652,7 +658,7 @@ class ScenarioParser {
   std::int64_t pods_ = 0;
 };
 
-const std::array<ScenarioParser::Keyword, 21> ScenarioParser::kKeywords = {{
+const std::array<ScenarioParser::Keyword, 22> ScenarioParser::kKeywords = {{
     {"seed", &ScenarioParser::read_seed},       {"policy", &ScenarioParser::read_policy},
     {"flavor", &ScenarioParser::read_flavor},   {"nodes", &ScenarioParser::read_nodes},
     {"add", &ScenarioParser::read_add},         {"queue", &ScenarioParser::read_queue},
@@ -663,7 +669,7 @@ const std::array<ScenarioParser::Keyword, 21> ScenarioParser::kKeywords = {{
     {"set", &ScenarioParser::read_set},         {"hold", &ScenarioParser::read_hold},
     {"release", &ScenarioParser::read_release}, {"checkpoint", &ScenarioParser::read_checkpoint},
     {"cycle", &ScenarioParser::read_cycle},     {"settle", &ScenarioParser::read_settle},
-    {"expect", &ScenarioParser::read_expect},
+    {"expect", &ScenarioParser::read_expect},   {"lint", &ScenarioParser::read_lint_line},
 }};
 
 void ScenarioParser::read(ScenarioLine& line) {

@@ -120,8 +120,14 @@ struct ExpectFragments {
   std::int64_t count = 0;
 };
 
+// Of what is declared so far.
+struct ExpectLint {
+  std::optional<std::string> text;  // none: it says nothing
+  std::optional<QueueId> at;
+};
+
 using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting,
-                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectFragments>;
+                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectFragments, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             Cycle, Settle, Expectation>;
 

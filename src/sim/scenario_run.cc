@@ -18,6 +18,7 @@
 #include "model/quantity.h"
 #include "sim/scenario_moment.h"
 #include "sim/scenario_parse.h"
+#include "sim/scenario_policy.h"
 #include "sim/session.h"
 
 namespace berth {
@@ -50,7 +51,9 @@ struct Whereabouts {
 
 class ScenarioRun {
  public:
-  ScenarioRun(const std::string& file, Scenario scenario) : file_(file), scenario_(std::move(scenario)) {}
+  ScenarioRun(const std::string& file, Scenario scenario) : file_(file), scenario_(std::move(scenario)) {
+    places_.file = file;
+  }
 
   ScenarioOutcome go() {
     for (const Statement& statement : scenario_.statements) {
@@ -138,6 +141,7 @@ class ScenarioRun {
       return;
     }
     if (!apply(event)) return;
+    places_.note(line_, event);
     if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) note_submitted(*fact);
   }
 
@@ -584,6 +588,14 @@ class ScenarioRun {
     compare(what, with_separators(expected.count), with_separators(count));
   }
 
+  void check(const ExpectLint& expected) {
+    // Every workload is compared with every queue above it and every kind of node.
+    const Wide kinds = std::ssize(state().node_types().counts) + std::ssize(state().queues());
+    if (!afford(kinds * (1 + sets_) + Wide{std::ssize(state().queues())} * std::ssize(state().queues()))) return;
+    const std::string found = refuted(expected, policy_of(state(), places_));
+    if (!found.empty()) fail(found);
+  }
+
   // The dearest workload so far, of which an attempt looks at each node once a set and way.
   struct Largest {
     std::int64_t sets = 0;
@@ -592,6 +604,7 @@ class ScenarioRun {
 
   const std::string& file_;
   Scenario scenario_;
+  ScenarioPlaces places_;
   Session session_;
   Complaints failures_;
   std::int64_t line_ = 0;

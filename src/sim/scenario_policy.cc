@@ -1,0 +1,100 @@
+#include "sim/scenario_policy.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/wording.h"
+#include "policy/lint.h"
+
+namespace berth {
+namespace {
+
+using namespace scenario;
+
+PolicyPlace place_at(const std::string& file, std::int64_t line) { return {{file, line}, "", ""}; }
+
+std::int64_t line_of(const std::vector<std::int64_t>& lines, std::size_t index) {
+  return index < lines.size() ? lines[index] : 0;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+}  // namespace
+
+void ScenarioPlaces::note(std::int64_t line, const Event& event) {
+  if (std::holds_alternative<FlavorAdded>(event)) flavor_lines.push_back(line);
+  if (std::holds_alternative<QueueAdded>(event)) queue_lines.push_back(line);
+  if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) {
+    workloads.push_back({submitted->name, submitted->queue, submitted->shape, place_at(file, line)});
+  }
+}
+
+Policy policy_of(const State& state, const ScenarioPlaces& places) {
+  Policy policy;
+  for (std::size_t i = 0; i < state.flavors().size(); ++i) {
+    policy.flavors.push_back({state.flavors()[i], true, {}, place_at(places.file, line_of(places.flavor_lines, i))});
+  }
+  for (std::size_t i = 0; i < state.queues().size(); ++i) {
+    PolicyQueue queue;
+    queue.queue = state.queues()[i];
+    queue.place = place_at(places.file, line_of(places.queue_lines, i));
+    policy.queues.push_back(std::move(queue));
+  }
+  policy.workloads = places.workloads;
+  const NodeTypes& types = state.node_types();
+  // Without any nodes nothing can be said about them.
+  if (types.nodes.size() == 0) return policy;
+  policy.fleet.emplace();
+  for (std::size_t i = 0; i < types.nodes.size(); ++i) policy.fleet->push_back({types.nodes[i], types.counts[i]});
+  return policy;
+}
+
+Result<Policy> read_scenario_policy(const std::string& file_name, std::string_view text) {
+  const Result<Scenario> scenario = parse_scenario(file_name, text);
+  if (!scenario) return scenario.error();
+  State state;
+  ScenarioPlaces places;
+  places.file = file_name;
+  for (const Statement& statement : scenario->statements) {
+    const Event* const event = std::get_if<Event>(&statement.action);
+    if (event == nullptr) continue;
+    places.note(statement.line, *event);
+    const bool declares = std::holds_alternative<RunConfigured>(*event) ||
+                          std::holds_alternative<FlavorAdded>(*event) || std::holds_alternative<QueueAdded>(*event) ||
+                          std::holds_alternative<QueueChanged>(*event) || std::holds_alternative<NodesAdded>(*event);
+    if (!declares) continue;
+    if (const auto refusal = state.refusal(*event)) return Complaints({file_name, statement.line}, *refusal);
+    state.apply(*event);
+  }
+  return policy_of(state, places);
+}
+
+std::string refuted(const ExpectLint& expected, const Policy& policy) {
+  std::vector<PolicyFinding> findings = lint(policy);
+  const std::string at = expected.at ? policy.name_of(*expected.at) : "";
+  if (!at.empty()) {
+    std::erase_if(findings,
+                  [&](const PolicyFinding& each) { return std::ranges::find(each.queues, at) == each.queues.end(); });
+  }
+  // Notes are worth knowing, and nothing to mend.
+  if (!expected.text) {
+    const auto first =
+        std::ranges::find_if(findings, [](const PolicyFinding& each) { return each.severity != Severity::kNote; });
+    return first == findings.end() ? "" : "expected the linter to say nothing, found " + first->to_string();
+  }
+  const std::string wanted = lower_case(*expected.text);
+  const bool said = std::ranges::any_of(findings, [&](const PolicyFinding& each) {
+    return lower_case(each.text() + " [" + each.rule + "]").contains(wanted);
+  });
+  if (said) return "";
+  std::string found = findings.empty() ? "that it says nothing" : "";
+  for (const PolicyFinding& each : findings) found += (found.empty() ? "" : " | ") + each.to_string();
+  return "expected the linter to say " + quote(*expected.text) + (at.empty() ? "" : " of " + at) + ", found " + found;
+}
+
+}  // namespace berth
