@@ -185,6 +185,60 @@ TEST_F(Cli, RunPrintsWaitsAndTheSameCommandPrintsTheSame) {
   EXPECT_EQ(berth_command(words).out, first.out);
 }
 
+TEST_F(Cli, CompareSharesAPoolThreeWays) {
+  const std::string jobs = file("jobs.csv",
+                                "name,queue,submit_s,run_s,gpus\n"
+                                "a,red,0,100,2\nb,red,0,100,2\nc,blue,10,50,2\nd,blue,10,5,3\n");
+  const std::string floors = file("floors.csv", "queue,gpus\nred,2\nblue,2\n");
+  const std::vector<std::string> words{"simulate", "compare", "--jobs", jobs, "--gpus", "4", "--floors", floors};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return berth_command(more);
+  };
+  const Outcome table = with({"--report", path("out")});
+  ASSERT_EQ(table.exit_code, kExitDone) << table.err;
+  EXPECT_NE(
+      table.out.find("3 jobs of 2 queues on 4 GPUs; order fifo, reclaim initial-share, patience 0 s, no checkpoints"),
+      std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("no queue waits longer than in its partition"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("1 job is larger than its queue's partition"), std::string::npos) << table.out;
+  const std::string html = *read_file(path("out/index.html"));
+  for (const char* title : {"Jain index", "GPUs in use", "GPUs waited for", "Jobs that stand apart"}) {
+    EXPECT_NE(html.find(title), std::string::npos) << title;
+  }
+  EXPECT_NE(html.find("berth simulate compare --jobs"), std::string::npos);
+  const Json json = Json::parse(with({"-o", "json", "--checkpoint-every", "4s"}).out);
+  EXPECT_EQ(json["arrangements"]["floors"]["lost_gpu_s"], 4);
+  EXPECT_EQ(json["arrangements"]["partitions"]["evictions"], 0);
+  EXPECT_EQ(json["queues"]["red"]["one line"]["wait_s"]["mean"], 0);
+  EXPECT_EQ(json["waiting_longer_than_in_their_partitions"], Json::array());
+  EXPECT_EQ(json["apart"][0]["largest_gpus"], 3);
+  EXPECT_EQ(json["checkpoint_every_s"], 4);
+  EXPECT_TRUE(with({"-o", "markdown"}).out.find("| queue | floor |") != std::string::npos);
+
+  struct Case {
+    std::vector<std::string> words;
+    std::string complaint;
+  };
+  const Case cases[] = {
+      {{"--patience", "5"}, "--patience: "},
+      {{"--checkpoint-every", "1ms"}, "--checkpoint-every: is too often; write one second or more"},
+      {{"--reclaim", "always"}, "--reclaim: 'always' is not known; write initial-share, final-share or never"},
+      {{"--order", "lifo"}, "did you mean fifo"},
+      {{"--seed", "1..2"}, "--seed: a run has one seed"},
+  };
+  for (const Case& wrong : cases) {
+    const Outcome outcome = with(wrong.words);
+    EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
+    EXPECT_EQ(outcome.out, "") << wrong.complaint;
+    EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
+  }
+  const Outcome no_gpus = berth_command({"simulate", "compare", "--jobs", jobs});
+  EXPECT_EQ(no_gpus.exit_code, kExitBadInput);
+  EXPECT_NE(no_gpus.err.find("--gpus: say how many there are"), std::string::npos) << no_gpus.err;
+}
+
 TEST_F(Cli, AJournalIsReproducedByteForByteAndEveryChangedByteIsFound) {
   const std::string journal = path("run.journal");
   const Outcome run = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text), "--jobs",

@@ -91,6 +91,7 @@ int parse_and_run(int argc, char** argv) {
   simulate.require_subcommand(1);
   add_simulate_fill(simulate, exit_code);
   add_simulate_run(simulate, exit_code);
+  add_simulate_compare(simulate, exit_code);
   add_simulate_table(simulate, exit_code);
   add_demo(app, exit_code);
   add_scenario(app, exit_code);

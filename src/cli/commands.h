@@ -8,6 +8,7 @@
 
 namespace berth {
 
+void add_simulate_compare(CLI::App& simulate, int& exit_code);
 void add_simulate_fill(CLI::App& simulate, int& exit_code);
 void add_simulate_run(CLI::App& simulate, int& exit_code);
 void add_simulate_table(CLI::App& simulate, int& exit_code);

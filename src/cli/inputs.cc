@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cycle/explain.h"
 #include "model/quantity.h"
+#include "sim/door.h"
 #include "sim/files.h"
 #include "sim/readers.h"
 
@@ -28,6 +29,12 @@ Complaints unknown_name(std::string_view option, std::string_view text, const Na
   const std::string_view near = nearest_word(text, names);
   const std::string hint = near.empty() ? "; write one of: " : "; did you mean " + std::string(near) + "? There are: ";
   return Complaints({std::string(option)}, quote(text) + " is not known" + hint + known);
+}
+
+// Only what a file says about the number of processors (SWF's MaxProcs); 0 if it says nothing.
+std::int64_t processors_named_in(const std::string& jobs_file) {
+  const Result<std::string> text = read_file(jobs_file);
+  return text ? swf_max_procs(*text).value_or(0) : 0;
 }
 
 }  // namespace
@@ -102,9 +109,31 @@ Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_
   return trace;
 }
 
-std::int64_t processors_named_in(const std::string& jobs_file) {
-  const Result<std::string> text = read_file(jobs_file);
-  return text ? swf_max_procs(*text).value_or(0) : 0;
+Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
+                                 std::int64_t most) {
+  const auto count = parse_integer(text, least, most);
+  if (!count) return Complaints({option}, count.error());
+  return *count;
+}
+
+Result<Trace> read_trace_of_gpus(const std::string& jobs_file, const std::string& gpus_text,
+                                 const std::string& if_not_said) {
+  Complaints complaints;
+  std::int64_t gpus = processors_named_in(jobs_file);
+  if (!gpus_text.empty()) {
+    const Result<std::int64_t> counted = parse_count("--gpus", gpus_text, 1, kPoolGpusMax);
+    if (counted) gpus = *counted;
+    if (!counted) complaints.add_all(counted.error());
+  } else if (gpus == 0) {
+    complaints.add({"--gpus"}, if_not_said);
+  }
+  Trace trace;
+  Result<std::vector<TraceJob>> jobs = read_jobs_file(jobs_file);
+  if (jobs) trace.jobs = std::move(*jobs);
+  if (!jobs) complaints.add_all(jobs.error());
+  if (!complaints.empty()) return complaints;
+  count_gpus_only(trace, gpus);
+  return trace;
 }
 
 int complain(const Complaints& complaints) {

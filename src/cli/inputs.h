@@ -25,10 +25,14 @@ Result<Order> parse_order(std::string_view text);
 
 // Complaints of both files together.
 Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file);
+// A whole number within the bounds.
+Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
+                                 std::int64_t most);
+// Jobs on a pool of so many GPUs, in which nothing else counts (count_gpus_only). Without a number it is that of processors
+// in an SWF file; where there is none either, `if_not_said` is the complaint.
+Result<Trace> read_trace_of_gpus(const std::string& jobs_file, const std::string& gpus, const std::string& if_not_said);
 // Says on stderr how many jobs of an SWF file were left out, if any were.
 Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file);
-// Only what a file says about the number of processors (SWF's MaxProcs); 0 if it says nothing.
-std::int64_t processors_named_in(const std::string& jobs_file);
 
 // Prints all complaints to stderr; the exit code for bad input.
 int complain(const Complaints& complaints);

@@ -143,8 +143,7 @@ HeatMap waits_over_time(const ClusterRun& run, const Trace& trace) {
         static_cast<std::size_t>((last_submit - run.first_submit).ms / map.bin_ms) + 1);
     for (std::size_t row = 0; row < run.times.size(); ++row) {
       const JobTimes& times = run.times[row];
-      const std::string& name = trace.jobs[row].queue.empty() ? std::string("default") : trace.jobs[row].queue;
-      if (!times.started || name != queue.queue) continue;
+      if (!times.started || queue_name(trace.jobs[row]) != queue.queue) continue;
       auto& [sum_s, count] = sums[static_cast<std::size_t>((times.submit - run.first_submit).ms / map.bin_ms)];
       sum_s += static_cast<double>((times.start - times.submit).ms) / 1000;
       ++count;

@@ -29,13 +29,6 @@ struct Typed {
   SimulationOptions shared{.seeds = "42"};
 };
 
-Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
-                                 std::int64_t most) {
-  const auto count = parse_integer(text, least, most);
-  if (!count) return Complaints({option}, count.error());
-  return *count;
-}
-
 Result<Trace> generated(const Typed& typed, Seed seed) {
   if (!typed.jobs.empty() || !typed.nodes.empty() || !typed.gpus.empty()) {
     return Complaints({"--generate"}, "makes nodes and jobs itself; leave out --jobs, --nodes and --gpus");
@@ -45,29 +38,13 @@ Result<Trace> generated(const Typed& typed, Seed seed) {
   return generate_fleet(typed.fleet.spec(*nodes, seed));
 }
 
-Result<Trace> gpus_only(const Typed& typed) {
-  Complaints complaints;
-  std::int64_t gpus = processors_named_in(typed.jobs);
-  if (!typed.gpus.empty()) {
-    const Result<std::int64_t> counted = parse_count("--gpus", typed.gpus, 1, kPoolGpusMax);
-    if (counted) gpus = *counted;
-    if (!counted) complaints.add_all(counted.error());
-  } else if (gpus == 0) {
-    complaints.add({"--gpus"}, "say on what the jobs run: --nodes FILE, or --gpus N to count GPUs only");
-  }
-  Trace trace;
-  Result<std::vector<TraceJob>> jobs = read_jobs_file(typed.jobs);
-  if (jobs) trace.jobs = std::move(*jobs);
-  if (!jobs) complaints.add_all(jobs.error());
-  if (!complaints.empty()) return complaints;
-  count_gpus_only(trace, gpus);
-  return trace;
-}
-
 Result<Trace> trace_for(const Typed& typed, Seed seed) {
   if (!typed.generate.empty()) return generated(typed, seed);
   if (typed.jobs.empty()) return Complaints({"--jobs"}, "name a file of jobs, or --generate N for a fleet of N nodes");
-  if (typed.nodes.empty()) return gpus_only(typed);
+  if (typed.nodes.empty()) {
+    return read_trace_of_gpus(typed.jobs, typed.gpus,
+                              "say on what the jobs run: --nodes FILE, or --gpus N to count GPUs only");
+  }
   if (!typed.gpus.empty())
     return Complaints({"--gpus"}, "counts GPUs only, without nodes; leave out --nodes or --gpus");
   Result<Trace> trace = read_trace(typed.nodes, typed.jobs);

@@ -1,13 +1,14 @@
 #include "sim/cluster_run.h"
 
 #include <algorithm>
-#include <map>
 #include <queue>
-#include <tuple>
+#include <utility>
 
+#include "base/assert.h"
 #include "base/wide.h"
 #include "cycle/explain.h"
 #include "sim/door.h"
+#include "sim/evenness.h"
 
 namespace berth {
 namespace {
@@ -19,13 +20,14 @@ std::int64_t gpu_milli_of(const TraceJob& job) { return job.pods * job.gpus * st
 // The run of one trace. Workload ids are given in the order of submission, so arrival i is workload i.
 class Simulation {
  public:
-  Simulation(const Trace& trace, const Door& door, Session::Recorder recorder)
-      : trace_(trace), door_(door), session_(std::move(recorder)) {
+  Simulation(const Trace& trace, const RunOptions& options, const Door& door, Session::Recorder recorder)
+      : trace_(trace), options_(options), door_(door), session_(std::move(recorder)) {
     // By (time, row).
     for (std::size_t row = 0; row < trace.jobs.size(); ++row) arrivals_.push_back(row);
     std::stable_sort(arrivals_.begin(), arrivals_.end(),
                      [&](std::size_t a, std::size_t b) { return trace.jobs[a].submit < trace.jobs[b].submit; });
     run_.times.resize(trace.jobs.size());
+    attempts_.resize(trace.jobs.size());
   }
 
   Result<ClusterRun> go(const std::string& source, const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -33,6 +35,7 @@ class Simulation {
     const auto all = static_cast<std::int64_t>(2 * arrivals_.size());
     while (const std::optional<Time> now = next_moment()) {
       count_gpu_time_until(*now);
+      report_checkpoints_until(*now);
       finish_until(*now);
       submit_until(*now);
       pass(*now);
@@ -48,11 +51,19 @@ class Simulation {
   }
 
  private:
-  struct End {
+  // Something that comes due, unless the attempt is over by then.
+  struct Due {
     Time at;
     WorkloadId workload;
+    std::uint32_t attempt = 0;
 
-    friend auto operator<=>(const End&, const End&) = default;
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+  using DueInTime = std::priority_queue<Due, std::vector<Due>, std::greater<>>;
+
+  struct Attempt {
+    std::uint32_t number = 0;
+    Duration kept;  // what the attempts before have done
   };
 
   void open() {
@@ -64,6 +75,7 @@ class Simulation {
     run_.jobs = static_cast<std::int64_t>(trace_.jobs.size());
     run_.nodes = static_cast<std::int64_t>(trace_.nodes.size());
     for (const TraceNode& node : trace_.nodes) run_.gpu_milli += std::int64_t{node.gpus} * kMilliPerGpu;
+    if (!options_.floors_milli.empty()) measure_evenness();
     if (arrivals_.empty()) return;
     run_.first_submit = trace_.jobs[arrivals_.front()].submit;
     last_submit_ = trace_.jobs[arrivals_.back()].submit;
@@ -72,38 +84,78 @@ class Simulation {
     counted_until_ = run_.first_submit;
   }
 
-  std::optional<Time> next_moment() const {
-    std::optional<Time> moment;
-    if (!ends_.empty()) moment = ends_.top().at;
-    if (submitted_ < arrivals_.size()) {
-      const Time submit = trace_.jobs[arrivals_[submitted_]].submit;
-      if (!moment || submit < *moment) moment = submit;
+  void measure_evenness() {
+    std::vector<std::int64_t> floors;
+    std::map<std::string, std::size_t> number;
+    for (const auto& [queue, milli] : options_.floors_milli) {
+      number[queue] = floors.size();
+      floors.push_back(milli);
     }
+    for (const TraceJob& job : trace_.jobs) queue_of_.push_back(number.at(queue_name(job)));
+    evenness_.emplace(std::move(floors), run_.gpu_milli);
+  }
+
+  // Of the next arrival or end, or when somebody's patience ends.
+  std::optional<Time> next_moment() {
+    drop_what_is_over(ends_);
+    while (!patience_ends_.empty() && !is_pending(patience_ends_.top().workload)) patience_ends_.pop();
+    std::optional<Time> moment;
+    const auto consider = [&](Time at) { moment = moment ? std::min(*moment, at) : at; };
+    if (!ends_.empty()) consider(ends_.top().at);
+    if (!patience_ends_.empty()) consider(patience_ends_.top().at);
+    if (submitted_ < arrivals_.size()) consider(trace_.jobs[arrivals_[submitted_]].submit);
     return moment;
   }
 
   const TraceJob& job_of(WorkloadId workload) const { return trace_.jobs[arrivals_[workload.index()]]; }
   JobTimes& times_of(WorkloadId workload) { return run_.times[arrivals_[workload.index()]]; }
+  Attempt& attempt_of(WorkloadId workload) { return attempts_[arrivals_[workload.index()]]; }
+  bool is_pending(WorkloadId id) const { return session_.state().workload(id).phase == Phase::kPending; }
+  void drop_what_is_over(DueInTime& due) {
+    while (!due.empty() && due.top().attempt != attempt_of(due.top().workload).number) due.pop();
+  }
 
   // What is allocated now has been since the moment before.
   void count_gpu_time_until(Time now) {
     const Time counted = std::min(now, last_submit_);
     if (counted > counted_until_) {
+      if (evenness_) evenness_->pass(counted - counted_until_);
       arriving_gpu_ms_ +=
           static_cast<double>(allocated_milli_) / kMilliPerGpu * static_cast<double>((counted - counted_until_).ms);
     }
     counted_until_ = std::max(counted_until_, counted);
   }
 
+  void report_checkpoints_until(Time now) {
+    for (drop_what_is_over(checkpoints_); !checkpoints_.empty() && checkpoints_.top().at <= now;
+         drop_what_is_over(checkpoints_)) {
+      Due due = checkpoints_.top();
+      checkpoints_.pop();
+      session_.apply(CheckpointReported{due.workload, due.at});
+      due.at = due.at + *options_.checkpoint_every;
+      if (due.at < times_of(due.workload).end) checkpoints_.push(due);
+    }
+  }
+
   void finish_until(Time now) {
-    while (!ends_.empty() && ends_.top().at <= now) {
+    for (drop_what_is_over(ends_); !ends_.empty() && ends_.top().at <= now; drop_what_is_over(ends_)) {
       const WorkloadId workload = ends_.top().workload;
       ends_.pop();
+      ++attempt_of(workload).number;
       session_.apply(WorkloadEnded{workload});
-      allocated_milli_ -= gpu_milli_of(job_of(workload));
+      change_held(workload, -gpu_milli_of(job_of(workload)));
       run_.last_end = std::max(run_.last_end, now);
       ++ended_;
     }
+  }
+
+  void change_held(WorkloadId workload, std::int64_t by_milli) {
+    allocated_milli_ += by_milli;
+    if (evenness_) evenness_->holds(queue_of_[arrivals_[workload.index()]], by_milli);
+  }
+  void change_waiting(WorkloadId workload, std::int64_t by_milli) {
+    pending_milli_ += by_milli;
+    if (evenness_) evenness_->waits(queue_of_[arrivals_[workload.index()]], by_milli);
   }
 
   void submit_until(Time now) {
@@ -114,24 +166,52 @@ class Simulation {
       submission.rank = static_cast<std::int64_t>(arrivals_[submitted_]);
       session_.apply(submission);
       run_.times[arrivals_[submitted_]].submit = job.submit;
-      pending_milli_ += gpu_milli_of(job);
+      change_waiting(WorkloadId(submitted_), gpu_milli_of(job));
+      const auto quota = options_.quotas.find(queue_name(job));
+      if (quota == options_.quotas.end() || quota->second.patience == Duration{0}) continue;
+      patience_ends_.push({job.submit + quota->second.patience, WorkloadId(submitted_)});
     }
   }
 
   void pass(Time now) {
     ++run_.cycles;
-    session_.decide(now, [&](const Start& start) {
-      const TraceJob& job = job_of(start.workload);
-      JobTimes& times = times_of(start.workload);
-      times.started = true;
-      times.start = now;
-      times.end = now + job.run;
-      ends_too_late_ = ends_too_late_ || times.end > kTimeMax;
-      ends_.push({times.end, start.workload});
-      allocated_milli_ += gpu_milli_of(job);
-      pending_milli_ -= gpu_milli_of(job);
-      ++run_.decisions;
+    while (!patience_ends_.empty() && patience_ends_.top().at <= now) patience_ends_.pop();
+    session_.decide(now, [&](const Plan& plan) {
+      for (const Eviction& eviction : plan.evictions) evict(eviction, now);
+      for (const Start& started : plan.starts) start(started.workload, now);
     });
+  }
+
+  void start(WorkloadId workload, Time now) {
+    const TraceJob& job = job_of(workload);
+    const Attempt& attempt = attempt_of(workload);
+    JobTimes& times = times_of(workload);
+    times.started = true;
+    times.start = now;
+    times.end = now + (job.run - attempt.kept);
+    ends_too_late_ = ends_too_late_ || times.end > kTimeMax;
+    ends_.push({times.end, workload, attempt.number});
+    change_held(workload, gpu_milli_of(job));
+    change_waiting(workload, -gpu_milli_of(job));
+    ++run_.decisions;
+    if (!options_.checkpoint_every || now + *options_.checkpoint_every >= times.end) return;
+    checkpoints_.push({now + *options_.checkpoint_every, workload, attempt.number});
+  }
+
+  void evict(const Eviction& eviction, Time now) {
+    BERTH_ASSERT(eviction.stop_by <= now);  // a job of a trace has no grace and no budget
+    JobTimes& times = times_of(eviction.workload);
+    Attempt& attempt = attempt_of(eviction.workload);
+    const Duration ran = now - times.start;
+    const std::int64_t period = options_.checkpoint_every ? options_.checkpoint_every->ms : 0;
+    const Duration kept{period == 0 ? 0 : ran.ms - ran.ms % period};
+    attempt.kept = attempt.kept + kept;
+    ++attempt.number;
+    times.lost = times.lost + (ran - kept);
+    times.started = false;
+    ++times.evictions;
+    change_held(eviction.workload, -gpu_milli_of(job_of(eviction.workload)));
+    change_waiting(eviction.workload, gpu_milli_of(job_of(eviction.workload)));
   }
 
   void sample(Time now) {
@@ -155,35 +235,34 @@ class Simulation {
                             .unusable_milli = static_cast<std::int64_t>(unusable / weight),
                             .pending_jobs = static_cast<std::int64_t>(state.pending()),
                             .pending_gpu_milli = pending_milli_,
-                            .running_jobs = static_cast<std::int64_t>(state.running())});
+                            .running_jobs = static_cast<std::int64_t>(state.running()),
+                            .evenness = evenness_ ? evenness_->mean_since() : 1});
   }
 
   void summarise() {
     std::vector<std::int64_t> waits;
     std::vector<std::int64_t> completions;
-    std::map<std::string, std::pair<QueueWaits, std::vector<std::int64_t>>> by_queue;
     double gpu_ms = 0;
     for (std::size_t row = 0; row < trace_.jobs.size(); ++row) {
       const TraceJob& job = trace_.jobs[row];
       const JobTimes& times = run_.times[row];
-      auto& [queue, queue_waits] = by_queue[job.queue.empty() ? "default" : job.queue];
-      ++queue.jobs;
+      run_.evictions += times.evictions;
+      const auto gpus = static_cast<double>(gpu_milli_of(job)) / kMilliPerGpu;
+      gpu_ms += gpus * static_cast<double>(times.lost.ms);
       if (!times.started) {
         ++run_.never_started;
         continue;
       }
-      waits.push_back((times.start - times.submit).ms);
-      queue_waits.push_back(waits.back());
+      waits.push_back(wait_of(job, times).ms);
       completions.push_back((times.end - times.submit).ms);
-      gpu_ms += static_cast<double>(gpu_milli_of(job)) / kMilliPerGpu * static_cast<double>(job.run.ms);
-      queue.gpu_seconds += static_cast<std::int64_t>(Wide{gpu_milli_of(job)} * job.run.ms / (kMilliPerGpu * 1000));
+      gpu_ms += gpus * static_cast<double>(job.run.ms);
     }
     run_.wait = waits_of(std::move(waits));
     run_.completion = waits_of(std::move(completions));
-    for (auto& [name, entry] : by_queue) {
-      entry.first.queue = name;
-      entry.first.waits = waits_of(std::move(entry.second));
-      run_.queues.push_back(std::move(entry.first));
+    run_.queues = waits_by_queue(trace_, run_.times, [](std::size_t) { return true; });
+    for (const QueueWaits& queue : run_.queues) {
+      run_.gpu_seconds += queue.gpu_seconds;
+      run_.lost_gpu_seconds += queue.lost_gpu_seconds;
     }
     const auto percent_of_capacity = [&](double used_gpu_ms, Time until) {
       const double capacity =
@@ -192,6 +271,10 @@ class Simulation {
     };
     run_.utilisation_percent = percent_of_capacity(gpu_ms, run_.last_end);
     run_.arriving_utilisation_percent = percent_of_capacity(arriving_gpu_ms_, last_submit_);
+    if (evenness_) {
+      run_.evenness = evenness_->mean();
+      run_.short_of_floor_gpu_s = evenness_->short_of_floor_gpu_s();
+    }
     explain_who_is_left();
     run_.state_hash = session_.close();
   }
@@ -206,13 +289,19 @@ class Simulation {
   }
 
   const Trace& trace_;
+  const RunOptions& options_;
   const Door& door_;
   Session session_;
   ClusterRun run_;
   std::vector<std::size_t> arrivals_;  // rows of the trace
   std::size_t submitted_ = 0;
   std::size_t ended_ = 0;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<Attempt> attempts_;  // by row
+  DueInTime ends_;
+  DueInTime checkpoints_;
+  DueInTime patience_ends_;            // whatever the attempt
+  std::vector<std::size_t> queue_of_;  // by row, where evenness is measured
+  std::optional<Evenness> evenness_;
   std::int64_t allocated_milli_ = 0;
   std::int64_t pending_milli_ = 0;
   Time last_submit_;
@@ -226,13 +315,42 @@ class Simulation {
 
 }  // namespace
 
+Duration wait_of(const TraceJob& job, const JobTimes& times) { return times.end - times.submit - job.run; }
+
+std::vector<QueueWaits> waits_by_queue(const Trace& trace, const std::vector<JobTimes>& times,
+                                       const std::function<bool(std::size_t)>& include) {
+  std::map<std::string, std::pair<QueueWaits, std::vector<std::int64_t>>> by_queue;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    if (!include(row)) continue;
+    const TraceJob& job = trace.jobs[row];
+    const auto gpu_seconds = [&](Duration run) {
+      return static_cast<std::int64_t>(Wide{gpu_milli_of(job)} * run.ms / (kMilliPerGpu * 1000));
+    };
+    auto& [queue, waits] = by_queue[queue_name(job)];
+    ++queue.jobs;
+    queue.evictions += times[row].evictions;
+    queue.lost_gpu_seconds += gpu_seconds(times[row].lost);
+    if (!times[row].started) continue;
+    waits.push_back(wait_of(job, times[row]).ms);
+    queue.gpu_seconds += gpu_seconds(job.run);
+  }
+  std::vector<QueueWaits> queues;
+  for (auto& [name, entry] : by_queue) {
+    entry.first.queue = name;
+    entry.first.waits = waits_of(std::move(entry.second));
+    queues.push_back(std::move(entry.first));
+  }
+  return queues;
+}
+
 Result<ClusterRun> run_cluster(const Trace& trace, const RunOptions& options, const std::string& source,
                                Session::Recorder recorder,
                                const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  const Result<Door> door =
-      Door::open(trace, {.seed = options.seed, .policy = options.policy, .order = options.order}, source);
+  const Result<Door> door = Door::open(
+      trace, {.seed = options.seed, .policy = options.policy, .order = options.order, .quotas = options.quotas},
+      source);
   if (!door) return door.error();
-  Simulation simulation(trace, *door, std::move(recorder));
+  Simulation simulation(trace, options, *door, std::move(recorder));
   return simulation.go(source, progress);
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,12 @@ struct RunOptions {
   PlacementPolicy policy = PlacementPolicy::kFgd;
   Order order = Order::kFifoSkip;
   Seed seed;
+  // Of every queue of the trace, which then has a line of its own. Empty: one line for all, and nobody takes anything.
+  std::map<std::string, Quota> quotas = {};
+  // GPU thousandths of every queue of the trace, to measure how evenly they get what is due to them; they change nothing.
+  std::map<std::string, std::int64_t> floors_milli = {};
+  // What an evicted job did up to the last full period is kept; none: it starts anew.
+  std::optional<Duration> checkpoint_every = {};
 };
 
 // What the cluster looked like after the pass at one moment.
@@ -30,13 +38,16 @@ struct RunSample {
   std::int64_t pending_jobs = 0;
   std::int64_t pending_gpu_milli = 0;
   std::int64_t running_jobs = 0;
+  double evenness = 1;  // since the sample before
 };
 
 struct JobTimes {
   Time submit;
-  Time start;  // meaningful if started
+  Time start;  // of the last attempt; meaningful if started
   Time end;    // meaningful if ended
   bool started = false;
+  std::int64_t evictions = 0;
+  Duration lost;  // for how long it ran in vain
 };
 
 struct QueueWaits {
@@ -44,7 +55,16 @@ struct QueueWaits {
   std::int64_t jobs = 0;
   std::int64_t gpu_seconds = 0;  // of the jobs that started
   Waits waits;
+  std::int64_t evictions = 0;
+  std::int64_t lost_gpu_seconds = 0;
 };
+
+// From its submission to its end, all that it did not run to a purpose: of a job that was never evicted, from its
+// submission to its start. PRE: it started.
+Duration wait_of(const TraceJob& job, const JobTimes& times);
+// By queue, of the jobs for which include(row) holds.
+std::vector<QueueWaits> waits_by_queue(const Trace& trace, const std::vector<JobTimes>& times,
+                                       const std::function<bool(std::size_t)>& include);
 
 // Why a job never started.
 struct LeftWaiting {
@@ -63,10 +83,15 @@ struct ClusterRun {
   std::vector<LeftWaiting> left_waiting;  // the first kLeftShown of them, in the order of arrival
   std::int64_t cycles = 0;
   std::int64_t decisions = 0;               // starts
-  Waits wait;                               // of jobs that started: from submission to start
+  Waits wait;                               // of jobs that started
   Waits completion;                         // of jobs that started: from submission to end
   double utilisation_percent = 0;           // GPU time given out, of capacity from the first submission to the last end
   double arriving_utilisation_percent = 0;  // the same, from the first submission to the last
+  std::int64_t evictions = 0;
+  std::int64_t gpu_seconds = 0;           // of what was run to a purpose
+  std::int64_t lost_gpu_seconds = 0;      // run in vain
+  double evenness = 1;                    // until the last submission (sim/evenness.h), if floors were given
+  std::int64_t short_of_floor_gpu_s = 0;  // the same
   Time first_submit;
   Time last_end;
   std::vector<QueueWaits> queues;  // by name

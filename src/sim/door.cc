@@ -11,10 +11,6 @@
 namespace berth {
 namespace {
 
-const std::string kDefaultQueue = "default";
-
-const std::string& queue_name(const TraceJob& job) { return job.queue.empty() ? kDefaultQueue : job.queue; }
-
 std::size_t index_in(const auto& sorted, const auto& value) {
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
   BERTH_ASSERT(place != sorted.end() && *place == value);
@@ -167,10 +163,18 @@ Result<Door> Door::open(const Trace& trace, const DoorOptions& options, const st
 std::vector<Event> Door::opening() const {
   std::vector<Event> events{RunConfigured{options_.seed, options_.policy}};
   for (const Flavor& flavor : flavors_) events.push_back(FlavorAdded{flavor});
-  events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order, .quota = taking_nothing()}});
-  for (const std::string& queue : queues_) {
-    events.push_back(
-        QueueAdded{{.name = "cluster/" + queue, .parent = QueueId(0), .order = {}, .quota = taking_nothing()}});
+  if (one_line()) {
+    events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order, .quota = taking_nothing()}});
+    for (const std::string& queue : queues_) {
+      events.push_back(
+          QueueAdded{{.name = "cluster/" + queue, .parent = QueueId(0), .order = {}, .quota = taking_nothing()}});
+    }
+  } else {
+    for (const std::string& queue : queues_) {
+      const auto quota = options_.quotas.find(queue);
+      BERTH_ASSERT(quota != options_.quotas.end());
+      events.push_back(QueueAdded{{.name = queue, .parent = {}, .order = options_.order, .quota = quota->second}});
+    }
   }
   events.push_back(NodesAdded{nodes_});
   return events;
@@ -192,7 +196,7 @@ WorkloadSubmitted Door::submission(const TraceJob& job, Time at) const {
                      .gpu_milli = job.gpu_milli,
                      .flavors = flavors_of(job)};
   WorkloadSubmitted submitted{.name = job.name,
-                              .queue = QueueId(1 + index_in(queues_, queue_name(job))),
+                              .queue = QueueId((one_line() ? 1 : 0) + index_in(queues_, queue_name(job))),
                               .at = at,
                               .declared_run = job.run,
                               .shape = {}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct DoorOptions {
   Seed seed;
   PlacementPolicy policy = PlacementPolicy::kFgd;
   Order order = Order::kFifoSkip;
+  std::map<std::string, Quota> quotas = {};  // of the trace's queues, each of which then has a line of its own
 };
 
 // Most GPUs of such a pool: twice the largest fleet that is planned for.
@@ -30,7 +32,8 @@ void split_large_jobs(Trace& trace);
 // Pods that make up 95 % of the trace's, the most frequent kinds first; as in Weng et al. (USENIX ATC 2023).
 std::vector<TypicalPod> typical_pods(const std::vector<WorkloadSubmitted>& submissions);
 
-// The trace's queues and GPU models, numbered. All queues share one line, so the order holds for the whole cluster.
+// The trace's queues and GPU models, numbered. Without quotas all queues share one line, so the order holds for the whole
+// cluster.
 class Door {
  public:
   // What is wrong with the trace as a whole (no nodes, too many flavors) is complained about here; `source` names it.
@@ -43,10 +46,11 @@ class Door {
 
  private:
   FlavorSet flavors_of(const TraceJob& job) const;
+  bool one_line() const { return options_.quotas.empty(); }
 
   DoorOptions options_;
   std::vector<Flavor> flavors_;
-  std::vector<std::string> queues_;  // sorted; the cluster's own line is queue 0, these follow
+  std::vector<std::string> queues_;  // sorted; the cluster's own line, if there is one, is queue 0, these follow
   std::vector<Node> nodes_;
 };
 

@@ -86,7 +86,8 @@ Result<FillRun> run_fill(const Trace& trace, const FillOptions& options, Seed se
     arrival.at = Time{row * 1000};
     if (!original) arrival.name += "-copy-" + std::to_string(row);
     session.apply(arrival);
-    session.decide(arrival.at, [&](const Start&) { ++run.placed_pods; });
+    session.decide(arrival.at,
+                   [&](const Plan& plan) { run.placed_pods += static_cast<std::int64_t>(plan.starts.size()); });
     arrived_milli += gpu_milli_of(arrival);
     for (std::int64_t percent = run.points.back().demand_percent + 1;
          percent <= options.until_percent && arrived_milli * 100 >= fleet.gpu_milli * percent; ++percent) {

@@ -22,12 +22,12 @@ class Session {
   // PRE: the state does not refuse it.
   void apply(const Event& event);
 
-  // Runs cycles until there is nothing more to try at this moment; visit(start) sees every decision.
+  // Runs cycles until there is nothing more to try at this moment; visit(plan) sees every one that was adopted.
   template <class Visit>
   void decide(Time now, Visit visit) {
     for (bool finished = false; !finished;) {
       const Plan plan = one_cycle(now, Effort::unbounded());
-      for (const Start& start : plan.starts) visit(start);
+      visit(plan);
       finished = plan.finished;
     }
   }

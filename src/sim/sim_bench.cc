@@ -69,7 +69,7 @@ void a_million_jobs_queued(benchmark::State& bench) {
     Session session;
     for (const Event& event : door->opening()) session.apply(event);
     for (const TraceJob& job : trace.jobs) session.apply(door->submission(job, {}));
-    session.decide(Time{}, [](const Start&) {});
+    session.decide(Time{}, [](const Plan&) {});
     bench.counters["pending"] = static_cast<double>(session.state().pending());
   }
   rusage usage{};

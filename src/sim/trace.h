@@ -25,7 +25,7 @@ struct TraceNode {
 // run >= 0; names are unique within a trace.
 struct TraceJob {
   std::string name;
-  std::string queue;  // empty = "default"
+  std::string queue;  // empty = kUnnamedQueue
   std::string user;   // may be empty
   Time submit;        // from the start of the trace
   Duration run;       // how long it will run once started
@@ -36,6 +36,9 @@ struct TraceJob {
   int gpu_milli = 0;                    // of each device; 0 without GPUs
   std::vector<std::string> gpu_models;  // alternatives, any of which will do; empty = any
 };
+
+inline const std::string kUnnamedQueue = "default";
+inline const std::string& queue_name(const TraceJob& job) { return job.queue.empty() ? kUnnamedQueue : job.queue; }
 
 struct Trace {
   std::vector<TraceNode> nodes;
