@@ -195,6 +195,31 @@ TEST(Rights, ByShareEndWithTheEvictionsBefore) {
   }
 }
 
+GpuSet gpus_from(int first, int count) {
+  GpuSet set;
+  for (int i = 0; i < count; ++i) set.add(first + i);
+  return set;
+}
+
+TEST(Rights, ByShareAWorkloadLosesItsRoomOnceBetweenTwoPiecesOfNews) {
+  State state = world({}, {{kB, 16}});
+  const WorkloadId victim(0), first(1), second(2);
+  for (int i = 0; i < 2; ++i) state.apply(submission(QueueId(kA), shape_of(4, {})));
+  const AmountList asked = gpus(4);
+  const Terms terms;
+  const auto taken_by = [&](WorkloadId claimant) {
+    return found_in(victims_of(state, {claimant, QueueId(kA), terms, asked, kNow}));
+  };
+  EXPECT_EQ(taken_by(second), (Found{{0, EvictionRule::kFairShare}}));
+  state.adopt({.now = kNow,
+               .revision = state.revision(),
+               .evictions = {{victim, first, EvictionRule::kFairShare, kNow}},
+               .starts = {{first, 0, {{NodeId(0), gpus_from(0, 4)}}}}});
+  state.adopt({.now = kNow, .revision = state.revision(), .starts = {{victim, 0, {{NodeId(0), gpus_from(16, 16)}}}}});
+  EXPECT_EQ(taken_by(second), Found{}) << "it has found room again";
+  EXPECT_EQ(found_in(victims_in(state, {kA, 4})), (Found{{0, EvictionRule::kFairShare}})) << "somebody has come";
+}
+
 TEST(Rights, WhatABorrowerSetForItselfHoldsUpToTheLendersTime) {
   const auto in_s = [](std::int64_t s) { return kNow + seconds(s); };
   const Quota owner = {.guarantee = gpus(8), .reclaim_within = seconds(60)};

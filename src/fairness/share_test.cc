@@ -118,6 +118,10 @@ TEST(Share, UseOfAFloorIsTheLargestOverResourcesThatHaveOne) {
                                        {{0, {{kGpu, 2}, {kCpu, 10}, {kMemory, 99}}}, {0, {{kOtherGpu, 3}}}});
   EXPECT_TRUE(use_of_floor(ledger, weighing(1, 1), QueueId(0)) == Fraction(5, 12));
   EXPECT_TRUE(use_of_floor(ledger, weighing(1, 3), QueueId(0)) == Fraction(11, 20));
+  const QuotaLedger borrowing =
+      ledger_of({top({.guarantee = {{kGpu, 8}}})}, {{kGpu, 64}}, {{0, {{kGpu, 2}}}, {0, {{kGpu, 9}}}});
+  EXPECT_TRUE(use_of_floor(borrowing, weighing(1, 1), QueueId(0)) == Fraction(11, 8))
+      << "what is borrowed is used, too";
 }
 
 TEST(Share, ComparesExactlyWhatIsAsLargeAsItMayBe) {

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/property_seeds.h"
+#include "base/rng.h"
 #include "model/gpu.h"
 #include "sim/door.h"
 
@@ -162,6 +166,40 @@ TEST(Compare, WhatNoPartitionHoldsStandsApart) {
   EXPECT_EQ(done.with_all->jobs, 4);
   EXPECT_EQ(done.with_all->never_started, 0) << "they borrow, once there is room for them";
   EXPECT_FALSE(compared({jobs[0], jobs[3]}, {}).with_all);
+}
+
+// Queues are numbered by name; the numbers decide nothing either.
+TEST(CompareProperty, NamesOfQueuesDecideNothing) {
+  std::int64_t evictions = 0;
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    std::vector<TraceJob> jobs;
+    for (int i = 0; i < 40; ++i) jobs.push_back(job("", rng.between(0, 60), rng.between(1, 40), 1));
+    for (TraceJob& each : jobs) each.gpus = static_cast<int>(rng.between(1, 3));
+    std::vector<std::size_t> queue_of;
+    for (std::size_t i = 0; i < jobs.size(); ++i) queue_of.push_back(static_cast<std::size_t>(rng.below(3)));
+    const std::int64_t floors[] = {rng.between(0, 4), rng.between(0, 4), rng.between(0, 4)};
+    const CompareOptions options{.order = rng.below(2) == 0 ? Order::kFifo : Order::kFifoSkip,
+                                 .seed = seed,
+                                 .fair_reclaim = static_cast<FairReclaim>(rng.below(3)),
+                                 .patience = seconds(rng.between(0, 5))};
+    const auto named = [&](const std::vector<std::string>& names) {
+      std::vector<TraceJob> renamed = jobs;
+      for (std::size_t i = 0; i < renamed.size(); ++i) renamed[i].queue = names[queue_of[i]];
+      Floors by_name;
+      for (const std::size_t queue : {0u, 1u, 2u}) by_name.push_back({names[queue], floors[queue]});
+      std::ranges::sort(by_name, {}, &QueueFloor::queue);
+      return compare(trace_of(renamed, 12), by_name, options, "jobs").value();
+    };
+    const Comparison one = named({"a", "b", "c"});
+    const Comparison other = named({"z", "m", "d"});
+    for (std::size_t way = 0; way < 3; ++way) {
+      ASSERT_EQ(ends_s(one.ways()[way]->run), ends_s(other.ways()[way]->run)) << one.ways()[way]->name;
+    }
+    evictions += one.shared.run.evictions;
+  }
+  EXPECT_GT(evictions, 100);
 }
 
 }  // namespace

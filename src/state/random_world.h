@@ -76,6 +76,17 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   return shape;
 }
 
+// Whole GPUs of the first two flavors: what a quota gives of them.
+inline AmountList random_amounts(Rng& rng, std::int64_t least) {
+  AmountList amounts;
+  for (const std::size_t flavor : {0u, 1u}) {
+    if (rng.below(2) == 0) {
+      amounts.push_back({Dim(FlavorId(flavor), Resource::kGpu), rng.between(least, 8) * kMilliPerGpu});
+    }
+  }
+  return amounts;
+}
+
 inline std::vector<TypicalPod> random_typical_pods(Rng& rng, std::size_t flavors) {
   std::vector<TypicalPod> pods;
   for (std::int64_t left = rng.between(1, 12); left > 0; --left) {

@@ -1,0 +1,87 @@
+// Every set of victims, said plainly: what claim_room() is compared with. For tests only: nothing that is shipped includes
+// this.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cycle/engine.h"
+#include "fairness/gates.h"
+#include "fairness/rights.h"
+#include "placement/place.h"
+#include "state/trial.h"
+
+namespace berth {
+
+class PlainClaim {
+ public:
+  using Cost = std::tuple<std::size_t, std::int64_t, std::size_t>;  // highest claim, lost work, number
+  using Set = std::vector<std::size_t>;                             // of victims, by claim
+
+  // `only`: of the victims those by this rule.
+  PlainClaim(Engine& engine, const Claimant& claimant, std::optional<EvictionRule> only = std::nullopt)
+      : engine_(engine), claimant_(claimant), victims_(victims_of(engine.state, claimant).takeable) {
+    std::erase_if(victims_, [&](const Victim& each) { return only && each.rule != *only; });
+  }
+
+  const std::vector<Victim>& victims() const { return victims_; }
+
+  std::optional<Cost> cheapest() {
+    std::optional<Cost> best;
+    for (std::uint32_t bits = 1; bits < std::uint32_t{1} << victims_.size(); ++bits) {
+      Set set;
+      for (std::size_t i = 0; i < victims_.size(); ++i) {
+        if (((bits >> i) & 1) != 0) set.push_back(i);
+      }
+      const Cost cost = cost_of(set);
+      if ((!best || cost < *best) && fits_without(set)) best = cost;
+    }
+    return best;
+  }
+
+  // Lower claims come first in the list, so the last of the set is the highest, or as high as any.
+  Cost cost_of(const Set& set) const {
+    const auto same_claim = [&](const Victim& each) { return each.claim == victims_[set.back()].claim; };
+    const auto highest = std::find_if(victims_.begin(), victims_.end(), same_claim) - victims_.begin();
+    std::int64_t lost = 0;
+    for (const std::size_t each : set) lost += victims_[each].lost_gpu_s;
+    return {static_cast<std::size_t>(highest), lost, set.size()};
+  }
+
+  bool fits_without(const Set& set) {
+    State& state = engine_.state;
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    for (const std::size_t each : set) {
+      if (!still_takeable(state, claimant_, victims_[each])) return false;
+      for_each_pod(state, victims_[each].workload, [&](const Pod& pod) {
+        trial.apply({state.request(pod.request), pod.node, pod.gpus, Move::Direction::kGive});
+      });
+      trial.remove(state.workload(victims_[each].workload).unit);
+    }
+    if (quota_refusal(state.quotas(), claimant_.queue, claimant_.terms, claimant_.asked)) return false;
+    const QuotaTree& tree = state.quotas().tree();
+    const std::int32_t own = coverage_of(tree, state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
+    for (const std::size_t each : set) {
+      const bool equal = victims_[each].claim.coverage == own;
+      if (victims_[each].claim.coverage > own || (equal && victims_[each].rule == EvictionRule::kReclaim)) return false;
+    }
+    Rng rng(state.seed(), claimant_.workload.value());
+    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
+    const Start* const start = std::get_if<Start>(&outcome);
+    const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
+    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;  // all of it are GPUs
+  }
+
+ private:
+  Engine& engine_;
+  const Claimant& claimant_;
+  std::vector<Victim> victims_;
+};
+
+}  // namespace berth

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Are the rules tested? Breaks the core in many small ways, one after the other, and asks the tests to notice.
+
+tools/mutants.txt lists what is broken: a line `file PATH`, then pairs of lines, `- ` with a text that stands once in that
+file and `+ ` with what takes its place. A text that is gone, or stands there twice, is an error: the list goes with the code.
+
+The mutants are built in a checkout of their own of what is committed, build/mutants/tree, so that nobody's work is touched.
+What became of each stands in build/mutants/results; a call goes on where the last one stopped, unless the core, its tests,
+the scenarios or the mutant have changed. Ends with 1 if a mutant survived.
+
+usage: ./dev mutants [N]   at most N of those that are left; `./dev mutants 0` only says how things stand
+"""
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HOME = ROOT / "build/mutants"
+TREE = HOME / "tree"
+BUILD = TREE / "build/release"
+RESULTS = HOME / "results"
+LIST = ROOT / "tools/mutants.txt"
+
+# The cheap first. Fewer seeds than in ./dev test: most mutants die in the first hundred.
+TESTS = [
+    ("sim_test", "Scenario*"),
+    ("fairness_test", "*"),
+    ("state_test", "*"),
+    ("cycle_test", "*"),
+]
+SEEDS = "1000"
+TIMEOUT_S = 300  # a mutant that never comes to rest is noticed too
+WATCHED = ["src/base", "src/model", "src/state", "src/fairness", "src/placement", "src/cycle", "src/sim", "scenarios"]
+
+
+def run(command, **options):
+    return subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def read_list():
+    mutants, path, before = [], None, None
+    for number, line in enumerate(LIST.read_text().splitlines(), 1):
+        if line.startswith("file "):
+            path = line[5:].strip()
+        elif line.startswith("- "):
+            before = line[2:]
+        elif line.startswith("+ ") or line == "+":
+            if path is None or before is None:
+                sys.exit(f"{LIST.name}:{number}: a '+' line follows a '-' line, below a 'file' line")
+            mutants.append((number, path, before, line[2:]))
+            before = None
+        elif line and not line.startswith("#"):
+            sys.exit(f"{LIST.name}:{number}: begin the line with 'file ', '- ', '+ ' or '#'")
+    return mutants
+
+
+def complaints(mutants):
+    said = []
+    for number, path, before, after in mutants:
+        text = (TREE / path).read_text() if (TREE / path).exists() else ""
+        if text.count(before) != 1:
+            said.append(f"{LIST.name}:{number}: '{before}' stands {text.count(before)} times in {path}, not once")
+        elif before == after:
+            said.append(f"{LIST.name}:{number}: changes nothing")
+    return said
+
+
+def fresh_tree():
+    """The tree is at the commit that the checkout is at, and unbroken."""
+    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    if not TREE.exists():
+        HOME.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(TREE), commit], cwd=ROOT, check=True)
+    run(["git", "checkout", "--quiet", "--force", "--detach", commit], check=True)
+    return subprocess.check_output(["git", "rev-parse"] + [f"HEAD:{each}" for each in WATCHED], cwd=TREE, text=True)
+
+
+def fate():
+    """What becomes of the tree as it is: each program is linked only if those before it noticed nothing."""
+    environment = dict(os.environ, BERTH_SEEDS=SEEDS)
+    for name, tests in TESTS:
+        built = run(["ninja", "-C", str(BUILD), name])
+        if built.returncode != 0:
+            return "does not build\n" + built.stdout[-3000:]
+        command = [str(BUILD / "tests" / name), "--gtest_brief=1", f"--gtest_filter={tests}"]
+        try:
+            done = run(command, env=environment, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return f"killed by {name} (no end)"
+        if done.returncode != 0:
+            failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+            return f"killed by {name} {failed[0].split()[3]}" if failed else f"killed by {name} (died)"
+    return "SURVIVED"
+
+
+def one(path, before, after):
+    """What becomes of one mutant; the file is put back whatever happens."""
+    file = TREE / path
+    sound = file.read_text()
+    try:
+        file.write_text(sound.replace(before, after))
+        return fate().splitlines()[0]
+    finally:
+        file.write_text(sound)
+
+
+def known_results(digest):
+    if not RESULTS.exists():
+        return {}
+    lines = [line.split("\t") for line in RESULTS.read_text().splitlines()]
+    return {line[1]: line[2] for line in lines if len(line) == 3 and line[0] == digest}
+
+
+def main():
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else sys.maxsize
+    sources = fresh_tree()
+    mutants = read_list()
+    wrong = complaints(mutants)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    digest = hashlib.sha256(sources.encode()).hexdigest()[:16]
+    results = known_results(digest)
+    named = [(f"{path}: {before.strip()} -> {after.strip()}", path, before, after) for _, path, before, after in mutants]
+    left = [each for each in named if each[0] not in results][:wanted]
+    if left:
+        print(f"{len(left)} of {len(named)} mutants to go", flush=True)
+        run(["cmake", "--preset", "release"], check=True)
+        if (unbroken := fate()) != "SURVIVED":
+            sys.exit(f"the unbroken tree: {unbroken}")
+    for name, path, before, after in left:
+        began = time.monotonic()
+        results[name] = one(path, before, after)
+        with RESULTS.open("a") as out:
+            out.write(f"{digest}\t{name}\t{results[name]}\n")
+        print(f"{time.monotonic() - began:5.0f} s  {results[name]:40}  {name}", flush=True)
+    count = lambda begins: sum(results.get(each[0], "").startswith(begins) for each in named)
+    for name, *_ in named:
+        if results.get(name) in ("SURVIVED", "does not build"):
+            print(f"{results[name]}: {name}")
+    print(f"{len(named)} mutants: {count('killed')} killed, {count('SURVIVED')} survived, "
+          f"{count('does not build')} do not build, {sum(each[0] not in results for each in named)} not tried yet")
+    return 1 if count("SURVIVED") + count("does not build") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
