@@ -108,6 +108,70 @@ TEST(CandidateOrder, LinesStandSideBySide) {
       << "a line that is held up holds up no other";
 }
 
+// A queue with two children, and one beside it; 16 GPUs.
+TEST(CandidateOrder, InATreeOfFloors) {
+  constexpr std::size_t kInner = 0, kChild = 1, kSibling = 2, kBeside = 3;
+  const auto floor_of = [](std::int64_t amount) {
+    return Quota{.guarantee = {{Dim(FlavorId(0), Resource::kGpu), amount * kMilliPerGpu}}};
+  };
+  struct InQueue {
+    std::size_t queue;
+    std::int32_t gpus;
+  };
+  struct Case {
+    const char* what;
+    std::vector<Quota> quotas;
+    std::vector<InQueue> runs;
+    std::vector<InQueue> waits;
+    std::size_t first;  // of those that wait
+  };
+  const Case cases[] = {
+      {"inside a child's floor is inside those above, also where a pool fills them",
+       {floor_of(8), floor_of(4), {}, {}},
+       {{kSibling, 8}},
+       {{kBeside, 1}, {kChild, 4}},
+       1},
+      {"what waits at an inner queue itself is outside, though it would fit that one's floor",
+       {floor_of(8), floor_of(4), {}, {}},
+       {{kChild, 2}},
+       {{kInner, 1}, {kChild, 2}},
+       1},
+      {"and has the share of what it holds itself", {{}, {}, {}, {}}, {{kChild, 4}}, {{kChild, 1}, {kInner, 2}}, 1},
+      {"a queue outside its floor has the share of all below it",
+       {{}, {}, {}, {}},
+       {{kChild, 3}, {kSibling, 3}, {kBeside, 4}},
+       {{kChild, 1}, {kBeside, 1}},
+       1},
+      {"what is inside goes first, however much of the floor is used",
+       {{}, {}, {}, floor_of(4)},
+       {{kBeside, 3}},
+       {{kChild, 1}, {kBeside, 1}},
+       1},
+      {"of two inside, who uses less of his floor",
+       {floor_of(4), {}, {}, floor_of(8)},
+       {{kInner, 2}, {kBeside, 3}},
+       {{kInner, 1}, {kBeside, 1}},
+       1},
+  };
+  for (const Case& c : cases) {
+    State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+    const QueueId parents[] = {QueueId(), QueueId(kInner), QueueId(kInner), QueueId()};
+    for (std::size_t i = 0; i < std::size(parents); ++i) {
+      state.apply(QueueAdded{{.name = "queue", .parent = parents[i], .order = Order::kFifo, .quota = c.quotas[i]}});
+    }
+    state.apply(NodesAdded{{{.name = "node", .flavor = FlavorId(0), .gpus = 16}}});
+    int first_free = 0;
+    for (const InQueue& each : c.runs) {
+      GpuSet held;
+      for (int i = 0; i < each.gpus; ++i) held.add(first_free++);
+      state.apply(
+          WorkloadFound{submission(QueueId(each.queue), single_pod(gpus(each.gpus))), {{NodeId(0), held}}, Time{}});
+    }
+    for (const InQueue& each : c.waits) state.apply(submission(QueueId(each.queue), single_pod(gpus(each.gpus))));
+    EXPECT_EQ(tried(state, {}).at(0), c.runs.size() + c.first) << c.what;
+  }
+}
+
 TEST(CandidateOrder, WhoIsKnownToBeBlockedIsNotTriedAndHoldsHisLineAllTheSame) {
   for (const Order order : {Order::kFifo, Order::kFifoSkip}) {
     State state = with_jobs({order}, {{gpus(4, kFirst), 0}, {gpus(1, kFirst), 0}, {gpus(1, kSecond), 0}});
@@ -117,6 +181,24 @@ TEST(CandidateOrder, WhoIsKnownToBeBlockedIsNotTriedAndHoldsHisLineAllTheSame) {
     state.adopt(plan);
     EXPECT_EQ(tried(state, {}), order == Order::kFifo ? (Tried{2}) : (Tried{1, 2}));
   }
+}
+
+TEST(CandidateOrder, WhoWaitsForRoomHoldsAStrictLineAlsoWhereAQuotaIsAskedAgain) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
+  Quota quota = taking_nothing();
+  quota.limit = {{Dim(FlavorId(0), Resource::kGpu), kMilliPerGpu}};
+  state.apply(QueueAdded{{.name = "queue", .parent = {}, .order = Order::kFifo, .quota = std::move(quota)}});
+  for (const std::int64_t cpu_milli : {0, 1, 2}) {
+    PodRequest request = gpus(cpu_milli == 1 ? 2 : 1);
+    request.cpu_milli = cpu_milli;
+    state.apply(submission(QueueId(0), single_pod(request)));
+  }
+  Plan plan;
+  plan.revision = state.revision();
+  plan.blocked.push_back({QueueId(0), ShapeId(0), 1});
+  plan.blocked.push_back({QueueId(0), ShapeId(1), 1, ReasonCode::kQuotaLimit, true});
+  state.adopt(plan);
+  EXPECT_EQ(tried(state, {}), Tried{});
 }
 
 // The rules, said as slowly as they can be: everybody is looked at again after each try.

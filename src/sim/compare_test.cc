@@ -199,7 +199,7 @@ TEST(CompareProperty, NamesOfQueuesDecideNothing) {
     }
     evictions += one.shared.run.evictions;
   }
-  EXPECT_GT(evictions, 100);
+  EXPECT_GE(evictions, static_cast<std::int64_t>(property_seeds(200).size() / 2));
 }
 
 }  // namespace

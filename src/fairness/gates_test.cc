@@ -1,0 +1,144 @@
+#include "fairness/gates.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace berth {
+namespace {
+
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr std::size_t kInner = 0, kFirst = 1, kSecond = 2, kOther = 3;
+
+AmountList gpus(std::int64_t amount) { return {{kGpu, amount}}; }
+
+struct Held {
+  std::size_t queue;
+  std::int64_t gpus;
+};
+
+// A queue with two children, and one beside it; 16 GPUs.
+QuotaLedger ledger_of(const std::vector<Quota>& quotas, const std::vector<Held>& units) {
+  const QueueId parents[] = {QueueId(), QueueId(kInner), QueueId(kInner), QueueId()};
+  std::vector<Queue> queues;
+  for (std::size_t i = 0; i < std::size(parents); ++i) {
+    queues.push_back({.name = "queue", .parent = parents[i], .order = Order::kFifo, .quota = quotas[i]});
+  }
+  AmountsByDim capacity(Dim::count(1));
+  capacity[kGpu.index()] = 16;
+  QuotaLedger ledger;
+  ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity), capacity);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    ledger.add({.workload = WorkloadId(i), .queue = QueueId(units[i].queue), .admitted = {}, .covered_at = {}},
+               gpus(units[i].gpus));
+  }
+  return ledger;
+}
+
+// Up to how many GPUs a queue may have more, and what stands in the way of one more than that.
+TEST(Gates, RefuseWhatIsAboveBoundsOrKeptByOthers) {
+  struct Case {
+    const char* what;
+    std::vector<Quota> quotas;  // of the inner queue, its children, and the one beside
+    std::vector<Held> units;
+    std::size_t queue;
+    std::int64_t most;
+    ReasonCode code;
+  };
+  const auto keeping = [](std::int64_t guarantee, std::int64_t lends) {
+    return Quota{.guarantee = gpus(guarantee), .lending_limit = gpus(lends)};
+  };
+  const Quota none;
+  const Case cases[] = {
+      {"a limit, with what is held",
+       {none, none, none, {.limit = gpus(5)}},
+       {{kOther, 2}},
+       kOther,
+       3,
+       ReasonCode::kQuotaLimit},
+      {"a limit above", {{.limit = gpus(5)}, none, none, none}, {{kSecond, 2}}, kFirst, 3, ReasonCode::kQuotaLimit},
+      {"borrowing counts from the floor",
+       {none, none, none, {.guarantee = gpus(4), .borrowing_limit = gpus(2)}},
+       {{kOther, 1}},
+       kOther,
+       5,
+       ReasonCode::kBorrowingLimit},
+      {"what one keeps of its idle floor",
+       {none, none, none, keeping(8, 3)},
+       {},
+       kFirst,
+       11,
+       ReasonCode::kLendingLimit},
+      {"less what it holds", {none, none, none, keeping(8, 3)}, {{kOther, 2}}, kFirst, 11, ReasonCode::kLendingLimit},
+      {"nothing where it holds more than it keeps",
+       {none, none, none, keeping(8, 3)},
+       {{kOther, 6}},
+       kFirst,
+       10,
+       ReasonCode::kNone},
+      {"what children keep adds up",
+       {none, keeping(4, 0), keeping(4, 1), none},
+       {},
+       kOther,
+       9,
+       ReasonCode::kLendingLimit},
+      {"an inner queue keeps more than its children",
+       {keeping(12, 2), keeping(4, 0), keeping(4, 1), none},
+       {},
+       kOther,
+       6,
+       ReasonCode::kLendingLimit},
+      {"or they keep more than it does",
+       {keeping(12, 8), keeping(4, 0), keeping(4, 1), none},
+       {},
+       kOther,
+       9,
+       ReasonCode::kLendingLimit},
+      {"a child is kept from what its sibling keeps, not from its own",
+       {none, keeping(4, 0), keeping(4, 1), none},
+       {},
+       kFirst,
+       13,
+       ReasonCode::kLendingLimit},
+      {"who is inside his floor is kept from nothing",
+       {none, {.guarantee = gpus(4)}, keeping(6, 0), none},
+       {{kOther, 8}},
+       kFirst,
+       4,
+       ReasonCode::kLendingLimit},
+      {"what is kept may be given out to the last GPU",
+       {none, none, none, keeping(16, 8)},
+       {{kFirst, 3}},
+       kFirst,
+       5,
+       ReasonCode::kLendingLimit},
+  };
+  for (const Case& c : cases) {
+    const QuotaLedger ledger = ledger_of(c.quotas, c.units);
+    const Terms terms;
+    const auto refused = [&](std::int64_t more) { return quota_refusal(ledger, QueueId(c.queue), terms, gpus(more)); };
+    EXPECT_FALSE(refused(c.most)) << c.what;
+    const auto refusal = refused(c.most + 1);
+    EXPECT_EQ(refusal ? refusal->code : ReasonCode::kNone, c.code) << c.what;
+  }
+}
+
+TEST(Gates, WhoInsistsIsInsideAFloorOrNotStarted) {
+  const QuotaLedger ledger = ledger_of({{.guarantee = gpus(8)}, {.guarantee = gpus(2)}, {}, {}}, {{kSecond, 3}});
+  const Terms insisting{.guaranteed_only = true};
+  const auto code = [&](std::size_t queue, std::int64_t more) {
+    const auto refusal = quota_refusal(ledger, QueueId(queue), insisting, gpus(more));
+    return refusal ? refusal->code : ReasonCode::kNone;
+  };
+  EXPECT_EQ(code(kFirst, 2), ReasonCode::kNone);
+  EXPECT_EQ(code(kFirst, 5), ReasonCode::kNone) << "the floor of the queue above will do";
+  EXPECT_EQ(code(kFirst, 6), ReasonCode::kQuotaFloor);
+  EXPECT_EQ(code(kOther, 1), ReasonCode::kQuotaFloor);
+}
+
+}  // namespace
+}  // namespace berth
