@@ -146,6 +146,19 @@ TEST(QuotaLedger, FloorsThatFallUncoverNobodyAndFloorsThatRiseCoverMore) {
   EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kProduct);
 }
 
+TEST(QuotaLedger, OfAPoolWhoseFloorHasFallenOnlyAsMuchGoesAsComes) {
+  QuotaLedger ledger;
+  use_tree(ledger, two_houses(), plenty());
+  const auto ids = add_all(ledger, {{kNlp, gpus(10), kResearch}, {kNlp, gpus(9), kResearch}, {kNlp, gpus(2), kNlp}});
+  AmountsByDim short_by_half = plenty();
+  short_by_half[kGpu.index()] = 16;
+  use_tree(ledger, two_houses(), short_by_half);
+  add_all(ledger, {{kVision, gpus(4), kVision}});
+  EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), kResearch);
+  EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kNowhere);
+  EXPECT_EQ(number_of(ledger.unit(ids[2]).covered_at), kNlp);
+}
+
 TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
   QuotaLedger ledger;
   use_tree(ledger, two_houses(), plenty());
