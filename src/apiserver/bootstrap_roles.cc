@@ -75,6 +75,7 @@ std::vector<Value> view_rules() {
       rule({"batch"}, {"jobs", "jobs/status"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets", "poddisruptionbudgets/status"}, kRead),
       rule({"berth.dev"}, {"workloads", "workloads/status"}, kRead),
+      rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status"}, kRead),
   };
 }
 
@@ -111,6 +112,11 @@ std::vector<Value> scheduler_rules() {
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "get", "list", "patch", "update", "watch"}),
       rule({"berth.dev"}, {"queues", "resourceflavors"}, kRead),
       rule({"berth.dev"}, {"queues/status"}, {"patch", "update"}),
+      rule({"kueue.x-k8s.io"},
+           {"clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloadpriorityclasses"}, kRead),
+      rule({"kueue.x-k8s.io"}, {"clusterqueues/status", "cohorts/status", "localqueues/status"}, {"patch", "update"}),
+      rule({"scheduling.volcano.sh"}, {"queues"}, kRead),
+      rule({"scheduling.volcano.sh"}, {"queues/status"}, {"patch", "update"}),
       rule({"berth.dev"}, {"workloads"}, {"create", "delete", "get", "list", "patch", "update", "watch"}),
       rule({"berth.dev"}, {"workloads/status"}, {"patch", "update"}),
   };

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "apiserver/held_writes.h"
 #include "apiserver/presentation.h"
 #include "manifest/json.h"
@@ -97,7 +97,7 @@ std::optional<ApiError> write_prepared(const ServerParts& parts, const Exchange&
   prepared.warnings.insert(prepared.warnings.end(), request.warnings.begin(), request.warnings.end());
 
   prepared.object.at("metadata").set("resourceVersion", std::to_string(draft.next_revision()));
-  std::string bytes = is_other_view(kind) ? to_json(as_kept(kind, prepared.object)) : to_json(prepared.object);
+  std::string bytes = kind.other_view ? to_json(as_kept(kind, prepared.object)) : to_json(prepared.object);
   prepared.written = bytes;
   if (prepared.removes) {
     draft.erase(prepared.key, std::move(bytes));

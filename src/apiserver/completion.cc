@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "apiserver/decoding.h"
-#include "apiserver/event_views.h"
 #include "apiserver/managed_fields.h"
+#include "apiserver/other_views.h"
+#include "apiserver/policy_warnings.h"
 #include "apiserver/presentation.h"
 
 namespace berth {
@@ -78,8 +79,8 @@ void set_or_erase(Value& object, std::string_view field, const Value* value) {
 // Of kinds that are Berth's own, as of custom resources, /status changes nothing of the metadata. Whose a pod is, is not
 // for those to say who run it.
 Value metadata_with_status(const KindInfo& kind, const Value& before, const Value& object) {
-  Value metadata = kind.berth_own ? before["metadata"] : object["metadata"];
-  if (kind.berth_own) {
+  Value metadata = kind.custom ? before["metadata"] : object["metadata"];
+  if (kind.custom) {
     if (const Value* const managed = object["metadata"].find("managedFields"); managed != nullptr) {
       metadata.set("managedFields", *managed);
     }
@@ -119,6 +120,13 @@ std::optional<ApiError> settle_new_name(const ServerParts& parts, const Exchange
   return std::nullopt;
 }
 
+// Of what somebody says about queues; their statuses say nothing.
+void add_policy_warnings(const ServerParts& parts, const KindInfo& kind, const Value& before, const Value& object,
+                         std::vector<std::string>& warnings) {
+  if (!kind.custom || before["spec"] == object["spec"]) return;
+  for (std::string& warning : policy_warnings(parts.store, kind, object)) warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 std::expected<Prepared, ApiError> complete_new(const ServerParts& parts, const Exchange& exchange,
@@ -150,6 +158,7 @@ std::expected<Prepared, ApiError> complete_new(const ServerParts& parts, const E
   if (!wish.applied) note_write(kind, {}, object, manager_of(parts, exchange, options));
   prepared.warnings.insert(prepared.warnings.end(), request.warnings.begin(), request.warnings.end());
   prepared.key = key_word(kind) + "/" + route.name_space + "/" + name;
+  add_policy_warnings(parts, kind, {}, object, prepared.warnings);
   return prepared;
 }
 
@@ -188,6 +197,7 @@ std::expected<Prepared, ApiError> complete_change(const ServerParts& parts, cons
   object.at("metadata").set("resourceVersion", prepared.before["metadata"]["resourceVersion"]);
   prepared.removes = goes_now(kind, prepared.before, object);
   prepared.unchanged = !prepared.removes && same_content(prepared.before, object);
+  add_policy_warnings(parts, kind, prepared.before, object, prepared.warnings);
   return prepared;
 }
 

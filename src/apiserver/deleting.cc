@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apiserver/decoding.h"
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "apiserver/held_writes.h"
 #include "apiserver/presentation.h"
 #include "apiserver/reading.h"

@@ -139,7 +139,7 @@ void check_finalizers(const KindInfo& kind, const Value& finalizers, std::vector
     foreground = foreground || each.text() == "foregroundDeletion";
     if (!is_qualified_name(each.text())) {
       causes.push_back(invalid_value("metadata.finalizers", each, kQualifiedRule));
-    } else if (!kind.berth_own && each.text().find('/') == std::string_view::npos &&
+    } else if (!kind.custom && each.text().find('/') == std::string_view::npos &&
                std::ranges::find(kStandard, each.text()) == kStandard.end()) {
       causes.push_back(invalid_value("metadata.finalizers[" + std::to_string(i) + "]", each,
                                      "name is neither a standard finalizer name nor is it fully qualified"));

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "base/wording.h"
 #include "manifest/json.h"
 #include "manifest/yaml.h"
@@ -60,7 +60,7 @@ std::optional<Presentation::Form> Presentation::form_of(const MediaRange& range)
 }
 
 bool Presentation::as_kept() const {
-  return form_ == Form::kWhole && encoding_ == Encoding::kJson && !is_other_view(*kind_);
+  return form_ == Form::kWhole && encoding_ == Encoding::kJson && !kind_->other_view;
 }
 
 Value Presentation::item(const Value& kept, Time now) const {

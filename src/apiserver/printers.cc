@@ -264,6 +264,17 @@ Value::List flavor_cells(const Value& flavor, Time now) {
           memory_mib == 0 ? std::string() : std::to_string(memory_mib) + "Mi", age_cell(flavor, now)};
 }
 
+Value::List cluster_queue_cells(const Value& queue, Time) {
+  return {name_cell(queue), Value(either(queue["spec"], "cohortName", "cohort").text()),
+          text_or(queue["spec"]["queueingStrategy"], "BestEffortFIFO"), queue["status"]["pendingWorkloads"].integer(),
+          queue["status"]["admittedWorkloads"].integer()};
+}
+
+Value::List local_queue_cells(const Value& queue, Time) {
+  return {name_cell(queue), Value(queue["spec"]["clusterQueue"].text()), queue["status"]["pendingWorkloads"].integer(),
+          queue["status"]["admittedWorkloads"].integer()};
+}
+
 Value::List workload_cells(const Value& workload, Time now) {
   std::string status = "Pending";
   for (const char* const type : {"Finished", "Evicted", "Admitted"}) {
@@ -321,6 +332,27 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Running", "Workloads that run.", false, "integer"},
          kAge},
         queue_cells}},
+      {"clusterqueues.kueue.x-k8s.io",
+       {{kName,
+         {"Cohort", "The cohort that it belongs to."},
+         {"Strategy", "Whether who does not fit holds up who does.", true},
+         {"Pending Workloads", "Workloads that wait.", false, "integer"},
+         {"Admitted Workloads", "Workloads that run.", true, "integer"}},
+        cluster_queue_cells}},
+      {"localqueues.kueue.x-k8s.io",
+       {{kName,
+         {"ClusterQueue", "Where it leads."},
+         {"Pending Workloads", "Workloads that wait.", false, "integer"},
+         {"Admitted Workloads", "Workloads that run.", false, "integer"}},
+        local_queue_cells}},
+      {"workloadpriorityclasses.kueue.x-k8s.io",
+       {{kName, {"Value", "The priority as a number.", false, "integer"}},
+        [](const Value& object, Time) -> Value::List { return {name_cell(object), object["value"].integer()}; }}},
+      {"queues.scheduling.volcano.sh",
+       {{kName, {"Parent", "The queue above it."}},
+        [](const Value& object, Time) -> Value::List {
+          return {name_cell(object), Value(object["spec"]["parent"].text())};
+        }}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
       {"workloads.berth.dev",

@@ -225,8 +225,8 @@ Count count_pods(const Transaction& transaction, std::string_view name_space) {
 Count count_namespace(const Transaction& transaction, std::string_view name_space) {
   Count count = count_pods(transaction, name_space);
   for (const KindInfo& kind : served_kinds()) {
-    // Events have two names and are counted by the one under which they are kept.
-    if (!kind.namespaced || is_pod_kind(kind) || kind.qualified() == "events.events.k8s.io") continue;
+    // What has two views is counted by the one in which it is kept.
+    if (!kind.namespaced || is_pod_kind(kind) || kind.other_view) continue;
     std::int64_t objects = 0;
     transaction.for_each(object_key(kind.qualified(), name_space, ""), [&](const RecordPtr&) { ++objects; });
     const Quantity amount = *Quantity::parse(std::to_string(objects));

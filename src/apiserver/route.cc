@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 
 namespace berth {
 namespace {

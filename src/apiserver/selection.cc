@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "manifest/value.h"
 
 namespace berth {

@@ -9,6 +9,7 @@
 #include "apiserver/admission.h"
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
+#include "apiserver/policy_warnings.h"
 #include "apiserver/validation.h"
 #include "manifest/canonical_quantity.h"
 #include "manifest/schema.h"
@@ -100,6 +101,12 @@ constexpr Check kChecks[] = {
     {"queues.berth.dev", check_queue},
     {"resourceflavors.berth.dev", check_resource_flavor},
     {"workloads.berth.dev", check_workload},
+    {"clusterqueues.kueue.x-k8s.io", check_policy_object},
+    {"cohorts.kueue.x-k8s.io", check_policy_object},
+    {"localqueues.kueue.x-k8s.io", check_policy_object},
+    {"resourceflavors.kueue.x-k8s.io", check_policy_object},
+    {"workloadpriorityclasses.kueue.x-k8s.io", check_policy_object},
+    {"queues.scheduling.volcano.sh", check_policy_object},
 };
 
 }  // namespace

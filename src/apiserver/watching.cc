@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "apiserver/reading.h"
 #include "apiserver/selection.h"
 #include "apiserver/sight.h"

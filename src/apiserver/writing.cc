@@ -8,7 +8,7 @@
 #include "apiserver/bodies.h"
 #include "apiserver/completion.h"
 #include "apiserver/decoding.h"
-#include "apiserver/event_views.h"
+#include "apiserver/other_views.h"
 #include "apiserver/managed_fields.h"
 #include "apiserver/patches.h"
 #include "apiserver/presentation.h"
@@ -24,14 +24,14 @@ std::optional<PatchKind> patch_kind_of(const KindInfo& kind, std::string_view co
   if (type == "application/json-patch+json") return PatchKind::kJson;
   if (type == "application/merge-patch+json") return PatchKind::kMerge;
   if (type == "application/apply-patch+yaml") return PatchKind::kApply;
-  if (type == "application/strategic-merge-patch+json" && !kind.berth_own) return PatchKind::kStrategic;
+  if (type == "application/strategic-merge-patch+json" && !kind.custom) return PatchKind::kStrategic;
   return std::nullopt;
 }
 
 // kubectl falls back to a merge patch when it reads that a strategic one is not taken.
 ApiError unknown_patch(const KindInfo& kind) {
   std::string types = "application/json-patch+json, application/merge-patch+json, ";
-  if (!kind.berth_own) types += "application/strategic-merge-patch+json, ";
+  if (!kind.custom) types += "application/strategic-merge-patch+json, ";
   return plain_error(415, "UnsupportedMediaType",
                      "the body of the request was in an unknown format - accepted media types include: " + types +
                          "application/apply-patch+yaml");

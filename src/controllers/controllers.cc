@@ -58,7 +58,7 @@ class RunningControllers final : public Controllers {
         means_, {.grace = options.node_grace, .eviction_after = options.eviction_after}, mix64(options.seed + 5)));
     for (const KindInfo& kind : served_kinds()) {
       // Events own nothing, are owned by nothing, and there are many.
-      if (kind.has_verb("watch") && kind.plural != "events") kinds_.push_back(&kind);
+      if (kind.has_verb("watch") && kind.plural != "events" && !kind.other_view) kinds_.push_back(&kind);
     }
     for (const KindInfo* const kind : kinds_) mirrors_.emplace(kind, watch(transport, *kind, options.seed));
     strand_->post([this] { forget(); });

@@ -23,12 +23,12 @@ bool has_our_finalizer(const Value& name_space) {
                              [](const Value& each) { return each.text() == "kubernetes"; });
 }
 
-// The kinds a namespace is full of. Events are one store with two names.
+// The kinds a namespace is full of. What has two views is emptied in one.
 std::vector<const KindInfo*> kinds_to_empty() {
   std::vector<const KindInfo*> kinds;
   for (const KindInfo& kind : served_kinds()) {
     const bool deletable = kind.namespaced && kind.has_verb("deletecollection") && kind.has_verb("list");
-    if (deletable && kind.group != "events.k8s.io") kinds.push_back(&kind);
+    if (deletable && !kind.other_view) kinds.push_back(&kind);
   }
   return kinds;
 }

@@ -47,8 +47,8 @@ KindInfo in_category_all(KindInfo info) {
   return info;
 }
 
-KindInfo own(KindInfo info) {
-  info.berth_own = true;
+KindInfo custom(KindInfo info) {
+  info.custom = true;
   info.has_generation = true;
   info.update_needs_revision = true;
   return info;
@@ -64,7 +64,39 @@ KindInfo namespaces() {
 KindInfo newer_events() {
   KindInfo info = stored("Event", "events", Scope::kNamespaced, {"ev"});
   info.type = &type_named("events.Event");
+  info.other_view = true;
   return info;
+}
+
+// Kueue's and Volcano's kinds have names that Kubernetes and Berth have too. `types` comes before the names of their types.
+KindInfo foreign(const std::string& types, const char* kind, const char* plural, Scope scope, Texts short_names,
+                 Texts subresources) {
+  KindInfo info;
+  info.kind = kind;
+  info.plural = plural;
+  info.singular = info.kind;
+  std::ranges::transform(info.singular, info.singular.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  info.short_names = std::move(short_names);
+  info.namespaced = scope == Scope::kNamespaced;
+  info.verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  info.subresources = std::move(subresources);
+  info.type = &type_named(types + "." + kind);
+  return custom(std::move(info));
+}
+
+// Of LocalQueue Kueue has the short names queue and queues, too, which are Berth's queues here.
+std::vector<KindInfo> kueue_kinds(const std::string& types) {
+  using enum Scope;
+  std::vector<KindInfo> kinds = {
+      foreign(types, "ClusterQueue", "clusterqueues", kCluster, {"cq"}, {"status"}),
+      foreign(types, "Cohort", "cohorts", kCluster, {"co"}, {"status"}),
+      foreign(types, "LocalQueue", "localqueues", kNamespaced, {"lq"}, {"status"}),
+      foreign(types, "ResourceFlavor", "resourceflavors", kCluster, {"rf", "flavor", "flavors"}, {}),
+      foreign(types, "WorkloadPriorityClass", "workloadpriorityclasses", kCluster, {"wpc"}, {}),
+  };
+  for (KindInfo& kind : kinds) kind.other_view = types == "kueue1";
+  return kinds;
 }
 
 struct Group {
@@ -114,15 +146,24 @@ std::vector<Group> access_and_own() {
        {asked("SelfSubjectReview", "selfsubjectreviews", kCluster), asked("TokenReview", "tokenreviews", kCluster)}},
       {"berth.dev",
        "v1alpha1",
-       {own(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
-        own(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
-        own(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
+       {custom(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
+        custom(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
+        custom(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
+  };
+}
+
+// After Berth's own: of two kinds with one name kubectl means the first.
+std::vector<Group> foreign_groups() {
+  return {
+      {"kueue.x-k8s.io", "v1beta2", kueue_kinds("kueue")},
+      {"kueue.x-k8s.io", "v1beta1", kueue_kinds("kueue1")},
+      {"scheduling.volcano.sh", "v1beta1", {foreign("volcano", "Queue", "queues", Scope::kCluster, {"q"}, {"status"})}},
   };
 }
 
 std::vector<KindInfo> all_kinds() {
   std::vector<KindInfo> all;
-  for (auto& groups : {core_and_batch(), access_and_own()}) {
+  for (auto& groups : {core_and_batch(), access_and_own(), foreign_groups()}) {
     for (const Group& group : groups) {
       for (KindInfo info : group.kinds) {
         info.group = group.group;

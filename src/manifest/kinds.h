@@ -23,7 +23,8 @@ struct KindInfo {
   std::vector<std::string> verbs;
   std::vector<std::string> subresources;  // "status", "scale", "binding", "eviction", "log"
   bool has_generation = false;            // metadata.generation counts changes of the spec
-  bool berth_own = false;                 // of group berth.dev: no strategic patches, as for every custom kind
+  bool custom = false;                    // not of Kubernetes itself, as custom resources are: no strategic patches
+  bool other_view = false;                // kept in the form of another row (apiserver/other_views.h)
   bool update_needs_revision = false;     // PUT without metadata.resourceVersion is refused
   const Type* type = nullptr;             // the whole object, with apiVersion, kind, metadata
 

@@ -241,7 +241,7 @@ Value patch_body(const KindInfo& kind) {
   Value content = Value::map();
   for (const char* const type : {"application/apply-patch+yaml", "application/json-patch+json",
                                  "application/merge-patch+json", "application/strategic-merge-patch+json"}) {
-    if (kind.berth_own && std::string_view(type) == "application/strategic-merge-patch+json") continue;
+    if (kind.custom && std::string_view(type) == "application/strategic-merge-patch+json") continue;
     const char* const body = std::string_view(type) == "application/json-patch+json" ? "array" : "object";
     Value schema = Value::map_of({{"type", body}});
     if (std::string_view(body) == "array") schema.set("items", Value::map_of({{"type", "object"}}));

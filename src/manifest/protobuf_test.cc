@@ -183,7 +183,7 @@ TEST(FromProtobuf, PropertyGivesBackTheJsonOfWhatWasEncoded) {
     SCOPED_TRACE(name_of(seed));
     RandomObjects objects(seed);
     for (const Type* const type : all_types()) {
-      if (type->package == "dev.berth.v1alpha1") continue;  // travels as JSON only
+      if (!type->package.starts_with("io.k8s.")) continue;  // travels as JSON only
       const Value object = objects.object(*type);
       const Result<Value> decoded = from_protobuf(*type, encode(*type, object));
       ASSERT_TRUE(decoded.has_value()) << type->name << ": " << decoded.error().to_string();

@@ -211,7 +211,7 @@ class Tables {
 
 const Tables& tables() {
   static const Tables built({kMetaSchema, kPodSchema, kContainerSchema, kVolumeSchema, kPodStatusSchema, kCoreSchema,
-                             kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema});
+                             kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema, kKueueSchema});
   return built;
 }
 

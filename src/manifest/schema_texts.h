@@ -32,5 +32,6 @@ extern const char* const kBatchSchema;
 extern const char* const kPolicySchema;
 extern const char* const kAccessSchema;
 extern const char* const kBerthSchema;
+extern const char* const kKueueSchema;
 
 }  // namespace berth

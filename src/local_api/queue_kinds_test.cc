@@ -1,0 +1,127 @@
+// Kueue's and Volcano's queues as the server keeps and shows them, and what it says when queues are written.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "apiserver/policy_warnings.h"
+#include "local_api/api_answers.h"
+#include "local_api/test_server.h"
+#include "manifest/kinds.h"
+
+namespace berth {
+namespace {
+
+constexpr const char* kOlder = "/apis/kueue.x-k8s.io/v1beta1/";
+constexpr const char* kNewer = "/apis/kueue.x-k8s.io/v1beta2/";
+constexpr const char* kQueues = "/apis/berth.dev/v1alpha1/queues";
+
+std::string kueue(const std::string& version, const std::string& kind, const std::string& name,
+                  const std::string& spec) {
+  return R"({"apiVersion":"kueue.x-k8s.io/)" + version + R"(","kind":")" + kind + R"(","metadata":{"name":")" + name +
+         R"("},"spec":)" + spec + "}";
+}
+
+std::string queue(const std::string& name, const std::string& spec) {
+  return R"({"apiVersion":"berth.dev/v1alpha1","kind":"Queue","metadata":{"name":")" + name + R"("},"spec":)" + spec +
+         "}";
+}
+
+TEST(QueueKinds, KueuesVersionsAreOneStore) {
+  TestServer server;
+  const std::string older =
+      kueue("v1beta1", "ClusterQueue", "a",
+            R"({"cohort":"c","namespaceSelector":{},"admissionChecks":["x"],)"
+            R"("flavorFungibility":{"whenCanBorrow":"Borrow","whenCanPreempt":"TryNextFlavor"}})");
+  const ApiAnswer created = server.call("POST", std::string(kOlder) + "clusterqueues", older);
+  ASSERT_EQ(created.status, 201) << created.body;
+  EXPECT_EQ(object_of(created)["apiVersion"].text(), "kueue.x-k8s.io/v1beta1");
+  EXPECT_EQ(object_of(created)["spec"]["cohort"].text(), "c");
+
+  const Value newer = object_of(server.call("GET", std::string(kNewer) + "clusterqueues/a"));
+  EXPECT_EQ(newer["apiVersion"].text(), "kueue.x-k8s.io/v1beta2");
+  EXPECT_EQ(newer["spec"]["cohortName"].text(), "c");
+  EXPECT_TRUE(newer["spec"]["cohort"].is_null());
+  EXPECT_EQ(newer["spec"]["flavorFungibility"]["whenCanBorrow"].text(), "MayStopSearch");
+  EXPECT_EQ(newer["spec"]["flavorFungibility"]["whenCanPreempt"].text(), "TryNextFlavor");
+  EXPECT_EQ(newer["spec"]["admissionChecksStrategy"]["admissionChecks"].items()[0]["name"].text(), "x");
+
+  ASSERT_EQ(server.call("PATCH", std::string(kNewer) + "clusterqueues/a", R"({"spec":{"cohortName":"d"}})").status,
+            200);
+  ASSERT_EQ(server.call("PATCH", std::string(kNewer) + "clusterqueues/a/status", R"({"status":{"pendingWorkloads":3}})")
+                .status,
+            200);
+  const Value again = object_of(server.call("GET", std::string(kOlder) + "clusterqueues/a"));
+  EXPECT_EQ(again["spec"]["cohort"].text(), "d");
+  EXPECT_EQ(again["spec"]["flavorFungibility"]["whenCanBorrow"].text(), "Borrow");
+  EXPECT_EQ(again["status"]["pendingWorkloads"].integer(), 3);
+  EXPECT_EQ(object_of(server.call("GET", std::string(kOlder) + "clusterqueues"))["items"].items().size(), 1U);
+
+  ASSERT_EQ(server.call("POST", std::string(kOlder) + "cohorts", kueue("v1beta1", "Cohort", "d", R"({"parent":"top"})"))
+                .status,
+            201);
+  EXPECT_EQ(object_of(server.call("GET", std::string(kNewer) + "cohorts/d"))["spec"]["parentName"].text(), "top");
+  EXPECT_EQ(server.call("DELETE", std::string(kOlder) + "clusterqueues/a").status, 200);
+  EXPECT_EQ(server.call("GET", std::string(kNewer) + "clusterqueues/a").status, 404);
+}
+
+TEST(QueueKinds, WhatCannotBeFollowedIsRefused) {
+  TestServer server;
+  struct Case {
+    const char* path;
+    std::string body;
+    const char* says;
+  };
+  constexpr const char* kClusterQueues = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues";
+  const Case cases[] = {
+      {kClusterQueues,
+       kueue("v1beta2", "ClusterQueue", "a",
+             R"({"resourceGroups":[{"coveredResources":["cpu"],"flavors":[]},)"
+             R"({"coveredResources":["cpu"],"flavors":[]}]})"),
+       "spec.resourceGroups[1].coveredResources: Invalid value: \\\"\\\": 'cpu' is covered twice"},
+      {kClusterQueues, kueue("v1beta2", "ClusterQueue", "a", R"({"stopPolicy":"Stop"})"),
+       "spec.stopPolicy: Unsupported value"},
+      {"/apis/scheduling.volcano.sh/v1beta1/queues",
+       R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"a"},"spec":)"
+       R"({"deserved":{"nvidia.com/gpu":"1"},"guarantee":{"resource":{"nvidia.com/gpu":"2"}}}})",
+       "guarantee is more than deserved"},
+  };
+  for (const Case& each : cases) {
+    const ApiAnswer answer = server.call("POST", each.path, each.body);
+    EXPECT_EQ(answer.status, 422) << each.body;
+    EXPECT_TRUE(answer.body.contains(each.says)) << answer.body;
+  }
+}
+
+std::vector<std::string> warnings(TestServer& server, const std::string& body) {
+  const auto object = parse_json(body);
+  return policy_warnings(server.store(), *find_served_kind((*object)["apiVersion"].text(), (*object)["kind"].text()),
+                         *object);
+}
+
+TEST(QueueKinds, TheLinterWarnsWithSightOfTheOtherQueues) {
+  TestServer server;
+  ASSERT_EQ(server.call("POST", kQueues, queue("top", R"({"order":"fifo","guarantee":{"h100":"8"}})")).status, 201);
+  ASSERT_EQ(server.call("POST", kQueues, queue("a", R"({"parent":"top","guarantee":{"h100":"6"}})")).status, 201);
+  EXPECT_TRUE(warnings(server, queue("b", R"({"parent":"top","guarantee":{"h100":"2"}})")).empty());
+  const std::vector<std::string> said = warnings(server, queue("b", R"({"parent":"top","guarantee":{"h100":"4"}})"));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0],
+            "the children of top are promised 10 h100 GPUs, more than its guarantee of 8; give top at least 10, "
+            "or its children less");
+  // What is there already is not counted beside what it becomes.
+  EXPECT_TRUE(warnings(server, queue("a", R"({"parent":"top","guarantee":{"h100":"8"}})")).empty());
+  EXPECT_EQ(warnings(server, queue("c", R"({"guarantee":{"h100":"8"},"limit":{"h100":"4"}})")).size(), 1U);
+  EXPECT_TRUE(warnings(server, queue("c", R"({"parent":"later"})")).empty());
+  const std::vector<std::string> kueues =
+      warnings(server, kueue("v1beta2", "ClusterQueue", "k", R"({"stopPolicy":"HoldAndDrain"})"));
+  ASSERT_EQ(kueues.size(), 3U);
+  EXPECT_TRUE(kueues[0].contains("not scheduled by yet"));
+  EXPECT_EQ(kueues[1],
+            "spec.stopPolicy is not followed: read as Hold: nothing starts, and what runs may end by itself");
+  EXPECT_TRUE(kueues[2].starts_with("k has no namespaceSelector, which selects no namespace at all; write"));
+  EXPECT_TRUE(warnings(server, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})").empty());
+}
+
+}  // namespace
+}  // namespace berth
