@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/other_views.h"
 #include "apiserver/held_writes.h"
+#include "apiserver/other_views.h"
 #include "apiserver/presentation.h"
 #include "manifest/json.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apiserver/decoding.h"
-#include "apiserver/other_views.h"
 #include "apiserver/held_writes.h"
+#include "apiserver/other_views.h"
 #include "apiserver/presentation.h"
 #include "apiserver/reading.h"
 #include "apiserver/selection.h"

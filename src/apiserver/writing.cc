@@ -8,8 +8,8 @@
 #include "apiserver/bodies.h"
 #include "apiserver/completion.h"
 #include "apiserver/decoding.h"
-#include "apiserver/other_views.h"
 #include "apiserver/managed_fields.h"
+#include "apiserver/other_views.h"
 #include "apiserver/patches.h"
 #include "apiserver/presentation.h"
 

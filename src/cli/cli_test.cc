@@ -481,6 +481,7 @@ TEST_F(Cli, LintSaysWhatIsWrongAndFailsOnErrors) {
   const std::string wrong = file("wrong.yaml", queue + "{guarantee: {h100: 24}, limit: {h100: 16}}\n");
   const std::string doubtful = file("doubtful.yaml", queue + "{guarantee: {h100: 8}, lendingLimit: {h100: 9}}\n");
   const std::string fine = file("fine.yaml", queue + "{guarantee: {h100: 16}}\n");
+  const std::string bound = file("bound.yaml", queue + "{limit: {h100: 16}}\n");
   const std::string scenario = file("s.txt", "# Larger than its node.\nnodes n 1 gpus=8\nsubmit w gpus=16\n");
   struct Case {
     std::vector<std::string> words;
@@ -495,6 +496,8 @@ TEST_F(Cli, LintSaysWhatIsWrongAndFailsOnErrors) {
       {{"lint", fine, "--nodes", "1xH100x8"}, 1, "a is promised 16 h100 GPUs, more than the 8 that the nodes have"},
       {{"lint", fine, "--nodes", "2xH100x8"}, 0, "0 errors"},
       {{"lint", fine, "--nodes", "2xH100x8,1xL4x4"}, 0, "1 node with L4 GPUs belongs to no flavor"},
+      {{"lint", fine, "--nodes", "2xL4x8"}, 1, "error: no node has GPUs of the flavor 'h100'; the guarantee of 16"},
+      {{"lint", bound, "--nodes", "2xL4x8"}, 0, "warning: no node has GPUs of the flavor 'h100'; the limit of 16"},
       {{"lint", fine, "--nodes", file("nodes.csv", nodes_text)}, 1, "more than the 8 that the nodes have"},
       {{"lint", scenario}, 1, scenario + ":3: error: no node is large enough for a pod of w (16 GPUs each)"},
       {{"lint", scenario, fine}, 1, "1 error, 0 warnings, 0 notes"},
@@ -514,6 +517,29 @@ TEST_F(Cli, LintSaysWhatIsWrongAndFailsOnErrors) {
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["rule"], "limit-below-guarantee");
   EXPECT_EQ(json[0]["line"], 4);
+}
+
+TEST_F(Cli, PolicyConvertWritesObjectsThatMeanTheSame) {
+  for (const char* const name : {"kueue", "volcano", "quotas"}) {
+    SCOPED_TRACE(name);
+    const std::string path = std::string("examples/policies/") + name + ".yaml";
+    const Outcome converted = berth_command({"policy", "convert", path});
+    EXPECT_EQ(converted.exit_code, 0) << converted.err;
+    const std::string own = file("own.yaml", converted.out);
+    // Names of kinds differ, and amounts stay.
+    const auto rows = [](std::string text) {
+      for (std::size_t at = text.find(" (cohort)"); at != std::string::npos; at = text.find(" (cohort)"))
+        text.erase(at, 9);
+      std::string out;
+      for (const char c : text) {
+        if (c != ' ') out += c;
+      }
+      return out;
+    };
+    EXPECT_EQ(rows(berth_command({"policy", "show", own}).out), rows(berth_command({"policy", "show", path}).out));
+  }
+  const Outcome volcano = berth_command({"policy", "convert", "examples/policies/volcano.yaml"});
+  EXPECT_TRUE(volcano.err.contains("which GPUs the flavor gpu means is not said")) << volcano.err;
 }
 
 TEST_F(Cli, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {

@@ -20,6 +20,7 @@
 #include "policy/assemble.h"
 #include "policy/fleet.h"
 #include "policy/lint.h"
+#include "policy/own_objects.h"
 #include "policy/read_objects.h"
 #include "policy/show.h"
 #include "service/facts.h"
@@ -175,6 +176,28 @@ bool complain_about_errors(const Policy& policy) {
   return any;
 }
 
+// Whatever it was written in, as objects that can be applied here; what is left out goes to stderr.
+int convert_policy(const Typed& typed) {
+  const ReadPolicies read = read_policies(typed.files);
+  if (!read.complaints.empty()) return complain(read.complaints);
+  bool wrong = false;
+  bool first = true;
+  for (const Policy& policy : read.policies) {
+    wrong = complain_about_errors(policy) || wrong;
+    const OwnObjects own = own_objects_of(policy);
+    for (const auto* const list : {&policy.not_followed, &own.left_out}) {
+      for (const NotFollowed& each : *list) {
+        fmt::print(stderr, "{}\n", printable(each.place.to_string() + ": " + each.why));
+      }
+    }
+    for (const Value& object : own.objects) {
+      fmt::print("{}{}", first ? "" : "---\n", facts_to_text(object, OutputFormat::kYaml));
+      first = false;
+    }
+  }
+  return wrong ? kExitBadInput : kExitDone;
+}
+
 int show_policy(const Typed& typed) {
   const auto format = parse_output_format(typed.output);
   if (!format) return complain(format.error());
@@ -236,6 +259,18 @@ int lint_files(const Typed& typed) {
   return print_findings(findings, typed, *format);
 }
 
+void add_policy_convert(CLI::App& policy, int& exit_code) {
+  CLI::App& app = *policy.add_subcommand("convert", "The same policy as objects of Berth's own, to be applied");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
+  app.footer(
+      "Example:\n"
+      "  berth policy convert examples/policies/kueue.yaml | kubectl apply -f -\n"
+      "\n"
+      "What has no place in Berth's objects is told on stderr. Exit code 2 when something cannot be read or followed.");
+  app.callback([typed, &exit_code] { exit_code = guarded([&] { return convert_policy(*typed); }); });
+}
+
 }  // namespace
 
 void add_policy(CLI::App& berth, int& exit_code) {
@@ -253,6 +288,7 @@ void add_policy(CLI::App& berth, int& exit_code) {
       "Exit code 2 when something cannot be read or cannot be followed at all; docs/policies.md says what each field\n"
       "becomes.");
   app.callback([typed, &exit_code] { exit_code = guarded([&] { return show_policy(*typed); }); });
+  add_policy_convert(policy, exit_code);
 }
 
 void add_lint(CLI::App& berth, int& exit_code) {

@@ -16,6 +16,9 @@
 namespace berth {
 namespace {
 
+// Whoever has more levels made a mistake; we go down them by recursion.
+constexpr std::size_t kDepthMax = 100;
+
 // "h100" as the short name of a model.
 const GpuModel* model_named(std::string_view flavor) {
   for (const GpuModel& model : gpu_catalogue()) {
@@ -192,7 +195,10 @@ class Assembly {
     if (const auto known = queue_ids_.find(name_of(part)); known != queue_ids_.end()) return known->second;
     if (!on_the_way.insert(name_of(part)).second) return {};
     QueueId parent;
-    if (!part.parent.empty()) {
+    if (on_the_way.size() > kDepthMax) {
+      find(Severity::kError, "invalid", part.parent_place, part.name, "queues stand more than 100 levels deep",
+           "the tree is cut here", "put them on fewer levels");
+    } else if (!part.parent.empty()) {
       const auto above = by_name_.find(parent_of(part));
       if (above == by_name_.end()) {
         if (whole_ == Whole::kYes) {

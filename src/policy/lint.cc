@@ -133,7 +133,9 @@ class TreeLinter {
       // Closed for its children: told of each child.
       const bool closed = limit.amount == 0 && !own;
       if (limit.amount < promised && !closed) {
-        find(Severity::kError, "limit-below-guarantee", place, {name(queue)},
+        std::vector<std::string> names = own ? std::vector<std::string>() : promised_below(queue, limit.dim).second;
+        names.insert(names.begin(), name(queue));
+        find(Severity::kError, "limit-below-guarantee", place, std::move(names),
              "the limit of " + name(queue) + ", " + text(limit.amount, limit.dim) + ", is below " +
                  (own ? "its guarantee of " : "the guarantees of its children, together ") +
                  number(promised, limit.dim),

@@ -161,7 +161,11 @@ class WorkloadLinter {
         room = found;
       }
     }
-    if (room == 0) {
+    if (room == 0 && !has_flavor_of(too_large->request)) {
+      find(Severity::kError, "never-runs", workload,
+           "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) + ")",
+           "it waits for ever", "name a flavor that nodes have, or add such nodes");
+    } else if (room == 0) {
       find(Severity::kError, "never-runs", workload,
            "no node is large enough for a pod of " + workload.name + pod_text(*too_large), "it waits for ever",
            "ask less of each pod, or another kind of GPU");
@@ -171,6 +175,21 @@ class WorkloadLinter {
                ", and all nodes together hold " + std::to_string(room),
            "it waits for ever", "start fewer pods, or add nodes");
     }
+  }
+
+  bool has_flavor_of(const PodRequest& request) const {
+    if (request.gpus == 0) return true;
+    return std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
+      return !each.node.flavor.is_none() && request.flavors.contains(each.node.flavor);
+    });
+  }
+
+  std::string flavors_text(const PodRequest& request) const {
+    std::string text;
+    for (std::size_t i = 0; i < policy_.flavors.size(); ++i) {
+      if (request.flavors.contains(FlavorId(i))) text += (text.empty() ? "" : ", ") + policy_.name_of(FlavorId(i));
+    }
+    return text;
   }
 
   static std::string pod_text(const PodSet& set) {

@@ -170,6 +170,9 @@ TEST(Kueue, WhoSharesFairlySaysTheConfiguration) {
              "---\napiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n" + each.configuration);
     EXPECT_EQ(queue(policy, "a").queue.quota.fair_reclaim, each.policy) << each.configuration;
   }
+  const Policy never = read(cluster_queue("  preemption: {reclaimWithinCohort: Never}\n") +
+                            "---\napiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {}\n");
+  EXPECT_EQ(queue(never, "a").queue.quota.fair_reclaim, FairReclaim::kNever);
 }
 
 TEST(Kueue, SaysWhoMaySubmit) {
@@ -246,6 +249,7 @@ TEST(Kueue, MistakesAreNamed) {
        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: b}\nspec: {parentName: a}\n",
        "'b' stands below itself"},
   };
+  EXPECT_FALSE(found(flavor(gpu + cpu)).contains("another order"));
   for (const Case& each : cases)
     EXPECT_TRUE(found(each.yaml).contains(each.says)) << each.says << "\n" << found(each.yaml);
 }
@@ -275,6 +279,14 @@ TEST(Volcano, DeservedIsTheFloorAndGuaranteeTheKeptPartOfIt) {
     EXPECT_EQ(amounts(policy, quota.limit), each.limit);
     EXPECT_EQ(ignored(policy), each.ignored);
   }
+}
+
+TEST(Volcano, TheOlderHierarchyIsNotFollowed) {
+  const Policy policy = read(
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+      "metadata: {name: a, annotations: {volcano.sh/hierarchy: root/a}}\nspec: {parent: root}\n");
+  EXPECT_EQ(ignored(policy), "metadata.annotations\n");
+  EXPECT_TRUE(queue(policy, "a").queue.parent.is_none());
 }
 
 TEST(Volcano, MistakesAreNamed) {
@@ -315,6 +327,17 @@ TEST(PriorityClasses, NeverIsNotProtection) {
   EXPECT_TRUE(found(head + "preemptionPolicy: Never\n").contains("note: preemptionPolicy: Never means"));
   EXPECT_TRUE(found(head + "preemptionPolicy: Never\ndescription: Must not be Preempted\n")
                   .contains("warning: preemptionPolicy: Never means"));
+}
+
+TEST(Texts, TreesHaveABoundedDepth) {
+  std::string yaml;
+  for (int i = 0; i < 5000; ++i) {
+    yaml += "---\napiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: q" + std::to_string(i) +
+            "}\nspec: {parent: q" + std::to_string(i + 1) + "}\n";
+  }
+  const Policy policy = read(yaml);
+  EXPECT_EQ(policy.queues.size(), 5000U);
+  EXPECT_TRUE(policy.findings[0].what.contains("more than 100 levels deep"));
 }
 
 TEST(Texts, ListsOtherKindsAndWhatIsNoObject) {

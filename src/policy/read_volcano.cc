@@ -80,6 +80,11 @@ void read_volcano_queue(ObjectReader& reader) {
                      "what a queue borrows is taken back all the same when its owner has work: give it what it "
                      "shall keep as `deserved`");
   }
+  if (!reader.object()["metadata"]["annotations"]["volcano.sh/hierarchy"].is_empty()) {
+    reader.leave_out("metadata.annotations",
+                     "the annotation volcano.sh/hierarchy makes no tree: name the queue above by "
+                     "spec.parent");
+  }
   for (const char* const field : {"priority", "affinity", "extendClusters", "type"}) {
     if (spec.find(field) == nullptr) continue;
     reader.leave_out(std::string("spec.") + field,

@@ -99,9 +99,9 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"expect usage q = h100.memory:1Gi", "expected usage of q h100.memory:1Gi, found h100.memory:0"},
       {"expect fragments 8gpu=1", "expected whole free GPUs for pods of 8: room for 1, found 0"},
       {"lint expect nothing",
-       "expected the linter to say nothing, found s.txt:13: error: no node is large enough for a "
-       "pod of c (1 GPU each); it waits for ever; ask less of each pod"},
-      {"lint expect \"larger\" at=q", "expected the linter to say 'larger' of q, found s.txt:13: error: no node is"},
+       "expected the linter to say nothing, found s.txt:13: error: no node has GPUs of a flavor that "
+       "c accepts (l4); it waits for ever; name a flavor that nodes have"},
+      {"lint expect \"larger\" at=q", "expected the linter to say 'larger' of q, found s.txt:13: error: no node has"},
       {"end b", "expected b running, so that it could end, found it waiting: Capacity, "},
       {"cancel e", "expected e running or waiting, so that it could be cancelled, found it done"},
       {"set workload e priority=1", "expected e running or waiting, so that it could be changed, found it done"},

@@ -1,0 +1,123 @@
+#include "policy/own_objects.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "manifest/queue_spec.h"
+#include "model/gpu.h"
+#include "model/quantity.h"
+
+namespace berth {
+namespace {
+
+Value object_of_kind(const char* kind, const std::string& name, Value spec) {
+  return Value::map_of({{"apiVersion", "berth.dev/v1alpha1"},
+                        {"kind", kind},
+                        {"metadata", Value::map_of({{"name", name}})},
+                        {"spec", std::move(spec)}});
+}
+
+std::string text_of(Duration duration) {
+  return duration.ms % 1000 == 0 ? std::to_string(duration.ms / 1000) + "s" : std::to_string(duration.ms) + "ms";
+}
+
+Value list_of(const std::vector<std::string>& names) {
+  Value list = Value::list();
+  for (const std::string& name : names) list.push_back(name);
+  return list;
+}
+
+class Writer {
+ public:
+  explicit Writer(const Policy& policy) : policy_(policy) {}
+
+  OwnObjects write() {
+    for (const PolicyFlavor& each : policy_.flavors) add_flavor(each);
+    for (const PolicyQueue& each : policy_.queues) {
+      if (!each.cohort) taken_.insert(each.queue.name);
+    }
+    for (const PolicyQueue& each : policy_.queues) {
+      names_.push_back(each.cohort && taken_.contains(each.queue.name) ? each.queue.name + "-cohort" : each.queue.name);
+      add_queue(each);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void add_flavor(const PolicyFlavor& flavor) {
+    const GpuModel* const model = find_gpu_model(flavor.flavor.model);
+    if (model == nullptr || model->name == "gpu") {
+      made_.left_out.push_back({flavor.place, "which GPUs the flavor " + flavor.flavor.name +
+                                                  " means is not said: label its nodes by " +
+                                                  "nvidia.com/gpu.product and name a model"});
+      return;
+    }
+    Value spec = Value::map_of({{"gpuModel", model->short_name}});
+    if (flavor.flavor.weight != 1) spec.set("weight", flavor.flavor.weight);
+    made_.objects.push_back(object_of_kind("ResourceFlavor", flavor.flavor.name, std::move(spec)));
+  }
+
+  void add_queue(const PolicyQueue& queue) {
+    const Quota& quota = queue.queue.quota;
+    const Quota usual;
+    Value spec = Value::map();
+    if (!queue.queue.parent.is_none()) spec.set("parent", names_[queue.queue.parent.index()]);
+    if (queue.queue.order) spec.set("order", name_of(*queue.queue.order));
+    if (queue.queue.held) spec.set("hold", true);
+    add_amounts(queue, AmountKind::kGuarantee, "guarantee", spec);
+    add_amounts(queue, AmountKind::kLimit, "limit", spec);
+    add_amounts(queue, AmountKind::kBorrowingLimit, "borrowingLimit", spec);
+    add_amounts(queue, AmountKind::kLendingLimit, "lendingLimit", spec);
+    if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
+    if (quota.fair_reclaim != usual.fair_reclaim) {
+      spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);
+    }
+    if (quota.preempt != usual.preempt) spec.set("preempt", kPreemptNames[static_cast<std::size_t>(quota.preempt)]);
+    if (quota.reclaim_within != usual.reclaim_within) spec.set("reclaimWithin", text_of(quota.reclaim_within));
+    if (quota.patience != usual.patience) spec.set("patience", text_of(quota.patience));
+    if (quota.min_runtime != usual.min_runtime) spec.set("minRuntime", text_of(quota.min_runtime));
+    add_submitters(queue, spec);
+    made_.objects.push_back(object_of_kind("Queue", names_.back(), std::move(spec)));
+  }
+
+  void add_amounts(const PolicyQueue& queue, AmountKind kind, const char* field, Value& spec) {
+    for (const Amount& each : amounts_of(queue.queue.quota, kind)) {
+      if (each.dim.flavor().is_none()) {
+        made_.left_out.push_back(
+            {queue.place_of(kind, each.dim), "amounts of nodes without GPUs have no name in a Queue"});
+        continue;
+      }
+      const FlavorAmount named{policy_.name_of(each.dim.flavor()), each.dim.resource(), each.amount};
+      spec.at(field).set(name_of(named), format_amount(each.dim.resource(), each.amount));
+    }
+  }
+
+  // A list without anybody in it would mean everybody.
+  void add_submitters(const PolicyQueue& queue, Value& spec) {
+    const Submitters& submitters = queue.submitters;
+    if (submitters.who == Submitters::Who::kEverybody) return;
+    if (submitters.who == Submitters::Who::kNobody) {
+      spec.set("hold", true);
+      made_.left_out.push_back({queue.place, "nobody may submit to it: it is held instead"});
+      return;
+    }
+    Value& into = spec.at("submitters");
+    if (!submitters.namespaces.empty()) into.set("namespaces", list_of(submitters.namespaces));
+    if (!submitters.users.empty()) into.set("users", list_of(submitters.users));
+    if (!submitters.groups.empty()) into.set("groups", list_of(submitters.groups));
+  }
+
+  const Policy& policy_;
+  OwnObjects made_;
+  std::set<std::string> taken_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+OwnObjects own_objects_of(const Policy& policy) { return Writer(policy).write(); }
+
+}  // namespace berth
