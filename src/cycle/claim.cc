@@ -57,7 +57,7 @@ class Search {
   }
 
   std::optional<QuotaRefusal> refusal() const {
-    return quota_refusal(trial_.quotas(), claimant_.queue, claimant_.terms, claimant_.asked);
+    return quota_refusal(trial_.quotas(), claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);
   }
 
   std::variant<Start, Unfit> place() {
@@ -89,7 +89,7 @@ class Search {
       return false;
     }
     const QuotaLedger& quotas = trial_.quotas();
-    return !quota_refusal(quotas, claimant_.queue, claimant_.terms, held) &&
+    return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held) &&
            quotas.would_be_covered_at(claimant_.queue, held) ==
                quotas.would_be_covered_at(claimant_.queue, claimant_.asked);
   }
@@ -244,7 +244,9 @@ class Search {
       before = refused;
       const auto helps = [&](std::size_t each) {
         if (refused->code == ReasonCode::kQuotaFloor) return victims_[each].rule == EvictionRule::kPreempt;
-        const AmountList& held = trial_.quotas().held_by(state_.workload(victims_[each].workload).unit);
+        const UnitId unit = state_.workload(victims_[each].workload).unit;
+        if (refused->code == ReasonCode::kUserLimit && trial_.quotas().unit(unit).user != refused->user) return false;
+        const AmountList& held = trial_.quotas().held_by(unit);
         const bool holds =
             std::any_of(held.begin(), held.end(), [&](const Amount& amount) { return amount.dim == refused->dim; });
         return holds && (refused->code == ReasonCode::kLendingLimit || is_below(victims_[each], refused->queue));

@@ -35,6 +35,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   queue.quota.guarantee = random_amounts(rng, 1);
   if (rng.below(8) == 0) queue.quota.limit = random_amounts(rng, 4);
   if (rng.below(8) == 0) queue.quota.lending_limit = random_amounts(rng, 0);
+  if (rng.below(6) == 0) queue.quota.user_limit = random_amounts(rng, 2);
   queue.quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 3000});
   queue.quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
   return queue;
@@ -65,7 +66,9 @@ void start_if_it_fits(Engine& engine, Rng& rng, WorkloadId id) {
 
 WorkloadId submit(State& state, Rng& rng, std::size_t queues) {
   const WorkloadId id = state.workloads().next_id();
-  state.apply(submission(QueueId(static_cast<std::size_t>(rng.below(queues))), random_gang(rng)));
+  WorkloadSubmitted job = submission(QueueId(static_cast<std::size_t>(rng.below(queues))), random_gang(rng));
+  job.user = one_of(rng, {"ann", "bob"});
+  state.apply(job);
   return id;
 }
 
@@ -122,7 +125,8 @@ void check_claim(Engine& engine, WorkloadId id, Tally& tally) {
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
     const auto outcome = claim_room(state, trial, engine.index, claimant, 0);
     if (const Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
-      EXPECT_FALSE(quota_refusal(state.quotas(), claimant.queue, claimant.terms, asked)) << "its room is vacated now";
+      EXPECT_FALSE(quota_refusal(state.quotas(), claimant.queue, shape.user, claimant.terms, asked))
+          << "its room is vacated now";
       chosen = set_of(plainly, claimed->evictions);
     } else {
       EXPECT_TRUE(state.ledger().same_as(ledger) && state.quotas().same_as(quotas)) << "nothing is left of the search";

@@ -6,21 +6,27 @@
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "fairness/gates.h"
+#include "fairness/standing.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
 
 namespace berth {
 namespace {
 
-// In a strict line: somebody before it who could use the same flavors does not fit, and does.
+// In a strict line: somebody before it who could use the same flavors does not fit, and does. Whom the limit of its user
+// keeps out holds up that user alone.
 bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   if (line.order() != Order::kFifo) return false;
-  const FlavorSet flavors = state.shape(state.workload(id).shape).flavors;
-  const PendingKey key = state.key_of(id);
+  const QueueId queue = state.line_of(state.workload(id).queue);
+  const Shape& own = state.shape(state.workload(id).shape);
+  const Standing standing = standing_of(state, queue, own.user, state.key_of(id));
   bool behind = false;
   line.heads().for_each([&](const Head& head) {
-    const ShapeInLine& shape = line.shapes()[head.shape_index];
-    behind = behind || (shape.blocked() && head.key < key && flavors.meets(state.shape(shape.shape).flavors));
+    const ShapeInLine& entry = line.shapes()[head.shape_index];
+    const Shape& other = state.shape(entry.shape);
+    if (behind || !entry.blocked() || !own.flavors.meets(other.flavors)) return;
+    if (entry.gate == ReasonCode::kUserLimit && other.user != own.user) return;
+    behind = standing_of(state, queue, other.user, head.key) < standing;
   });
   return behind;
 }
@@ -108,7 +114,7 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
 // As things are now: what refused it a while ago may have become another bound, or none.
 std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& shape) {
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const auto refusal = quota_refusal(state.quotas(), queue, shape.terms, asked_by(state, shape, way));
+    const auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
     if (refusal) return quota_text(state, *refusal);
   }
   return "its quotas have changed, it will be tried again";
@@ -174,17 +180,18 @@ Explanation explain(const State& state, WorkloadId id) {
 
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
   if (state.is_kept_aside(id)) return {};
-  const Line& line = *state.lines()[state.line_of(state.workload(id).queue).index()];
-  const PendingKey key = state.key_of(id);
-  std::vector<PendingKey> ahead;
-  for (const ShapeInLine& shape : line.shapes()) {
-    shape.waiting.for_each([&](const PendingKey& other) {
-      if (other < key) ahead.push_back(other);
+  const QueueId queue = state.line_of(state.workload(id).queue);
+  const Standing own = standing_of(state, queue, state.shape(state.workload(id).shape).user, state.key_of(id));
+  std::vector<Standing> ahead;
+  for (const ShapeInLine& shape : state.lines()[queue.index()]->shapes()) {
+    shape.waiting.for_each([&](const PendingKey& key) {
+      const Standing other = standing_of(state, queue, state.shape(shape.shape).user, key);
+      if (other < own) ahead.push_back(other);
     });
   }
   std::sort(ahead.begin(), ahead.end());
   std::vector<WorkloadId> workloads;
-  for (const PendingKey& other : ahead) workloads.push_back(other.workload);
+  for (const Standing& other : ahead) workloads.push_back(other.key.workload);
   return workloads;
 }
 

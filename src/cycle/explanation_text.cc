@@ -204,6 +204,12 @@ std::string quota_text(const State& state, const QuotaRefusal& refusal) {
     return "it asks " + words(refusal.asked) + ", and " + words(refusal.bound) +
            " are free that no queue keeps for itself";
   }
+  if (refusal.code == ReasonCode::kUserLimit) {
+    const std::string& name = state.user_name(refusal.user);
+    return (name.empty() ? "work of " + queue + " that names no user" : "in " + queue + " user " + name) +
+           " may hold " + words(refusal.bound) + " and holds " + words(refusal.used) + ": " + words(refusal.asked) +
+           " more is too much";
+  }
   return queue + " may hold " + words(refusal.bound) +
          (refusal.code == ReasonCode::kBorrowingLimit ? " with what it may borrow" : "") + " and holds " +
          words(refusal.used) + ": " + words(refusal.asked) + " more is too much";

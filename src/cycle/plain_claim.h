@@ -64,7 +64,8 @@ class PlainClaim {
       });
       trial.remove(state.workload(victims_[each].workload).unit);
     }
-    if (quota_refusal(state.quotas(), claimant_.queue, claimant_.terms, claimant_.asked)) return false;
+    const UserId user = state.shape(state.workload(claimant_.workload).shape).user;
+    if (quota_refusal(state.quotas(), claimant_.queue, user, claimant_.terms, claimant_.asked)) return false;
     const QuotaTree& tree = state.quotas().tree();
     const std::int32_t own = coverage_of(tree, state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
     for (const std::size_t each : set) {

@@ -68,7 +68,7 @@ class Attempt {
 
  private:
   std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
-    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.terms, asked)) {
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, asked)) {
       if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
       return std::nullopt;
     }
@@ -85,7 +85,7 @@ class Attempt {
     }
     Start& start = std::get<Start>(outcome);
     // Where the flavor was left open, only now it is known what it would hold.
-    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.terms, held_by(start))) {
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(start))) {
       if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
       cycle_.trial.rollback_to(mark);
       return std::nullopt;
@@ -160,6 +160,7 @@ void decide(Cycle& cycle, Claimed claimed) {
   if (claimed.start.waits) cycle.vacating.waits(state, claimed.start);
   cycle.trial.add({.workload = claimed.start.workload,
                    .queue = workload.queue,
+                   .user = workload.user,
                    .priority = shape.terms.priority,
                    .admitted = cycle.plan.now,
                    .may_be_covered = !shape.terms.best_effort,
@@ -206,9 +207,12 @@ void allocate(Cycle& cycle) {
     }
     const Workload& workload = state.workload(*candidate);
     const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
-    block(cycle, workload, std::get<Refused>(outcome), never);
+    const Refused& why = std::get<Refused>(outcome);
+    block(cycle, workload, why, never);
     if (never) {
       order.passed_over();
+    } else if (why.gate == ReasonCode::kUserLimit) {
+      order.refused_by_its_users_limit();
     } else {
       order.refused();
     }

@@ -15,6 +15,7 @@
 #include "cycle/run_cycle.h"
 #include "fairness/gates.h"
 #include "fairness/measure.h"
+#include "fairness/standing.h"
 #include "state/invariants.h"
 #include "state/random_world.h"
 
@@ -35,6 +36,8 @@ Queue random_queue(Rng& rng, QueueId parent) {
   if (rng.below(6) == 0) quota.limit = random_amounts(rng, 2);
   if (rng.below(6) == 0) quota.lending_limit = random_amounts(rng, 0);
   if (rng.below(6) == 0) quota.borrowing_limit = random_amounts(rng, 0);
+  if (rng.below(6) == 0) quota.user_limit = random_amounts(rng, 2);
+  if (rng.below(4) == 0) quota.users = UserOrder::kFair;
   quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 3000});
   quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
   if (rng.below(4) == 0) quota.preempt = Preempt::kNever;
@@ -219,13 +222,16 @@ class Cluster {
   bool is_first_of_its_line(WorkloadId id) const {
     const State& state = engine_.state;
     const QueueId line = state.line_of(state.workload(id).queue);
+    const auto standing = [&](WorkloadId each) {
+      return standing_of(state, line, state.shape(state.workload(each).shape).user, state.key_of(each));
+    };
     bool first = true;
     if (state.is_kept_aside(id)) return false;
     if (*state.queues()[line.index()].order != Order::kFifo) return true;
     state.workloads().for_each([&](WorkloadId other, const Workload& workload) {
       if (workload.phase != Phase::kPending || state.line_of(workload.queue) != line) return;
       if (state.is_kept_aside(other)) return;
-      first = first && !(state.key_of(other) < state.key_of(id));
+      first = first && !(standing(other) < standing(id));
     });
     return first;
   }
@@ -303,6 +309,7 @@ class Cluster {
     job.name = kind_.name;
     if (kind_.hostile) make_hostile(rng_, job.shape.terms);
     job.at = now_;
+    job.user = one_of(rng_, {"ann", "bob", ""});
     engine_.state.apply(job);
   }
   // Other policies, or another order; held and closed queues are soon released.

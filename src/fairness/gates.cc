@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 namespace berth {
 namespace {
@@ -17,13 +18,20 @@ FlavorId first_flavor(const State& state, const PodRequest& request) {
   return FlavorId(0);
 }
 
-std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
+std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, UserId user,
+                                         const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
   for (; !queue.is_none(); queue = tree.parent(queue)) {
     if (!tree.is_bounded(queue)) continue;
     const auto used = quotas.used(queue);
+    const auto users = tree.counts_users(queue) ? quotas.held_by_user(queue, user) : std::span<const std::int64_t>();
     for (const Amount& each : asked) {
       const std::size_t at = each.dim.index();
+      const std::int64_t held = users.empty() ? 0 : users[at];
+      if (held + each.amount > tree.user_limit(queue)[at]) {
+        return QuotaRefusal{ReasonCode::kUserLimit,     queue, each.dim, each.amount, held,
+                            tree.user_limit(queue)[at], user};
+      }
       const auto refuse = [&](ReasonCode code, std::int64_t bound) {
         return QuotaRefusal{code, queue, each.dim, each.amount, used[at], bound};
       };
@@ -93,12 +101,12 @@ AmountList amounts_held(const State& state, const Shape& shape, const Start& sta
   return amounts_of(sums);
 }
 
-std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked) {
   if (terms.guaranteed_only && quotas.would_be_covered_at(queue, asked).is_none()) {
     return QuotaRefusal{.code = ReasonCode::kQuotaFloor, .queue = queue, .dim = {}};
   }
-  if (auto refusal = above_bounds(quotas, queue, asked)) return refusal;
+  if (auto refusal = above_bounds(quotas, queue, user, asked)) return refusal;
   return kept_by_others(quotas, queue, asked);
 }
 

@@ -18,6 +18,7 @@ struct QuotaRefusal {
   std::int64_t asked = 0;
   std::int64_t used = 0;
   std::int64_t bound = 0;
+  UserId user = {};  // of kUserLimit: whose limit
 
   friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
 };
@@ -29,7 +30,8 @@ AmountList asked_by(const State& state, const Shape& shape, std::size_t way);
 // What it holds in the places that it was given.
 AmountList amounts_held(const State& state, const Shape& shape, const Start& start);
 
-std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+// `user` matters only where users do.
+std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked);
 
 }  // namespace berth

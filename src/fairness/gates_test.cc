@@ -120,7 +120,9 @@ TEST(Gates, RefuseWhatIsAboveBoundsOrKeptByOthers) {
   for (const Case& c : cases) {
     const QuotaLedger ledger = ledger_of(c.quotas, c.units);
     const Terms terms;
-    const auto refused = [&](std::int64_t more) { return quota_refusal(ledger, QueueId(c.queue), terms, gpus(more)); };
+    const auto refused = [&](std::int64_t more) {
+      return quota_refusal(ledger, QueueId(c.queue), UserId(), terms, gpus(more));
+    };
     EXPECT_FALSE(refused(c.most)) << c.what;
     const auto refusal = refused(c.most + 1);
     EXPECT_EQ(refusal ? refusal->code : ReasonCode::kNone, c.code) << c.what;
@@ -131,7 +133,7 @@ TEST(Gates, WhoInsistsIsInsideAFloorOrNotStarted) {
   const QuotaLedger ledger = ledger_of({{.guarantee = gpus(8)}, {.guarantee = gpus(2)}, {}, {}}, {{kSecond, 3}});
   const Terms insisting{.guaranteed_only = true};
   const auto code = [&](std::size_t queue, std::int64_t more) {
-    const auto refusal = quota_refusal(ledger, QueueId(queue), insisting, gpus(more));
+    const auto refusal = quota_refusal(ledger, QueueId(queue), UserId(), insisting, gpus(more));
     return refusal ? refusal->code : ReasonCode::kNone;
   };
   EXPECT_EQ(code(kFirst, 2), ReasonCode::kNone);

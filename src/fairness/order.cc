@@ -1,15 +1,22 @@
 #include "fairness/order.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/assert.h"
 #include "fairness/gates.h"
+#include "fairness/standing.h"
 
 namespace berth {
 namespace {
 
 constexpr auto kLaterKey = [](const auto& a, const auto& b) { return a.key > b.key; };
+constexpr auto kLaterParty = [](const auto& a, const auto& b) {
+  const auto& first = a.heap.front().key;
+  const auto& second = b.heap.front().key;
+  return std::tie(first.lower_first, a.holds, first) > std::tie(second.lower_first, b.holds, second);
+};
 constexpr auto kLaterRank = [](const auto& a, const auto& b) { return a.rank > b.rank; };
 
 template <class Entry, class Later>
@@ -42,7 +49,7 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state_, shape, way);
-    if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.terms, asked)) return true;
+    if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) return true;
     if (rights_.may_take(queue, shape.terms, asked)) return true;
   }
   return false;
@@ -51,14 +58,15 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
 void CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const bool strict = line.order() == Order::kFifo;
   const bool retry = line.gated() > 0 || rights_.any_in(queue);
-  if (strict && !retry && !line.heads().empty()) {
+  const bool fair = is_fair_to_users(state_, queue);
+  if (strict && !retry && !fair && !line.heads().empty()) {
     // Most often a strict line stands still behind its first, and there is nothing to set up.
     const ShapeInLine& first = line.shapes()[line.heads().front().shape_index];
     if (first.blocked() && state_.shape(first.shape).flavors.contains_all(known_)) return;
   }
-  Turn turn{.line = &line, .queue = queue, .heap = {}, .held = {}};
+  std::vector<Entry> entries;
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
-    turn.heap.push_back({shape.waiting.front(), &shape, shape.waiting.begin_cursor(), blocked});
+    entries.push_back({shape.waiting.front(), &shape, shape.waiting.begin_cursor(), blocked});
   };
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& shape = line.shapes()[head.shape_index];
@@ -69,8 +77,9 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
     const bool again = may_be_possible_now(queue, shape);
     if (again || strict) add(shape, !again);
   }
-  if (turn.heap.empty()) return;
-  std::make_heap(turn.heap.begin(), turn.heap.end(), kLaterKey);
+  if (entries.empty()) return;
+  Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .held = {}};
+  add_parties(turn, std::move(entries));
   place(queue).turn = turns_.size();
   turns_.push_back(std::move(turn));
   // The first time that a queue is reached it becomes one of those below its parent.
@@ -82,20 +91,67 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
   }
 }
 
+void CandidateOrder::add_parties(Turn& turn, std::vector<Entry> entries) const {
+  const auto user_of = [&](const Entry& entry) { return state_.shape(entry.shape->shape).user; };
+  const bool one_user =
+      std::ranges::all_of(entries, [&](const Entry& entry) { return user_of(entry) == user_of(entries.front()); });
+  if (!one_user) std::ranges::stable_sort(entries, {}, user_of);
+  for (Entry& entry : entries) {
+    const UserId user = user_of(entry);
+    if (turn.parties.empty() || turn.parties.back().user != user) {
+      turn.parties.push_back({.user = user, .holds = {}, .heap = {}, .held = {}});
+    }
+    turn.parties.back().heap.push_back(std::move(entry));
+  }
+  for (Party& party : turn.parties) std::make_heap(party.heap.begin(), party.heap.end(), kLaterKey);
+}
+
+// By what users hold now.
+void CandidateOrder::arrange(Turn& turn) const {
+  for (Party& party : turn.parties) {
+    if (turn.fair) party.holds = share_of_user(state_.quotas(), state_.flavors(), turn.queue, party.user);
+  }
+  std::make_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
+}
+
+// Whoever is first has been tried. Started: the next of its shape stands in its place, and its user holds more.
+void CandidateOrder::drop_first(Turn& turn, bool has_started) {
+  std::pop_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
+  Party& party = turn.parties.back();
+  Entry entry = party.heap.front();
+  pop(party.heap, kLaterKey);
+  if (has_started) {
+    entry.shape->waiting.advance(entry.at);
+    if (const PendingKey* const following = entry.shape->waiting.at(entry.at)) {
+      entry.key = *following;
+      push(party.heap, entry, kLaterKey);
+    }
+    if (turn.fair) party.holds = share_of_user(state_.quotas(), state_.flavors(), turn.queue, party.user);
+  }
+  if (party.heap.empty()) {
+    turn.parties.pop_back();
+  } else {
+    std::push_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
+  }
+}
+
 void CandidateOrder::drop_the_held(Turn& turn) {
   if (turn.line->order() != Order::kFifo) return;
-  while (!turn.heap.empty()) {
+  while (!turn.parties.empty()) {
     if (turn.held.contains_all(known_) && !turn.held.empty()) {
-      turn.heap.clear();
+      turn.parties.clear();
       return;
     }
-    const Entry& first = turn.heap.front();
+    Party& party = turn.parties.front();
+    const Entry& first = party.heap.front();
+    const FlavorSet flavors = flavors_of(first);
     if (first.blocked) {
-      turn.held = turn.held.united_with(flavors_of(first));
-    } else if (!turn.held.meets(flavors_of(first))) {
+      FlavorSet& held = first.shape->gate == ReasonCode::kUserLimit ? party.held : turn.held;
+      held = held.united_with(flavors);
+    } else if (!turn.held.meets(flavors) && !party.held.meets(flavors)) {
       return;
     }
-    pop(turn.heap, kLaterKey);
+    drop_first(turn, false);
   }
 }
 
@@ -121,33 +177,37 @@ std::optional<WorkloadId> CandidateOrder::next() {
     }
     queue = child;
   }
-  return current_->heap.front().key.workload;
+  return current_->first().key.workload;
 }
 
 void CandidateOrder::started() {
   BERTH_ASSERT(current_ != nullptr);
-  Entry entry = current_->heap.front();
-  pop(current_->heap, kLaterKey);
-  entry.shape->waiting.advance(entry.at);
-  if (const PendingKey* const following = entry.shape->waiting.at(entry.at)) {
-    entry.key = *following;
-    push(current_->heap, entry, kLaterKey);
-  }
+  drop_first(*current_, true);
   moved_on();
 }
 
 void CandidateOrder::refused() {
   BERTH_ASSERT(current_ != nullptr);
   if (current_->line->order() == Order::kFifo) {
-    current_->held = current_->held.united_with(flavors_of(current_->heap.front()));
+    current_->held = current_->held.united_with(flavors_of(current_->first()));
   }
-  pop(current_->heap, kLaterKey);
+  drop_first(*current_, false);
+  moved_on();
+}
+
+void CandidateOrder::refused_by_its_users_limit() {
+  BERTH_ASSERT(current_ != nullptr);
+  if (current_->line->order() == Order::kFifo) {
+    Party& party = current_->parties.front();
+    party.held = party.held.united_with(flavors_of(party.heap.front()));
+  }
+  drop_first(*current_, false);
   moved_on();
 }
 
 void CandidateOrder::passed_over() {
   BERTH_ASSERT(current_ != nullptr);
-  pop(current_->heap, kLaterKey);
+  drop_first(*current_, false);
   moved_on();
 }
 
@@ -169,6 +229,7 @@ void CandidateOrder::moved_on() {
 void CandidateOrder::build(QueueId queue) {
   Place& at = place(queue);
   at.named.clear();
+  if (at.turn) arrange(turns_[*at.turn]);
   for (const QueueId child : at.below) {
     build(child);
     if (auto candidate = named_by(child)) name(queue, child, std::move(*candidate));
@@ -188,8 +249,8 @@ std::optional<CandidateOrder::Candidate> CandidateOrder::named_by(QueueId queue)
 std::optional<CandidateOrder::Candidate> CandidateOrder::named_by_line(std::size_t turn_index) {
   Turn& turn = turns_[turn_index];
   drop_the_held(turn);
-  if (turn.heap.empty()) return std::nullopt;
-  const Entry& first = turn.heap.front();
+  if (turn.parties.empty()) return std::nullopt;
+  const Entry& first = turn.first();
   Candidate candidate{.workload = first.key.workload, .asked = {}};
   if (turns_.size() == 1) return candidate;  // nobody to be compared with
   const Shape& shape = state_.shape(first.shape->shape);

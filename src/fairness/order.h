@@ -28,6 +28,8 @@ class CandidateOrder {
   void started();
   // It did not fit, and so would nobody of its shape. In a strict line, whoever could use the same flavors waits behind.
   void refused();
+  // The same, because its user may hold no more: so only that user's own wait behind it.
+  void refused_by_its_users_limit();
   // It can never run as things are; who stands behind it does not wait for it.
   void passed_over();
 
@@ -42,11 +44,22 @@ class CandidateOrder {
     SortedBlocks<PendingKey>::Cursor at;
     bool blocked = false;  // known not to fit, and not tried again
   };
+  // Those who wait in a line in the name of one user; where users make no difference, all of them. INVARIANT: it has
+  // entries.
+  struct Party {
+    UserId user;
+    Fraction holds;           // what its user holds, where users take turns
+    std::vector<Entry> heap;  // the smallest key on top
+    FlavorSet held;           // by those of a strict line whom the user's limit refused
+  };
   struct Turn {
     const Line* line = nullptr;
     QueueId queue;
-    std::vector<Entry> heap;  // the smallest key on top
-    FlavorSet held;           // by blocked heads of a strict line
+    bool fair = false;           // to its users
+    std::vector<Party> parties;  // a heap, whoever is first on top
+    FlavorSet held;              // by blocked heads of a strict line
+
+    Entry& first() { return parties.front().heap.front(); }
   };
   // Whom a line or a queue names.
   struct Candidate {
@@ -77,6 +90,9 @@ class CandidateOrder {
 
   void add_turn(QueueId queue, const Line& line);
   bool may_be_possible_now(QueueId queue, const ShapeInLine& entry) const;
+  void add_parties(Turn& turn, std::vector<Entry> entries) const;
+  void arrange(Turn& turn) const;
+  void drop_first(Turn& turn, bool has_started);
   void drop_the_held(Turn& turn);
   void moved_on();
   FlavorSet flavors_of(const Entry& entry) const { return state_.shape(entry.shape->shape).flavors; }

@@ -229,11 +229,22 @@ class Plainly {
 
   QueueId line(WorkloadId id) const { return state_.line_of(state_.workload(id).queue); }
   Order order(WorkloadId id) const { return *state_.queues()[line(id).index()].order; }
-  std::tuple<std::int64_t, std::int64_t, std::int64_t, WorkloadId> key(WorkloadId id) const {
-    if (order(id) != Order::kSjf) return {0, 0, 0, id};
+  // How many GPUs run in the line in the name of its user, where users take turns.
+  std::int64_t held_by_user(WorkloadId id) const {
+    if (state_.queues()[line(id).index()].quota.users != UserOrder::kFair) return 0;
+    std::int64_t gpu_milli = 0;
+    state_.workloads().for_each([&](WorkloadId other, const Workload& workload) {
+      const bool counts = has_room(workload.phase) && workload.user == state_.workload(id).user;
+      if (counts && line(other) == line(id)) gpu_milli += state_.shape(workload.shape).gpu_milli;
+    });
+    return gpu_milli;
+  }
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, WorkloadId> key(WorkloadId id) const {
+    const std::int64_t held = held_by_user(id);
+    if (order(id) != Order::kSjf) return {held, 0, 0, 0, id};
     const Workload& workload = state_.workload(id);
     const std::int64_t run = workload.declared_run == kRunNotDeclared ? INT64_MAX : workload.declared_run.ms;
-    return {run, state_.shape(workload.shape).gpu_milli, workload.rank, id};
+    return {held, run, state_.shape(workload.shape).gpu_milli, workload.rank, id};
   }
   FlavorSet flavors(WorkloadId id) const { return state_.shape(state_.workload(id).shape).flavors; }
   bool known_blocked(WorkloadId id) const {
@@ -280,6 +291,26 @@ class Plainly {
   std::vector<WorkloadId> held_;
 };
 
+const char* any_user(Rng& rng) { return one_of(rng, {"ann", "bob", "eve"}); }
+
+// Of half of the clusters the first queue is fair to its users, who hold some of 8 GPUs there. Whether it is.
+bool make_fair(State& state, Rng& rng) {
+  if (rng.below(2) == 0) return false;
+  Queue fair = state.queues()[0];
+  fair.quota = taking_nothing();
+  fair.quota.users = UserOrder::kFair;
+  state.apply(QueueChanged{QueueId(0), fair});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 8}}});
+  for (std::int64_t gpu = rng.between(0, 8); gpu-- > 0;) {
+    WorkloadSubmitted job = submission(QueueId(2 * rng.below(2)), single_pod(gpus(1)));
+    job.user = any_user(rng);
+    GpuSet device;
+    device.add(static_cast<int>(gpu));
+    state.apply(WorkloadFound{job, {{NodeId(0), device}}, Time{}});
+  }
+  return true;
+}
+
 TEST(CandidateOrderProperty, IsWhatThePlainRulesSay) {
   for (const Seed seed : property_seeds(1500)) {
     SCOPED_TRACE(name_of(seed));
@@ -287,12 +318,16 @@ TEST(CandidateOrderProperty, IsWhatThePlainRulesSay) {
     const auto any_order = [&] { return static_cast<Order>(rng.below(3)); };
     State state = new_state(seed, PlacementPolicy::kBestFit, 2, {any_order(), any_order()});
     state.apply(QueueAdded{{"child", QueueId(0), {}}});
+    const bool fair = make_fair(state, rng);
     for (std::int64_t jobs = rng.between(0, 9); jobs > 0; --jobs) {
       const PodRequest request = rng.below(5) == 0 ? PodRequest{.cpu_milli = rng.between(0, 1)}
                                                    : gpus(one_of(rng, {1, 2}), FlavorSet::from_bits(1 + rng.below(3)));
       const Duration run = rng.below(4) == 0 ? kRunNotDeclared : Duration{rng.between(1, 3)};
-      WorkloadSubmitted job = submission(QueueId(static_cast<std::size_t>(rng.below(3))), single_pod(request), run);
+      // Shares, which the plain rules do not know, decide between lines as soon as there are GPUs: then there is one line.
+      const std::size_t queue = fair ? 2 * rng.below(2) : rng.below(3);
+      WorkloadSubmitted job = submission(QueueId(queue), single_pod(request), run);
       job.rank = rng.between(0, 3);
+      job.user = any_user(rng);
       state.apply(job);
     }
     Plan plan;

@@ -81,6 +81,12 @@ Fraction share_of_side(const QuotaLedger& quotas, const std::vector<Flavor>& fla
                        : share_with(quotas, flavors, side.queue, more);
 }
 
+Fraction share_of_user(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, UserId user) {
+  const auto held = quotas.held_by_user(queue, user);
+  if (held.empty()) return {};
+  return share(quotas, flavors, 1000, [&](Dim dim) { return held[dim.index()]; });
+}
+
 Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
   const auto used = quotas.used(queue);
   const auto floor = quotas.tree().floor(queue);

@@ -81,6 +81,10 @@ struct Side {
 };
 Fraction share_of_side(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, Side side, const More& more);
 
+// Of what one user holds at a queue and below it, as of a queue without a floor, with the weight of 1. PRE: users count
+// there.
+Fraction share_of_user(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, UserId user);
+
 // What is held, over the floor: of the resource of which it is most.
 Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue);
 

@@ -229,12 +229,14 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.limit);
   fields(io, quota.borrowing_limit);
   fields(io, quota.lending_limit);
+  fields(io, quota.user_limit);
   io(quota.weight_milli);
   enumerator(io, quota.fair_reclaim, std::size(kFairReclaimNames));
   enumerator(io, quota.preempt, std::size(kPreemptNames));
   fields(io, quota.reclaim_within);
   fields(io, quota.patience);
   fields(io, quota.min_runtime);
+  enumerator(io, quota.users, std::size(kUserOrderNames));
 }
 
 template <class Io>
@@ -353,6 +355,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   io(event.rank);
   fields(io, event.shape.ways);
   fields(io, event.shape.terms);
+  io(event.user);
 }
 
 template <class Io, class Event>

@@ -58,12 +58,14 @@ Quota any_quota(Rng& rng) {
           .limit = any_amounts(rng),
           .borrowing_limit = any_amounts(rng),
           .lending_limit = any_amounts(rng),
+          .user_limit = any_amounts(rng),
           .weight_milli = any<std::int64_t>(rng),
           .fair_reclaim = static_cast<FairReclaim>(rng.below(std::size(kFairReclaimNames))),
           .preempt = static_cast<Preempt>(rng.below(std::size(kPreemptNames))),
           .reclaim_within = Duration{any<std::int64_t>(rng)},
           .patience = Duration{any<std::int64_t>(rng)},
-          .min_runtime = Duration{any<std::int64_t>(rng)}};
+          .min_runtime = Duration{any<std::int64_t>(rng)},
+          .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames)))};
 }
 
 Queue any_queue(Rng& rng) {
@@ -75,6 +77,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
   WorkloadSubmitted submitted{any_text(rng), any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, {}, 0, {}};
   submitted.declared_run = Duration{any<std::int64_t>(rng)};
   submitted.rank = any<std::int64_t>(rng);
+  submitted.user = any_text(rng);
   submitted.shape.terms = {any<std::int32_t>(rng),
                            any<bool>(rng),
                            any<bool>(rng),
@@ -200,6 +203,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->at, again.at);
     ASSERT_EQ(job->declared_run, again.declared_run);
     ASSERT_EQ(job->rank, again.rank);
+    ASSERT_EQ(job->user, again.user);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);

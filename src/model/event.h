@@ -64,6 +64,7 @@ struct WorkloadSubmitted {
   Duration declared_run = kRunNotDeclared;
   std::int64_t rank = 0;  // where order sjf finds nothing else to tell two apart, the smaller goes first: a trace's row
   WorkloadShape shape;
+  std::string user = {};  // who submitted it; whoever is not named is one user like another
 };
 
 // All its pods ended by themselves.

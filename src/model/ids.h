@@ -12,6 +12,7 @@ using RequestId = Id<struct RequestTag>;    // distinct pod requests
 using ShapeId = Id<struct ShapeTag>;        // distinct workload shapes: identical ones are tried once
 using WorkloadId = Id<struct WorkloadTag>;  // in the order of submission; never used again
 using PodId = Id<struct PodTag>;            // running pods
+using UserId = Id<struct UserTag>;          // people, in the order in which they first submitted
 using UnitId = Id<struct UnitTag>;          // what counts against quotas as one: running workloads
 
 }  // namespace berth

@@ -21,13 +21,16 @@ std::optional<FairReclaim> find_fair_reclaim(std::string_view name) {
 
 std::optional<Preempt> find_preempt(std::string_view name) { return find_in<Preempt>(kPreemptNames, name); }
 
+std::optional<UserOrder> find_user_order(std::string_view name) { return find_in<UserOrder>(kUserOrderNames, name); }
+
 void Quota::add_to(Hasher& hasher) const {
-  for (const AmountList* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit}) {
+  for (const AmountList* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit, &user_limit}) {
     hasher.add(std::uint64_t{amounts->size()});
     for (const Amount& each : *amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   }
   hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms);
+  hasher.add(static_cast<std::uint64_t>(users));
 }
 
 }  // namespace berth

@@ -26,25 +26,39 @@ enum class Preempt : std::uint8_t { kLowerPriority, kNever };
 inline constexpr std::string_view kPreemptNames[] = {"lower-priority", "never"};
 std::optional<Preempt> find_preempt(std::string_view name);
 
+// Whether the users of a queue take turns in its line.
+enum class UserOrder : std::uint8_t {
+  kNone,  // who somebody is decides nothing
+  kFair,  // among equal priorities whoever holds least goes first
+};
+inline constexpr std::string_view kUserOrderNames[] = {"none", "fair"};
+std::optional<UserOrder> find_user_order(std::string_view name);
+
 inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 
-// Of the four lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows, and lends all.
+// Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
+// lends all.
 struct Quota {
   AmountList guarantee = {};
   AmountList limit = {};
   AmountList borrowing_limit = {};
   AmountList lending_limit = {};
+  AmountList user_limit = {};        // of each user
   std::int64_t weight_milli = 1000;  // 1..kWeightMilliMax
   FairReclaim fair_reclaim = FairReclaim::kInitialShare;
   Preempt preempt = Preempt::kLowerPriority;
   Duration reclaim_within{60'000};  // how long a borrower's protections hold against this queue
   Duration patience{0};             // how long its work waits before it takes
   Duration min_runtime{0};          // of its work: not taken before, inside the floor
+  UserOrder users = UserOrder::kNone;
 
   void add_to(Hasher& hasher) const;
   bool has_amounts() const {
-    return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty();
+    return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty() ||
+           !user_limit.empty();
   }
+  // Who somebody is makes a difference.
+  bool looks_at_users() const { return !user_limit.empty() || users == UserOrder::kFair; }
   friend bool operator==(const Quota&, const Quota&) = default;
 };
 

@@ -23,18 +23,20 @@ enum class ReasonCode : std::uint8_t {
   kPatience,          // it had a right to the room of others, and its queue waits a while before it takes
   kQueueHeld,         // nothing of its queue starts for now
   kQueueClosed,       // it came after its queue was closed
+  kUserLimit,         // its user would hold more than one user may
 };
 
-inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed"};
+inline constexpr std::string_view kReasonNames[] = {"None",           "GpuType",      "Invalid",          "Capacity",
+                                                    "Fragmented",     "Behind",       "QuotaFloor",       "QuotaLimit",
+                                                    "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",
+                                                    "QueueHeld",      "QueueClosed",  "UserLimit"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
 // A gate of its queue's refused it, so that room alone does not help.
 constexpr bool is_quota_gate(ReasonCode code) {
   return code == ReasonCode::kQuotaFloor || code == ReasonCode::kQuotaLimit || code == ReasonCode::kBorrowingLimit ||
-         code == ReasonCode::kLendingLimit;
+         code == ReasonCode::kLendingLimit || code == ReasonCode::kUserLimit;
 }
 
 // It can never run on the nodes that exist, whatever ends.

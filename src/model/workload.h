@@ -98,6 +98,7 @@ inline constexpr Duration kUnreportedWorkMax{4 * 3'600'000};
 struct Workload {
   ShapeId shape;
   QueueId queue;
+  UserId user;
   Time submitted;
   Duration declared_run = kRunNotDeclared;
   std::int64_t rank = 0;   // as it was submitted with

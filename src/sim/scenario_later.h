@@ -31,7 +31,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"nodes", "nvlink_domain", "NVLink domains"},
     {"queue", "half_life", "decayed usage"},
     {"queue", "budget", "budgets"},
-    {"queue", "user_limit", "limits of one user"},
     {"queue", "dedicated", "nodes of one queue alone"},
     {"submit", "max", "elastic workloads"},
     {"submit", "latency", "latency classes"},
@@ -46,7 +45,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"submit", "after", "dependencies"},
     {"submit", "after_ok", "dependencies"},
     {"submit", "begin", "a time not to start before"},
-    {"submit", "user", "who may submit, and limits of one user"},
     {"submit", "namespace", "who may submit, and quotas of a namespace"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
@@ -66,19 +64,10 @@ constexpr const LaterWord* find_later_word(std::string_view statement, std::stri
 
 // Codes of the closed list of reasons that nothing in this version leads to.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare",      "Priority",
-    "Budget",         "UserLimit",
-    "NamespaceQuota", "NotAllowed",
-    "Dependency",     "NotBefore",
-    "Calendar",       "Reserved",
-    "Topology",       "SliceGeometry",
-    "NodeSelector",   "Taint",
-    "Affinity",       "Spread",
-    "Ports",          "Numa",
-    "Trust",          "Dirty",
-    "Isolation",      "KeepsFloorDeliverable",
-    "BackOff",        "Cooldown",
-    "Repairing",
+    "FairShare", "Priority", "Budget",    "NamespaceQuota", "NotAllowed",   "Dependency", "NotBefore",
+    "Calendar",  "Reserved", "Topology",  "SliceGeometry",  "NodeSelector", "Taint",      "Affinity",
+    "Spread",    "Ports",    "Numa",      "Trust",          "Dirty",        "Isolation",  "KeepsFloorDeliverable",
+    "BackOff",   "Cooldown", "Repairing",
 };
 
 // Rules by which a later version evicts.

@@ -26,12 +26,12 @@ constexpr std::string_view kReservedNames[] = {"none",     "usage", "fragments",
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
-constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit",          "borrowing_limit",
-                                           "lending_limit", "weight",    "reclaim_within", "patience",
-                                           "reclaim",       "preempt",   "min_runtime"};
+constexpr std::string_view kQueueKeys[] = {
+    "order",    "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight", "reclaim_within",
+    "patience", "reclaim",   "preempt", "min_runtime",     "user_limit",    "users"};
 constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
                                             "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace", "pdb",  "limit"};
+                                            "guaranteed", "coverage", "grace", "pdb",  "limit",      "user"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 // A pod set before its flavors are made into ways.
@@ -289,11 +289,13 @@ class ScenarioParser {
     take_amounts("limit", quota.limit);
     take_amounts("borrowing_limit", quota.borrowing_limit);
     take_amounts("lending_limit", quota.lending_limit);
+    take_amounts("user_limit", quota.user_limit);
     quota.weight_milli = line.milli(line.take("weight"), kWeightMilliMax, quota.weight_milli);
     quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);
     quota.patience = take_duration(line, "patience", quota.patience);
     quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
     quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, find_fair_reclaim, quota.fair_reclaim);
+    quota.users = take_named(line, "users", kUserOrderNames, find_user_order, quota.users);
     quota.preempt = take_named(line, "preempt", kPreemptNames, find_preempt, quota.preempt);
     return quota;
   }
@@ -381,6 +383,7 @@ class ScenarioParser {
     WorkloadSubmitted submitted{.name = {}, .queue = take_queue(line), .at = clock_.now(), .shape = {}};
     submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
     submitted.shape.terms = take_terms(line);
+    if (const ScenarioWord* const user = line.take("user")) submitted.user = user->value;
     const SetDraft set = take_set(line);
     line.finish("submit", kSubmitKeys);
     if (name == nullptr || !line.is_name(*name)) return;

@@ -194,7 +194,7 @@ TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
             "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
             "s.txt:2:9: 'budget=' is not supported yet (budgets); this version knows order, guarantee, limit, "
             "borrowing_limit, "
-            "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime\n"
+            "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, user_limit, users\n"
             "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -203,6 +204,8 @@ class Inspection {
       expect(!workload.shut_out || !state_.closed_at(workload.queue).is_none(),
              numbered("workload", id.index()) + " is shut out of a queue that is not closed");
       if (state_.is_kept_aside(id)) return;
+      const UserId user = state_.shape(workload.shape).user;
+      expect(user.is_none() || user == workload.user, numbered("workload", id.index()) + " waits as another's");
       expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
     });
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -227,11 +230,13 @@ class Inspection {
     const QuotaTree& tree = quotas.tree();
     std::vector<AmountsByDim> used(tree.queues(), AmountsByDim(tree.dims()));
     std::vector<AmountsByDim> covered = used;
+    std::map<std::pair<QueueId, UserId>, AmountsByDim> by_user;
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (!has_room(workload.phase)) return;
       const QuotaUnit& unit = quotas.unit(workload.unit);
       const Shape& shape = state_.shape(workload.shape);
-      expect(unit.workload == id && unit.queue == workload.queue && unit.priority == shape.terms.priority,
+      expect(unit.workload == id && unit.queue == workload.queue && unit.user == workload.user &&
+                 unit.priority == shape.terms.priority,
              numbered("workload", id.index()) + " has the unit of another");
       AmountsByDim held(tree.dims());
       for_each_pod(state_, id, [&](const Pod& pod) {
@@ -244,10 +249,17 @@ class Inspection {
           used[queue.index()][dim] += held[dim];
           if (is_covered) covered[queue.index()][dim] += held[dim];
         }
+        if (!tree.counts_users(queue)) continue;
+        AmountsByDim& sums = by_user.try_emplace({queue, workload.user}, AmountsByDim(tree.dims())).first->second;
+        for (std::size_t dim = 0; dim < held.size(); ++dim) sums[dim] += held[dim];
       }
       expect(is_covered || unit.covered_at.is_none(),
              numbered("workload", id.index()) + " is covered where it does not belong");
     });
+    for (const auto& [who, sums] : by_user) {
+      expect(std::ranges::equal(sums, quotas.held_by_user(who.first, who.second)),
+             numbered("user", who.second.index()) + " does not hold what his workloads hold");
+    }
     for (std::size_t i = 0; i < tree.queues(); ++i) {
       const auto same = [](const AmountsByDim& a, std::span<const std::int64_t> b) {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());

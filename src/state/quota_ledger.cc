@@ -42,6 +42,13 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
       *table = std::move(wider);
     }
   }
+  user_rows_.assign(tree_->queues(), {});
+  held_by_users_.clear();
+  if (tree_->counts_users()) {
+    for (const auto& units : by_queue_) {
+      for (const UnitId unit : units) count_for_user(units_[unit.index()], 1);
+    }
+  }
   coverage_.assign(tree_->queues(), {});
   if (!tree_->has_floors()) return;
   for (const auto& units : by_queue_) {
@@ -150,8 +157,19 @@ bool QuotaLedger::same_as(const QuotaLedger& other) const {
     std::sort(made.begin(), made.end());
     return made;
   };
+  // Rows of users who hold nothing any more say nothing.
+  const auto users = [](const QuotaLedger& ledger, std::size_t queue) {
+    std::vector<std::pair<UserId, AmountsByDim>> made;
+    for (const UserRow& row : ledger.user_rows_[queue]) {
+      const auto held = ledger.held_by_user(QueueId(queue), row.user);
+      if (std::ranges::any_of(held, [](std::int64_t amount) { return amount != 0; })) {
+        made.emplace_back(row.user, AmountsByDim(held.begin(), held.end()));
+      }
+    }
+    return made;
+  };
   for (std::size_t queue = 0; queue < by_queue_.size(); ++queue) {
-    if (standings(*this, queue) != standings(other, queue)) return false;
+    if (standings(*this, queue) != standings(other, queue) || users(*this, queue) != users(other, queue)) return false;
   }
   return true;
 }
@@ -179,6 +197,7 @@ void QuotaLedger::come(UnitId id) {
   place_in_queue_[id.index()] = static_cast<std::uint32_t>(siblings.size());
   siblings.push_back(id);
   count_priority(unit, 1);
+  count_for_user(unit, 1);
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
@@ -213,6 +232,7 @@ void QuotaLedger::go(UnitId id) {
   place_in_queue_[siblings[place].index()] = place;
   siblings.pop_back();
   count_priority(unit, -1);
+  count_for_user(unit, -1);
 }
 
 void QuotaLedger::count_priority(const QuotaUnit& unit, std::int64_t by) {
@@ -225,6 +245,34 @@ void QuotaLedger::count_priority(const QuotaUnit& unit, std::int64_t by) {
   } else if ((at->units += by) == 0) {
     counts.erase(at);
   }
+}
+
+void QuotaLedger::count_for_user(const QuotaUnit& unit, std::int64_t sign) {
+  if (!tree_->counts_users()) return;
+  for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
+    if (!tree_->counts_users(queue)) continue;
+    const std::size_t begin = user_row(queue, unit.user) * tree_->dims();
+    for (const Amount& each : footprints_[unit.footprint]) {
+      held_by_users_[begin + each.dim.index()] += sign * each.amount;
+    }
+  }
+}
+
+std::span<const std::int64_t> QuotaLedger::held_by_user(QueueId queue, UserId user) const {
+  const auto& rows = user_rows_[queue.index()];
+  const auto at = std::ranges::lower_bound(rows, user, {}, &UserRow::user);
+  if (at == rows.end() || at->user != user) return {};
+  return std::span(held_by_users_).subspan(at->row * tree_->dims(), tree_->dims());
+}
+
+std::size_t QuotaLedger::user_row(QueueId queue, UserId user) {
+  auto& rows = user_rows_[queue.index()];
+  const auto at = std::ranges::lower_bound(rows, user, {}, &UserRow::user);
+  if (at != rows.end() && at->user == user) return at->row;
+  const std::size_t row = held_by_users_.size() / tree_->dims();
+  rows.insert(at, {user, static_cast<std::uint32_t>(row)});
+  held_by_users_.resize(held_by_users_.size() + tree_->dims());
+  return row;
 }
 
 // Where there are floors: among the uncovered of every queue up to where it is covered, and in the pool of that one.

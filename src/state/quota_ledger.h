@@ -23,6 +23,7 @@ std::uint64_t digest_of(const AmountList& amounts);
 struct QuotaUnit {
   WorkloadId workload;
   QueueId queue;
+  UserId user = {};
   std::int32_t priority = 0;
   Time admitted;
   std::uint32_t footprint = 0;  // of the ledger's footprints
@@ -79,6 +80,8 @@ class QuotaLedger {
   // How many units of the queue and of those below it are not inside its floor, whatever they hold.
   std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
   const AmountsByDim& used_by_all() const { return used_by_all_; }
+  // What one user's units hold at the queue and below it; nothing where there were none yet. PRE: users count there.
+  std::span<const std::int64_t> held_by_user(QueueId queue, UserId user) const;
 
   // Whether so much more would be inside what is left of the queue's floor, whole (rule 5).
   bool fits_floor(QueueId queue, const AmountList& asked) const;
@@ -105,6 +108,11 @@ class QuotaLedger {
     std::int32_t priority = 0;
     std::int64_t units = 0;
   };
+  // A row of `held_by_users_`.
+  struct UserRow {
+    UserId user;
+    std::uint32_t row = 0;
+  };
   struct Coverage {
     SortedBlocks<UnitKey> uncovered;  // at or below the queue, outside its floor
     SortedBlocks<UnitKey> pool;       // covered here and not below, the last to be covered first
@@ -125,6 +133,8 @@ class QuotaLedger {
   void set_covered_at(UnitId unit, QueueId queue);
   void list(UnitId unit, bool add);
   void count_priority(const QuotaUnit& unit, std::int64_t by);
+  void count_for_user(const QuotaUnit& unit, std::int64_t sign);
+  std::size_t user_row(QueueId queue, UserId user);
   void cover(UnitId unit, QueueId queue);
   void shrink(QueueId queue, const AmountList& came);
   void grow(QueueId queue);
@@ -142,7 +152,9 @@ class QuotaLedger {
   AmountsByDim used_;
   AmountsByDim covered_;
   AmountsByDim used_by_all_;
-  std::vector<Coverage> coverage_;  // by queue; empty sets where there is no floor
+  std::vector<std::vector<UserRow>> user_rows_;  // by queue, sorted by user; where users count
+  AmountsByDim held_by_users_;                   // rows of amounts by dimension
+  std::vector<Coverage> coverage_;               // by queue; empty sets where there is no floor
   std::vector<Change> log_;
 };
 

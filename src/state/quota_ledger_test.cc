@@ -176,6 +176,7 @@ TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
 
 // ---- properties ----------------------------------------------------------------------------------------------------
 
+constexpr std::size_t kUsers = 3;
 constexpr Dim kDims[] = {kGpu, kCpu, kOtherGpu};
 
 std::vector<Queue> random_queues(Rng& rng) {
@@ -187,6 +188,7 @@ std::vector<Queue> random_queues(Rng& rng) {
     }
     std::sort(guarantee.begin(), guarantee.end(), [](const Amount& a, const Amount& b) { return a.dim < b.dim; });
     queues.push_back(queue_below(static_cast<int>(rng.between(-1, i - 1)), std::move(guarantee)));
+    if (rng.below(3) == 0) queues.back().quota.users = UserOrder::kFair;
   }
   return queues;
 }
@@ -211,6 +213,7 @@ struct Crowd {
     const QueueId queue(static_cast<std::size_t>(rng.below(ledger.tree().queues())));
     there.push_back(ledger.add({.workload = WorkloadId(next++),
                                 .queue = queue,
+                                .user = UserId(static_cast<std::size_t>(rng.below(kUsers))),
                                 .priority = static_cast<std::int32_t>(rng.below(3)),
                                 .admitted = Time{rng.between(0, 20)},
                                 .may_be_covered = rng.below(8) != 0,
@@ -269,6 +272,7 @@ class Recount {
         EXPECT_FALSE(ledger_.fits_floor(queue, ledger_.held_by(id))) << "nobody is outside who would fit";
       }
       EXPECT_EQ(ledger_.units_outside(queue), outside);
+      if (tree_.counts_users(queue)) check_users(queue);
       EXPECT_TRUE(std::equal(used.begin(), used.end(), ledger_.used(queue).begin()));
       EXPECT_TRUE(std::equal(covered.begin(), covered.end(), ledger_.covered(queue).begin()));
       for (const Dim dim : kDims) {
@@ -280,6 +284,22 @@ class Recount {
     for (const UnitId id : there_) {
       const QuotaUnit& unit = ledger_.unit(id);
       EXPECT_TRUE(unit.covered_at.is_none() || (unit.may_be_covered && is_at_or_below(unit.queue, unit.covered_at)));
+    }
+  }
+
+  void check_users(QueueId queue) const {
+    for (std::size_t user = 0; user < kUsers; ++user) {
+      AmountsByDim held(tree_.dims());
+      for (const UnitId id : there_) {
+        const QuotaUnit& unit = ledger_.unit(id);
+        if (unit.user == UserId(user) && is_at_or_below(unit.queue, queue)) add(held, id);
+      }
+      const auto found = ledger_.held_by_user(queue, UserId(user));
+      if (found.empty()) {
+        EXPECT_EQ(held, AmountsByDim(tree_.dims()));
+      } else {
+        EXPECT_TRUE(std::ranges::equal(held, found));
+      }
     }
   }
 

@@ -81,6 +81,7 @@ void QuotaTree::bound(const std::vector<Queue>& queues) {
   limit_.assign(queues.size() * dims_, kNoBound);
   borrowing_end_.assign(queues.size() * dims_, kNoBound);
   lendable_.assign(queues.size() * dims_, kNoBound);
+  user_limit_.assign(queues.size() * dims_, kNoBound);
   for (std::size_t i = 0; i < queues.size(); ++i) {
     const Quota& quota = queues[i].quota;
     const QueueId queue(i);
@@ -89,7 +90,10 @@ void QuotaTree::bound(const std::vector<Queue>& queues) {
       cell(borrowing_end_, queue, given.dim.index()) = cell(guarantee_, queue, given.dim.index()) + given.amount;
     }
     for (const Amount& given : quota.lending_limit) cell(lendable_, queue, given.dim.index()) = given.amount;
-    queues_[i].bounded = !quota.limit.empty() || !quota.borrowing_limit.empty();
+    for (const Amount& given : quota.user_limit) cell(user_limit_, queue, given.dim.index()) = given.amount;
+    queues_[i].bounded = !quota.limit.empty() || !quota.borrowing_limit.empty() || !quota.user_limit.empty();
+    queues_[i].counts_users = quota.looks_at_users();
+    counts_users_ = counts_users_ || quota.looks_at_users();
     keeps_floors_ = keeps_floors_ || !quota.lending_limit.empty();
   }
 }

@@ -47,6 +47,8 @@ class QuotaTree {
   std::span<const std::int64_t> borrowing_end(QueueId queue) const { return row(borrowing_end_, queue); }
   // How much of the floor others may have.
   std::span<const std::int64_t> lendable(QueueId queue) const { return row(lendable_, queue); }
+  // How much one user may hold at the queue and below it.
+  std::span<const std::int64_t> user_limit(QueueId queue) const { return row(user_limit_, queue); }
   std::int64_t weight_milli(QueueId queue) const { return at(queue).weight_milli; }
 
   bool has_floors() const { return has_floors_; }
@@ -55,7 +57,10 @@ class QuotaTree {
   bool has_floor(QueueId queue, Resource resource) const {
     return at(queue).floored[static_cast<std::size_t>(resource)];
   }
-  // Whether it has a limit or a borrowing limit.
+  // Whether it matters there what one user holds; and whether it does anywhere.
+  bool counts_users(QueueId queue) const { return at(queue).counts_users; }
+  bool counts_users() const { return counts_users_; }
+  // Whether it has a limit, a borrowing limit or a limit of one user.
   bool is_bounded(QueueId queue) const { return at(queue).bounded; }
   // Whether any queue keeps a part of its idle floor to itself.
   bool keeps_floors() const { return keeps_floors_; }
@@ -68,6 +73,7 @@ class QuotaTree {
     std::array<bool, kResources> floored{};
     bool has_floor = false;
     bool bounded = false;
+    bool counts_users = false;
   };
 
   const Place& at(QueueId queue) const { return queues_[queue.index()]; }
@@ -91,8 +97,10 @@ class QuotaTree {
   AmountsByDim limit_;
   AmountsByDim borrowing_end_;
   AmountsByDim lendable_;
+  AmountsByDim user_limit_;
   bool has_floors_ = false;
   bool keeps_floors_ = false;
+  bool counts_users_ = false;
 };
 
 }  // namespace berth

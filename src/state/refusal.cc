@@ -129,7 +129,7 @@ Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors) {
 
 Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
   for (const AmountList* const amounts :
-       {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit}) {
+       {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit, &quota.user_limit}) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };
@@ -144,7 +144,8 @@ Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t fla
       [&] { return unless(queue.parent.is_none() || queue.parent.index() < queues, "a queue's parent is not known"); },
       [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); },
       [&] {
-        return unless(queue.order.has_value() || !queue.quota.has_amounts(), "a queue with quotas needs an order");
+        const bool plain = !queue.quota.has_amounts() && !queue.quota.looks_at_users();
+        return unless(queue.order.has_value() || plain, "a queue with quotas needs an order");
       },
       [&] { return refusal_of_quota(queue.quota, flavors); });
 }

@@ -32,8 +32,11 @@ std::uint64_t digest_of(const Node& node) {
       .digest();
 }
 
+std::uint64_t digest_of(const std::string& name) { return Hasher().add(name).digest(); }
+
 std::uint64_t digest_of(const Shape& shape) {
   Hasher hasher;
+  hasher.add(shape.user.value());
   for (const auto& way : shape.ways) {
     hasher.add(std::uint64_t{way.size()});
     for (const NumberedPodSet& set : way) hasher.add(set.request.value()).add(set.count);
@@ -212,6 +215,7 @@ void State::on(const WorkloadSubmitted& event) {
   Workload workload;
   workload.shape = intern_shape(event.shape);
   workload.queue = event.queue;
+  workload.user = UserId(users_.intern(event.user));
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
@@ -220,6 +224,7 @@ void State::on(const WorkloadSubmitted& event) {
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
       .add(workload.queue.value())
+      .add(workload.user.value())
       .add(event.at.ms)
       .add(event.declared_run.ms)
       .add(event.rank);
@@ -332,6 +337,7 @@ void State::start(const Start& start, Time now) {
   const Terms& terms = shapes_[workload.shape.index()].terms;
   workload.unit = quotas_.add({.workload = start.workload,
                                .queue = workload.queue,
+                               .user = workload.user,
                                .priority = terms.priority,
                                .admitted = now,
                                .may_be_covered = !terms.best_effort,

@@ -37,6 +37,7 @@ struct NumberedPodSet {
 };
 
 std::uint64_t digest_of(const Node& node);
+std::uint64_t digest_of(const std::string& name);
 
 // Every kind of node that was ever added, closed ones included.
 struct NodeTypes {
@@ -48,6 +49,7 @@ struct NodeTypes {
 struct Shape {
   std::vector<std::vector<NumberedPodSet>> ways;
   Terms terms = {};
+  UserId user;        // where users make a difference: else identical work of two is the same
   FlavorSet flavors;  // any that one of its ways could use; all() if one of its pods asks no GPU
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
@@ -100,6 +102,7 @@ class State {
   const Workload& workload(WorkloadId workload) const { return workloads_[workload]; }
   const Pod& pod(PodId pod) const { return pods_[pod.index()]; }
   const std::vector<Pod>& pods() const { return pods_; }
+  const std::string& user_name(UserId user) const { return users_[user.index()]; }
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   const std::vector<WorkloadId>& starting() const { return starting_; }
@@ -166,6 +169,8 @@ class State {
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
   bool is_below(QueueId queue, QueueId above) const;
+  bool users_matter(QueueId queue) const;
+  void know_by_its_user(WorkloadId workload);
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
   void add_to_history(const Queue& queue);
   PodId new_pod(const Pod& pod);
@@ -190,6 +195,7 @@ class State {
   QuotaLedger quotas_;
   InternTable<PodRequest, digest_of> requests_;
   InternTable<Shape, digest_of> shapes_;
+  InternTable<std::string, digest_of> users_;
   WorkloadTable workloads_;
   std::vector<Pod> pods_;
   std::vector<PodId> free_pods_;

@@ -55,9 +55,25 @@ std::vector<WorkloadId> State::waiting_below(QueueId queue) const {
   return waiting;
 }
 
+bool State::users_matter(QueueId queue) const {
+  while (!queue.is_none() && !queues_[queue.index()].quota.looks_at_users()) queue = queues_[queue.index()].parent;
+  return !queue.is_none();
+}
+
+// Where users make a difference, identical work of two of them does not share an answer.
+void State::know_by_its_user(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  const UserId user = users_matter(workload.queue) ? workload.user : UserId();
+  if (shapes_[workload.shape.index()].user == user) return;
+  Shape shape = shapes_[workload.shape.index()];
+  shape.user = user;
+  workload.shape = ShapeId(shapes_.intern(shape));
+}
+
 void State::enqueue(WorkloadId id) {
   ++pending_;
   if (is_kept_aside(id)) return;
+  know_by_its_user(id);
   lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
 }
 
@@ -87,8 +103,9 @@ void State::on(const QueueChanged& event) {
   history_.add(event.queue.value());
   add_to_history(event.now);
   const Queue& before = queues_[event.queue.index()];
-  const bool stands_otherwise =
-      before.order != event.now.order || before.held != event.now.held || before.closed != event.now.closed;
+  const bool stands_otherwise = before.order != event.now.order || before.held != event.now.held ||
+                                before.closed != event.now.closed ||
+                                before.quota.looks_at_users() != event.now.quota.looks_at_users();
   std::vector<WorkloadId> waiting;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);
