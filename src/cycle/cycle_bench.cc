@@ -85,7 +85,7 @@ void order_of_100000_pending_made_anew(benchmark::State& bench) {
     engine.state.apply(job(leaves[i % leaves.size()], 1 + static_cast<std::int32_t>(i % 8)));
   }
   for (auto _ : bench) {
-    CandidateOrder order(engine.state);
+    CandidateOrder order(engine.state, Time{});
     benchmark::DoNotOptimize(order.next());
   }
 }

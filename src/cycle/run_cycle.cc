@@ -188,7 +188,7 @@ void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool 
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
   const State& state = cycle.engine.state;
-  CandidateOrder order(state);
+  CandidateOrder order(state, cycle.plan.now);
   RefusedRequests refused;
   while (const auto candidate = order.next()) {
     if (cycle.plan.attempts == cycle.effort.attempts_max) {

@@ -38,6 +38,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   if (rng.below(6) == 0) quota.borrowing_limit = random_amounts(rng, 0);
   if (rng.below(6) == 0) quota.user_limit = random_amounts(rng, 2);
   if (rng.below(4) == 0) quota.users = UserOrder::kFair;
+  if (rng.below(4) == 0) quota.half_life = Duration{60'000};
   quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 3000});
   quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
   if (rng.below(4) == 0) quota.preempt = Preempt::kNever;
@@ -109,6 +110,7 @@ class Cluster {
   // Something arrives, ends, is cancelled, written down, or set anew.
   void disturb() {
     State& state = engine_.state;
+    if (rng_.below(2) == 0) state.apply(TimePassed{now_});
     const std::uint64_t kind = rng_.below(11);
     std::vector<WorkloadId> running, alive;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {

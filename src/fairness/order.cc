@@ -33,8 +33,9 @@ void push(std::vector<Entry>& heap, Entry entry, Later later) {
 
 }  // namespace
 
-CandidateOrder::CandidateOrder(const State& state)
+CandidateOrder::CandidateOrder(const State& state, Time now)
     : state_(state),
+      now_(now),
       known_(FlavorSet::first(state.flavors().size())),
       rights_(state),
       places_(state.queues().size() + 1) {
@@ -88,6 +89,7 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
     std::vector<QueueId>& siblings = place(tree.parent(child)).below;
     if (std::find(siblings.begin(), siblings.end(), child) != siblings.end()) break;
     siblings.push_back(child);
+    place(child).past = state_.past_use(child, now_);
   }
 }
 
@@ -271,7 +273,7 @@ void CandidateOrder::name(QueueId parent, QueueId child, Candidate candidate) {
   const bool own_line = parent == child;
   rank.outside = own_line || !(candidate.covered || quotas.fits_floor(child, candidate.asked));
   if (turns_.size() > 1) {
-    const More more{.asked = candidate.asked, .covered = false};
+    const More more{.asked = candidate.asked, .covered = false, .past = place(child).past};
     rank.fraction = own_line       ? own_share_with(quotas, flavors, parent, more)
                     : rank.outside ? share_with(quotas, flavors, child, more)
                                    : use_of_floor(quotas, flavors, child);

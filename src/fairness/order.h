@@ -20,7 +20,7 @@ namespace berth {
 // by the candidates that started, up to whom next() has not been called since; after anything else rank_again().
 class CandidateOrder {
  public:
-  explicit CandidateOrder(const State& state);
+  CandidateOrder(const State& state, Time now);
 
   // The next to try; none when all that wait have been tried or stand behind somebody who did not fit.
   std::optional<WorkloadId> next();
@@ -86,6 +86,7 @@ class CandidateOrder {
     std::optional<std::size_t> turn;
     std::vector<QueueId> below;  // its children that are places
     std::vector<Child> named;    // of those that name somebody; a heap, the first on top
+    AmountsByDim past;           // what it held before, where that counts
   };
 
   void add_turn(QueueId queue, const Line& line);
@@ -104,6 +105,7 @@ class CandidateOrder {
   Place& place(QueueId queue) { return places_[queue.is_none() ? places_.size() - 1 : queue.index()]; }
 
   const State& state_;
+  Time now_;
   FlavorSet known_;
   RightsAtAGlance rights_;
   std::vector<Turn> turns_;

@@ -26,7 +26,7 @@ enum class Outcome { kStarts, kRefused, kNever };
 // Who is tried, in order, if shapes fare as given (those not named start).
 std::vector<std::size_t> tried(const State& state, const std::map<std::size_t, Outcome>& by_shape) {
   std::vector<std::size_t> order;
-  CandidateOrder candidates(state);
+  CandidateOrder candidates(state, Time{});
   while (const auto next = candidates.next()) {
     order.push_back(next->index());
     const auto outcome = by_shape.find(state.workload(*next).shape.index());

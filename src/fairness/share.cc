@@ -56,9 +56,10 @@ Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavor
   return share(quotas, flavors, tree.weight_milli(queue), [&](Dim dim) {
     const std::int64_t asked = amount_in(more.asked, dim);
     const std::size_t at = dim.index();
+    const std::int64_t past = more.past.empty() ? 0 : more.past[at];
     // Inside its floor of GPUs an owner is not behind a borrower because of the CPUs that go with them.
-    if (!tree.has_floor(queue, dim.resource())) return used[at] - covered[at] + (more.covered ? 0 : asked);
-    return std::max<std::int64_t>(0, used[at] + asked - floor[at]);
+    if (!tree.has_floor(queue, dim.resource())) return past + used[at] - covered[at] + (more.covered ? 0 : asked);
+    return past + std::max<std::int64_t>(0, used[at] + asked - floor[at]);
   });
 }
 

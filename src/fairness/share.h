@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/assert.h"
@@ -64,6 +65,7 @@ class Fraction {
 struct More {
   const AmountList& asked;
   bool covered = false;
+  std::span<const std::int64_t> past = {};  // by dimension, what counts beside what is held (rule 11)
 };
 
 // The dominant resource's amount above the floor, over the cluster's capacity of it and over the queue's weight.

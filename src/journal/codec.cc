@@ -237,6 +237,7 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.patience);
   fields(io, quota.min_runtime);
   enumerator(io, quota.users, std::size(kUserOrderNames));
+  fields(io, quota.half_life);
 }
 
 template <class Io>
@@ -326,6 +327,11 @@ template <class Io>
 void fields(Io& io, WorkloadPrioritized& event) {
   fields(io, event.workload);
   io(event.priority);
+}
+
+template <class Io>
+void fields(Io& io, TimePassed& event) {
+  fields(io, event.now);
 }
 
 template <class Io>

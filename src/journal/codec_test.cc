@@ -65,7 +65,8 @@ Quota any_quota(Rng& rng) {
           .reclaim_within = Duration{any<std::int64_t>(rng)},
           .patience = Duration{any<std::int64_t>(rng)},
           .min_runtime = Duration{any<std::int64_t>(rng)},
-          .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames)))};
+          .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
+          .half_life = Duration{any<std::int64_t>(rng)}};
 }
 
 Queue any_queue(Rng& rng) {
@@ -163,6 +164,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(WorkloadPrioritized{any_id<WorkloadId>(rng), any<std::int32_t>(rng)});
     case 19:
       return Event(WorkloadMoved{any_id<WorkloadId>(rng), any_id<QueueId>(rng)});
+    case 20:
+      return Event(TimePassed{Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

@@ -131,9 +131,15 @@ struct WorkloadMoved {
   QueueId queue;
 };
 
+// It is later; what is held was held up to now. Shells say so before anything else that happened, where the past of queues
+// counts.
+struct TimePassed {
+  Time now;
+};
+
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
                            NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
                            WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
-                           QueueChanged, WorkloadPrioritized, WorkloadMoved>;
+                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed>;
 
 }  // namespace berth

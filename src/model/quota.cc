@@ -30,7 +30,7 @@ void Quota::add_to(Hasher& hasher) const {
   }
   hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms);
-  hasher.add(static_cast<std::uint64_t>(users));
+  hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms);
 }
 
 }  // namespace berth

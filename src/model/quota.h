@@ -34,6 +34,10 @@ enum class UserOrder : std::uint8_t {
 inline constexpr std::string_view kUserOrderNames[] = {"none", "fair"};
 std::optional<UserOrder> find_user_order(std::string_view name);
 
+// Of a half-life that is given.
+inline constexpr Duration kHalfLifeMin{60'000};
+inline constexpr Duration kHalfLifeMax{std::int64_t{3650} * 86'400'000};
+
 inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 
 // Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
@@ -51,6 +55,8 @@ struct Quota {
   Duration patience{0};             // how long its work waits before it takes
   Duration min_runtime{0};          // of its work: not taken before, inside the floor
   UserOrder users = UserOrder::kNone;
+  Duration half_life{
+      0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
 
   void add_to(Hasher& hasher) const;
   bool has_amounts() const {

@@ -35,6 +35,7 @@ class Simulation {
     const auto all = static_cast<std::int64_t>(2 * arrivals_.size());
     while (const std::optional<Time> now = next_moment()) {
       count_gpu_time_until(*now);
+      session_.pass_time(*now);
       report_checkpoints_until(*now);
       finish_until(*now);
       submit_until(*now);

@@ -29,7 +29,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"nodes", "replicas", "time-sliced replicas"},
     {"nodes", "mig", "MIG slices"},
     {"nodes", "nvlink_domain", "NVLink domains"},
-    {"queue", "half_life", "decayed usage"},
     {"queue", "budget", "budgets"},
     {"queue", "dedicated", "nodes of one queue alone"},
     {"submit", "max", "elastic workloads"},

@@ -28,7 +28,7 @@ constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
 constexpr std::string_view kQueueKeys[] = {
     "order",    "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight", "reclaim_within",
-    "patience", "reclaim",   "preempt", "min_runtime",     "user_limit",    "users"};
+    "patience", "reclaim",   "preempt", "min_runtime",     "user_limit",    "users",  "half_life"};
 constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
                                             "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
                                             "guaranteed", "coverage", "grace", "pdb",  "limit",      "user"};
@@ -295,6 +295,7 @@ class ScenarioParser {
     quota.patience = take_duration(line, "patience", quota.patience);
     quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
     quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, find_fair_reclaim, quota.fair_reclaim);
+    quota.half_life = take_half_life(line, quota.half_life);
     quota.users = take_named(line, "users", kUserOrderNames, find_user_order, quota.users);
     quota.preempt = take_named(line, "preempt", kPreemptNames, find_preempt, quota.preempt);
     return quota;
@@ -318,6 +319,14 @@ class ScenarioParser {
     line.complain(*word,
                   key + ": " + (ms ? quote(word->value) + " is out of range; write 1ms to 10,000 years" : ms.error()));
     return std::nullopt;
+  }
+
+  Duration take_half_life(ScenarioLine& line, Duration otherwise) {
+    const ScenarioWord* const word = line.find("half_life");
+    const Duration half_life = take_duration(line, "half_life", otherwise);
+    if (half_life.ms == 0 || (half_life >= kHalfLifeMin && half_life <= kHalfLifeMax)) return half_life;
+    line.complain(*word, "half_life: " + quote(word->value) + " is out of range; write 1m to 3650d, or 0s for none");
+    return otherwise;
   }
 
   template <class Enum, std::size_t size>

@@ -57,6 +57,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"lint expect", "s.txt:1:1: something is missing; write what the linter must say, in quotes, or nothing\n"},
       {"lint expect nothing at=q", "s.txt:1:21: there is no queue 'q'; known: default\n"},
       {"lint expect two words", "s.txt:1:17: 'words' is one word too many; end the line before it\n"},
+      {"queue a half_life=59s", "s.txt:1:9: half_life: '59s' is out of range; write 1m to 3650d, or 0s for none\n"},
       {"queue a/b", "s.txt:1:7: there is no queue 'a'; declare it above\n"},
       {"queue a/", "s.txt:1:7: 'a/' is no path; write research/nlp\n"},
       {"queue a\nqueue a", "s.txt:2:7: there is a queue 'a' already; choose another name\n"},
@@ -189,13 +190,14 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
 }
 
 TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
-  EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q budget=8h\nsubmit w flavour=h100"),
-            "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
-            "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
-            "s.txt:2:9: 'budget=' is not supported yet (budgets); this version knows order, guarantee, limit, "
-            "borrowing_limit, "
-            "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, user_limit, users\n"
-            "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
+  EXPECT_EQ(
+      complaints_about("nodes n 1 gpus=x cpus=2\nqueue q budget=8h\nsubmit w flavour=h100"),
+      "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
+      "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
+      "s.txt:2:9: 'budget=' is not supported yet (budgets); this version knows order, guarantee, limit, "
+      "borrowing_limit, "
+      "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, user_limit, users, half_life\n"
+      "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 
 TEST(ScenarioParse, BoundsWhatItReads) {

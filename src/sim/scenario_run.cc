@@ -129,6 +129,7 @@ class ScenarioRun {
       stop(*refusal);
       return false;
     }
+    session_.pass_time(now_);
     session_.apply(event);
     return true;
   }

@@ -2,6 +2,7 @@
 // come and go; every change since a mark can be taken back exactly, as in a Trial.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -77,6 +78,13 @@ class QuotaLedger {
   std::span<const std::int64_t> used(QueueId queue) const { return row(used_, queue); }
   // The part of it that is inside this queue's floor.
   std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
+  // What it holds above its floor, as shares count it: of a resource of which it was promised nothing, what is not covered
+  // there.
+  std::int64_t above_floor(QueueId queue, Dim dim) const {
+    const std::size_t at = dim.index();
+    if (!tree_->has_floor(queue, dim.resource())) return used(queue)[at] - covered(queue)[at];
+    return std::max<std::int64_t>(0, used(queue)[at] - tree_->floor(queue)[at]);
+  }
   // How many units of the queue and of those below it are not inside its floor, whatever they hold.
   std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
   const AmountsByDim& used_by_all() const { return used_by_all_; }

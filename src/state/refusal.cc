@@ -133,10 +133,12 @@ Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };
+  const bool half_life = quota.half_life.ms == 0 || within(quota.half_life.ms, kHalfLifeMin.ms, kHalfLifeMax.ms);
   const bool times = is_time(quota.reclaim_within) && is_time(quota.patience) && is_time(quota.min_runtime);
   return first_of(
       [&] { return unless(within(quota.weight_milli, 1, kWeightMilliMax), "a queue's weight is 0.001 to 1,000"); },
-      [&] { return unless(times, "a queue's time is out of bounds"); });
+      [&] { return unless(times, "a queue's time is out of bounds"); },
+      [&] { return unless(half_life, "a half-life is none, or one minute to ten years"); });
 }
 
 Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
@@ -299,6 +301,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
                       [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); });
     }
+    Refusal operator()(const TimePassed& fact) const { return refusal_of_time(fact.now); }
     Refusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
       if (auto refusal = refusal_of_time(fact.started)) return refusal;

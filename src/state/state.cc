@@ -51,8 +51,8 @@ std::uint64_t digest_of(const Shape& shape) {
 void State::apply(const Event& event) {
   ++revision_;
   history_.add(std::uint64_t{event.index()});
-  const bool is_news =
-      !std::holds_alternative<WorkloadStopped>(event) && !std::holds_alternative<CheckpointReported>(event);
+  const bool is_news = !std::holds_alternative<WorkloadStopped>(event) &&
+                       !std::holds_alternative<CheckpointReported>(event) && !std::holds_alternative<TimePassed>(event);
   if (is_news) ++stretch_;
   std::visit([this](const auto& fact) { on(fact); }, event);
 }
@@ -61,6 +61,7 @@ void State::adopt(const Plan& plan) {
   BERTH_ASSERT(plan.revision == revision_);
   ++revision_;
   history_.add(plan.now.ms);
+  clock_ = std::max(clock_, plan.now);
   for (const WorkloadId id : plan.begins) begin(id, plan.now);
   // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {
@@ -155,7 +156,9 @@ AmountsByDim State::capacity() const {
 
 void State::rebuild_quotas(AmountsByDim capacity) {
   auto tree = std::make_shared<const QuotaTree>(queues_, capacity);
+  past_.advance_all(quotas_, clock_);
   quotas_.replace_tree(std::move(tree), std::move(capacity));
+  past_.lay_out(queues_, quotas_.tree().dims(), clock_);
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
@@ -267,6 +270,7 @@ void State::on(const PodEnded& event) {
   workload.ended_gpu_milli += requests_[pod.request.index()].gpu_milli_total();
   if (workload.phase != Phase::kRunning) return;
   give_room_back(pod);
+  past_.advance(quotas_, workload.queue, clock_);
   quotas_.set_held(workload.unit, held_by(event.workload));
 }
 
@@ -335,6 +339,7 @@ void State::start(const Start& start, Time now) {
   }
   BERTH_ASSERT(at == start.pods.size());
   const Terms& terms = shapes_[workload.shape.index()].terms;
+  past_.advance(quotas_, workload.queue, clock_);
   workload.unit = quotas_.add({.workload = start.workload,
                                .queue = workload.queue,
                                .user = workload.user,
@@ -391,6 +396,7 @@ void State::give_room_back(WorkloadId id) {
   BERTH_ASSERT(has_room(workload.phase));
   --running_;
   if (workload.phase == Phase::kStarting) std::erase(starting_, id);
+  past_.advance(quotas_, workload.queue, clock_);
   quotas_.remove(workload.unit);
   quotas_.keep();
   workload.unit = UnitId();

@@ -13,6 +13,7 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "state/ledger.h"
+#include "state/past_use.h"
 #include "state/pending.h"
 #include "state/quota_ledger.h"
 #include "state/workload_table.h"
@@ -120,6 +121,12 @@ class State {
   // nothing and holds up nobody.
   bool is_kept_aside(WorkloadId workload) const;
 
+  // The latest that a plan or TimePassed spoke of; and whether there is a queue whose past counts, so that it matters.
+  Time clock() const { return clock_; }
+  bool remembers() const { return past_.counts(); }
+  // What the queue held above its floor, on average (state/past_use.h); empty where its past does not count.
+  AmountsByDim past_use(QueueId queue, Time now) const { return past_.average(quotas_, queue, now); }
+
   // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
   // nothing back by the same rule, so that no two give each other way for ever (rule 21).
   bool lost_to_a_share(WorkloadId workload) const { return workloads_[workload].lost_to_a_share_in == stretch_; }
@@ -151,6 +158,7 @@ class State {
   void on(const QueueChanged& event);
   void on(const WorkloadPrioritized& event);
   void on(const WorkloadMoved& event);
+  void on(const TimePassed& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -193,6 +201,8 @@ class State {
   std::vector<Queue> queues_;
   Ledger ledger_;
   QuotaLedger quotas_;
+  PastUse past_;
+  Time clock_;
   InternTable<PodRequest, digest_of> requests_;
   InternTable<Shape, digest_of> shapes_;
   InternTable<std::string, digest_of> users_;

@@ -133,6 +133,11 @@ void State::on(const WorkloadPrioritized& event) {
   if (has_room(workload.phase)) quotas_.set_priority(workload.unit, event.priority);
 }
 
+void State::on(const TimePassed& event) {
+  history_.add(event.now.ms);
+  clock_ = std::max(clock_, event.now);
+}
+
 // To a closed queue it comes as a new one would.
 void State::on(const WorkloadMoved& event) {
   history_.add(event.workload.value()).add(event.queue.value());

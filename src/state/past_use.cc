@@ -1,0 +1,81 @@
+#include "state/past_use.h"
+
+#include <utility>
+
+#include "base/half_life.h"
+
+namespace berth {
+namespace {
+
+// Sums of a fleet's amounts are below 2^54.
+constexpr int kFractionBits = 8;
+constexpr std::int64_t kStepsPerHalfLife = 1024;
+
+// Part of the average is kept, and the rest is what was held since.
+std::int64_t mixed(std::int64_t average, std::int64_t kept, std::int64_t since) {
+  return static_cast<std::int64_t>((Wide{average} * kept + Wide{since} * (kWhole - kept)) >> kWholeBits);
+}
+
+}  // namespace
+
+void PastUse::advance(const QuotaLedger& quotas, QueueId queue, Time now) {
+  if (!counts_) return;
+  for (; !queue.is_none(); queue = quotas.tree().parent(queue)) advance(memories_[queue.index()], quotas, queue, now);
+}
+
+void PastUse::advance_all(const QuotaLedger& quotas, Time now) {
+  if (!counts_) return;
+  for (std::size_t i = 0; i < memories_.size(); ++i) advance(memories_[i], quotas, QueueId(i), now);
+}
+
+void PastUse::advance(Memory& memory, const QuotaLedger& quotas, QueueId queue, Time now) {
+  if (memory.half_life.ms == 0 || now <= memory.since) return;
+  const std::int64_t step = memory.half_life.ms / kStepsPerHalfLife;
+  const std::int64_t steps = now.ms / step - memory.since.ms / step;
+  const std::int64_t step_end = (memory.since.ms / step + 1) * step;
+  const std::int64_t kept = steps == 0 ? 0 : kept_after(step, memory.half_life.ms);
+  const std::int64_t kept_then = steps < 2 ? kWhole : kept_after((steps - 1) * step, memory.half_life.ms);
+  for (std::size_t dim = 0; dim < memory.average.size(); ++dim) {
+    const std::int64_t held = quotas.above_floor(queue, Dim::at(dim));
+    Wide& in_step = memory.in_step[dim];
+    if (steps == 0) {
+      in_step += Wide{held} * (now - memory.since).ms;
+      continue;
+    }
+    in_step += Wide{held} * (step_end - memory.since.ms);
+    const auto mean = static_cast<std::int64_t>((in_step << kFractionBits) / step);
+    std::int64_t& average = memory.average[dim];
+    average = mixed(average, kept, mean);
+    average = mixed(average, kept_then, held << kFractionBits);
+    in_step = Wide{held} * (now.ms % step);
+  }
+  memory.since = now;
+}
+
+void PastUse::lay_out(const std::vector<Queue>& queues, std::size_t dims, Time now) {
+  memories_.resize(queues.size());
+  counts_ = false;
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    Memory& memory = memories_[i];
+    const Duration half_life = queues[i].quota.half_life;
+    // With another half-life the steps are others: the one that had begun is left out.
+    if (memory.half_life != half_life) {
+      memory.since = now;
+      memory.in_step.clear();
+    }
+    memory.half_life = half_life;
+    counts_ = counts_ || half_life.ms > 0;
+    memory.average.resize(half_life.ms > 0 ? dims : 0);
+    memory.in_step.resize(half_life.ms > 0 ? dims : 0);
+  }
+}
+
+AmountsByDim PastUse::average(const QuotaLedger& quotas, QueueId queue, Time now) const {
+  if (!counts_ || memories_[queue.index()].half_life.ms == 0) return {};
+  Memory memory = memories_[queue.index()];
+  advance(memory, quotas, queue, now);
+  for (std::int64_t& amount : memory.average) amount >>= kFractionBits;
+  return std::move(memory.average);
+}
+
+}  // namespace berth

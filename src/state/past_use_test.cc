@@ -1,0 +1,111 @@
+#include "state/past_use.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/property_seeds.h"
+
+namespace berth {
+namespace {
+
+constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
+constexpr std::int64_t kHour = 3'600'000;
+constexpr QueueId kTop(0), kChild(1);
+
+// One queue of 4 guaranteed GPUs with a child; both remember.
+std::vector<Queue> two_queues(std::int64_t half_life_ms) {
+  Quota quota{.guarantee = {{kGpu, 4}}, .half_life = Duration{half_life_ms}};
+  Quota below{.guarantee = {{kGpu, 0}}, .half_life = Duration{half_life_ms}};
+  return {{"top", {}, Order::kFifo, quota}, {"top/child", kTop, Order::kFifo, below}};
+}
+
+struct World {
+  explicit World(std::int64_t half_life_ms) : queues(two_queues(half_life_ms)) {
+    const AmountsByDim capacity(Dim::count(1), 1'000'000);
+    ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity), capacity);
+    past.lay_out(queues, ledger.tree().dims(), Time{});
+  }
+  UnitId add(std::int64_t gpus, Time now) {
+    past.advance(ledger, kChild, now);
+    return ledger.add({.workload = WorkloadId(0), .queue = kChild, .admitted = now, .covered_at = {}}, {{kGpu, gpus}});
+  }
+  void remove(UnitId unit, Time now) {
+    past.advance(ledger, kChild, now);
+    ledger.remove(unit);
+  }
+  std::int64_t average(QueueId queue, Time now) const { return past.average(ledger, queue, now)[kGpu.index()]; }
+
+  std::vector<Queue> queues;
+  QuotaLedger ledger;
+  PastUse past;
+};
+
+TEST(PastUse, CountsWhatIsAboveTheFloorHalfAfterEachHalfLife) {
+  World world(kHour);
+  const UnitId unit = world.add(1004, Time{});
+  const auto at = [](std::int64_t hours) { return Time{hours * kHour}; };
+  EXPECT_EQ(world.average(kTop, at(0)), 0);
+  EXPECT_NEAR(static_cast<double>(world.average(kTop, at(1))), 500, 1);
+  EXPECT_NEAR(static_cast<double>(world.average(kChild, at(1))), 502, 1) << "the child has no floor";
+  EXPECT_NEAR(static_cast<double>(world.average(kTop, at(2))), 750, 1);
+  EXPECT_NEAR(static_cast<double>(world.average(kTop, at(1))), 500, 1) << "to ask changes nothing";
+  world.remove(unit, at(2));
+  EXPECT_NEAR(static_cast<double>(world.average(kTop, at(3))), 375, 1);
+  EXPECT_EQ(world.average(kTop, at(100)), 0);
+}
+
+TEST(PastUse, OfAQueueWithoutAHalfLifeIsNone) {
+  World world(kHour);
+  world.add(1004, Time{});
+  world.queues[0].quota.half_life = {};
+  world.past.lay_out(world.queues, world.ledger.tree().dims(), Time{});
+  EXPECT_TRUE(world.past.average(world.ledger, kTop, Time{kHour}).empty());
+  EXPECT_TRUE(world.past.counts());
+  world.queues[1].quota.half_life = {};
+  world.past.lay_out(world.queues, world.ledger.tree().dims(), Time{});
+  EXPECT_FALSE(world.past.counts());
+}
+
+// However often it is looked at or brought forward, it is what the formula says, but for its steps.
+TEST(PastUseProperty, IsTheFadingMeanOfWhatWasHeld) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const std::int64_t half_life = rng.between(60'000, 10 * kHour);
+    World world(half_life);
+    double expected = 0;
+    std::int64_t held = 0;
+    std::int64_t most = 0;
+    Time now;
+    std::vector<UnitId> units;
+    for (int i = 0; i < 60; ++i) {
+      const std::int64_t passed = rng.between(0, rng.below(4) == 0 ? half_life : half_life / 100);
+      const double kept = std::exp2(-static_cast<double>(passed) / static_cast<double>(half_life));
+      expected = expected * kept + static_cast<double>(held) * (1 - kept);
+      now = now + Duration{passed};
+      const std::uint64_t kind = rng.below(3);
+      if (kind == 0 && !units.empty()) {
+        held -= world.ledger.held_by(units.back())[0].amount;
+        world.remove(units.back(), now);
+        units.pop_back();
+      } else if (kind == 1) {
+        const std::int64_t gpus = rng.between(1, 100'000);
+        units.push_back(world.add(gpus, now));
+        held += gpus;
+      } else {
+        world.past.advance_all(world.ledger, now);
+      }
+      most = std::max(most, held);
+      // A step is a 1024th of the half-life: what was held in it counts a moment late.
+      ASSERT_NEAR(static_cast<double>(world.average(kChild, now)), expected, 2 + 0.001 * static_cast<double>(most));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth
