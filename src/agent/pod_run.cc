@@ -12,7 +12,8 @@ namespace {
 
 constexpr Duration kPauseFirst = seconds(10);
 constexpr Duration kPauseMax = seconds(300);
-constexpr int kExitKilled = 137;  // 128 + SIGKILL
+constexpr Duration kStopAfter{500};  // what a simulated program needs to end when it is asked to
+constexpr int kExitKilled = 137;     // 128 + SIGKILL
 
 Value condition(const char* type, bool holds, const char* reason, Time now) {
   Value condition = Value::map_of(
@@ -90,6 +91,8 @@ PodRun read_pod_run(const Value& pod, Duration otherwise) {
   const std::int64_t grace_s =
       metadata["deletionGracePeriodSeconds"].integer(spec["terminationGracePeriodSeconds"].integer(30));
   run.grace = Duration{std::clamp<std::int64_t>(grace_s, 0, kTimeMax.ms / 1000) * 1000};
+  const auto stop_after = parse_duration_ms(annotations[kStopAfterAnnotation].text());
+  run.stop_after = std::min(run.grace, Duration{stop_after.value_or(kStopAfter.ms)});
   run.restart_policy = spec["restartPolicy"].text("Always");
   for (const Value& status : pod["status"]["containerStatuses"].items()) {
     run.restarts = std::max(run.restarts, status["restartCount"].integer());

@@ -17,6 +17,7 @@ struct PodRun {
   int exit_code = 0;
   Duration deadline{-1};       // activeDeadlineSeconds; negative: none
   Duration grace;              // to end when it is deleted
+  Duration stop_after;         // what it takes of that
   std::string restart_policy;  // "Always", "OnFailure", "Never"
   std::int64_t restarts = 0;
 };

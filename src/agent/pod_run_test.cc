@@ -64,6 +64,18 @@ TEST(PodRun, TheStatusSaysEachStep) {
   EXPECT_EQ(stopped["reason"].text(), "DeadlineExceeded");
 }
 
+TEST(PodRun, TakesItsTimeToStopWithinItsGrace) {
+  const auto stop_after = [](const std::string& annotations, const std::string& metadata) {
+    return read_pod_run(
+               *parse_json(R"({"metadata":{"annotations":{)" + annotations + "}" + metadata + R"(},"spec":{}})"),
+               seconds(5))
+        .stop_after;
+  };
+  EXPECT_EQ(stop_after("", ""), Duration{500});
+  EXPECT_EQ(stop_after(R"("berth.dev/stop-after":"20s")", ""), seconds(20));
+  EXPECT_EQ(stop_after(R"("berth.dev/stop-after":"20s")", R"(,"deletionGracePeriodSeconds":3)"), seconds(3));
+}
+
 TEST(SimulatedFleet, IsReadFromAShortText) {
   const auto nodes = nodes_from_text("2xH100x8,1xA100-80GBx4,1xcpu,1xH100x8");
   ASSERT_TRUE(nodes) << nodes.error().to_string();

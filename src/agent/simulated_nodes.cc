@@ -21,7 +21,6 @@ namespace berth {
 namespace {
 
 constexpr Duration kRetry = seconds(1);
-constexpr Duration kTerminationTime{500};  // what a simulated program needs to end when it is asked to
 constexpr const char* kLeaseNamespace = "kube-node-lease";
 
 bool is_ready(const Value& node) {
@@ -286,7 +285,7 @@ class RunningNodes final : public SimulatedNodes {
     running.ending = true;
     write_log(running, "is asked to end");
     delays_.cancel(running.waits);
-    running.waits = delays_.after(std::min(running.run.grace, kTerminationTime), [this, uid] {
+    running.waits = delays_.after(running.run.stop_after, [this, uid] {
       const auto at = pods_.find(uid);
       if (at != pods_.end()) remove(uid, at->second.run);
     });

@@ -320,13 +320,21 @@ void stamp_user(const KindInfo& kind, const Value& before, Value& object, const 
   Value* const spec = object.find("spec");
   Value* const pod_template = spec == nullptr ? nullptr : spec->find("template");
   Value* const template_metadata = pod_template == nullptr ? nullptr : pod_template->find("metadata");
-  if (template_metadata != nullptr && template_metadata->is_map())
+  if (template_metadata != nullptr && template_metadata->is_map()) {
     set_annotation(*template_metadata, kUserAnnotation, {});
+    set_annotation(*template_metadata, kQueuedAtAnnotation, {});
+  }
   if (!carries_user(kind)) return;
   Value& metadata = object.at("metadata");
   if (!before.is_null()) {
-    set_annotation(metadata, kUserAnnotation, std::string(before["metadata"]["annotations"][kUserAnnotation].text()));
-  } else if (!may_name_user(kind, user) || metadata["annotations"][kUserAnnotation].text().empty()) {
+    for (const std::string_view stamp : {kUserAnnotation, kQueuedAtAnnotation}) {
+      set_annotation(metadata, stamp, std::string(before["metadata"]["annotations"][stamp].text()));
+    }
+    return;
+  }
+  const bool may_stamp = may_name_user(kind, user);
+  if (!may_stamp) set_annotation(metadata, kQueuedAtAnnotation, {});
+  if (!may_stamp || metadata["annotations"][kUserAnnotation].text().empty()) {
     set_annotation(metadata, kUserAnnotation, user.name);
   }
 }

@@ -12,6 +12,7 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/timestamp.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -290,8 +291,8 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
   for (const std::string_view label : {kGroupLabel, kKueueGroupLabel}) {
     compare("labels", label, "a pod stays in the group that it was made for; make a new pod");
   }
-  for (const std::string_view annotation :
-       {kGroupSizeAnnotation, kKueueGroupSizeAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation}) {
+  for (const std::string_view annotation : {kGroupSizeAnnotation, kKueueGroupSizeAnnotation, kGpuMilliAnnotation,
+                                            kGpuModelsAnnotation, kFlavorsAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }
@@ -371,9 +372,21 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
     check_gpu_models(*models, at + std::string(kGpuModelsAnnotation) + "]", causes);
   }
   check_number_annotation(annotations, kExitCodeAnnotation, 0, 255, "an exit code", path, causes);
-  if (const Value* const run = annotations.find(kRunForAnnotation)) {
-    const Parsed<std::int64_t> length = parse_duration_ms(run->text());
-    if (!length) causes.push_back(invalid_value(at + std::string(kRunForAnnotation) + "]", *run, length.error()));
+  for (const std::string_view annotation : {kRunForAnnotation, kStopAfterAnnotation}) {
+    const Value* const length = annotations.find(annotation);
+    if (length == nullptr) continue;
+    const Parsed<std::int64_t> ms = parse_duration_ms(length->text());
+    if (!ms) causes.push_back(invalid_value(at + std::string(annotation) + "]", *length, ms.error()));
+  }
+  if (const Value* const coverage = annotations.find(kCoverageAnnotation);
+      coverage != nullptr && coverage->text() != "guaranteed" && coverage->text() != "best-effort") {
+    causes.push_back(
+        invalid_value(at + std::string(kCoverageAnnotation) + "]", *coverage, "write guaranteed or best-effort"));
+  }
+  if (const Value* const checkpoint = annotations.find(kCheckpointAnnotation);
+      checkpoint != nullptr && !parse_timestamp(checkpoint->text())) {
+    causes.push_back(invalid_value(at + std::string(kCheckpointAnnotation) + "]", *checkpoint,
+                                   "write a time as in 2026-11-21T08:00:00Z"));
   }
   for (const auto& [label, annotation] :
        {std::pair(kGroupLabel, kGroupSizeAnnotation), std::pair(kKueueGroupLabel, kKueueGroupSizeAnnotation)}) {

@@ -111,6 +111,13 @@ bool condition_holds(const Value& object, std::string_view type) {
   });
 }
 
+bool was_preempted(const Value& pod) {
+  return std::ranges::any_of(pod["status"]["conditions"].items(), [](const Value& each) {
+    return each["type"].text() == "DisruptionTarget" && each["status"].text() == "True" &&
+           each["reason"].text() == "PreemptionByScheduler";
+  });
+}
+
 std::int64_t gang_size(const Value& job) {
   if (job["metadata"]["annotations"][kGangAnnotation].text() == "false") return 0;
   const std::int64_t parallelism = job["spec"]["parallelism"].integer(1);
@@ -143,14 +150,15 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
   const Value& annotations = pod_template["metadata"]["annotations"];
   Value pod_annotations = annotations.is_map() ? annotations : Value::map();
   copy_where_missing(job_metadata["labels"], kQueueLabel, pod_labels);
-  for (const std::string_view key :
-       {kRunForAnnotation, kExitCodeAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation, kUserAnnotation}) {
+  for (const std::string_view key : {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation,
+                                     kGpuModelsAnnotation, kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation}) {
     copy_where_missing(job_metadata["annotations"], key, pod_annotations);
   }
   if (group_size > 0) {
     pod_labels.set(kGroupLabel, job_metadata["name"]);
     pod_annotations.set(kGroupSizeAnnotation, std::to_string(group_size));
   }
+  if (!job["status"]["startTime"].is_empty()) pod_annotations.set(kQueuedAtAnnotation, job["status"]["startTime"]);
   if (index && !job["spec"]["backoffLimitPerIndex"].is_null()) {
     pod_annotations.set(kIndexFailures, std::to_string(retries.failed));
     if (retries.ignored > 0) pod_annotations.set(kIndexIgnoredFailures, std::to_string(retries.ignored));

@@ -33,6 +33,8 @@ PodRetries retries_in(const Value& pod);
 bool is_tracked(const Value& pod);
 // The merge patch that takes that finalizer from it, and no other.
 Value release_of(const Value& pod);
+// Whether the scheduler told it to make room: it has not failed.
+bool was_preempted(const Value& pod);
 // Whether that condition of a pod or Job is True.
 bool condition_holds(const Value& object, std::string_view type);
 

@@ -119,6 +119,24 @@ TEST(JobPlan, AFailureThatIsIgnoredIsReplacedAndNotCounted) {
   EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
 }
 
+// It was to make room, and is made anew at once: no failure, and no pause after one.
+TEST(JobPlan, WhoWasEvictedByTheSchedulerHasNotFailed) {
+  JobWorld world("{parallelism: 1, completions: 1, backoffLimit: 0, podReplacementPolicy: Failed}");
+  for (int i = 0; i < 3; ++i) {
+    world.settle();
+    ASSERT_EQ(world.active().size(), 1u) << i;
+    Value conditions = Value::list();
+    conditions.push_back(
+        Value::map_of({{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "PreemptionByScheduler"}}));
+    const std::string name = world.active()[0];
+    world.pods.at(name).at("status").set("conditions", std::move(conditions));
+    world.set_phase(name, "Failed", 137);
+    world.settle();
+    EXPECT_EQ(world.count("failed"), 0);
+    EXPECT_FALSE(is_tracked(world.pods.at(name)));
+  }
+}
+
 TEST(JobPlan, EnoughIsWhatTheSuccessPolicySays) {
   JobWorld world(
       "{completionMode: Indexed, parallelism: 4, completions: 4, successPolicy: {rules: [{succeededIndexes: '0'}]}}");

@@ -149,7 +149,9 @@ void JobTally::take_failure(const Value& pod, const std::string& uid) {
   if (indexed_ && !is_wanted(index) && !stored_failed_.contains(uid)) return release(pod);
   const FailureVerdict verdict = spec_["podFailurePolicy"].is_null() ? FailureVerdict() : judge_failure(job_, pod);
   if (verdict.action == FailureAction::kFailJob && fail_job.empty()) fail_job = verdict.why;
-  const bool ignored = verdict.action == FailureAction::kIgnore && !stored_failed_.contains(uid);
+  const bool forgiven =
+      verdict.action == FailureAction::kIgnore || (verdict.action == FailureAction::kCount && was_preempted(pod));
+  const bool ignored = forgiven && !stored_failed_.contains(uid);
   if (!ignored) failed_uids_.insert(uid);
   const bool is_stored = ignored || stored_failed_.contains(uid);
   if (!per_index_ || !is_wanted(index)) {
@@ -181,6 +183,8 @@ void JobTally::note_end(const Value& pod) {
   const bool deleted = is_being_deleted(pod);
   if (phase == "Succeeded") {
     last_success_ = std::max(last_success_, end_of(pod));
+  } else if (was_preempted(pod)) {
+    return;
   } else if (is_tracked(pod) ? phase == "Failed" || (deleted && phase == "Running") : phase == "Failed" && !deleted) {
     failure_ends_.push_back(end_of(pod));
   }

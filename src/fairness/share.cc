@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -46,7 +47,23 @@ std::int64_t amount_in(const AmountList& amounts, Dim dim) {
   return found == amounts.end() ? 0 : found->amount;
 }
 
+std::string digits(Wide value) {
+  std::string text;
+  do {
+    text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(value % 10)));
+    value /= 10;
+  } while (value > 0);
+  return text;
+}
+
 }  // namespace
+
+std::string to_text(const Fraction& fraction) {
+  Wide divisor = fraction.part();
+  Wide rest = fraction.whole();
+  while (rest != 0) divisor = std::exchange(rest, divisor % rest);
+  return digits(fraction.part() / divisor) + "/" + digits(fraction.whole() / divisor);
+}
 
 Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, const More& more) {
   const QuotaTree& tree = quotas.tree();

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/assert.h"
@@ -59,6 +60,8 @@ class Fraction {
   Wide part_ = 0;
   Wide whole_ = 1;
 };
+
+std::string to_text(const Fraction& fraction);  // in lowest terms: "23/161"
 
 // What a queue's amounts are asked with: so much more, by a unit that would be inside its floor or not. Negative amounts:
 // so much less, by one that is not.

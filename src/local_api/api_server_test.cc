@@ -344,6 +344,24 @@ TEST(ApiServer, StampsTheUserWhoCreated) {
             "bob");
 }
 
+// Whoever could write it could stand before everybody in his queue.
+TEST(ApiServer, SinceWhenAPodWaitsIsSaidByTheJobControllerOnly) {
+  TestServer server;
+  const std::string rights =
+      R"({"metadata":{"name":"r"},"subjects":[{"kind":"User","name":"alice","apiGroup":"rbac.authorization.k8s.io"},{"kind":"User","name":"system:berth-controllers","apiGroup":"rbac.authorization.k8s.io"}],"roleRef":{"kind":"ClusterRole","name":"cluster-admin","apiGroup":"rbac.authorization.k8s.io"}})";
+  ASSERT_EQ(server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", rights).status, 201);
+  const auto since = [](const ApiAnswer& answer) {
+    return std::string(object_of(answer)["metadata"]["annotations"]["berth.dev/queued-at"].text("none"));
+  };
+  const std::string stamp = R"({"berth.dev/queued-at":"2000-01-01T00:00:00Z"})";
+  EXPECT_EQ(since(server.call("POST", kPods, pod_named("p", "{}", stamp), "alice")), "none");
+  EXPECT_EQ(since(server.call("POST", kPods, pod_named("q", "{}", stamp), "system:berth-controllers")),
+            "2000-01-01T00:00:00Z");
+  const std::string change = R"({"metadata":{"annotations":{"berth.dev/queued-at":"1999-01-01T00:00:00Z"}}})";
+  EXPECT_EQ(since(server.call("PATCH", std::string(kPods) + "/p", change, "alice")), "none");
+  EXPECT_EQ(since(server.call("PATCH", std::string(kPods) + "/q", change, "alice")), "2000-01-01T00:00:00Z");
+}
+
 TEST(ApiServer, KeepsEventsOnceAndShowsThemTwice) {
   TestServer server;
   const std::string newer = "/apis/events.k8s.io/v1/namespaces/default/events";

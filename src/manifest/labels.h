@@ -19,7 +19,15 @@ inline constexpr std::string_view kGpuModelsAnnotation = "berth.dev/gpu-models";
 inline constexpr std::string_view kRunForAnnotation =
     "berth.dev/run-for";  // "30s": on simulated nodes, and as declared
 inline constexpr std::string_view kExitCodeAnnotation = "berth.dev/exit-code";  // on simulated nodes
-inline constexpr std::string_view kUserAnnotation = "berth.dev/user";           // who created it, stamped by the server
+inline constexpr std::string_view kCoverageAnnotation = "berth.dev/coverage";   // "guaranteed" or "best-effort"
+// RFC 3339: the workload's word that what it did until then is safe.
+inline constexpr std::string_view kCheckpointAnnotation = "berth.dev/checkpoint";
+inline constexpr std::string_view kFlavorsAnnotation = "berth.dev/flavors";  // "spot|h100": names that quotas use
+// "20s": on simulated nodes, how long it goes on after it was told to stop.
+inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
+// RFC 3339: since when a Job waits or runs, stamped on its pods by its controller, so that one made anew keeps its place.
+inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
+inline constexpr std::string_view kUserAnnotation = "berth.dev/user";  // who created it, stamped by the server
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";  // MiB

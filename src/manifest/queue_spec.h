@@ -24,10 +24,11 @@ struct FlavorAmount {
 };
 
 struct QueueSpec {
-  std::string parent;          // empty: at the top
-  std::optional<Order> order;  // none: it shares its parent's line, or has amounts and an order of its own by default
+  std::string parent = {};  // empty: at the top
+  std::optional<Order> order =
+      {};  // none: it shares its parent's line, or has amounts and an order of its own by default
   bool hold = false;
-  std::vector<FlavorAmount> guarantee, limit, borrowing_limit, lending_limit;
+  std::vector<FlavorAmount> guarantee = {}, limit = {}, borrowing_limit = {}, lending_limit = {};
   Quota policies = {};  // without amounts
 
   bool has_amounts() const {

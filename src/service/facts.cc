@@ -21,6 +21,9 @@ std::int32_t narrowed(std::int64_t value, std::int32_t most) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, most));
 }
 
+// Kubernetes' own default of terminationGracePeriodSeconds.
+constexpr std::int64_t kGraceByDefaultS = 30;
+
 std::string model_of(std::string_view label) {
   if (label.empty()) return "unlabelled";
   // NVIDIA's feature discovery writes the product's name with the maker's before it.
@@ -62,11 +65,14 @@ class PodReader {
     facts_.revision = metadata["resourceVersion"].text();
     facts_.queue = metadata["labels"][kQueueLabel].text(kDefaultQueue);
     facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
+    facts_.queued =
+        std::min(parse_timestamp(annotations_[kQueuedAtAnnotation].text()).value_or(facts_.created), facts_.created);
     read_stage();
     read_owner();
     read_group();
     read_request();
     read_run();
+    read_terms();
     refuse_what_is_not_followed();
     return std::move(facts_);
   }
@@ -89,6 +95,9 @@ class PodReader {
       facts_.stage = PodStage::kWaiting;
     }
     for (const Value& condition : pod_["status"]["conditions"].items()) {
+      if (deleted && condition["type"].text() == kEvictedCondition && condition["reason"].text() == kEvictedReason) {
+        facts_.leaving_until = parse_timestamp(pod_["metadata"]["deletionTimestamp"].text());
+      }
       if (condition["type"].text() != "PodScheduled") continue;
       if (condition["status"].text() == "False") facts_.told = condition["message"].text();
       if (condition["status"].text() == "True")
@@ -206,6 +215,12 @@ class PodReader {
       if (bar > 0) facts_.gpu_models.push_back(model_of(text.substr(0, bar)));
       text.remove_prefix(std::min(bar + 1, text.size()));
     }
+    std::string_view flavors = annotations_[kFlavorsAnnotation].text();
+    while (!flavors.empty()) {
+      const std::size_t bar = std::min(flavors.find('|'), flavors.size());
+      if (bar > 0) facts_.gpu_models.emplace_back(flavors.substr(0, bar));
+      flavors.remove_prefix(std::min(bar + 1, flavors.size()));
+    }
     if (const Value* product = spec_["nodeSelector"].find(kGpuProductLabel)) {
       facts_.gpu_models = {model_of(product->text())};
     }
@@ -216,6 +231,25 @@ class PodReader {
       facts_.run = Duration{std::min(limit->integer(), kTimeMax.ms / 1000) * 1000};
     } else if (const Value* run = annotations_.find(kRunForAnnotation)) {
       if (const auto ms = parse_duration_ms(run->text()); ms && *ms <= kTimeMax.ms) facts_.run = Duration{*ms};
+    }
+  }
+
+  void read_terms() {
+    Terms& terms = facts_.terms;
+    terms.priority =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(spec_["priority"].integer(0), -kPriorityMax, kPriorityMax));
+    terms.preempts = spec_["preemptionPolicy"].text() != "Never";
+    const std::int64_t grace_s = spec_["terminationGracePeriodSeconds"].integer(kGraceByDefaultS);
+    terms.grace = seconds(std::clamp<std::int64_t>(grace_s, 0, kTimeMax.ms / 1000));
+    if (const Value* const coverage = annotations_.find(kCoverageAnnotation)) {
+      terms.guaranteed_only = coverage->text() == "guaranteed";
+      terms.best_effort = coverage->text() == "best-effort";
+      if (!terms.guaranteed_only && !terms.best_effort) {
+        complain("annotation " + std::string(kCoverageAnnotation) + ": write guaranteed or best-effort");
+      }
+    }
+    if (const Value* const checkpoint = annotations_.find(kCheckpointAnnotation)) {
+      facts_.checkpoint = parse_timestamp(checkpoint->text());
     }
   }
 
@@ -261,6 +295,7 @@ NodeFacts read_node(const Value& node) {
   NodeFacts facts;
   facts.name = node["metadata"]["name"].text();
   const Value& labels = node["metadata"]["labels"];
+  facts.labels = labels;
   const auto amount = [&](std::string_view resource, auto parse, std::int64_t most) -> std::int64_t {
     const Value& text = node["status"]["allocatable"][resource];
     if (text.is_null()) return 0;
@@ -294,11 +329,44 @@ NodeFacts read_node(const Value& node) {
 PodFacts read_pod(const Value& pod) { return PodReader(pod).read(); }
 
 QueueFacts read_queue(const Value& queue) {
-  const Value& spec = queue["spec"];
-  return {.name = std::string(queue["metadata"]["name"].text()),
-          .parent = std::string(spec["parent"].text()),
-          .order = find_order(spec["order"].text()),
-          .hold = spec["hold"].truth()};
+  QueueSpecReading reading = read_queue_spec(queue["spec"]);
+  QueueFacts facts{.name = std::string(queue["metadata"]["name"].text()), .spec = std::move(reading.spec)};
+  for (const SpecMistake& mistake : reading.mistakes) {
+    facts.problem += (facts.problem.empty() ? "" : "; ") + mistake.field + ": " + mistake.text;
+  }
+  return facts;
+}
+
+FlavorFacts read_flavor(const Value& flavor) {
+  const Value& spec = flavor["spec"];
+  return {.name = flavor_amount_named(flavor["metadata"]["name"].text()).flavor,
+          .gpu_model = model_of(spec["gpuModel"].text()),
+          .gpu_memory_mib = spec["memoryMiB"].integer(),
+          .node_labels = spec["nodeLabels"],
+          .weight = std::clamp<std::int64_t>(spec["weight"].integer(1), 1, kFlavorWeightMax)};
+}
+
+bool FlavorFacts::has(const NodeFacts& node) const {
+  return node.gpus > 0 && gpu_model == node.gpu_model &&
+         (gpu_memory_mib == 0 || gpu_memory_mib == node.gpu_memory_mib) &&
+         std::ranges::all_of(node_labels.members(), [&](const Value::Member& label) {
+           const Value* const has = node.labels.find(label.key);
+           return has != nullptr && *has == label.value;
+         });
+}
+
+BudgetFacts read_budget(const Value& budget) {
+  const Value& spec = budget["spec"];
+  const auto is_none = [](const Value& amount) {
+    return amount.is_integer() ? amount.integer() == 0 : amount.text() == "0%";
+  };
+  const bool none_must_stay =
+      spec["maxUnavailable"].is_null() ? is_none(spec["minAvailable"]) : spec["maxUnavailable"].text() == "100%";
+  auto pods = LabelSelector::from_object(spec["selector"]);
+  return {.name_space = std::string(budget["metadata"]["namespace"].text()),
+          .name = std::string(budget["metadata"]["name"].text()),
+          .pods = pods ? *std::move(pods) : LabelSelector(),
+          .protects = pods.has_value() && !none_must_stay};
 }
 
 std::optional<GpuSet> parse_gpus(std::string_view text) {

@@ -9,6 +9,8 @@
 
 #include "base/time.h"
 #include "manifest/labels.h"
+#include "manifest/queue_spec.h"
+#include "manifest/selector.h"
 #include "manifest/value.h"
 #include "model/node.h"
 #include "model/queue.h"
@@ -25,6 +27,7 @@ struct NodeFacts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
+  Value labels;
   bool open = true;     // ready, not cordoned, no taint that keeps pods away
   std::string problem;  // why it cannot be used at all; empty: it can
 
@@ -59,24 +62,53 @@ struct PodFacts {
   std::string node;            // kBound: where
   std::optional<GpuSet> gpus;  // kBound: which devices, where the binding named them
   Time created;
+  Time queued;  // since when it waits or runs, also as another pod of the same Job
   std::optional<Time> bound_at;
   Duration run = kRunNotDeclared;
+  Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts
+  std::optional<Time> leaving_until;  // the scheduler told it to stop by then
+  std::optional<Time> checkpoint;     // the last that it reported
+  Value labels;
   std::string told;     // message of its condition PodScheduled=False
   std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
 };
 
 struct QueueFacts {
   std::string name;
-  std::string parent;          // empty: at the top
-  std::optional<Order> order;  // none: it shares its parent's line
-  bool hold = false;
+  QueueSpec spec = {};
+  std::string problem = {};  // of its spec; empty: none
 
   friend bool operator==(const QueueFacts&, const QueueFacts&) = default;
+};
+
+// A kind of GPU under a name of its own, which quotas use; without one for them, nodes' GPUs have their model's name.
+struct FlavorFacts {
+  std::string name;  // in small letters
+  std::string gpu_model;
+  std::int64_t gpu_memory_mib = 0;  // 0: whatever they have
+  Value node_labels;
+  std::int64_t weight = 1;
+
+  bool has(const NodeFacts& node) const;
+  friend bool operator==(const FlavorFacts&, const FlavorFacts&) = default;
+};
+
+// A PodDisruptionBudget. As a workload goes whole, one that would keep any of its pods protects all of them.
+struct BudgetFacts {
+  std::string name_space, name;
+  LabelSelector pods;
+  bool protects = false;
 };
 
 NodeFacts read_node(const Value& node);
 PodFacts read_pod(const Value& pod);
 QueueFacts read_queue(const Value& queue);
+FlavorFacts read_flavor(const Value& flavor);
+BudgetFacts read_budget(const Value& budget);
+
+// By this condition a pod knows that it was evicted, and by whom; Kubernetes' scheduler writes the same.
+inline constexpr std::string_view kEvictedCondition = "DisruptionTarget";
+inline constexpr std::string_view kEvictedReason = "PreemptionByScheduler";
 
 // "0,3" <-> {0, 3}; none for what is no list of device indexes.
 std::optional<GpuSet> parse_gpus(std::string_view text);

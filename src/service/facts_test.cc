@@ -92,6 +92,27 @@ TEST(PodFacts, KnowGroupsModelsFractionsAndRunLimits) {
   EXPECT_NE(read_pod(pod("{}", "{}", "{berth.dev/pod-group: g}")).problem, "");
 }
 
+TEST(PodFacts, KnowTheTermsOnWhichItRuns) {
+  const PodFacts plain = read_pod(pod("{}", "{}", "{}"));
+  EXPECT_EQ(plain.terms, (Terms{.grace = seconds(30)}));
+  EXPECT_EQ(plain.queued, plain.created);
+  const PodFacts facts = read_pod(pod("{priority: 7, preemptionPolicy: Never, terminationGracePeriodSeconds: 90}",
+                                      "{berth.dev/coverage: guaranteed, berth.dev/checkpoint: '1970-01-01T00:00:04Z', "
+                                      "berth.dev/queued-at: '1970-01-01T00:00:02Z'}",
+                                      "{}"));
+  EXPECT_EQ(facts.terms, (Terms{.priority = 7, .preempts = false, .guaranteed_only = true, .grace = seconds(90)}));
+  EXPECT_EQ(facts.checkpoint, Time{4000});
+  EXPECT_EQ(facts.queued, Time{2000});
+  EXPECT_TRUE(read_pod(pod("{}", "{berth.dev/coverage: best-effort}", "{}")).terms.best_effort);
+  EXPECT_NE(read_pod(pod("{}", "{berth.dev/coverage: some}", "{}")).problem, "");
+  const std::string told = "status: {conditions: [{type: DisruptionTarget, status: 'True', reason: ";
+  const std::string leaves = "{metadata: {deletionTimestamp: '1970-01-01T00:00:09Z'}, spec: {nodeName: n1}, " + told;
+  EXPECT_EQ(read_pod(object(leaves + "PreemptionByScheduler}]}}")).leaving_until, Time{9000});
+  EXPECT_EQ(read_pod(object(leaves + "EvictionByEvictionAPI}]}}")).leaving_until, std::nullopt) << "whoever deletes it";
+  EXPECT_EQ(read_pod(object("{spec: {nodeName: n1}, " + told + "PreemptionByScheduler}]}}")).leaving_until,
+            std::nullopt);
+}
+
 TEST(PodFacts, KnowTheStageOfAPod) {
   struct Case {
     const char* pod;
@@ -130,6 +151,42 @@ TEST(NodeFacts, KnowTheMachineAndWhetherItIsOpen) {
   for (const std::string& node : closed) EXPECT_FALSE(read_node(object(node)).open) << node;
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {cpu: lots}}}")).problem, "");
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {nvidia.com/gpu: '65'}}}")).problem, "");
+}
+
+TEST(FlavorFacts, KnowTheirNodes) {
+  const FlavorFacts spot =
+      read_flavor(object("{metadata: {name: Spot}, spec: {gpuModel: NVIDIA-H100-80GB-HBM3, memoryMiB: 80, nodeLabels: "
+                         "{tier: spot}, weight: 3}}"));
+  EXPECT_EQ(spot.name, "spot");
+  EXPECT_EQ(spot.weight, 3);
+  NodeFacts node;
+  node.gpus = 8;
+  node.gpu_model = "H100";
+  node.gpu_memory_mib = 80;
+  EXPECT_FALSE(spot.has(node)) << "without the label";
+  node.labels = object("{tier: spot, zone: a}");
+  EXPECT_TRUE(spot.has(node));
+  node.gpu_memory_mib = 40;
+  EXPECT_FALSE(spot.has(node));
+  node.gpu_memory_mib = 80;
+  node.gpu_model = "A100";
+  EXPECT_FALSE(spot.has(node));
+}
+
+TEST(BudgetFacts, ProtectUnlessAllMayGo) {
+  const auto protects = [](const std::string& spec) {
+    return read_budget(
+               object("{metadata: {name: b, namespace: d}, spec: {selector: {matchLabels: {a: b}}, " + spec + "}}"))
+        .protects;
+  };
+  EXPECT_TRUE(protects("maxUnavailable: 0"));
+  EXPECT_TRUE(protects("maxUnavailable: 50%"));
+  EXPECT_FALSE(protects("maxUnavailable: 100%"));
+  EXPECT_TRUE(protects("minAvailable: 1"));
+  EXPECT_FALSE(protects("minAvailable: 0"));
+  EXPECT_FALSE(protects("minAvailable: 0%"));
+  EXPECT_TRUE(
+      read_budget(object("{metadata: {name: b}, spec: {selector: {}, minAvailable: 1}}")).pods.matches(Value()));
 }
 
 TEST(Gpus, AreWrittenAsTheyAreRead) {

@@ -13,20 +13,14 @@ namespace {
 
 // One cycle tries so many workloads; then the outside gets its turn.
 constexpr Effort kEffort{10'000};
-
-// Devices for a pod whose binding named none: the first that are free.
-GpuSet first_free(const State& state, NodeId node, const PodRequest& request) {
-  GpuSet gpus;
-  const auto free = state.ledger().gpu_milli(node);
-  for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
-    if (free[gpu] >= request.gpu_milli) gpus.add(static_cast<int>(gpu));
-  }
-  return gpus;
-}
+// Nobody has gone at the moment when he is told to.
+constexpr Duration kGraceMin = seconds(1);
+// While time alone may give somebody a right.
+constexpr Duration kLookAgain = seconds(1);
 
 bool asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.gpu_models == b.gpu_models && a.run == b.run &&
-         a.group_size == b.group_size && a.problem == b.problem;
+         a.group_size == b.group_size && a.terms == b.terms && a.problem == b.problem;
 }
 
 }  // namespace
@@ -43,11 +37,37 @@ void LiveEngine::set_queue(const QueueFacts& queue) {
 
 void LiveEngine::remove_queue(const std::string& name) { anew_ = queues_.erase(name) > 0 || anew_; }
 
+void LiveEngine::set_flavor(const FlavorFacts& flavor) {
+  const auto known = flavors_.find(flavor.name);
+  if (known != flavors_.end() && known->second == flavor) return;
+  flavors_[flavor.name] = flavor;
+  anew_ = true;
+}
+
+void LiveEngine::remove_flavor(const std::string& name) {
+  anew_ = flavors_.erase(flavor_amount_named(name).flavor) > 0 || anew_;
+}
+
+// Whether its controller has counted anew does not matter: a budget that would keep any keeps all.
+void LiveEngine::set_budget(const BudgetFacts& budget) {
+  const auto [at, is_new] = budgets_.try_emplace({budget.name_space, budget.name});
+  const bool same = at->second.protects == budget.protects && at->second.pods.to_string() == budget.pods.to_string();
+  at->second = budget;
+  if (is_new ? budget.protects : !same) anew_ = true;
+}
+
+void LiveEngine::remove_budget(const std::string& name_space, const std::string& name) {
+  anew_ = budgets_.erase({name_space, name}) > 0 || anew_;
+}
+
 void LiveEngine::set_node(const NodeFacts& node) {
   const auto known = nodes_.find(node.name);
   if (known == nodes_.end()) {
     new_nodes_.insert(node.name);
-  } else if (!known->second.same_machine(node)) {
+    // Whoever leaves its flavor open may use this one from now on.
+    const auto flavor = flavor_ids_.find(flavor_name_of(node));
+    if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second))) anew_ = true;
+  } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
   } else if (known->second.open != node.open && node_ids_.contains(node.name) && !anew_) {
     const NodeId id = node_ids_.at(node.name);
@@ -72,8 +92,12 @@ void LiveEngine::set_pod(const PodFacts& pod) {
     member.told = pod.told;
   } else {
     if (group != member.group) leave_group(member);
-    if (!asks_the_same(member.facts, pod)) withdraw(groups_[member.group]);
+    if (!asks_the_same(member.facts, pod)) {
+      withdraw(groups_[member.group]);
+      if (const Run* const run = run_of(member); run != nullptr && run->starting) give_up_start(member.running);
+    }
   }
+  if (pod.checkpoint && pod.checkpoint != member.facts.checkpoint) checkpoints_.insert(pod.uid);
   member.facts = pod;
   member.group = group;
   groups_[group].members.insert(member.sequence);
@@ -84,6 +108,8 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   if (pod.stage == PodStage::kBound) {
     if (!member.running.is_none() && elsewhere) end(member);
     member.confirmed = true;
+    // Somebody else told it to leave, or this scheduler did before it was started anew.
+    if (const Run* const run = run_of(member); pod.leaving_until && run != nullptr && !run->stop_by) anew_ = true;
     if (member.running.is_none()) {
       found_.insert(pod.uid);
       room_came_free_ = true;  // perhaps it fits where it is
@@ -108,6 +134,7 @@ void LiveEngine::remove_pod(const std::string& uid) {
 void LiveEngine::refuse_binding(const std::string& uid) {
   const auto at = members_.find(uid);
   if (at == members_.end() || at->second.confirmed || at->second.running.is_none()) return;
+  if (run_of(at->second)->starting) return;
   at->second.refused = true;
   end(at->second);
 }
@@ -119,149 +146,58 @@ void LiveEngine::leave_group(Member& member) {
   unsettled_.insert(member.group);
 }
 
-// Gives back its place, if it has one.
+LiveEngine::Run* LiveEngine::run_of(const Member& member) {
+  const auto at = runs_.find(member.running);
+  return at == runs_.end() ? nullptr : &at->second;
+}
+const LiveEngine::Run* LiveEngine::run_of(const Member& member) const {
+  const auto at = runs_.find(member.running);
+  return at == runs_.end() ? nullptr : &at->second;
+}
+
+// Gives back its place, if it has one. In an engine that will be made anew nothing needs to be told any more.
 void LiveEngine::end(Member& member) {
   unsettled_.insert(member.group);
   without_room_.erase(member.facts.uid);
+  member.stop_by.reset();
   if (member.running.is_none()) return;
-  // In an engine that will be made anew nothing needs to be told any more.
-  if (!anew_) session_->apply(WorkloadEnded{member.running});
+  const WorkloadId id = member.running;
+  Run& run = runs_.at(id);
+  room_came_free_ = true;
+  if (run.starting) return give_up_start(id);
+  const auto at = std::ranges::find(run.uids, member.facts.uid);
+  if (!anew_) {
+    if (run.uids.size() > 1) {
+      session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
+    } else {
+      session_->apply(run.stop_by ? Event(WorkloadCancelled{id}) : Event(WorkloadEnded{id}));
+    }
+  }
+  run.uids.erase(at);
+  if (run.uids.empty()) runs_.erase(id);
   member.running = WorkloadId();
   member.confirmed = false;
+}
+
+// One of those who were to start together is gone, or is another: they wait again.
+void LiveEngine::give_up_start(WorkloadId id) {
+  const Run run = std::move(runs_.at(id));
+  runs_.erase(id);
+  unsettled_.insert(run.group);
+  for (const std::string& uid : run.uids) members_.at(uid).running = WorkloadId();
+  if (!anew_) session_->apply(WorkloadCancelled{id});
   room_came_free_ = true;
 }
 
-// ---- the engine's life ------------------------------------------------------------------------------------------------
-
-void LiveEngine::rebuild(Time now) {
-  session_->close();
-  session_ = std::make_unique<Session>(new_journal_ ? new_journal_() : Session::Recorder());
-  queue_ids_.clear();
-  node_ids_.clear();
-  flavor_ids_.clear();
-  pending_groups_.clear();
-  groups_by_shape_.clear();
-  without_room_.clear();
-  session_->apply(RunConfigured{seed_, policy_});
-  add_queues();
-  new_nodes_.clear();
-  for (const auto& [name, node] : nodes_) new_nodes_.insert(name);
-  anew_ = false;
-  add_new_nodes();
-  for (auto& [key, group] : groups_) {
-    group.pending = WorkloadId();
-    group.submitted.clear();
-    unsettled_.insert(key);
+// What is reported for a time to come is believed of now.
+void LiveEngine::note_checkpoints(Time now) {
+  for (const std::string& uid : std::exchange(checkpoints_, {})) {
+    const auto at = members_.find(uid);
+    if (at == members_.end() || at->second.running.is_none() || !at->second.facts.checkpoint) continue;
+    const Time reported = std::min(*at->second.facts.checkpoint, now);
+    const CheckpointReported event{at->second.running, reported};
+    if (reported > state().workload(event.workload).checkpoint && !state().refusal(event)) session_->apply(event);
   }
-  for (auto& [uid, member] : members_) {
-    const bool holds = !member.running.is_none() || member.facts.stage == PodStage::kBound;
-    member.running = WorkloadId();
-    if (holds) found_.insert(uid);
-  }
-  place_found(now);
-}
-
-void LiveEngine::add_queues() {
-  const std::string otherwise(kDefaultQueue);
-  queues_.try_emplace(otherwise, QueueFacts{.name = otherwise, .parent = {}, .order = Order::kFifoSkip});
-  std::set<std::string> on_the_way;
-  add_queue(otherwise, on_the_way);
-  for (const auto& [name, queue] : queues_) add_queue(name, on_the_way);
-}
-
-// Parents first. A parent that there is not, or that is below its own child, counts as none.
-QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on_the_way) {
-  if (const auto known = queue_ids_.find(name); known != queue_ids_.end()) return known->second;
-  const auto queue = queues_.find(name);
-  if (queue == queues_.end() || !on_the_way.insert(name).second) return QueueId();
-  const QueueId parent = queue->second.parent.empty() ? QueueId() : add_queue(queue->second.parent, on_the_way);
-  std::optional<Order> order = queue->second.order;
-  if (parent.is_none() && !order) order = Order::kFifoSkip;
-  session_->apply(QueueAdded{{.name = name, .parent = parent, .order = order, .quota = taking_nothing()}});
-  return queue_ids_[name] = QueueId(session_->state().queues().size() - 1);
-}
-
-FlavorId LiveEngine::flavor_of(const NodeFacts& node) {
-  if (const auto known = flavor_ids_.find(node.gpu_model); known != flavor_ids_.end()) return known->second;
-  const Event added = FlavorAdded{{.name = node.gpu_model, .model = node.gpu_model, .memory_mib = node.gpu_memory_mib}};
-  if (session_->state().refusal(added)) return FlavorId();
-  session_->apply(added);
-  for (const auto& [key, group] : groups_) {
-    if (group.pending.is_none()) unsettled_.insert(key);
-  }
-  return flavor_ids_[node.gpu_model] = FlavorId(session_->state().flavors().size() - 1);
-}
-
-void LiveEngine::add_new_nodes() {
-  NodesAdded added;
-  for (const std::string& name : new_nodes_) {
-    const NodeFacts& facts = nodes_.at(name);
-    Node node{.name = name,
-              .flavor = facts.gpus > 0 ? flavor_of(facts) : FlavorId(),
-              .gpus = facts.gpus,
-              .gpu_memory_mib = facts.gpu_memory_mib,
-              .cpu_milli = facts.cpu_milli,
-              .memory_bytes = facts.memory_bytes,
-              .pods_max = facts.pods_max};
-    const bool too_many_flavors = facts.gpus > 0 && node.flavor.is_none();
-    if (facts.problem.empty() && !too_many_flavors && !session_->state().refusal(NodesAdded{{node}})) {
-      added.nodes.push_back(std::move(node));
-    }
-  }
-  new_nodes_.clear();
-  if (added.nodes.empty() || session_->state().refusal(added)) return;
-  const std::size_t first = session_->state().nodes();
-  session_->apply(added);
-  for (std::size_t at = first; at < session_->state().nodes(); ++at) {
-    const std::string& name = session_->state().node(NodeId(at)).name;
-    node_ids_[name] = NodeId(at);
-    if (!nodes_.at(name).open) session_->apply(NodeDrained{NodeId(at)});
-  }
-  room_came_free_ = true;  // for pods that were found on nodes that were not there yet
-  for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
-}
-
-// ---- what runs ----------------------------------------------------------------------------------------------------------
-
-void LiveEngine::place_found(Time now) {
-  const std::set<std::string> found = std::exchange(found_, {});
-  for (const std::string& uid : found) find_place(members_.at(uid), now);
-}
-
-void LiveEngine::find_place(Member& member, Time now) {
-  if (!member.running.is_none()) return;
-  const PodFacts& pod = member.facts;
-  const bool bound = pod.stage == PodStage::kBound;
-  const std::string node = bound ? pod.node : member.node;
-  // One that is only about to be bound gets another place as any that waits.
-  const auto wait = [&](std::string why) {
-    if (!bound) return;
-    found_.insert(pod.uid);
-    without_room_[pod.uid] = std::move(why);
-  };
-  const auto id = node_ids_.find(node);
-  if (id == node_ids_.end()) return wait("its node " + node + " is not there");
-  PodRequest request = pod.request;
-  request.flavors = FlavorSet::all();  // it holds what it holds
-  PodPlacement place{id->second, bound ? pod.gpus.value_or(GpuSet()) : member.gpus};
-  if (place.gpus.size() != request.gpus) place.gpus = first_free(state(), place.node, request);
-  const auto queue = queue_ids_.find(pod.queue);
-  const WorkloadSubmitted as{
-      .name = pod.name_space + "/" + pod.name,
-      .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
-      .at = now,
-      .declared_run = pod.run,
-      .shape = {{{{request, 1}}}}};
-  if (const auto refusal = state().refusal(WorkloadFound{as, {place}, now})) return wait(*refusal);
-  without_room_.erase(pod.uid);
-  member.node = node;
-  hold(member, as, place);
-}
-
-void LiveEngine::hold(Member& member, const WorkloadSubmitted& as, const PodPlacement& place) {
-  member.running = state().workloads().next_id();
-  member.gpus = place.gpus;
-  session_->apply(WorkloadFound{as, {place}, as.at});
 }
 
 // ---- what waits ---------------------------------------------------------------------------------------------------------
@@ -270,6 +206,7 @@ void LiveEngine::settle(Time now) {
   if (anew_) rebuild(now);
   if (!new_nodes_.empty()) add_new_nodes();
   if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
+  if (!checkpoints_.empty()) note_checkpoints(now);
   // Who came first is submitted first, also when everything is submitted anew.
   std::vector<std::tuple<Time, std::uint64_t, std::string>> in_order;
   for (const std::string& key : std::exchange(unsettled_, {})) {
@@ -281,7 +218,7 @@ void LiveEngine::settle(Time now) {
       continue;
     }
     const std::uint64_t first = *group->second.members.begin();
-    in_order.emplace_back(members_.at(by_sequence_.at(first)).facts.created, first, key);
+    in_order.emplace_back(members_.at(by_sequence_.at(first)).facts.queued, first, key);
   }
   std::ranges::sort(in_order);
   for (const auto& [created, first, key] : in_order) settle_group(key, now);
@@ -298,8 +235,12 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
     std::int64_t& size = ended ? size_of_ended : tally.size;
     size = std::max(size, pod.group_size);
     if (tally.first == nullptr) tally.first = &pod;
-    if (pod.stage == PodStage::kBound || !member.running.is_none()) {
+    const Run* const run = run_of(member);
+    if (!ended && (member.stop_by || pod.leaving_until)) {
+      ++tally.leaving;
+    } else if (pod.stage == PodStage::kBound || run != nullptr) {
       ++tally.placed;
+      if (run != nullptr && run->starting) tally.starting.push_back(&member);
       if (pod.bound_at) tally.first_bound_at = std::min(tally.first_bound_at.value_or(*pod.bound_at), *pod.bound_at);
     } else if (pod.stage == PodStage::kWaiting) {
       tally.waiting.push_back(&member);
@@ -309,7 +250,7 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
       ++tally.failed;
     }
   }
-  if (tally.placed == 0 && tally.waiting.empty()) tally.size = std::max(tally.size, size_of_ended);
+  if (tally.placed + tally.leaving == 0 && tally.waiting.empty()) tally.size = std::max(tally.size, size_of_ended);
   return tally;
 }
 
@@ -326,6 +267,9 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
       return {"Held", "queue " + quote(held) + " is on hold"};
     if (pod.queue != tally.waiting.front()->facts.queue) {
       return {"NotFollowed", "its group's pods name several queues; name one"};
+    }
+    if (!queue->second.problem.empty()) {
+      return {"NotFollowed", "queue " + quote(pod.queue) + ": " + queue->second.problem};
     }
     if (!flavors_of(pod)) {
       std::string models;
@@ -344,21 +288,37 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
 std::string LiveEngine::held_by(const std::string& name) const {
   std::set<std::string> seen;
   for (auto queue = queues_.find(name); queue != queues_.end() && seen.insert(queue->first).second;
-       queue = queues_.find(queue->second.parent)) {
-    if (queue->second.hold) return queue->first;
+       queue = queues_.find(queue->second.spec.parent)) {
+    if (queue->second.spec.hold) return queue->first;
   }
   return "";
 }
 
-// Those of its models that some node has; none if no node has any.
-std::optional<FlavorSet> LiveEngine::flavors_of(const PodFacts& pod) const {
-  if (pod.gpu_models.empty()) return FlavorSet::all();
-  FlavorSet flavors;
-  for (const std::string& model : pod.gpu_models) {
-    if (const auto known = flavor_ids_.find(model); known != flavor_ids_.end()) flavors.add(known->second);
+// Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
+// are named.
+std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod) const {
+  std::vector<FlavorId> flavors;
+  for (const std::string& wanted : pod.gpu_models) {
+    const std::string name = flavor_amount_named(wanted).flavor;
+    for (const auto& [flavor, model] : models_) {
+      const bool named = model == wanted || state().flavors()[flavor.index()].name == name;
+      if (named && std::ranges::find(flavors, flavor) == flavors.end()) flavors.push_back(flavor);
+    }
   }
-  if (flavors.empty()) return std::nullopt;
+  if (!pod.gpu_models.empty()) return flavors.empty() ? std::nullopt : std::optional(flavors);
+  for (const auto& [flavor, model] : models_) flavors.push_back(flavor);
+  std::ranges::stable_sort(flavors, {}, [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
   return flavors;
+}
+
+Terms LiveEngine::terms_of(const PodFacts& pod) const {
+  Terms terms = pod.terms;
+  terms.grace = std::max(terms.grace, kGraceMin);
+  const auto of_namespace = budgets_.lower_bound({pod.name_space, ""});
+  for (auto at = of_namespace; at != budgets_.end() && at->first.first == pod.name_space; ++at) {
+    if (at->second.protects && at->second.pods.matches(pod.labels)) terms.disruption_permille = 1000;
+  }
+  return terms;
 }
 
 void LiveEngine::settle_group(const std::string& key, Time now) {
@@ -380,29 +340,52 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   if (group.unsubmitted_code.empty()) submit(key, group, members);
 }
 
-void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally) {
-  PodSets sets;
-  std::vector<std::vector<std::string>> uids;
-  Duration run = kRunNotDeclared;
-  for (const Member* member : tally.waiting) {
-    PodRequest request = member->facts.request;
-    if (request.gpus > 0) request.flavors = *flavors_of(member->facts);
-    const auto same = std::ranges::find(sets, request, &PodSet::request);
-    const auto at = static_cast<std::size_t>(same - sets.begin());
-    if (same == sets.end()) {
-      sets.push_back({request, 0});
-      uids.emplace_back();
-    }
-    ++sets[at].count;
-    uids[at].push_back(member->facts.uid);
-    run = std::max(run, member->facts.run);
+// A gang runs in one flavor: each that the first of its pods with GPUs may use is a way, and in it the others keep to that
+// flavor if they may. `uids` has the pods in the order of the sets, which is the same in every way.
+std::vector<PodSets> LiveEngine::ways_of(const std::vector<Member*>& members, std::vector<std::string>& uids) const {
+  struct Equal {
+    PodRequest request;
+    std::vector<FlavorId> flavors;
+    std::vector<std::string> uids;
+  };
+  std::vector<Equal> sets;
+  for (const Member* const member : members) {
+    const PodRequest& request = member->facts.request;
+    std::vector<FlavorId> flavors;
+    if (request.gpus > 0) flavors = *flavors_of(member->facts);
+    auto same =
+        std::ranges::find_if(sets, [&](const Equal& set) { return set.request == request && set.flavors == flavors; });
+    if (same == sets.end()) same = sets.insert(sets.end(), {request, std::move(flavors), {}});
+    same->uids.push_back(member->facts.uid);
   }
+  for (const Equal& set : sets) uids.insert(uids.end(), set.uids.begin(), set.uids.end());
+  const auto with_gpus = std::ranges::find_if(sets, [](const Equal& set) { return !set.flavors.empty(); });
+  std::vector<PodSets> ways;
+  for (const FlavorId flavor : with_gpus == sets.end() ? std::vector{FlavorId()} : with_gpus->flavors) {
+    PodSets& way = ways.emplace_back();
+    for (const Equal& set : sets) {
+      PodRequest request = set.request;
+      if (!set.flavors.empty()) {
+        request.flavors = FlavorSet();
+        for (const FlavorId each : set.flavors) request.flavors.add(each);
+        if (request.flavors.contains(flavor)) request.flavors = FlavorSet::of(flavor);
+      }
+      way.push_back({request, static_cast<std::int64_t>(set.uids.size())});
+    }
+  }
+  return ways;
+}
+
+void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally) {
+  std::vector<std::string> uids;
   const PodFacts& first = tally.waiting.front()->facts;
+  Duration run = kRunNotDeclared;
+  for (const Member* const member : tally.waiting) run = std::max(run, member->facts.run);
   const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
                                             .queue = queue_ids_.at(first.queue),
-                                            .at = first.created,
+                                            .at = first.queued,
                                             .declared_run = run,
-                                            .shape = {{sets}}};
+                                            .shape = {ways_of(tally.waiting, uids), terms_of(first)}};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";
     group.unsubmitted_why = *refusal;
@@ -410,8 +393,7 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   }
   group.pending = state().workloads().next_id();
   session_->apply(submitted);
-  group.submitted.clear();
-  for (const auto& of_set : uids) group.submitted.insert(group.submitted.end(), of_set.begin(), of_set.end());
+  group.submitted = std::move(uids);
   pending_groups_[group.pending] = key;
   groups_by_shape_[state().workload(group.pending).shape].insert(key);
 }
@@ -436,58 +418,104 @@ Round LiveEngine::decide(Time now) {
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
     finished = plan.finished;
-    for (const Blocked& blocked : plan.blocked) {
-      for (const std::string& key : groups_by_shape_[blocked.shape]) untold_.insert(key);
-    }
-    for (const Start& start : plan.starts) {
-      const Group& group = groups_.at(pending_groups_.at(start.workload));
-      const std::vector<std::string> uids = group.submitted;
-      take(start, now);
-      for (const std::string& uid : uids) {
-        const Member& member = members_.at(uid);
-        round.bindings.push_back({{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus});
-      }
-    }
+    carry_out(plan, round, now);
   }
+  if (takes_time() && !round.again_at) round.again_at = now + kLookAgain;
   roll_back(round, now);
   tell(round, now);
   return round;
 }
 
-// The workload has its places: from now on each of its pods is one of its own.
-void LiveEngine::take(const Start& start, Time now) {
+void LiveEngine::carry_out(const Plan& plan, Round& round, Time now) {
+  for (const Blocked& blocked : plan.blocked) {
+    for (const std::string& key : groups_by_shape_[blocked.shape]) untold_.insert(key);
+  }
+  for (const WorkloadId id : plan.begins) bind(id, round);
+  for (const Eviction& eviction : plan.evictions) evict(eviction, round, now);
+  for (const Start& start : plan.starts) {
+    take(start);
+    if (!start.waits) bind(start.workload, round);
+  }
+}
+
+// Its room is its own from now on.
+void LiveEngine::take(const Start& start) {
   const std::string key = pending_groups_.at(start.workload);
   Group& group = groups_.at(key);
   untold_.insert(key);
   unsettled_.insert(key);
-  const std::vector<std::string> uids = std::exchange(group.submitted, {});
-  BERTH_ASSERT(uids.size() == start.pods.size());
+  Run& run = runs_[start.workload];
+  run = {.group = key, .uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}};
+  BERTH_ASSERT(run.uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);
   groups_by_shape_[state().workload(start.workload).shape].erase(key);
   group.pending = WorkloadId();
-  const QueueId queue = state().workload(start.workload).queue;
-  if (uids.size() > 1) session_->apply(WorkloadEnded{start.workload});
-  for (std::size_t at = 0; at < uids.size(); ++at) {
-    Member& member = members_.at(uids[at]);
+  for (std::size_t at = 0; at < run.uids.size(); ++at) {
+    Member& member = members_.at(run.uids[at]);
+    member.running = start.workload;
     member.node = state().node(start.pods[at].node).name;
+    member.gpus = start.pods[at].gpus;
+    member.stop_by.reset();
     member.confirmed = false;
     member.refused = false;
-    member.told.clear();
-    if (uids.size() == 1) {
-      member.running = start.workload;
-      member.gpus = start.pods[at].gpus;
-      continue;
-    }
-    PodRequest request = member.facts.request;
-    request.flavors = FlavorSet::all();
-    hold(member,
-         {.name = member.facts.name_space + "/" + member.facts.name,
-          .queue = queue,
-          .at = now,
-          .declared_run = member.facts.run,
-          .shape = {{{{request, 1}}}}},
-         start.pods[at]);
   }
+}
+
+// Nobody is left in its room.
+void LiveEngine::bind(WorkloadId id, Round& round) {
+  Run& run = runs_.at(id);
+  run.starting = false;
+  untold_.insert(run.group);
+  unsettled_.insert(run.group);
+  const std::string coverage = coverage_in_words(id);
+  for (const std::string& uid : run.uids) {
+    Member& member = members_.at(uid);
+    member.told.clear();
+    round.bindings.push_back({{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus, coverage});
+  }
+}
+
+void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
+  Run& run = runs_.at(eviction.workload);
+  if (unbind(run, round)) {
+    give_up_start(eviction.workload);
+    round.again_at = now;
+    return;
+  }
+  run.stop_by = eviction.stop_by;
+  const std::string why = eviction_in_words(eviction);
+  groups_.at(run.group).evicted_why = why;
+  untold_.insert(run.group);
+  unsettled_.insert(run.group);
+  for (const std::string& uid : run.uids) {
+    Member& member = members_.at(uid);
+    member.stop_by = eviction.stop_by;
+    round.evictions.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
+                               .owner = member.facts.owner,
+                               .signal_at = std::max(now, Time{eviction.stop_by.ms - member.facts.terms.grace.ms}),
+                               .stop_by = eviction.stop_by,
+                               .why = why});
+  }
+}
+
+// Whoever was given his place in this very round has not heard of it: nobody has to be told to leave.
+bool LiveEngine::unbind(const Run& run, Round& round) {
+  const auto of_run = [&](const Binding& binding) {
+    return std::ranges::find(run.uids, binding.pod.uid) != run.uids.end();
+  };
+  if (std::ranges::none_of(round.bindings, of_run)) return false;
+  std::erase_if(round.bindings, of_run);
+  return true;
+}
+
+// Somebody waits for time to pass: its queue's patience, or the end of a protection.
+bool LiveEngine::takes_time() const {
+  return std::ranges::any_of(state().lines(), [](const std::optional<Line>& line) {
+    return line && std::ranges::any_of(line->shapes(), [](const ShapeInLine& entry) {
+             return entry.blocked() &&
+                    (entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected);
+           });
+  });
 }
 
 }  // namespace berth

@@ -1,9 +1,11 @@
-// The engine kept true to API objects: facts about queues, nodes and pods go in, in any order; what to bind, what to
-// tell and what to take back comes out. No threads, clocks or sockets: a test plays the API server.
+// The engine kept true to API objects: facts about queues, flavors, nodes, pods and disruption budgets go in, in any order;
+// what to bind, whom to evict, what to tell and what to take back comes out. No threads, clocks or sockets: a test plays
+// the API server.
 //
-// Pods that must start together wait as one workload. Once they have places, each is a workload of its own, so that each
-// gives back its place when it ends. What cannot be told to the engine as one more event (a machine that is gone or
-// another, a queue that changed) makes it anew from all facts, which is also what a restart does.
+// Pods that must start together are one workload, while they wait and while they run; each gives back its place when it
+// ends. Who joins later, in place of one that was lost, is a workload of its own. An evicted workload is over when its
+// pods are gone: what comes in their place is submitted anew. What cannot be told to the engine as one more event (a
+// machine that is gone or another, a queue that changed) makes it anew from all facts, which is also what a restart does.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -31,6 +34,16 @@ struct Binding {
   PodName pod;
   std::string node;
   GpuSet gpus;
+  std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
+};
+
+// A pod whose workload has to make room.
+struct PodEviction {
+  PodName pod;
+  OwnerFacts owner;
+  Time signal_at;   // its pods are told then, and not before
+  Time stop_by;     // and are gone by then
+  std::string why;  // in words: by which rule, for whom
 };
 
 // Why a pod waits, when that has changed.
@@ -49,7 +62,7 @@ struct Rollback {
   std::string why;
 };
 
-enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kFinished };
+enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kEvicted, kFinished };
 
 // How a group of pods that start together stands, when that has changed: what its Workload object says.
 struct WorkloadNews {
@@ -61,11 +74,12 @@ struct WorkloadNews {
   std::int64_t size = 1;
   WorkloadPhase phase = WorkloadPhase::kPending;
   bool phase_changed = false;
-  std::string text;  // kPending: why
+  std::string text;  // kPending, kEvicted: why
 };
 
 struct Round {
   std::vector<Binding> bindings;
+  std::vector<PodEviction> evictions;
   std::vector<WaitingReason> reasons;
   std::vector<Rollback> rollbacks;
   std::vector<WorkloadNews> workloads;
@@ -73,9 +87,12 @@ struct Round {
 };
 
 // Workloads: a gang is one, and runs as soon as one of its pods does.
-struct QueueCounts {
+struct QueueStanding {
   std::int64_t pending = 0, running = 0;
-  friend bool operator==(const QueueCounts&, const QueueCounts&) = default;
+  // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
+  std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
+  std::string share = {};  // "23/161"; empty where no queue has amounts
+  friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
 };
 
 class LiveEngine {
@@ -86,6 +103,10 @@ class LiveEngine {
 
   void set_queue(const QueueFacts& queue);
   void remove_queue(const std::string& name);
+  void set_flavor(const FlavorFacts& flavor);
+  void remove_flavor(const std::string& name);
+  void set_budget(const BudgetFacts& budget);
+  void remove_budget(const std::string& name_space, const std::string& name);
   void set_node(const NodeFacts& node);
   void remove_node(const std::string& name);
   void set_pod(const PodFacts& pod);
@@ -105,7 +126,7 @@ class LiveEngine {
   // Folds in what was set, and decides.
   Round decide(Time now);
 
-  std::map<std::string, QueueCounts> count_by_queue() const;
+  std::map<std::string, QueueStanding> queue_standings() const;
   // Pods that hold more than their node has, or whose node there is not: with the reason.
   std::map<std::string, std::string> pods_without_room() const;
   const State& state() const { return session_->state(); }
@@ -115,15 +136,23 @@ class LiveEngine {
     PodFacts facts;
     std::string group;
     std::uint64_t sequence = 0;  // of arrival
-    WorkloadId running;          // none: it holds no place
+    WorkloadId running;          // of runs_; none: it holds no place and is not about to leave one
     std::string node;            // where it holds one
     GpuSet gpus;
-    bool confirmed = false;  // the API server says so too
-    bool refused = false;    // its last binding was
+    std::optional<Time> stop_by;  // it was told to leave it
+    bool confirmed = false;       // the API server says so too
+    bool refused = false;         // its last binding was
     std::string told;
     Time told_at;
     bool telling = false;    // it is on its way
     bool tell_more = false;  // and what there is to tell has changed since
+  };
+  // Pods that were given their places together, or were found to run together.
+  struct Run {
+    std::string group;
+    std::vector<std::string> uids;  // of those that have not ended, in the order of the workload's pods
+    bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
+    std::optional<Time> stop_by;    // it was evicted
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -133,43 +162,66 @@ class LiveEngine {
     std::optional<Time> partial_since;
     std::optional<WorkloadPhase> told_phase;
     std::string told;
+    std::string evicted_why;  // of the last eviction
     bool telling = false, tell_more = false;
   };
   // What the members of a group amount to.
   struct Tally {
-    std::vector<Member*> waiting;  // in the order of arrival
-    std::int64_t placed = 0, succeeded = 0, failed = 0, size = 1;
+    std::vector<Member*> waiting;   // in the order of arrival
+    std::vector<Member*> starting;  // have their room, and wait until others have left it
+    std::int64_t placed = 0;        // those that start too
+    std::int64_t leaving = 0, succeeded = 0, failed = 0, size = 1;
     const PodFacts* first = nullptr;
     std::optional<Time> first_bound_at;
   };
 
   void rebuild(Time now);
+  void add_flavors();
   void add_queues();
+  Quota quota_of(const QueueFacts& queue) const;
+  AmountList amounts_of(const std::vector<FlavorAmount>& amounts) const;
   QueueId add_queue(const std::string& name, std::set<std::string>& on_the_way);
   void add_new_nodes();
-  FlavorId flavor_of(const NodeFacts& node);
+  // The one that is declared for such nodes, else the one of its GPU model.
+  std::string flavor_name_of(const NodeFacts& node) const;
   std::string held_by(const std::string& queue) const;
-  std::optional<FlavorSet> flavors_of(const PodFacts& pod) const;
+  std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
+  Terms terms_of(const PodFacts& pod) const;
   void settle(Time now);
   void place_found(Time now);
-  void find_place(Member& member, Time now);
+  bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
+  WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) const;
   void settle_group(const std::string& key, Time now);
   Tally tally(const Group& group);
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
+  std::vector<PodSets> ways_of(const std::vector<Member*>& members, std::vector<std::string>& uids) const;
   void submit(const std::string& key, Group& group, const Tally& tally);
   void withdraw(Group& group);
   static bool is_partial(const Tally& tally);
   void note_partial(const std::string& key, Group& group, const Tally& tally, Time now);
-  void take(const Start& start, Time now);
-  void hold(Member& member, const WorkloadSubmitted& as, const PodPlacement& place);
+  void carry_out(const Plan& plan, Round& round, Time now);
+  void take(const Start& start);
+  void bind(WorkloadId run, Round& round);
+  void evict(const Eviction& eviction, Round& round, Time now);
+  static bool unbind(const Run& run, Round& round);
+  std::string eviction_in_words(const Eviction& eviction) const;
+  std::string coverage_in_words(WorkloadId workload) const;
+  Run* run_of(const Member& member);
+  const Run* run_of(const Member& member) const;
   void end(Member& member);
+  void give_up_start(WorkloadId run);
+  void note_checkpoints(Time now);
+  bool takes_time() const;
   void leave_group(Member& member);
   void roll_back(Round& round, Time now);
   void tell(Round& round, Time now);
   void tell_group(const std::string& key, Round& round, Time now);
+  void tell_pod(Member& member, const std::string& key, const std::string& text, Round& round, Time now);
   std::pair<std::string, std::string> reason_of_group(const Group& group);
-  void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& text, Round& round);
+  std::string vacating_in_words() const;
+  void note_amounts(QueueId queue, QueueStanding& standing) const;
+  void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round);
 
   Seed seed_;
   PlacementPolicy policy_;
@@ -177,6 +229,8 @@ class LiveEngine {
   std::unique_ptr<Session> session_;
 
   std::map<std::string, QueueFacts> queues_;
+  std::map<std::string, FlavorFacts> flavors_;
+  std::map<std::pair<std::string, std::string>, BudgetFacts> budgets_;  // by namespace and name
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, Member> members_;             // by uid
   std::map<std::uint64_t, std::string> by_sequence_;  // uid
@@ -187,21 +241,25 @@ class LiveEngine {
   std::map<std::string, QueueId> queue_ids_;
   std::map<std::string, NodeId> node_ids_;
   std::map<std::string, FlavorId> flavor_ids_;
+  std::map<FlavorId, std::string> models_;  // of GPUs, by flavor
   std::map<WorkloadId, std::string> pending_groups_;
+  std::map<WorkloadId, Run> runs_;
+  Duration reclaim_within_{0};  // the shortest of the queues that were promised something
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
   std::map<std::string, std::string> without_room_;  // uid -> why
 
   bool anew_ = true;  // the engine must be made anew
   bool room_came_free_ = false;
   std::set<std::string> new_nodes_;
-  std::set<std::string> found_;      // pods that run somewhere and hold no place in the engine yet
-  std::set<std::string> unsettled_;  // groups
-  std::set<std::string> untold_;     // groups
-  std::set<std::string> partial_;    // groups
+  std::set<std::string> checkpoints_;  // pods that reported one
+  std::set<std::string> found_;        // pods that run somewhere and hold no place in the engine yet
+  std::set<std::string> unsettled_;    // groups
+  std::set<std::string> untold_;       // groups
+  std::set<std::string> partial_;      // groups
   struct Explained {
     std::string code, text;
   };
-  std::map<std::pair<QueueId, ShapeId>, Explained> explained_;  // in this round
+  std::map<std::pair<QueueId, ShapeId>, Explained> explained_;  // in this round; the queue is the workload's own
 };
 
 }  // namespace berth

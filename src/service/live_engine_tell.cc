@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wording.h"
 #include "cycle/explain.h"
+#include "fairness/share.h"
+#include "manifest/queue_spec.h"
+#include "manifest/timestamp.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -75,7 +79,7 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   if (code == ReasonCode::kBehind) {
     return {std::string(name_of(code)), "in a strict order behind one that does not fit yet"};
   }
-  const auto [at, is_new] = explained_.try_emplace({state().line_of(workload.queue), workload.shape});
+  const auto [at, is_new] = explained_.try_emplace({workload.queue, workload.shape});
   if (is_new) {
     const Explanation explanation = explain(state(), group.pending);
     at->second = {std::string(name_of(explanation.code)), explanation.text};
@@ -112,40 +116,48 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   const auto [code, why] =
       members.waiting.empty() ? std::pair<std::string, std::string>() : reason_of_group(at->second);
   const bool waits = !code.empty() && code != name_of(ReasonCode::kNone);
-  const std::string text = waits ? code + ": " + why : "";
-  if (members.size > 1) tell_workload(key, at->second, members, text, round);
-  if (!waits) return;
-  for (Member* member : members.waiting) {
-    if (member->told == text) continue;
-    if (member->telling) {
-      member->tell_more = true;
-      continue;
-    }
-    const bool same_code = member->told.starts_with(code + ":");
-    if (same_code && member->told_at.ms != 0 && now < member->told_at + kRetellAfter) {
-      earlier(round.again_at, member->told_at + kRetellAfter);
-      untold_.insert(key);
-      continue;
-    }
-    const bool first = member->told.empty();
-    member->told = text;
-    member->told_at = now;
-    member->telling = true;
-    round.reasons.push_back({.pod = {member->facts.uid, member->facts.name_space, member->facts.name},
-                             .revision = member->facts.revision,
-                             .owner = member->facts.owner,
-                             .text = text,
-                             .first = first});
+  std::string text = waits ? code + ": " + why : "";
+  for (Member* const member : members.waiting) {
+    if (waits) tell_pod(*member, key, text, round, now);
   }
+  if (!members.starting.empty()) text = vacating_in_words();
+  for (Member* const member : members.starting) tell_pod(*member, key, text, round, now);
+  if (members.size > 1) tell_workload(key, at->second, members, text, round);
 }
 
-// Some of it runs: admitted. None of it runs any more, and none waits: finished.
-void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& text,
+void LiveEngine::tell_pod(Member& member, const std::string& key, const std::string& text, Round& round, Time now) {
+  if (member.told == text) return;
+  if (member.telling) {
+    member.tell_more = true;
+    return;
+  }
+  const bool same_code = member.told.starts_with(text.substr(0, text.find(':') + 1));
+  if (same_code && member.told_at.ms != 0 && now < member.told_at + kRetellAfter) {
+    earlier(round.again_at, member.told_at + kRetellAfter);
+    untold_.insert(key);
+    return;
+  }
+  const bool first = member.told.empty();
+  member.told = text;
+  member.told_at = now;
+  member.telling = true;
+  round.reasons.push_back({.pod = {member.facts.uid, member.facts.name_space, member.facts.name},
+                           .revision = member.facts.revision,
+                           .owner = member.facts.owner,
+                           .text = text,
+                           .first = first});
+}
+
+// Some of it runs: admitted. It was told to leave, and nothing of it runs or waits: evicted. None of it runs any more, and
+// none waits: finished.
+void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits,
                                Round& round) {
-  const bool over = tally.waiting.empty() && tally.placed == 0 && tally.succeeded + tally.failed > 0;
-  const WorkloadPhase phase = tally.placed > 0 ? WorkloadPhase::kAdmitted
-                              : over           ? WorkloadPhase::kFinished
-                                               : WorkloadPhase::kPending;
+  const bool there = tally.placed + tally.leaving > 0 || !tally.waiting.empty();
+  const WorkloadPhase phase = tally.placed > 0 && tally.starting.empty()     ? WorkloadPhase::kAdmitted
+                              : tally.leaving > 0 && tally.waiting.empty()   ? WorkloadPhase::kEvicted
+                              : !there && tally.succeeded + tally.failed > 0 ? WorkloadPhase::kFinished
+                                                                             : WorkloadPhase::kPending;
+  const std::string& text = phase == WorkloadPhase::kEvicted ? group.evicted_why : waits;
   const bool phase_changed = group.told_phase != phase;
   if (!phase_changed && group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'))) return;
   if (group.telling) {
@@ -181,23 +193,82 @@ void LiveEngine::tell(Round& round, Time now) {
   }
 }
 
-std::map<std::string, QueueCounts> LiveEngine::count_by_queue() const {
-  std::map<std::string, QueueCounts> counts;
-  for (const auto& [name, queue] : queues_) counts[name];
+std::map<std::string, QueueStanding> LiveEngine::queue_standings() const {
+  std::map<std::string, QueueStanding> standings;
+  for (const auto& [name, queue] : queues_) standings[name];
   for (const auto& [key, group] : groups_) {
     bool runs = false, waits = false;
     const PodFacts* pod = nullptr;
     for (const std::uint64_t sequence : group.members) {
       const Member& member = members_.at(by_sequence_.at(sequence));
-      const bool placed = !member.running.is_none() || member.facts.stage == PodStage::kBound;
+      const Run* const run = run_of(member);
+      const bool starts = run != nullptr && run->starting;
+      const bool placed = (run != nullptr && !starts) || member.facts.stage == PodStage::kBound;
       runs = runs || placed;
-      waits = waits || (!placed && member.facts.stage == PodStage::kWaiting);
+      waits = waits || starts || (!placed && member.facts.stage == PodStage::kWaiting);
       pod = &member.facts;
     }
-    if (runs) ++counts[pod->queue].running;
-    if (waits && !runs) ++counts[pod->queue].pending;
+    if (runs) ++standings[pod->queue].running;
+    if (waits && !runs) ++standings[pod->queue].pending;
   }
-  return counts;
+  for (const auto& [name, id] : queue_ids_) note_amounts(id, standings[name]);
+  return standings;
+}
+
+// What it was promised is shown also while nothing of it is used.
+void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
+  const QuotaLedger& quotas = state().quotas();
+  const QuotaTree& tree = quotas.tree();
+  bool governed = false;
+  for (std::size_t index = 0; index < tree.dims(); ++index) {
+    const Dim dim = Dim::at(index);
+    const std::int64_t used = quotas.used(queue)[index], floor = tree.floor(queue)[index];
+    const bool promised = tree.guarantee(queue)[index] > 0;
+    if (dim.flavor().is_none() || (used == 0 && !promised)) continue;
+    const std::string key = name_of(FlavorAmount{state().flavors()[dim.flavor().index()].name, dim.resource()});
+    standing.used[key] = format_amount(dim.resource(), used);
+    if (!tree.has_floors()) continue;
+    governed = true;
+    if (promised) standing.guaranteed[key] = format_amount(dim.resource(), quotas.covered(queue)[index]);
+    const bool counts = dim.resource() == Resource::kGpu || tree.has_floor(queue, dim.resource());
+    if (counts && used > floor) standing.borrowed[key] = format_amount(dim.resource(), used - floor);
+  }
+  if (governed) standing.share = to_text(share_of(quotas, state().flavors(), queue));
+}
+
+std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
+  const Workload& claimant = state().workload(eviction.claimant);
+  const auto group = pending_groups_.find(eviction.claimant);
+  std::string name = group == pending_groups_.end() ? std::string() : group->second;
+  // The key of one pod's group is its uid.
+  if (group != pending_groups_.end()) {
+    const PodFacts& first = members_.at(groups_.at(group->second).submitted.front()).facts;
+    name = first.name_space + "/" + (first.group_name.empty() ? first.name : first.group_name);
+  }
+  return std::string(name_of(eviction.rule)) + ": its room goes to " + name + " of queue " +
+         quote(state().queues()[claimant.queue.index()].name) + "; it stops by " + format_timestamp(eviction.stop_by);
+}
+
+std::string LiveEngine::vacating_in_words() const {
+  Time last{0};
+  for (const WorkloadId id : state().stopping()) last = std::max(last, state().workload(id).stop_by);
+  return std::string(name_of(ReasonCode::kCapacity)) + ": others are leaving its room, by " + format_timestamp(last) +
+         " at the latest; then it starts";
+}
+
+// Who may take its room, where anybody was promised anything.
+std::string LiveEngine::coverage_in_words(WorkloadId id) const {
+  const QuotaLedger& quotas = state().quotas();
+  if (!quotas.tree().has_floors()) return "";
+  const Workload& workload = state().workload(id);
+  if (state().shape(workload.shape).terms.best_effort) return "best effort: nothing protects it";
+  const QueueId covered_at = quotas.unit(workload.unit).covered_at;
+  if (covered_at == workload.queue) return "guaranteed against everyone outside its queue";
+  if (!covered_at.is_none()) {
+    return "guaranteed against everyone outside queue " + quote(state().queues()[covered_at.index()].name);
+  }
+  return "borrowed: it may have to leave within " + std::to_string(reclaim_within_.ms / 1000) +
+         " s, when its owners need it";
 }
 
 std::map<std::string, std::string> LiveEngine::pods_without_room() const { return without_room_; }

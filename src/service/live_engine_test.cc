@@ -9,62 +9,11 @@
 
 #include "base/property_seeds.h"
 #include "base/rng.h"
+#include "service/live_facts.h"
 #include "state/invariants.h"
 
 namespace berth {
 namespace {
-
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-
-NodeFacts node(const std::string& name, std::int32_t gpus = 8, const std::string& model = "H100") {
-  NodeFacts facts;
-  facts.name = name;
-  facts.gpus = gpus;
-  facts.gpu_model = gpus > 0 ? model : "";
-  facts.cpu_milli = 64'000;
-  facts.memory_bytes = 512 * kGiB;
-  return facts;
-}
-
-PodFacts pod(const std::string& name, std::int32_t gpus, std::int64_t created_ms = 1000) {
-  PodFacts facts;
-  facts.uid = "uid-" + name;
-  facts.name_space = "default";
-  facts.name = name;
-  facts.queue = std::string(kDefaultQueue);
-  facts.stage = PodStage::kWaiting;
-  facts.request.gpus = gpus;
-  facts.request.gpu_milli = gpus > 0 ? kMilliPerGpu : 0;
-  facts.created = Time{created_ms};
-  return facts;
-}
-
-PodFacts in_gang(PodFacts pod, const std::string& gang, std::int64_t size) {
-  pod.group = "default/" + gang + "/";
-  pod.group_size = size;
-  return pod;
-}
-
-PodFacts bound(PodFacts pod, const Binding& binding, Time at) {
-  pod.stage = PodStage::kBound;
-  pod.node = binding.node;
-  pod.gpus = binding.gpus;
-  pod.bound_at = at;
-  return pod;
-}
-
-std::set<std::string> names_of(const Round& round) {
-  std::set<std::string> names;
-  for (const Binding& binding : round.bindings) names.insert(binding.pod.name);
-  return names;
-}
-
-std::string reason_of(const Round& round, const std::string& name) {
-  for (const WaitingReason& reason : round.reasons) {
-    if (reason.pod.name == name) return reason.text;
-  }
-  return "";
-}
 
 TEST(LiveEngine, BindsPodsToNodesWithTheDevicesTheyGet) {
   LiveEngine engine(Seed{1});
@@ -237,8 +186,8 @@ TEST(LiveEngine, AGangThatStaysHalfBoundIsTakenBackAfterFiveSeconds) {
 TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1"));
-  engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = true});
-  engine.set_queue({.name = "below", .parent = "held", .order = {}});
+  engine.set_queue({.name = "held", .spec = {.order = Order::kFifo, .hold = true}});
+  engine.set_queue({.name = "below", .spec = {.parent = "held"}});
   PodFacts unknown_queue = pod("unknown", 1);
   unknown_queue.queue = "nowhere";
   PodFacts held = pod("held", 1);
@@ -264,7 +213,7 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
             "Invalid: no node has 9 GPUs free (the only one has 8 free); never: not even with all nodes idle");
   engine.set_node(node("n2", 4, "A100"));
   EXPECT_EQ(names_of(engine.decide(Time{3000})), std::set<std::string>{"other"});
-  engine.set_queue({.name = "held", .parent = "", .order = Order::kFifo, .hold = false});
+  engine.set_queue({.name = "held", .spec = {.order = Order::kFifo}});
   EXPECT_EQ(names_of(engine.decide(Time{4000})), (std::set<std::string>{"held", "below"}));
 }
 
@@ -342,7 +291,7 @@ TEST(LiveEngine, PodsFoundWithoutRoomAreToldAndTakeTheirPlaceWhenThereIsSome) {
 
 TEST(LiveEngine, CountsWorkloadsByQueue) {
   LiveEngine engine(Seed{1});
-  engine.set_queue({.name = "research", .parent = "", .order = Order::kFifo});
+  engine.set_queue({.name = "research", .spec = {.order = Order::kFifo}});
   engine.set_node(node("n1", 1));
   PodFacts other = pod("b", 1);
   other.queue = "research";
@@ -350,7 +299,7 @@ TEST(LiveEngine, CountsWorkloadsByQueue) {
   engine.set_pod(pod("a", 1));
   engine.set_pod(other);
   engine.decide(Time{1000});
-  const auto counts = engine.count_by_queue();
+  const auto counts = engine.queue_standings();
   EXPECT_EQ(counts.at(std::string(kDefaultQueue)).running + counts.at("research").running, 1);
   EXPECT_EQ(counts.at(std::string(kDefaultQueue)).pending + counts.at("research").pending, 2) << "the gang is one";
 }
@@ -358,12 +307,21 @@ TEST(LiveEngine, CountsWorkloadsByQueue) {
 // A world that obeys or refuses at random, forgets, restarts the scheduler, and loses nodes.
 class RandomWorld {
  public:
-  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}), engine_(new_engine()) {
+  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}) {
+    for (const char* const name : {"a", "b", "a-below"}) {
+      if (rng_.below(4) == 0) continue;
+      QueueSpec spec{.parent = std::string(name) == "a-below" ? "a" : "", .order = Order::kFifoSkip};
+      spec.policies.reclaim_within = seconds(5);
+      if (rng_.below(3) > 0) spec.guarantee = {{"h100", Resource::kGpu, rng_.between(1, 12) * 1000}};
+      queues_.push_back({.name = name, .spec = spec});
+    }
     for (int i = 0; i < 4; ++i) add_node(i);
+    engine_ = new_engine();
   }
 
   void step() {
     now_ = now_ + Duration{rng_.between(1, 3000)};
+    leave();
     switch (rng_.below(8)) {
       case 0:
       case 1:
@@ -382,23 +340,47 @@ class RandomWorld {
   // No device is given twice, and what the engine holds is what the pods say.
   void check() {
     std::map<std::string, std::uint64_t> held;
-    std::size_t running = 0;
+    std::size_t running = 0, held_in_engine = 0;
     for (const auto& [uid, pod] : pods_) {
       if (pod.stage != PodStage::kBound) continue;
       ++running;
       ASSERT_EQ(held[pod.node] & pod.gpus->bits(), 0u) << pod.name << " on " << pod.node;
       held[pod.node] |= pod.gpus->bits();
     }
-    ASSERT_EQ(engine_->state().running() + engine_->pods_without_room().size(), running);
+    const State& state = engine_->state();
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (is_there(workload.phase)) for_each_pod(state, id, [&](const Pod&) { ++held_in_engine; });
+    });
+    ASSERT_EQ(held_in_engine + engine_->pods_without_room().size(), running);
     ASSERT_EQ(violations(engine_->state()), std::vector<std::string>());
   }
 
  private:
-  std::unique_ptr<LiveEngine> new_engine() { return std::make_unique<LiveEngine>(Seed{7}); }
+  std::unique_ptr<LiveEngine> new_engine() {
+    auto engine = std::make_unique<LiveEngine>(Seed{7});
+    for (const QueueFacts& queue : queues_) engine->set_queue(queue);
+    for (const auto& [name, facts] : nodes_) engine->set_node(facts);
+    return engine;
+  }
   void add_node(int i) {
     const NodeFacts facts = node("n" + std::to_string(i), i % 2 == 0 ? 4 : 8);
     nodes_[facts.name] = facts;
-    engine_->set_node(facts);
+  }
+  // Whoever was told to stop goes when he likes, at the latest when he must.
+  void leave() {
+    for (auto at = stop_by_.begin(); at != stop_by_.end();) {
+      const auto pod = pods_.find(at->first);
+      const bool gone = pod == pods_.end() || pod->second.stage != PodStage::kBound;
+      if (!gone && at->second > now_ && rng_.below(3) > 0) {
+        ++at;
+        continue;
+      }
+      if (!gone) {
+        engine_->remove_pod(at->first);
+        pods_.erase(pod);
+      }
+      at = stop_by_.erase(at);
+    }
   }
   void toggle_node() {
     const std::string name = "n" + std::to_string(rng_.below(4));
@@ -412,6 +394,8 @@ class RandomWorld {
     const auto gpus = static_cast<std::int32_t>(rng_.between(0, 4));
     for (std::int64_t i = 0; i < size; ++i) {
       PodFacts facts = pod(name + "-" + std::to_string(i), gpus, now_.ms);
+      if (!queues_.empty()) facts.queue = queues_[static_cast<std::size_t>(created_) % queues_.size()].name;
+      facts.terms.priority = created_ % 3;
       if (size > 1) facts = in_gang(facts, name, size);
       pods_[facts.uid] = facts;
       engine_->set_pod(facts);
@@ -434,7 +418,6 @@ class RandomWorld {
   }
   void restart() {
     engine_ = new_engine();
-    for (const auto& [name, facts] : nodes_) engine_->set_node(facts);
     for (const auto& [uid, facts] : pods_) engine_->set_pod(facts);
     decide();
   }
@@ -453,6 +436,14 @@ class RandomWorld {
       facts = bound(facts, binding, now_);
       engine_->set_pod(facts);
     }
+    for (const PodEviction& eviction : round.evictions) {
+      PodFacts& facts = pods_.at(eviction.pod.uid);
+      EXPECT_EQ(facts.stage, PodStage::kBound) << "nobody is evicted who is not there";
+      EXPECT_FALSE(stop_by_.contains(facts.uid)) << "nobody is told twice";
+      stop_by_[facts.uid] = eviction.stop_by;
+      facts.leaving_until = eviction.stop_by;
+      if (rng_.below(2) == 0) engine_->set_pod(facts);
+    }
     for (const Rollback& rollback : round.rollbacks) {
       engine_->remove_pod(rollback.pod.uid);
       pods_.erase(rollback.pod.uid);
@@ -463,8 +454,10 @@ class RandomWorld {
   Rng rng_;
   Time now_{1000};
   std::unique_ptr<LiveEngine> engine_;
+  std::vector<QueueFacts> queues_;
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, PodFacts> pods_;
+  std::map<std::string, Time> stop_by_;
   int created_ = 0;
 };
 

@@ -51,6 +51,8 @@ class RunningScheduler final : public LiveScheduler {
     election_.reset();
     pods_.reset();
     queues_.reset();
+    budgets_.reset();
+    flavors_.reset();
     nodes_.reset();
     delays_.clear();
     events_.reset();
@@ -84,8 +86,28 @@ class RunningScheduler final : public LiveScheduler {
           return change.after ? Fold([facts = read_node(*change.after)](LiveEngine& e) { e.set_node(facts); })
                               : Fold([name = name_in(change)](LiveEngine& e) { e.remove_node(name); });
         },
-        [this] { begin_queues(); });
+        [this] { begin_flavors(); });
     tell_queues();
+  }
+  void begin_flavors() {
+    flavors_ = watch(
+        "resourceflavors.berth.dev",
+        [](const ObjectChange& change) {
+          return change.after ? Fold([facts = read_flavor(*change.after)](LiveEngine& e) { e.set_flavor(facts); })
+                              : Fold([name = name_in(change)](LiveEngine& e) { e.remove_flavor(name); });
+        },
+        [this] { begin_budgets(); });
+  }
+  void begin_budgets() {
+    budgets_ = watch(
+        "poddisruptionbudgets.policy",
+        [](const ObjectChange& change) {
+          const std::string name_space(change.object()["metadata"]["namespace"].text());
+          return change.after
+                     ? Fold([facts = read_budget(*change.after)](LiveEngine& e) { e.set_budget(facts); })
+                     : Fold([name_space, name = name_in(change)](LiveEngine& e) { e.remove_budget(name_space, name); });
+        },
+        [this] { begin_queues(); });
   }
   void begin_queues() {
     queues_ = watch(
@@ -146,6 +168,7 @@ class RunningScheduler final : public LiveScheduler {
     const Round round = engine_->decide(now);
     ++decisions_;
     for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
+    for (const PodEviction& eviction : round.evictions) evict(eviction, now);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
@@ -158,9 +181,10 @@ class RunningScheduler final : public LiveScheduler {
       if (answer.ok()) {
         ++bound_;
         refusals_.erase(binding.pod.uid);
-        record(
-            binding.pod, EventRecorder::Type::kNormal, "Scheduled",
-            "given a place on " + binding.node + (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)));
+        record(binding.pod, EventRecorder::Type::kNormal, "Scheduled",
+               "given a place on " + binding.node +
+                   (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)) +
+                   (binding.coverage.empty() ? "" : "; " + binding.coverage));
       } else if (is_passing(answer)) {
         // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
         later(retry, [this, binding, retry] { bind(binding, std::min(Duration{retry.ms * 2}, kRetryMax)); });
@@ -197,6 +221,31 @@ class RunningScheduler final : public LiveScheduler {
     const Duration wait = answer.status == 404 ? Duration{0} : std::min(Duration{kRetryFirst.ms << times}, kRetryMax);
     later(wait, [this, uid = binding.pod.uid] { engine_->refuse_binding(uid); });
     if (answer.status == 404) refusals_.erase(binding.pod.uid);
+  }
+
+  // It is told why first, and deleted when its time has come: the rest of its grace begins then.
+  void evict(const PodEviction& eviction, Time now) {
+    record(eviction.pod, EventRecorder::Type::kWarning, "Evicted", eviction.why);
+    if (!eviction.owner.uid.empty()) {
+      record(eviction.owner, eviction.pod.name_space, EventRecorder::Type::kWarning, "Evicted", eviction.why);
+    }
+    later(eviction.signal_at - now, [this, eviction] { give_notice(eviction, kRetryFirst); });
+  }
+
+  void give_notice(const PodEviction& eviction, Duration retry) {
+    const ApiCall notice = eviction_notice_call(eviction, options_.now());
+    outbox_.send(Outbox::Urgency::kSecond, notice, [this, eviction, retry](const ApiAnswer& answer) {
+      if (!is_passing(answer)) return delete_evicted(eviction, kRetryFirst);
+      later(retry, [this, eviction, retry] { give_notice(eviction, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+    });
+  }
+
+  void delete_evicted(const PodEviction& eviction, Duration retry) {
+    const ApiCall deletion = eviction_call(eviction, options_.now());
+    outbox_.send(Outbox::Urgency::kSecond, deletion, [this, eviction, retry](const ApiAnswer& answer) {
+      if (!is_passing(answer)) return;
+      later(retry, [this, eviction, retry] { delete_evicted(eviction, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+    });
   }
 
   void take_back(const Rollback& rollback) {
@@ -248,16 +297,16 @@ class RunningScheduler final : public LiveScheduler {
     later(kQueueStatusEvery, [this] {
       tell_queues();
       if (!synced_) return;
-      for (const auto& [queue, counts] : engine_->count_by_queue()) {
-        const auto told = told_counts_.find(queue);
-        if (told != told_counts_.end() && told->second == counts) continue;
+      for (const auto& [queue, standing] : engine_->queue_standings()) {
+        const auto told = told_standings_.find(queue);
+        if (told != told_standings_.end() && told->second == standing) continue;
         // Of two calls on their way the first could be the last to arrive.
-        if (!telling_counts_.insert(queue).second) continue;
-        told_counts_[queue] = counts;
-        outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, counts),
+        if (!telling_queues_.insert(queue).second) continue;
+        told_standings_[queue] = standing;
+        outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, standing),
                      [this, name = queue](const ApiAnswer& answer) {
-                       telling_counts_.erase(name);
-                       if (is_passing(answer)) told_counts_.erase(name);
+                       telling_queues_.erase(name);
+                       if (is_passing(answer)) told_standings_.erase(name);
                      });
       }
     });
@@ -273,8 +322,8 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
   std::map<std::string, int> refusals_;  // by pod
-  std::map<std::string, QueueCounts> told_counts_;
-  std::set<std::string> telling_counts_;
+  std::map<std::string, QueueStanding> told_standings_;
+  std::set<std::string> telling_queues_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;
@@ -282,7 +331,7 @@ class RunningScheduler final : public LiveScheduler {
   Outbox outbox_;
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
-  std::unique_ptr<Mirror> nodes_, queues_, pods_;
+  std::unique_ptr<Mirror> nodes_, flavors_, budgets_, queues_, pods_;
 };
 
 }  // namespace

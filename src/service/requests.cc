@@ -1,5 +1,8 @@
 #include "service/requests.h"
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "kube/calls.h"
@@ -30,6 +33,29 @@ ApiCall waiting_call(const WaitingReason& reason, Time now) {
   body.at("status").at("conditions").push_back(std::move(condition));
   return call_with("PATCH", api_path("pods", reason.pod.name_space, reason.pod.name, "status"), body,
                    "application/strategic-merge-patch+json");
+}
+
+ApiCall eviction_notice_call(const PodEviction& eviction, Time now) {
+  Value body;
+  body.at("metadata").set("uid", eviction.pod.uid);
+  body.at("status")
+      .at("conditions")
+      .push_back(Value::map_of({{"type", kEvictedCondition},
+                                {"status", "True"},
+                                {"reason", kEvictedReason},
+                                {"message", eviction.why},
+                                {"lastTransitionTime", format_timestamp(now)}}));
+  return call_with("PATCH", api_path("pods", eviction.pod.name_space, eviction.pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
+ApiCall eviction_call(const PodEviction& eviction, Time now) {
+  // Without any grace a kubelet is not asked, and its devices may be busy still.
+  const std::int64_t left_s = std::max<std::int64_t>((eviction.stop_by - now).ms / 1000, 1);
+  Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}});
+  body.set("gracePeriodSeconds", left_s);
+  body.at("preconditions").set("uid", eviction.pod.uid);
+  return call_with("DELETE", api_path("pods", eviction.pod.name_space, eviction.pod.name), body);
 }
 
 ApiCall rollback_call(const Rollback& rollback) {
@@ -92,11 +118,15 @@ ApiCall workload_creation_call(const WorkloadNews& news) {
 }
 
 ApiCall workload_status_call(const WorkloadNews& news, Time now) {
-  const bool pending = news.phase == WorkloadPhase::kPending;
-  const std::string code = pending ? news.text.substr(0, news.text.find(':')) : "Placed";
+  const bool evicted = news.phase == WorkloadPhase::kEvicted;
+  const bool pending = news.phase == WorkloadPhase::kPending || evicted;
+  const std::string code = evicted ? "Evicted" : pending ? news.text.substr(0, news.text.find(':')) : "Placed";
   Value conditions = Value::list();
   conditions.push_back(condition("Admitted", !pending, code.empty() ? "Pending" : code,
                                  pending ? news.text : "every pod was given its place", now));
+  if (evicted) {
+    conditions.push_back(condition("Evicted", true, std::string(kEvictedReason), news.text, now));
+  }
   if (news.phase == WorkloadPhase::kFinished) {
     conditions.push_back(condition("Finished", true, "PodsEnded", "its pods have ended", now));
   }
@@ -107,11 +137,21 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
                    "application/merge-patch+json");
 }
 
-ApiCall queue_status_call(std::string_view queue, const QueueCounts& counts) {
-  Value body;
-  body.at("status").set("pending", counts.pending);
-  body.at("status").set("running", counts.running);
-  return call_with("PATCH", api_path("queues.berth.dev", "", queue, "status"), body, "application/merge-patch+json");
+ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing) {
+  const auto map_of = [](const std::map<std::string, std::string>& amounts) {
+    Value made = Value::map();
+    for (const auto& [key, amount] : amounts) made.set(key, amount);
+    return made;
+  };
+  Value status = Value::map_of({{"pending", standing.pending}, {"running", standing.running}});
+  if (!standing.used.empty()) status.set("used", map_of(standing.used));
+  if (!standing.guaranteed.empty()) status.set("guaranteed", map_of(standing.guaranteed));
+  if (!standing.borrowed.empty()) status.set("borrowed", map_of(standing.borrowed));
+  if (!standing.share.empty()) status.set("share", standing.share);
+  // Whole, so that nothing is left of amounts that are no more.
+  Value patch = Value::list();
+  patch.push_back(Value::map_of({{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}));
+  return call_with("PATCH", api_path("queues.berth.dev", "", queue, "status"), patch, "application/json-patch+json");
 }
 
 }  // namespace berth

@@ -14,11 +14,15 @@ ApiCall binding_call(const Binding& binding);
 // Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it. Refused with
 // 409 if the pod has changed since: it may have been bound.
 ApiCall waiting_call(const WaitingReason& reason, Time now);
+// The condition by which a pod, and whoever watches it, knows that it was evicted and why.
+ApiCall eviction_notice_call(const PodEviction& eviction, Time now);
+// Its deletion, with what is left until it must have stopped.
+ApiCall eviction_call(const PodEviction& eviction, Time now);
 // With uid and revision as preconditions: whoever came later under the same name is left alone, and who has ended meanwhile.
 ApiCall rollback_call(const Rollback& rollback);
 // The Workload object of a group: owned by whatever controls its pods, so that it ends with it.
 ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
-ApiCall queue_status_call(std::string_view queue, const QueueCounts& counts);
+ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing);
 
 }  // namespace berth

@@ -566,16 +566,9 @@ class ScenarioRun {
   void check(const ExpectShare& expected) {
     if (!afford(1 + std::ssize(state().flavors()))) return;
     const Fraction found = share_of(state().quotas(), state().flavors(), expected.queue);
-    // An expectation may have any numbers; compared with small ones.
-    const Fraction asked(expected.part, expected.whole);
-    if (asked == found) return;
-    Wide a = found.part();
-    Wide b = found.whole();
-    while (b != 0) a = std::exchange(b, a % b);
-    const auto number = [&](Wide value) { return std::to_string(static_cast<std::int64_t>(value / a)); };
+    if (Fraction(expected.part, expected.whole) == found) return;
     fail("expected the share of " + state().queues()[expected.queue.index()].name + " to be " +
-         std::to_string(expected.part) + "/" + std::to_string(expected.whole) + ", found " + number(found.part()) +
-         "/" + number(found.whole()));
+         std::to_string(expected.part) + "/" + std::to_string(expected.whole) + ", found " + to_text(found));
   }
 
   void check(const ExpectFragments& expected) {

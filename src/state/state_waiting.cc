@@ -16,7 +16,8 @@ PendingKey State::key_of(WorkloadId id) const {
   const Workload& workload = workloads_[id];
   const std::int32_t priority = shapes_[workload.shape.index()].terms.priority;
   if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
-    return {.lower_first = -priority, .workload = id};
+    // Who is submitted anew with the time of an earlier attempt has its place again.
+    return {.lower_first = -priority, .first = workload.submitted.ms, .workload = id};
   }
   const bool declared = workload.declared_run != kRunNotDeclared;
   return {.lower_first = -priority,

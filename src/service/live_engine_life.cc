@@ -1,0 +1,273 @@
+// How a LiveEngine's engine is made from all facts: flavors, queues, nodes, and what runs on them.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+// Devices for a pod whose binding named none: the first that are free, and that none of `taken` holds.
+GpuSet first_free(const State& state, NodeId node, const PodRequest& request, GpuSet taken) {
+  GpuSet gpus;
+  const auto free = state.ledger().gpu_milli(node);
+  for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
+    const int index = static_cast<int>(gpu);
+    if (free[gpu] >= request.gpu_milli && !taken.contains(index)) gpus.add(index);
+  }
+  return gpus;
+}
+
+}  // namespace
+
+void LiveEngine::rebuild(Time now) {
+  session_->close();
+  session_ = std::make_unique<Session>(new_journal_ ? new_journal_() : Session::Recorder());
+  queue_ids_.clear();
+  node_ids_.clear();
+  flavor_ids_.clear();
+  models_.clear();
+  pending_groups_.clear();
+  groups_by_shape_.clear();
+  without_room_.clear();
+  session_->apply(RunConfigured{seed_, policy_});
+  add_flavors();
+  add_queues();
+  new_nodes_.clear();
+  for (const auto& [name, node] : nodes_) new_nodes_.insert(name);
+  add_new_nodes();
+  anew_ = false;
+  for (auto& [key, group] : groups_) {
+    group.pending = WorkloadId();
+    group.submitted.clear();
+    unsettled_.insert(key);
+  }
+  for (auto& [uid, member] : members_) {
+    const Run* const run = run_of(member);
+    const bool holds = (run != nullptr && !run->starting) || member.facts.stage == PodStage::kBound;
+    member.running = WorkloadId();
+    if (holds) found_.insert(uid);
+    if (holds && member.facts.checkpoint) checkpoints_.insert(uid);
+  }
+  runs_.clear();
+  room_came_free_ = false;
+  place_found(now);
+}
+
+// Those that are declared first, then those of the nodes, then those that only a quota names.
+void LiveEngine::add_flavors() {
+  const auto add = [&](const Flavor& flavor) {
+    if (flavor_ids_.contains(flavor.name) || session_->state().refusal(FlavorAdded{flavor})) return;
+    session_->apply(FlavorAdded{flavor});
+    flavor_ids_[flavor.name] = FlavorId(session_->state().flavors().size() - 1);
+  };
+  for (const auto& [name, flavor] : flavors_) {
+    add({.name = name, .model = flavor.gpu_model, .memory_mib = flavor.gpu_memory_mib, .weight = flavor.weight});
+  }
+  for (const auto& [name, node] : nodes_) {
+    if (node.gpus == 0) continue;
+    add({.name = flavor_name_of(node), .model = node.gpu_model, .memory_mib = node.gpu_memory_mib});
+  }
+  for (const auto& [name, queue] : queues_) {
+    const QueueSpec& spec = queue.spec;
+    for (const auto* const list : {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit}) {
+      for (const FlavorAmount& amount : *list) add({.name = amount.flavor, .model = {}});
+    }
+  }
+}
+
+std::string LiveEngine::flavor_name_of(const NodeFacts& node) const {
+  for (const auto& [name, flavor] : flavors_) {
+    if (flavor.has(node)) return name;
+  }
+  return flavor_amount_named(node.gpu_model).flavor;
+}
+
+void LiveEngine::add_queues() {
+  const std::string otherwise(kDefaultQueue);
+  queues_.try_emplace(otherwise, QueueFacts{.name = otherwise});
+  reclaim_within_ = Duration{kTimeMax.ms};
+  for (const auto& [name, queue] : queues_) {
+    if (!queue.spec.guarantee.empty()) reclaim_within_ = std::min(reclaim_within_, quota_of(queue).reclaim_within);
+  }
+  std::set<std::string> on_the_way;
+  add_queue(otherwise, on_the_way);
+  for (const auto& [name, queue] : queues_) add_queue(name, on_the_way);
+}
+
+// Parents first. A parent that there is not, or that is below its own child, counts as none.
+QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on_the_way) {
+  if (const auto known = queue_ids_.find(name); known != queue_ids_.end()) return known->second;
+  const auto queue = queues_.find(name);
+  if (queue == queues_.end() || !on_the_way.insert(name).second) return QueueId();
+  const QueueSpec& spec = queue->second.spec;
+  const QueueId parent = spec.parent.empty() ? QueueId() : add_queue(spec.parent, on_the_way);
+  Queue made{.name = name, .parent = parent, .order = spec.order, .quota = quota_of(queue->second)};
+  if (!made.order && (parent.is_none() || spec.has_amounts())) made.order = Order::kFifoSkip;
+  if (const auto refusal = session_->state().refusal(QueueAdded{made})) {
+    queue->second.problem = *refusal;
+    made.quota = taking_nothing();
+  }
+  session_->apply(QueueAdded{made});
+  return queue_ids_[name] = QueueId(session_->state().queues().size() - 1);
+}
+
+// Where nobody wrote an amount, a weight or a policy, borrowers take nothing from each other: first come, first served.
+Quota LiveEngine::quota_of(const QueueFacts& queue) const {
+  Quota quota = queue.spec.policies;
+  const bool governed = std::ranges::any_of(queues_, [](const auto& each) {
+    return each.second.spec.has_amounts() || !(each.second.spec.policies == Quota{});
+  });
+  if (!governed) quota.fair_reclaim = FairReclaim::kNever;
+  // Whoever is told to stop is there for a moment still.
+  quota.reclaim_within = std::max(quota.reclaim_within, seconds(1));
+  quota.guarantee = amounts_of(queue.spec.guarantee);
+  quota.limit = amounts_of(queue.spec.limit);
+  quota.borrowing_limit = amounts_of(queue.spec.borrowing_limit);
+  quota.lending_limit = amounts_of(queue.spec.lending_limit);
+  return quota;
+}
+
+// What is of a flavor too many is left out: there are 64.
+AmountList LiveEngine::amounts_of(const std::vector<FlavorAmount>& amounts) const {
+  AmountList made;
+  for (const FlavorAmount& each : amounts) {
+    const auto flavor = flavor_ids_.find(each.flavor);
+    if (flavor != flavor_ids_.end()) made.push_back({Dim(flavor->second, each.resource), each.amount});
+  }
+  std::ranges::sort(made, {}, &Amount::dim);
+  return made;
+}
+
+void LiveEngine::add_new_nodes() {
+  NodesAdded added;
+  for (const std::string& name : new_nodes_) {
+    const NodeFacts& facts = nodes_.at(name);
+    const auto flavor = flavor_ids_.find(flavor_name_of(facts));
+    const bool known = facts.gpus == 0 || flavor != flavor_ids_.end();
+    Node node{.name = name,
+              .flavor = facts.gpus > 0 && known ? flavor->second : FlavorId(),
+              .gpus = facts.gpus,
+              .gpu_memory_mib = facts.gpu_memory_mib,
+              .cpu_milli = facts.cpu_milli,
+              .memory_bytes = facts.memory_bytes,
+              .pods_max = facts.pods_max};
+    if (!known || !facts.problem.empty() || session_->state().refusal(NodesAdded{{node}})) continue;
+    if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
+    added.nodes.push_back(std::move(node));
+  }
+  new_nodes_.clear();
+  if (added.nodes.empty() || session_->state().refusal(added)) return;
+  const std::size_t first = session_->state().nodes();
+  session_->apply(added);
+  for (std::size_t at = first; at < session_->state().nodes(); ++at) {
+    const std::string& name = session_->state().node(NodeId(at)).name;
+    node_ids_[name] = NodeId(at);
+    if (!nodes_.at(name).open) session_->apply(NodeDrained{NodeId(at)});
+  }
+  room_came_free_ = true;  // for pods that were found on nodes that were not there yet
+  for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
+}
+
+// Those of one group that run are one workload, in the order in which they were given their places; those that were told
+// to leave are another.
+void LiveEngine::place_found(Time now) {
+  std::map<std::pair<std::string, bool>, std::vector<Member*>> together;
+  for (const std::string& uid : std::exchange(found_, {})) {
+    Member& member = members_.at(uid);
+    if (!member.running.is_none()) continue;
+    if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
+    together[{member.group, member.stop_by.has_value()}].push_back(&member);
+  }
+  std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
+  for (auto& [key, members] : together) {
+    std::ranges::sort(members, {}, [](const Member* member) { return member->sequence; });
+    const Member& first = *members.front();
+    in_order.emplace_back(first.facts.bound_at.value_or(now), first.sequence, &members);
+  }
+  std::ranges::sort(in_order);
+  for (const auto& [at, sequence, members] : in_order) {
+    std::string why_not;
+    if (find_places(*members, now, why_not)) continue;
+    for (Member* const member : *members) {
+      if (members->size() > 1 && find_places({member}, now, why_not)) continue;
+      // One that is only about to be bound gets another place as any that waits.
+      if (member->facts.stage != PodStage::kBound) continue;
+      found_.insert(member->facts.uid);
+      without_room_[member->facts.uid] = why_not;
+    }
+  }
+}
+
+// All of them, as one workload that runs where they are; false: why not.
+bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std::string& why_not) {
+  std::vector<Member*> in_order;
+  WorkloadFound found = found_as(members, now, in_order);
+  std::map<NodeId, GpuSet> taken;
+  for (const Member* const member : in_order) {
+    const bool bound = member->facts.stage == PodStage::kBound;
+    const std::string& node = bound ? member->facts.node : member->node;
+    const PodRequest& request = member->facts.request;
+    const auto id = node_ids_.find(node);
+    if (id == node_ids_.end()) {
+      why_not = "its node " + node + " is not there";
+      return false;
+    }
+    PodPlacement place{id->second, bound ? member->facts.gpus.value_or(GpuSet()) : member->gpus};
+    GpuSet& there = taken[place.node];
+    if (place.gpus.size() != request.gpus) place.gpus = first_free(state(), place.node, request, there);
+    if (request.gpu_milli == kMilliPerGpu) place.gpus.for_each([&](int gpu) { there.add(gpu); });
+    found.pods.push_back(place);
+  }
+  if (const auto refusal = state().refusal(found)) {
+    why_not = *refusal;
+    return false;
+  }
+  const WorkloadId id = state().workloads().next_id();
+  session_->apply(found);
+  Run& run = runs_[id];
+  run.group = members.front()->group;
+  run.stop_by = members.front()->stop_by;
+  for (std::size_t at = 0; at < in_order.size(); ++at) {
+    Member& member = *in_order[at];
+    without_room_.erase(member.facts.uid);
+    member.running = id;
+    member.node = state().node(found.pods[at].node).name;
+    member.gpus = found.pods[at].gpus;
+    run.uids.push_back(member.facts.uid);
+  }
+  if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
+  return true;
+}
+
+// The workload that they are together, without their places; `in_order` has them as its shape does.
+WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now,
+                                   std::vector<Member*>& in_order) const {
+  const PodFacts& first = members.front()->facts;
+  const auto queue = queue_ids_.find(first.queue);
+  PodSets sets;
+  std::vector<std::vector<Member*>> of_set;
+  for (Member* const member : members) {
+    PodRequest request = member->facts.request;
+    request.flavors = FlavorSet::all();  // it holds what it holds
+    const auto same = std::ranges::find(sets, request, &PodSet::request);
+    const auto at = static_cast<std::size_t>(same - sets.begin());
+    if (same == sets.end()) {
+      sets.push_back({request, 0});
+      of_set.emplace_back();
+    }
+    ++sets[at].count;
+    of_set[at].push_back(member);
+  }
+  for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
+  return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,
+                       .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
+                       .at = first.queued,
+                       .declared_run = first.run,
+                       .shape = {.ways = {sets}, .terms = terms_of(first)}},
+          .pods = {},
+          .started = std::min(first.bound_at.value_or(now), now)};
+}
+
+}  // namespace berth

@@ -1,0 +1,65 @@
+// Facts as tests of the LiveEngine write them.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "service/live_engine.h"
+
+namespace berth {
+
+inline constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+inline NodeFacts node(const std::string& name, std::int32_t gpus = 8, const std::string& model = "H100") {
+  NodeFacts facts;
+  facts.name = name;
+  facts.gpus = gpus;
+  facts.gpu_model = gpus > 0 ? model : "";
+  facts.cpu_milli = 64'000;
+  facts.memory_bytes = 512 * kGiB;
+  return facts;
+}
+
+inline PodFacts pod(const std::string& name, std::int32_t gpus, std::int64_t created_ms = 1000) {
+  PodFacts facts;
+  facts.uid = "uid-" + name;
+  facts.name_space = "default";
+  facts.name = name;
+  facts.queue = std::string(kDefaultQueue);
+  facts.stage = PodStage::kWaiting;
+  facts.request.gpus = gpus;
+  facts.request.gpu_milli = gpus > 0 ? kMilliPerGpu : 0;
+  facts.created = Time{created_ms};
+  facts.queued = facts.created;
+  return facts;
+}
+
+inline PodFacts in_gang(PodFacts pod, const std::string& gang, std::int64_t size) {
+  pod.group = "default/" + gang + "/";
+  pod.group_size = size;
+  return pod;
+}
+
+inline PodFacts bound(PodFacts pod, const Binding& binding, Time at) {
+  pod.stage = PodStage::kBound;
+  pod.node = binding.node;
+  pod.gpus = binding.gpus;
+  pod.bound_at = at;
+  return pod;
+}
+
+inline std::set<std::string> names_of(const Round& round) {
+  std::set<std::string> names;
+  for (const Binding& binding : round.bindings) names.insert(binding.pod.name);
+  return names;
+}
+
+inline std::string reason_of(const Round& round, const std::string& name) {
+  for (const WaitingReason& reason : round.reasons) {
+    if (reason.pod.name == name) return reason.text;
+  }
+  return "";
+}
+
+}  // namespace berth

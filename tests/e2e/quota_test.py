@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Quotas through kubectl: who borrows, who takes back, who has to go and when.
+
+    tests/e2e/quota_test.py [--berth PROGRAM] [--kubectl 1.29] [STORY...]
+"""
+
+import argparse
+import json
+import sys
+import time
+
+import harness
+
+NODES = "2xH100x8"
+
+
+class Wrong(Exception):
+    """A story does not go as it should."""
+
+
+def expect(truth, what):
+    if not truth:
+        raise Wrong(what)
+
+
+def queue(name, gpus=None, **spec):
+    if gpus is not None:
+        spec["guarantee"] = {"h100": gpus}
+    spec.setdefault("order", "fifo")
+    return {"apiVersion": "berth.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name}, "spec": spec}
+
+
+def job(name, queue_name, gpus, pods=1, run="10m", grace=30, **more):
+    annotations = {"berth.dev/run-for": run, **more.pop("annotations", {})}
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": grace, **more,
+            "containers": [{"name": "c", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}
+    return {"apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"name": name, "labels": {"berth.dev/queue": queue_name}, "annotations": annotations},
+            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0,
+                     "template": {"metadata": {"labels": {"app": name}}, "spec": spec}}}
+
+
+class Stage:
+    """The control plane of all stories, and the questions that they ask."""
+
+    def __init__(self, plane):
+        self.plane = plane
+
+    def apply(self, *objects):
+        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+    def get(self, words):
+        return json.loads(self.plane.must(f"get {words} -o json"))
+
+    def phases(self, name):
+        return sorted(pod["status"].get("phase", "?") for pod in self.get(f"pods -l app={name}")["items"]
+                      if "deletionTimestamp" not in pod["metadata"])
+
+    def wait_running(self, name, pods=1, seconds=40):
+        self.wait(lambda: self.phases(name) == ["Running"] * pods, f"{name} running", seconds)
+
+    def wait_pending(self, name, seconds=40):
+        self.wait(lambda: set(self.phases(name)) == {"Pending"}, f"{name} waiting", seconds)
+
+    def wait(self, condition, what, seconds=40):
+        harness.wait_until(condition, seconds, what)
+
+    def status(self, name):
+        return self.get(f"queue {name}").get("status", {})
+
+    def events(self, reason):
+        return [event for event in self.get("events")["items"] if event["reason"] == reason]
+
+    def evicted(self, rule, name):
+        """The Evicted events of a Job, by that rule."""
+        return [event for event in self.events("Evicted")
+                if event["message"].startswith(rule + ": ") and event["involvedObject"]["name"] == name]
+
+    def clear(self):
+        self.plane.must("delete jobs,pdb --all --now", limit_s=120)
+        self.wait(lambda: not self.get("pods")["items"], "all pods gone", 60)
+        queues = [item for item in self.get("queues")["items"] if item["metadata"]["name"] != "default"]
+        for below in (True, False):  # children before their parents
+            names = [item["metadata"]["name"] for item in queues if ("parent" in item["spec"]) == below]
+            if names:
+                self.plane.must(["delete", "queue", *names])
+        self.plane.must("delete events --all")
+
+
+def two_teams(stage):
+    """The classic: one borrows what the other leaves idle, and gives it back when it is asked to."""
+    stage.apply(queue("product", 8), queue("research", 8))
+    stage.apply(job("own", "research", 8))
+    stage.wait_running("own")
+    stage.apply(job("borrowed", "research", 8))
+    stage.wait_running("borrowed")
+    stage.wait(lambda: stage.status("research").get("borrowed") == {"h100": "8"}, "research is seen to borrow 8")
+    expect("borrowed: it may have to leave within 60 s" in stage.plane.must("describe pods -l app=borrowed"),
+           "the borrower was not told how soon it may have to leave")
+    expect("guaranteed against everyone" in stage.plane.must("describe pods -l app=own"), "the owner was not told")
+    stage.apply(job("mine", "product", 8))
+    stage.wait_running("mine")
+    stage.wait_pending("borrowed")
+    expect(stage.phases("own") == ["Running"], "what is inside its floor was taken")
+    expect(stage.evicted("reclaim", "borrowed"), "the Job was not told who took its room")
+    expect("failed" not in stage.get("job borrowed")["status"], "an eviction was counted as a failure")
+    stage.wait(lambda: "borrowed" not in stage.status("research"), "nothing is borrowed any more")
+    stage.plane.must("delete job mine --now", limit_s=60)
+    stage.wait_running("borrowed")
+
+
+def a_cohort(stage):
+    """A pool protects those in it against everyone outside, and not against the sibling that owns it."""
+    stage.apply(queue("org", 16), queue("vision", 8, parent="org"), queue("speech", parent="org"), queue("guest"))
+    stage.apply(job("guest", "guest", 8))
+    stage.wait_running("guest")
+    stage.apply(job("pool", "speech", 8))
+    stage.wait_running("pool")
+    stage.apply(job("more", "speech", 8))
+    stage.wait_running("more")
+    stage.wait_pending("guest")
+    expect(stage.evicted("reclaim", "guest"), "the guest was not reclaimed from")
+    stage.apply(job("floor", "vision", 8))
+    stage.wait_running("floor")
+    went = [name for name in ("pool", "more") if stage.evicted("reclaim", name)]
+    expect(len(went) == 1, f"one of speech had to go, not {went}")
+    stage.wait(lambda: stage.status("org").get("used") == {"h100": "16"}, "the parent counts its children's use")
+
+
+def a_higher_priority(stage):
+    """The cheaper victim goes: the one whose work is safe; and it is given the time that it asks."""
+    stage.plane.must("create priorityclass urgent --value=1000")
+    stage.apply(queue("team"))
+    for name in ("saved", "unsaved"):
+        stage.apply(job(name, "team", 8, annotations={"berth.dev/stop-after": "3s"}))
+        stage.wait_running(name)
+    time.sleep(2)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    stage.plane.must(["annotate", "pods", "-l", "app=saved", f"berth.dev/checkpoint={now}"])
+    time.sleep(2)
+    stage.apply(job("fix", "team", 8, priorityClassName="urgent"))
+    stage.wait(lambda: stage.evicted("preempt", "saved"), "the saved one has to go")
+    told = time.monotonic()
+    stage.wait_running("fix")
+    expect(time.monotonic() - told > 1.5, "it was not given the time to stop")
+    expect(stage.phases("unsaved") == ["Running"], "the work that nobody wrote down was taken")
+    stage.plane.must("delete priorityclass urgent")
+
+
+def a_hostile_borrower(stage):
+    """A budget that keeps all, a day of grace, a signal ignored: it goes within the lender's time."""
+    stage.apply(queue("owner", 8, reclaimWithin="5s"), queue("hostile"))
+    stage.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "keep"},
+                 "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "grabber"}}}})
+    stage.apply(job("grabber", "hostile", 8, pods=2, grace=86_400, annotations={"berth.dev/stop-after": "24h"}))
+    stage.wait_running("grabber", 2)
+    began = time.monotonic()
+    stage.apply(job("mine", "owner", 8))
+    stage.wait_running("mine")
+    took = time.monotonic() - began
+    expect(took > 3, f"it was gone after {took:.1f} s: its time was not left to it")
+    stage.wait_pending("grabber")
+    expect(stage.phases("mine") == ["Running"], "what came in its place took the room")
+    deletions = stage.evicted("reclaim", "grabber")
+    expect(deletions, "nobody said why")
+
+
+def a_limit(stage):
+    """What a queue may hold at most, and why a pod waits beside idle GPUs."""
+    stage.apply(queue("small", limit={"h100": 4}))
+    stage.apply(job("fits", "small", 4))
+    stage.wait_running("fits")
+    stage.apply(job("waits", "small", 4))
+    stage.wait(lambda: "QuotaLimit" in stage.plane.must("describe pods -l app=waits"), "the reason is the limit")
+    stage.plane.must(["patch", "queue", "small", "--type=merge", "-p", '{"spec":{"limit":{"h100":8}}}'])
+    stage.wait_running("waits")
+
+
+STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit)
+
+
+def play(stage, stories):
+    failed = 0
+    for story in stories:
+        began = time.monotonic()
+        try:
+            story(stage)
+            print(f"{story.__name__}: as it should ({time.monotonic() - began:.0f} s)")
+        except (Wrong, harness.Broken) as wrong:
+            failed += 1
+            print(f"FAILED {story.__name__}: {wrong}")
+            print(stage.plane.run("get pods,queues -o wide").stdout)
+            print(stage.plane.run("get events").stdout)
+        stage.clear()
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Quotas through kubectl.")
+    parser.add_argument("stories", nargs="*", help="names of stories (all)")
+    parser.add_argument("--berth", help="the program to test")
+    parser.add_argument("--kubectl", help="version, such as 1.29 (the newest)")
+    options = parser.parse_args()
+    stories = [story for story in STORIES if not options.stories or story.__name__ in options.stories]
+    try:
+        chosen = harness.choose_kubectl(options.kubectl)
+        if chosen is None:
+            print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
+            return 77
+        with harness.ControlPlane(harness.find_program(options.berth), NODES, kubectl=chosen[1]) as plane:
+            plane.wait_for_nodes()
+            failed = play(Stage(plane), stories)
+            if failed:
+                plane.print_logs()
+    except harness.Broken as broken:
+        print(f"BROKEN: {broken}")
+        return 2
+    print(f"quotas: {len(stories) - failed} as they should, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
