@@ -100,7 +100,7 @@ def check_showing(checks):
     checks.expect("jobs -n defualt", 3, "", r"did you mean default\?")
     checks.expect("jobs -n kube-system", 0, "", r"No jobs in namespace kube-system; -A shows all")
     checks.expect("explain huge", 7, r"why +Invalid: room for [12] of 9 pods \(3 nodes: .*\); never: ", "")
-    checks.until("queue", r"default +- +fifo-skip +2 +.*open")
+    checks.until("queue", r"default +- +fifo-skip +[^ ]+ +[^ ]+ +[^ ]+ +2 +.*open")
     checks.until("nodes", r"\[#\.+\]")
     checks.expect("nodes -o wide", 0, r"NAME +MODEL +GPUS +FREE +PODS +STATE +CPU +MEMORY", "")
 

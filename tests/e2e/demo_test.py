@@ -95,7 +95,8 @@ def main():
         check(before < of_all, f"killed when {before} of {of_all} jobs were submitted")
 
         demo.start_demo(*afternoon, "--keep")
-        demo.wait_for("The afternoon goes on", 60)
+        # On a slow machine it was killed while those of the first moment were submitted.
+        demo.wait_for("The afternoon (goes on|begins)", 60)
         demo.wait_for("Report: ", 300)
         check(f"{of_all:,} of {of_all:,} jobs complete" in demo.said, "it goes on, and all jobs complete", demo.said)
         page = (demo.data / "report" / "index.html").read_text()
