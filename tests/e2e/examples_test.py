@@ -149,6 +149,12 @@ def team_quota(bench):
            "the use is not shown")
 
 
+def quotas(bench):
+    bench.wait(lambda: bench.phases("-l app=borrows") == ["Running"] * 2, "both pods running")
+    bench.wait(lambda: bench.get("queue science").get("status", {}).get("borrowed") == {"h100": "8"},
+               "eight GPUs are borrowed")
+
+
 def team_role(bench):
     ann = bench.as_user("ann")
     bench.plane.must("create job theirs --image=busybox -n team-speech", kubeconfig=ann)
@@ -178,7 +184,7 @@ def failure_policy(bench):
 CHECKS = {"hello.yaml": [hello], "gang.yaml": [gang, gang_beside_another], "fraction.yaml": [fraction],
           "gpu-models.yaml": [gpu_models], "indexed.yaml": [indexed], "queue.yaml": [queue],
           "priority.yaml": [priority], "team-quota.yaml": [team_quota], "team-role.yaml": [team_role],
-          "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
+          "quotas.yaml": [quotas], "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
 
 
 def run(bench, names):
