@@ -2,6 +2,7 @@
 
 #include "web_server/connection.h"  // before Boost: it configures Asio
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
@@ -68,7 +69,10 @@ namespace {
 class ListeningServer : public WebServer {
  public:
   explicit ListeningServer(std::shared_ptr<Shared> shared)
-      : shared_(std::move(shared)), acceptor_(net::make_strand(shared_->io)), retry_(acceptor_.get_executor()) {}
+      : shared_(std::move(shared)),
+        busy_(shared_->io.get_executor()),
+        acceptor_(net::make_strand(shared_->io)),
+        retry_(acceptor_.get_executor()) {}
 
   ~ListeningServer() override {
     net::post(acceptor_.get_executor(), [this] {
@@ -78,6 +82,7 @@ class ListeningServer : public WebServer {
       retry_.cancel();
     });
     for (const auto& connection : shared_->stop()) connection->close();
+    busy_.reset();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -121,6 +126,8 @@ class ListeningServer : public WebServer {
   }
 
   const std::shared_ptr<Shared> shared_;
+  // While every connection waits for its handler there is nothing to run; the threads stay to close them all the same.
+  net::executor_work_guard<net::io_context::executor_type> busy_;
   tcp::acceptor acceptor_;
   net::steady_timer retry_;
   bool stopping_ = false;  // of the acceptor's strand
