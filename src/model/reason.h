@@ -21,7 +21,7 @@ enum class ReasonCode : std::uint8_t {
   kLendingLimit,      // there is room, which its owners keep for themselves
   kVictimsProtected,  // it had a right to the room of others, whose protection holds
   kPatience,          // it had a right to the room of others, and its queue waits a while before it takes
-  kQueueHeld,         // nothing of its queue starts for now
+  kQueueHeld,         // nothing of its queue starts until it is released
   kQueueClosed,       // it came after its queue was closed
   kUserLimit,         // its user would hold more than one user may
 };

@@ -183,8 +183,11 @@ void LiveEngine::end(Member& member) {
 void LiveEngine::give_up_start(WorkloadId id) {
   const Run run = std::move(runs_.at(id));
   runs_.erase(id);
-  unsettled_.insert(run.group);
-  for (const std::string& uid : run.uids) members_.at(uid).running = WorkloadId();
+  for (const std::string& uid : run.uids) {
+    Member& member = members_.at(uid);
+    member.running = WorkloadId();
+    unsettled_.insert(member.group);
+  }
   if (!anew_) session_->apply(WorkloadCancelled{id});
   room_came_free_ = true;
 }
@@ -445,7 +448,7 @@ void LiveEngine::take(const Start& start) {
   untold_.insert(key);
   unsettled_.insert(key);
   Run& run = runs_[start.workload];
-  run = {.group = key, .uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}};
+  run = {.uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}};
   BERTH_ASSERT(run.uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);
   groups_by_shape_[state().workload(start.workload).shape].erase(key);
@@ -465,11 +468,11 @@ void LiveEngine::take(const Start& start) {
 void LiveEngine::bind(WorkloadId id, Round& round) {
   Run& run = runs_.at(id);
   run.starting = false;
-  untold_.insert(run.group);
-  unsettled_.insert(run.group);
   const std::string coverage = coverage_in_words(id);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
+    untold_.insert(member.group);
+    unsettled_.insert(member.group);
     member.told.clear();
     round.bindings.push_back({{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus, coverage});
   }
@@ -484,11 +487,11 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
   }
   run.stop_by = eviction.stop_by;
   const std::string why = eviction_in_words(eviction);
-  groups_.at(run.group).evicted_why = why;
-  untold_.insert(run.group);
-  unsettled_.insert(run.group);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
+    groups_.at(member.group).evicted_why = why;
+    untold_.insert(member.group);
+    unsettled_.insert(member.group);
     member.stop_by = eviction.stop_by;
     round.evictions.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
                                .owner = member.facts.owner,
@@ -499,7 +502,8 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
 }
 
 // Whoever was given his place in this very round has not heard of it: nobody has to be told to leave.
-bool LiveEngine::unbind(const Run& run, Round& round) {
+bool LiveEngine::unbind(const Run& run, Round& round) const {
+  if (members_.at(run.uids.front()).confirmed) return false;
   const auto of_run = [&](const Binding& binding) {
     return std::ranges::find(run.uids, binding.pod.uid) != run.uids.end();
   };
@@ -511,7 +515,7 @@ bool LiveEngine::unbind(const Run& run, Round& round) {
 // Somebody waits for time to pass: its queue's patience, or the end of a protection.
 bool LiveEngine::takes_time() const {
   return std::ranges::any_of(state().lines(), [](const std::optional<Line>& line) {
-    return line && std::ranges::any_of(line->shapes(), [](const ShapeInLine& entry) {
+    return line && line->gated() > 0 && std::ranges::any_of(line->shapes(), [](const ShapeInLine& entry) {
              return entry.blocked() &&
                     (entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected);
            });

@@ -149,7 +149,6 @@ class LiveEngine {
   };
   // Pods that were given their places together, or were found to run together.
   struct Run {
-    std::string group;
     std::vector<std::string> uids;  // of those that have not ended, in the order of the workload's pods
     bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
     std::optional<Time> stop_by;    // it was evicted
@@ -204,7 +203,7 @@ class LiveEngine {
   void take(const Start& start);
   void bind(WorkloadId run, Round& round);
   void evict(const Eviction& eviction, Round& round, Time now);
-  static bool unbind(const Run& run, Round& round);
+  bool unbind(const Run& run, Round& round) const;
   std::string eviction_in_words(const Eviction& eviction) const;
   std::string coverage_in_words(WorkloadId workload) const;
   Run* run_of(const Member& member);

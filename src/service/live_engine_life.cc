@@ -227,7 +227,6 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
   const WorkloadId id = state().workloads().next_id();
   session_->apply(found);
   Run& run = runs_[id];
-  run.group = members.front()->group;
   run.stop_by = members.front()->stop_by;
   for (std::size_t at = 0; at < in_order.size(); ++at) {
     Member& member = *in_order[at];

@@ -130,6 +130,26 @@ TEST(LiveQuota, ASchedulerThatIsStartedAnewGoesOnWhereTheOtherStopped) {
   EXPECT_EQ(names_of(cluster.decide(30)), std::set<std::string>{"mine"});
 }
 
+// Whoever may write a pod may give it another owner, and with that another group.
+TEST(LiveQuota, WhoGotAnotherOwnerWhileItRanGoesAsAnyOther) {
+  Cluster cluster;
+  cluster.add(node("n1"));
+  cluster.add(queue("owner", 8));
+  cluster.add(queue("borrower", 0));
+  PodFacts turncoat = in_gang(in_queue("borrower", pod("turncoat", 8)), "g", 1);
+  cluster.set(turncoat);
+  const Round started = cluster.decide(10);
+  ASSERT_EQ(started.bindings.size(), 1u);
+  turncoat = bound(turncoat, started.bindings[0], Time{10'000});
+  turncoat.group += "other";
+  cluster.set(turncoat);
+  EXPECT_TRUE(cluster.decide(15).bindings.empty());
+  cluster.set(in_queue("owner", pod("mine", 8, 20'000)));
+  EXPECT_EQ(evicted_in(cluster.decide(20)), std::set<std::string>{"turncoat"});
+  cluster.gone("turncoat");
+  EXPECT_EQ(names_of(cluster.decide(30)), std::set<std::string>{"mine"});
+}
+
 TEST(LiveQuota, AHostileBorrowerGoesWithinTheLendersTime) {
   Cluster cluster;
   cluster.add(node("n1"));
