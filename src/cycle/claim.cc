@@ -90,16 +90,18 @@ class Search {
     }
     const QuotaLedger& quotas = trial_.quotas();
     return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held) &&
-           quotas.would_be_covered_at(claimant_.queue, held) ==
-               quotas.would_be_covered_at(claimant_.queue, claimant_.asked);
+           would_be_covered_at(held) == would_be_covered_at(claimant_.asked);
+  }
+  QueueId would_be_covered_at(const AmountList& amounts) const {
+    const QuotaLedger& quotas = trial_.quotas();
+    return quotas.would_be_covered_at(claimant_.queue, amounts, quotas.end_of(claimant_.terms));
   }
   static bool is_of_gpus(const Amount& each) { return each.dim.resource() == Resource::kGpu; }
 
   // Of the floor that these leave another's unit may take what the claimant had counted on. Coverage stands before
   // priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor reclaims anything.
   bool takes_a_stronger_claim(const Chosen& chosen) const {
-    const std::int32_t own =
-        coverage_of(trial_.quotas().tree(), trial_.quotas().would_be_covered_at(claimant_.queue, claimant_.asked));
+    const std::int32_t own = coverage_of(trial_.quotas().tree(), would_be_covered_at(claimant_.asked));
     return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
       const Victim& victim = victims_[each];
       return victim.claim.coverage > own || (victim.rule == EvictionRule::kReclaim && victim.claim.coverage == own);
@@ -243,7 +245,9 @@ class Search {
       if (!same) next = 0;
       before = refused;
       const auto helps = [&](std::size_t each) {
-        if (refused->code == ReasonCode::kQuotaFloor) return victims_[each].rule == EvictionRule::kPreempt;
+        if (refused->code == ReasonCode::kBudget) return false;
+        const bool of_floor = refused->code == ReasonCode::kQuotaFloor || refused->code == ReasonCode::kCalendar;
+        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt;
         const UnitId unit = state_.workload(victims_[each].workload).unit;
         if (refused->code == ReasonCode::kUserLimit && trial_.quotas().unit(unit).user != refused->user) return false;
         const AmountList& held = trial_.quotas().held_by(unit);

@@ -192,12 +192,51 @@ std::string amount_in_words(const State& state, Dim dim, std::int64_t amount) {
   return decimal_of_milli(amount) + unit + (amount == 1000 ? "" : "s") + of;
 }
 
+// "10.5 GPU-hours"
+std::string gpu_time_text(std::int64_t gpu_us) {
+  const std::int64_t milli_hours = gpu_us / 3'600'000;
+  return decimal_of_milli(milli_hours) + (milli_hours == 1000 ? " GPU-hour" : " GPU-hours");
+}
+
+// "the floor of queue research has room for it for 3h, and it may run for 12h"
+std::string floor_for_a_while(const State& state, const CoveredForAWhile& covered, Time end) {
+  const auto from_now = [&](Time then) { return format_duration_ms((then - state.clock()).ms); };
+  return "the floor of queue " + state.queues()[covered.queue.index()].name + " has room for it for " +
+         from_now(covered.until) + ", and it " +
+         (end == kForever ? "has no run limit" : "may run for " + from_now(end));
+}
+
 }  // namespace
+
+std::string coverage_text(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const QuotaUnit& unit = state.quotas().unit(workload.unit);
+  if (!unit.may_be_covered) {
+    const bool asked_for = state.shape(workload.shape).terms.best_effort;
+    return asked_for ? "best effort, which counts for nothing"
+                     : "best effort, which counts for nothing: a budget had not enough left for it";
+  }
+  if (!unit.covered_at.is_none()) return "inside the floor of queue " + state.queues()[unit.covered_at.index()].name;
+  const auto covered = covered_for_a_while(state.quotas(), unit.queue, state.quotas().held_by(workload.unit), unit.end);
+  return covered ? "Calendar: " + floor_for_a_while(state, *covered, unit.end) : "no floor has room for it";
+}
 
 std::string quota_text(const State& state, const QuotaRefusal& refusal) {
   const std::string queue = "queue " + state.queues()[refusal.queue.index()].name;
   if (refusal.code == ReasonCode::kQuotaFloor) {
     return "it would rather wait than borrow, and what is left of the floor of " + queue + " is too little for it";
+  }
+  if (refusal.code == ReasonCode::kBudget) {
+    if (refusal.end == kForever) {
+      return queue +
+             " has a budget of GPU time, and without a run limit nobody knows what it would use: give it a limit";
+    }
+    return queue + " has " + gpu_time_text(refusal.bound) + " left for it, and it may use " +
+           gpu_time_text(refusal.asked);
+  }
+  if (refusal.code == ReasonCode::kCalendar) {
+    return "it would rather wait than borrow, and " +
+           floor_for_a_while(state, {refusal.queue, refusal.until}, refusal.end);
   }
   const auto words = [&](std::int64_t amount) { return amount_in_words(state, refusal.dim, amount); };
   if (refusal.code == ReasonCode::kLendingLimit) {

@@ -18,6 +18,9 @@ std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const Pod
 // Which bound of which queue is in the way.
 std::string quota_text(const State& state, const QuotaRefusal& refusal);
 
+// Whether a floor covers what it holds, and why not. PRE: it has room.
+std::string coverage_text(const State& state, WorkloadId workload);
+
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "cycle/claim.h"
+#include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
 #include "cycle/vacating.h"
 #include "fairness/gates.h"
@@ -51,16 +52,20 @@ class Attempt {
   std::variant<Claimed, Refused> make() {
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
+    if (state_.quotas().budgets().has_any()) {
+      const auto refusal = budget_refusal(state_.quotas(), queue_, shape_.terms, asked_by(state_, shape_, 0));
+      if (refusal) return beyond_the_budget(refusal->queue, no_room);
+    }
     // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, shape_, way);
       if (auto start = in_free_room(way, asked, no_room)) return Claimed{std::move(*start), {}};
-      if (state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
+      if (would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, shape_, way);
-      if (!state_.quotas().would_be_covered_at(queue_, asked).is_none()) continue;
+      if (!would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
     return why_not();
@@ -72,25 +77,43 @@ class Attempt {
       if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
       return std::nullopt;
     }
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = place(way, no_room);
+    if (!start) return std::nullopt;
+    // Where the flavor was left open, only now it is known what it would hold.
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start))) {
+      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
+      cycle_.trial.rollback_to(mark);
+      return std::nullopt;
+    }
+    return start;
+  }
+
+  std::optional<Start> place(std::size_t way, bool no_room) {
     if (no_room) {
       unfit_ = Unfit{1};
       return std::nullopt;
     }
-    const Trial::Mark mark = cycle_.trial.mark();
     auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
     if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
       unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
       if (++ways_without_room_ == shape_.ways.size()) refused_.add(state_, shape_);
       return std::nullopt;
     }
-    Start& start = std::get<Start>(outcome);
-    // Where the flavor was left open, only now it is known what it would hold.
-    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(start))) {
-      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
-      cycle_.trial.rollback_to(mark);
-      return std::nullopt;
+    return std::move(std::get<Start>(outcome));
+  }
+
+  // It takes nothing from others. Where the queue whose budget it is says so, it runs in free room as best effort.
+  std::variant<Claimed, Refused> beyond_the_budget(QueueId refusing, bool no_room) {
+    gate_ = ReasonCode::kBudget;
+    const bool best_effort = state_.queues()[refusing.index()].quota.budget_end == BudgetEnd::kBestEffort;
+    for (std::size_t way = 0; best_effort && !shape_.terms.guaranteed_only && way < shape_.ways.size(); ++way) {
+      auto start = place(way, no_room);
+      if (!start) continue;
+      start->best_effort = true;
+      return Claimed{std::move(*start), {}};
     }
-    return std::move(start);
+    return why_not();
   }
 
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
@@ -113,6 +136,9 @@ class Attempt {
     return std::move(std::get<Claimed>(outcome));
   }
 
+  QueueId would_be_covered_at(const AmountList& asked) const {
+    return state_.quotas().would_be_covered_at(queue_, asked, state_.quotas().end_of(shape_.terms));
+  }
   AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
   Refused why_not() const {
@@ -147,15 +173,24 @@ void begin(Cycle& cycle) {
   }
 }
 
+void evict(Cycle& cycle, const Eviction& eviction) {
+  if (eviction.stop_by > cycle.plan.now) cycle.vacating.leaves(cycle.engine.state, eviction.workload);
+  cycle.plan.evictions.push_back(eviction);
+  cycle.plan.finished = false;  // who was evicted waits now
+}
+
+// Where the calendar has lowered them.
+void keep_limits(Cycle& cycle) {
+  for (const Eviction& eviction : stop_above_limits(cycle.engine.state, cycle.trial, cycle.plan.now)) {
+    evict(cycle, eviction);
+  }
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(claimed.start.workload);
   const Shape& shape = state.shape(workload.shape);
-  for (const Eviction& eviction : claimed.evictions) {
-    if (eviction.stop_by > cycle.plan.now) cycle.vacating.leaves(state, eviction.workload);
-    cycle.plan.evictions.push_back(eviction);
-    cycle.plan.finished = false;  // who was evicted waits now
-  }
+  for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
   if (claimed.start.waits) cycle.vacating.waits(state, claimed.start);
   cycle.trial.add({.workload = claimed.start.workload,
@@ -163,7 +198,8 @@ void decide(Cycle& cycle, Claimed claimed) {
                    .user = workload.user,
                    .priority = shape.terms.priority,
                    .admitted = cycle.plan.now,
-                   .may_be_covered = !shape.terms.best_effort,
+                   .may_be_covered = !shape.terms.best_effort && !claimed.start.best_effort,
+                   .end = enforced_end(shape.terms, cycle.plan.now),
                    .covered_at = {}},
                   amounts_held(state, shape, claimed.start));
   cycle.plan.starts.push_back(std::move(claimed.start));
@@ -219,7 +255,7 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin, allocate};
+constexpr std::array kPhases = {begin, keep_limits, allocate};
 
 }  // namespace
 

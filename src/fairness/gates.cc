@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <span>
+
+#include "base/wide.h"
 
 namespace berth {
 namespace {
@@ -56,10 +59,11 @@ std::int64_t kept_by(const QuotaLedger& quotas, QueueId queue, std::size_t dim) 
 }
 
 // Who is not inside a floor below a queue leaves alone what that queue's other children keep.
-std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
+std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+                                           const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
   if (!tree.keeps_floors()) return std::nullopt;
-  const QueueId covered_at = quotas.would_be_covered_at(queue, asked);
+  const QueueId covered_at = quotas.would_be_covered_at(queue, asked, quotas.end_of(terms));
   for (const Amount& each : asked) {
     const std::size_t at = each.dim.index();
     const std::int64_t free = quotas.capacity()[at] - quotas.used_by_all()[at];
@@ -90,7 +94,7 @@ AmountList asked_by(const State& state, const Shape& shape, std::size_t way) {
 }
 
 AmountList amounts_held(const State& state, const Shape& shape, const Start& start) {
-  if (shape.terms.best_effort) return {};
+  if (shape.terms.best_effort || start.best_effort) return {};
   AmountsByDim sums(state.quotas().tree().dims());
   std::size_t at = 0;
   for (const NumberedPodSet& set : shape.ways[start.way]) {
@@ -101,13 +105,47 @@ AmountList amounts_held(const State& state, const Shape& shape, const Start& sta
   return amounts_of(sums);
 }
 
+std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+                                           const AmountList& asked) {
+  const std::int64_t gpu_milli = gpu_milli_of(asked);
+  if (!quotas.budgets().has_any() || gpu_milli == 0) return std::nullopt;
+  const Time end = quotas.end_of(terms);
+  const GpuTimeAsked gpu_time{.gpu_milli = gpu_milli, .from = quotas.now(), .end = end};
+  const auto refusal = quotas.budgets().refusal(quotas.tree(), queue, gpu_time);
+  if (!refusal) return std::nullopt;
+  return QuotaRefusal{.code = ReasonCode::kBudget,
+                      .queue = refusal->queue,
+                      .dim = {},
+                      .asked = narrow(gpu_time.gpu_us()).value_or(INT64_MAX),
+                      .bound = narrow(refusal->left_gpu_us).value_or(INT64_MAX),
+                      .end = end};
+}
+
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked) {
-  if (terms.guaranteed_only && quotas.would_be_covered_at(queue, asked).is_none()) {
+  if (auto refusal = budget_refusal(quotas, queue, terms, asked)) return refusal;
+  if (terms.guaranteed_only && quotas.would_be_covered_at(queue, asked, quotas.end_of(terms)).is_none()) {
+    if (const auto covered = covered_for_a_while(quotas, queue, asked, quotas.end_of(terms))) {
+      return QuotaRefusal{.code = ReasonCode::kCalendar,
+                          .queue = covered->queue,
+                          .dim = {},
+                          .until = covered->until,
+                          .end = quotas.end_of(terms)};
+    }
     return QuotaRefusal{.code = ReasonCode::kQuotaFloor, .queue = queue, .dim = {}};
   }
   if (auto refusal = above_bounds(quotas, queue, user, asked)) return refusal;
-  return kept_by_others(quotas, queue, asked);
+  return kept_by_others(quotas, queue, terms, asked);
+}
+
+std::optional<CoveredForAWhile> covered_for_a_while(const QuotaLedger& quotas, QueueId queue, const AmountList& asked,
+                                                    Time end) {
+  std::optional<CoveredForAWhile> longest;
+  for (; !queue.is_none(); queue = quotas.tree().parent(queue)) {
+    const Time until = quotas.fits_floor_until(queue, asked, end);
+    if (until > quotas.now() && (!longest || until > longest->until)) longest = {queue, until};
+  }
+  return longest;
 }
 
 }  // namespace berth

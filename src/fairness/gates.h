@@ -1,9 +1,10 @@
-// Whether quotas let a unit start: the gates before it is looked for room (docs/semantics.md, rules 1 and 8).
+// Whether quotas let a unit start: the gates before it is looked for room (docs/semantics.md, rules 1, 7 and 8).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "base/time.h"
 #include "model/reason.h"
 #include "model/workload.h"
 #include "state/state.h"
@@ -19,6 +20,8 @@ struct QuotaRefusal {
   std::int64_t used = 0;
   std::int64_t bound = 0;
   UserId user = {};  // of kUserLimit: whose limit
+  Time until = {};   // of kCalendar: so long the floor of the queue has room for it
+  Time end = {};     // and when its run limit would end it
 
   friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
 };
@@ -30,8 +33,22 @@ AmountList asked_by(const State& state, const Shape& shape, std::size_t way);
 // What it holds in the places that it was given.
 AmountList amounts_held(const State& state, const Shape& shape, const Start& start);
 
-// `user` matters only where users do.
+// Of the budgets alone: whether one has too little left for what it would use if it ran as long as it may. Without a run limit
+// nobody knows how much that is.
+std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
+                                           const AmountList& asked);
+
+// Of all gates, the first. `user` matters only where users do.
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked);
+
+// Where there is room for it inside a floor now, and until when: before its end, so that it is not covered (rule 7).
+struct CoveredForAWhile {
+  QueueId queue;
+  Time until;
+};
+// The longest. PRE: it would be covered nowhere until its end.
+std::optional<CoveredForAWhile> covered_for_a_while(const QuotaLedger& quotas, QueueId queue, const AmountList& asked,
+                                                    Time end);
 
 }  // namespace berth

@@ -16,7 +16,7 @@ Measure measure_of(const State& state) {
     if (!has_room(workload.phase)) return;
     const Terms& terms = state.shape(workload.shape).terms;
     const std::int32_t coverage =
-        terms.best_effort ? -1 : coverage_of(quotas.tree(), quotas.unit(workload.unit).covered_at);
+        workload.best_effort ? -1 : coverage_of(quotas.tree(), quotas.unit(workload.unit).covered_at);
     measure.held.push_back({coverage, terms.priority});
   });
   std::sort(measure.held.begin(), measure.held.end(), std::greater<>());

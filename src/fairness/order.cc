@@ -257,9 +257,10 @@ std::optional<CandidateOrder::Candidate> CandidateOrder::named_by_line(std::size
   if (turns_.size() == 1) return candidate;  // nobody to be compared with
   const Shape& shape = state_.shape(first.shape->shape);
   candidate.asked = asked_by(state_, shape, 0);
+  candidate.end = state_.quotas().end_of(shape.terms);
   for (std::size_t way = 0; way < shape.ways.size() && state_.quotas().tree().has_floors(); ++way) {
     AmountList asked = asked_by(state_, shape, way);
-    if (state_.quotas().would_be_covered_at(turn.queue, asked).is_none()) continue;
+    if (state_.quotas().would_be_covered_at(turn.queue, asked, candidate.end).is_none()) continue;
     candidate.asked = std::move(asked);
     break;
   }
@@ -271,7 +272,7 @@ void CandidateOrder::name(QueueId parent, QueueId child, Candidate candidate) {
   const std::vector<Flavor>& flavors = state_.flavors();
   Rank rank{.outside = true, .fraction = {}, .candidate = candidate.workload};
   const bool own_line = parent == child;
-  rank.outside = own_line || !(candidate.covered || quotas.fits_floor(child, candidate.asked));
+  rank.outside = own_line || !(candidate.covered || quotas.fits_floor(child, candidate.asked, candidate.end));
   if (turns_.size() > 1) {
     const More more{.asked = candidate.asked, .covered = false, .past = place(child).past};
     rank.fraction = own_line       ? own_share_with(quotas, flavors, parent, more)

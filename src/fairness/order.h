@@ -65,6 +65,7 @@ class CandidateOrder {
   struct Candidate {
     WorkloadId workload;
     AmountList asked;      // in the first way in which it would be covered, else in its first
+    Time end = kForever;   // by its run limit
     bool covered = false;  // at the queue that names it, or below
   };
   // How a child's candidate compares with those of the other children.

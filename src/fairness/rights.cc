@@ -23,8 +23,10 @@ class Search {
         tree_(quotas_.tree()),
         claimant_(claimant),
         quota_(state.queues()[claimant.queue.index()].quota),
-        covered_at_(claimant.terms.best_effort ? QueueId()
-                                               : quotas_.would_be_covered_at(claimant.queue, claimant.asked)) {}
+        covered_at_(claimant.terms.best_effort
+                        ? QueueId()
+                        : quotas_.would_be_covered_at(claimant.queue, claimant.asked, quotas_.end_of(claimant.terms))) {
+  }
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
@@ -94,8 +96,7 @@ class Search {
       found_.some_protected = true;
       return;
     }
-    const Terms& terms = state_.shape(workload.shape).terms;
-    const std::int32_t coverage = terms.best_effort ? -1 : coverage_of(tree_, unit.covered_at);
+    const std::int32_t coverage = workload.best_effort ? -1 : coverage_of(tree_, unit.covered_at);
     found_.takeable.push_back({.workload = unit.workload,
                                .rule = rule,
                                .claim = {coverage, unit.priority, share},
@@ -212,7 +213,7 @@ bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountLi
   }
   bool covered = false;
   for (QueueId own = queue; !own.is_none(); own = quotas.tree().parent(own)) {
-    covered = covered || quotas.fits_floor(own, asked);
+    covered = covered || quotas.fits_floor(own, asked, quotas.end_of(terms));
     const Children& children = children_of(quotas.tree().parent(own));
     if (!others_have_surplus(children, has_surplus_[own.index()])) continue;
     if (covered) return true;

@@ -141,6 +141,11 @@ void fields(Io& io, Duration& duration) {
   io(duration.ms);
 }
 
+template <class Io>
+void fields(Io& io, std::int64_t& number) {
+  io(number);
+}
+
 template <class Io, class Value>
 void fields(Io& io, std::optional<Value>& value) {
   bool given = value.has_value();
@@ -238,6 +243,8 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.min_runtime);
   enumerator(io, quota.users, std::size(kUserOrderNames));
   fields(io, quota.half_life);
+  fields(io, quota.budget_gpu_us);
+  enumerator(io, quota.budget_end, std::size(kBudgetEndNames));
 }
 
 template <class Io>
@@ -266,6 +273,7 @@ void fields(Io& io, Start& start) {
   io(start.way);
   fields(io, start.pods);
   io(start.waits);
+  io(start.best_effort);
 }
 
 template <class Io>
@@ -394,6 +402,38 @@ template <class Io>
 void fields(Io& io, LeavingFound& event) {
   fields(io, event.workload);
   fields(io, event.stop_by);
+}
+
+template <class Io>
+void fields(Io& io, Interval& interval) {
+  fields(io, interval.from);
+  fields(io, interval.to);
+}
+
+template <class Io>
+void fields(Io& io, WindowChanged& event) {
+  io(event.number);
+  Window& window = event.window;
+  fields(io, window.queue);
+  fields(io, window.guarantee);
+  fields(io, window.limit);
+  fields(io, window.borrowing_limit);
+  fields(io, window.lending_limit);
+  fields(io, window.weight_milli);
+  fields(io, window.open);
+  fields(io, window.known_until);
+}
+
+template <class Io>
+void fields(Io& io, GrantAdded& event) {
+  fields(io, event.queue);
+  io(event.gpu_us);
+  fields(io, event.until);
+}
+
+template <class Io>
+void fields(Io& io, CalendarTurned& event) {
+  fields(io, event.at);
 }
 
 template <class Io>

@@ -66,7 +66,9 @@ Quota any_quota(Rng& rng) {
           .patience = Duration{any<std::int64_t>(rng)},
           .min_runtime = Duration{any<std::int64_t>(rng)},
           .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
-          .half_life = Duration{any<std::int64_t>(rng)}};
+          .half_life = Duration{any<std::int64_t>(rng)},
+          .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
+          .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames)))};
 }
 
 Queue any_queue(Rng& rng) {
@@ -103,7 +105,7 @@ Plan any_plan(Rng& rng) {
   plan.starts = any_list(rng, [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng),
                  any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
-                 any<bool>(rng)};
+                 any<bool>(rng), any<bool>(rng)};
   });
   plan.blocked = any_list(rng, [&] {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
@@ -166,6 +168,23 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(WorkloadMoved{any_id<WorkloadId>(rng), any_id<QueueId>(rng)});
     case 20:
       return Event(TimePassed{Time{any<std::int64_t>(rng)}});
+    case 21: {
+      WindowChanged changed{any<std::uint32_t>(rng), {}};
+      changed.window.queue = any_id<QueueId>(rng);
+      for (AmountList* const amounts : {&changed.window.guarantee, &changed.window.limit,
+                                        &changed.window.borrowing_limit, &changed.window.lending_limit}) {
+        *amounts = any_amounts(rng);
+      }
+      if (any<bool>(rng)) changed.window.weight_milli = any<std::int64_t>(rng);
+      changed.window.open =
+          any_list(rng, [&] { return Interval{Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)}}; });
+      changed.window.known_until = Time{any<std::int64_t>(rng)};
+      return Event(changed);
+    }
+    case 22:
+      return Event(CalendarTurned{Time{any<std::int64_t>(rng)}});
+    case 23:
+      return Event(GrantAdded{any_id<QueueId>(rng), any<std::int64_t>(rng), Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -212,6 +231,9 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);
     ASSERT_EQ(found->started, std::get<WorkloadFound>(other).started);
     ASSERT_EQ(found->workload.shape, std::get<WorkloadFound>(other).workload.shape);
+  } else if (const auto* const window = std::get_if<WindowChanged>(&event)) {
+    ASSERT_EQ(window->number, std::get<WindowChanged>(other).number);
+    ASSERT_EQ(window->window, std::get<WindowChanged>(other).window);
   }
 }
 

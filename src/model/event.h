@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "base/time.h"
+#include "model/calendar.h"
 #include "model/flavor.h"
 #include "model/ids.h"
 #include "model/node.h"
@@ -131,15 +132,34 @@ struct WorkloadMoved {
   QueueId queue;
 };
 
-// It is later; what is held was held up to now. Shells say so before anything else that happened, where the past of queues
-// counts.
+// It is later; what is held was held up to now. Shells say so before anything else that happened and before each cycle, where
+// time makes a difference: to the past of queues, to the calendar, to budgets.
 struct TimePassed {
   Time now;
 };
 
-using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
-                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed>;
+// A window of the calendar is so from now on, or known further ahead: the one with this number, or one more.
+struct WindowChanged {
+  std::uint32_t number = 0;
+  Window window;
+};
+
+// Windows that open or close at this moment have done so.
+struct CalendarTurned {
+  Time at;
+};
+
+// GPU time beside a queue's budget, void from `until` on.
+struct GrantAdded {
+  QueueId queue;
+  std::int64_t gpu_us = 0;
+  Time until;
+};
+
+using Event =
+    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
+                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
+                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded>;
 
 }  // namespace berth

@@ -25,7 +25,8 @@ struct Start {
   WorkloadId workload;
   std::uint32_t way = 0;
   std::vector<PodPlacement> pods;
-  bool waits = false;  // until those have stopped who are still there
+  bool waits = false;        // until those have stopped who are still there
+  bool best_effort = false;  // a budget had not enough left for it
 
   friend bool operator==(const Start&, const Start&) = default;
 };
@@ -33,7 +34,7 @@ struct Start {
 // Take a workload's room away, for the sake of another that is proven to fit then.
 struct Eviction {
   WorkloadId workload;
-  WorkloadId claimant;
+  WorkloadId claimant;  // none: its queue holds more than it may
   EvictionRule rule = EvictionRule::kNone;
   Time stop_by;                 // the plan's own time: at once
   std::int64_t lost_gpu_s = 0;  // work since its last checkpoint, in GPU-seconds
@@ -60,8 +61,9 @@ struct Blocked {
 struct Plan {
   Time now;
   std::uint64_t revision = 0;
-  std::vector<WorkloadId> begins = {};   // whose room has been vacated
-  std::vector<Eviction> evictions = {};  // in the order of the starts of their claimants, each before that start
+  std::vector<WorkloadId> begins = {};  // whose room has been vacated
+  // First those for nobody's sake, then in the order of the starts of their claimants, each before that start.
+  std::vector<Eviction> evictions = {};
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;

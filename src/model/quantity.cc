@@ -231,6 +231,15 @@ Parsed<std::int64_t> parse_duration_ms(std::string_view text) {
   return *length;
 }
 
+std::string format_duration_ms(std::int64_t ms) {
+  std::string text;
+  for (const auto& unit : kLengthUnits) {
+    if (ms >= unit.ms) text += std::to_string(ms / unit.ms) + std::string(unit.text);
+    ms %= unit.ms;
+  }
+  return text.empty() ? "0s" : text;
+}
+
 std::string format_milli(std::int64_t milli) {
   const std::string sign = milli < 0 ? "-" : "";
   return milli == 0 ? "0" : sign + format_with(magnitude_of(milli), 1000, kFromMilli);

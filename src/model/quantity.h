@@ -26,6 +26,9 @@ Parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std:
 // "2h", "45m", "30s", "1d", "250ms", "1h30m" -> milliseconds. Negative lengths and bare numbers are refused.
 Parsed<std::int64_t> parse_duration_ms(std::string_view text);
 
+// "1d12h", "90s" -> "1m30s": the same as people write it, largest unit first. PRE: not negative.
+std::string format_duration_ms(std::int64_t ms);
+
 // The shortest text that parses back to the same: 1500 -> "1500m", 2000 -> "2"; 1610612736 -> "1536Mi".
 std::string format_milli(std::int64_t milli);
 std::string format_bytes(std::int64_t bytes);

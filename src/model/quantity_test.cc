@@ -345,6 +345,12 @@ TEST(ParseDuration, ReadsLengthsWithUnits) {
   }
 }
 
+TEST(FormatDuration, IsWhatPeopleWouldWrite) {
+  for (const char* const text : {"0s", "1ms", "999ms", "1s", "1m30s", "45m", "12h", "1d", "1d12h", "400d1h1m1s1ms"}) {
+    EXPECT_EQ(format_duration_ms(*parse_duration_ms(text)), text);
+  }
+}
+
 TEST(ParseDuration, RefusesTheRest) {
   for (const std::string_view text : {"", "h", "1.5h", "30m1h", "1h1h", "2 h", "1x", "1hm", "5S", "+1s", "1h30"}) {
     EXPECT_EQ(parse_duration_ms(text).error(),

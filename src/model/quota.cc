@@ -22,6 +22,7 @@ std::optional<FairReclaim> find_fair_reclaim(std::string_view name) {
 std::optional<Preempt> find_preempt(std::string_view name) { return find_in<Preempt>(kPreemptNames, name); }
 
 std::optional<UserOrder> find_user_order(std::string_view name) { return find_in<UserOrder>(kUserOrderNames, name); }
+std::optional<BudgetEnd> find_budget_end(std::string_view name) { return find_in<BudgetEnd>(kBudgetEndNames, name); }
 
 void Quota::add_to(Hasher& hasher) const {
   for (const AmountList* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit, &user_limit}) {
@@ -31,6 +32,7 @@ void Quota::add_to(Hasher& hasher) const {
   hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms);
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms);
+  hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
 }
 
 }  // namespace berth

@@ -38,6 +38,17 @@ std::optional<UserOrder> find_user_order(std::string_view name);
 inline constexpr Duration kHalfLifeMin{60'000};
 inline constexpr Duration kHalfLifeMax{std::int64_t{3650} * 86'400'000};
 
+// What becomes of work that a budget has not enough left for.
+enum class BudgetEnd : std::uint8_t {
+  kStop,        // it waits
+  kBestEffort,  // it runs as best effort, which costs nothing
+};
+inline constexpr std::string_view kBudgetEndNames[] = {"stop", "best-effort"};
+std::optional<BudgetEnd> find_budget_end(std::string_view name);
+
+// GPU time is counted in GPU-microseconds, which is thousandths of a GPU times milliseconds: 1,000,000,000 GPU-hours.
+inline constexpr std::int64_t kGpuTimeMax = 3'600'000'000'000'000'000;
+
 inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 
 // Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
@@ -57,6 +68,8 @@ struct Quota {
   UserOrder users = UserOrder::kNone;
   Duration half_life{
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
+  std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted
+  BudgetEnd budget_end = BudgetEnd::kStop;
 
   void add_to(Hasher& hasher) const;
   bool has_amounts() const {

@@ -24,19 +24,22 @@ enum class ReasonCode : std::uint8_t {
   kQueueHeld,         // nothing of its queue starts until it is released
   kQueueClosed,       // it came after its queue was closed
   kUserLimit,         // its user would hold more than one user may
+  kCalendar,          // it insists on being guaranteed, and the floor that has room for it falls before its end
+  kBudget,            // what a queue has left of its GPU time is less than it may use
 };
 
-inline constexpr std::string_view kReasonNames[] = {"None",           "GpuType",      "Invalid",          "Capacity",
-                                                    "Fragmented",     "Behind",       "QuotaFloor",       "QuotaLimit",
-                                                    "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",
-                                                    "QueueHeld",      "QueueClosed",  "UserLimit"};
+inline constexpr std::string_view kReasonNames[] = {
+    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
+    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed",
+    "UserLimit",  "Calendar",       "Budget"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
 // A gate of its queue's refused it, so that room alone does not help.
 constexpr bool is_quota_gate(ReasonCode code) {
   return code == ReasonCode::kQuotaFloor || code == ReasonCode::kQuotaLimit || code == ReasonCode::kBorrowingLimit ||
-         code == ReasonCode::kLendingLimit || code == ReasonCode::kUserLimit;
+         code == ReasonCode::kLendingLimit || code == ReasonCode::kUserLimit || code == ReasonCode::kCalendar ||
+         code == ReasonCode::kBudget;
 }
 
 // It can never run on the nodes that exist, whatever ends.

@@ -85,9 +85,10 @@ enum class EvictionRule : std::uint8_t {
   kFairShare,  // a borrower further below its share took its room (rule 14)
   kPreempt,    // a higher priority of its queue did (rule 15)
   kOverRun,    // it ran as long as its run limit allows
+  kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
 };
-inline constexpr std::string_view kEvictionRuleNames[] = {"none",       "node",    "reclaim",
-                                                          "fair-share", "preempt", "over-run"};
+inline constexpr std::string_view kEvictionRuleNames[] = {"none",    "node",     "reclaim", "fair-share",
+                                                          "preempt", "over-run", "window"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
@@ -111,6 +112,8 @@ struct Workload {
   UnitId unit;
   std::int64_t ended_gpu_milli = 0;  // of those of its pods that have ended in this attempt
   std::uint32_t attempts = 0;
+  std::int64_t ended_gpu_us = 0;  // GPU time that they had used by then
+  bool best_effort = false;       // this attempt counts for nothing
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
   bool shut_out = false;  // it came to a closed queue, and waits until that is released

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/wording.h"
+#include "model/gpu.h"
+#include "model/quota.h"
 
 namespace berth {
 
@@ -58,6 +60,20 @@ AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word
     amounts.insert(place, {dim, read->amount});
   }
   return amounts;
+}
+
+std::optional<std::int64_t> gpu_time(const ScenarioLine& line, const ScenarioWord& word, std::string_view text) {
+  const Parsed<std::int64_t> ms = parse_duration_ms(text);
+  if (ms && *ms <= kGpuTimeMax / kMilliPerGpu) return *ms * kMilliPerGpu;
+  line.complain(word, ms ? quote(text) + " is out of range; write up to 1000000000h" : ms.error());
+  return std::nullopt;
+}
+
+std::string format_gpu_time(std::int64_t gpu_us) {
+  const std::int64_t ms = gpu_us / kMilliPerGpu;
+  constexpr std::int64_t kHourMs = 3'600'000;
+  if (ms < kHourMs) return format_duration_ms(ms);
+  return std::to_string(ms / kHourMs) + "h" + (ms % kHourMs == 0 ? "" : format_duration_ms(ms % kHourMs));
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/amount.h"
@@ -23,5 +24,11 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
 
 // The list of amounts that a quota gives. Without a flavor it is the only one's.
 AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
+
+// GPU time as scenarios write it, "100h" for a hundred GPU-hours, in GPU-microseconds; nothing, and a complaint, if it is
+// none.
+std::optional<std::int64_t> gpu_time(const ScenarioLine& line, const ScenarioWord& word, std::string_view text);
+// The same as people write it: "100h", "1h30m".
+std::string format_gpu_time(std::int64_t gpu_us);
 
 }  // namespace berth

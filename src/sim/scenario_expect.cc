@@ -16,7 +16,7 @@ namespace {
 using namespace scenario;
 
 constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "evicting", "done", "cancelled"};
-constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against"};
+constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
 constexpr std::string_view kImpossibleKeys[] = {"reason"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
@@ -33,12 +33,13 @@ class ExpectationReader {
     if (subject->value == "usage") return expect_usage(false);
     if (subject->value == "borrowed") return expect_usage(true);
     if (subject->value == "share") return expect_share();
+    if (subject->value == "budget") return expect_budget();
     if (subject->value == "fragments") return expect_fragments();
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
-      return line_.complain(*subject,
-                            quote(subject->value) + " is not supported yet (" + std::string(later->what) +
-                                "); this version knows expect WORKLOAD, none, usage, borrowed, share and fragments");
+      return line_.complain(
+          *subject, quote(subject->value) + " is not supported yet (" + std::string(later->what) +
+                        "); this version knows expect WORKLOAD, none, usage, borrowed, share, budget and fragments");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -73,8 +74,14 @@ class ExpectationReader {
   }
 
   void expect_running(WorkloadId workload, const ScenarioWord& verb) {
-    ExpectRunning expected{
-        .workload = workload, .pods = {}, .on = {}, .flavors = {}, .started = {}, .covered = {}, .against = {}};
+    ExpectRunning expected{.workload = workload,
+                           .pods = {},
+                           .on = {},
+                           .flavors = {},
+                           .started = {},
+                           .covered = {},
+                           .against = {},
+                           .has = {}};
     if (verb.is_pair()) expected.pods = line_.integer(&verb, 1, kScenarioPodsMax, 1);
     if (const ScenarioWord* const on = line_.take("on")) {
       for (const std::string& node : line_.list(*on)) {
@@ -97,6 +104,7 @@ class ExpectationReader {
       }
     }
     take_coverage(expected);
+    if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
     line_.finish("expect", kRunningKeys);
     made_ = std::move(expected);
   }
@@ -235,6 +243,38 @@ class ExpectationReader {
     }
     line_.finish("expect", {});
     made_ = ExpectShare{names_.queue(line_, *path).value_or(QueueId()), *part, *whole};
+  }
+
+  void expect_budget() {
+    const char* const kForm = "expect budget research = used:30h,reserved:50h,left:20h,warned:yes";
+    const ScenarioWord* const path = line_.take_plain(kForm);
+    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(kForm);
+    const ScenarioWord* const parts = equals == nullptr ? nullptr : line_.take_plain(kForm);
+    if (parts == nullptr) return;
+    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + std::string(kForm));
+    ExpectBudget expected{.queue = names_.queue(line_, *path).value_or(QueueId()),
+                          .used_gpu_us = {},
+                          .reserved_gpu_us = {},
+                          .left_gpu_us = {},
+                          .warned = {}};
+    for (const std::string& part : line_.list(*parts)) {
+      const std::size_t colon = part.find(':');
+      const std::string name = part.substr(0, colon);
+      const std::string value = colon == std::string::npos ? "" : part.substr(colon + 1);
+      std::optional<std::int64_t>* const amount = name == "used"       ? &expected.used_gpu_us
+                                                  : name == "reserved" ? &expected.reserved_gpu_us
+                                                  : name == "left"     ? &expected.left_gpu_us
+                                                                       : nullptr;
+      if (amount != nullptr) {
+        *amount = gpu_time(line_, *parts, value);
+      } else if (name == "warned" && (value == "yes" || value == "no")) {
+        expected.warned = value == "yes";
+      } else {
+        line_.complain(*parts, quote(part) + " is nothing to expect of a budget; write " + kForm);
+      }
+    }
+    line_.finish("expect", {});
+    made_ = expected;
   }
 
   void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {

@@ -18,7 +18,6 @@ struct LaterWord {
 };
 
 inline constexpr LaterWord kLaterWords[] = {
-    {"", "window", "guarantees that change by the calendar"},
     {"", "circle", "circles of trust"},
     {"", "reserve", "reservations"},
     {"", "scrub_fails", "scrubbing of devices"},
@@ -29,8 +28,9 @@ inline constexpr LaterWord kLaterWords[] = {
     {"nodes", "replicas", "time-sliced replicas"},
     {"nodes", "mig", "MIG slices"},
     {"nodes", "nvlink_domain", "NVLink domains"},
-    {"queue", "budget", "budgets"},
     {"queue", "dedicated", "nodes of one queue alone"},
+    {"window", "borrowing_limit",
+     "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},
     {"submit", "latency", "latency classes"},
     {"submit", "resize", "elastic workloads"},
@@ -63,13 +63,31 @@ constexpr const LaterWord* find_later_word(std::string_view statement, std::stri
 
 // Codes of the closed list of reasons that nothing in this version leads to.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority", "Budget",    "NamespaceQuota", "NotAllowed",   "Dependency", "NotBefore",
-    "Calendar",  "Reserved", "Topology",  "SliceGeometry",  "NodeSelector", "Taint",      "Affinity",
-    "Spread",    "Ports",    "Numa",      "Trust",          "Dirty",        "Isolation",  "KeepsFloorDeliverable",
-    "BackOff",   "Cooldown", "Repairing",
+    "FairShare",
+    "Priority",
+    "NamespaceQuota",
+    "NotAllowed",
+    "Dependency",
+    "NotBefore",
+    "Reserved",
+    "Topology",
+    "SliceGeometry",
+    "NodeSelector",
+    "Taint",
+    "Affinity",
+    "Spread",
+    "Ports",
+    "Numa",
+    "Trust",
+    "Dirty",
+    "Isolation",
+    "KeepsFloorDeliverable",
+    "BackOff",
+    "Cooldown",
+    "Repairing",
 };
 
 // Rules by which a later version evicts.
-inline constexpr std::string_view kLaterRuleNames[] = {"window", "defragment", "budget"};
+inline constexpr std::string_view kLaterRuleNames[] = {"defragment", "budget"};
 
 }  // namespace berth

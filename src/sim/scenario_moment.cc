@@ -141,6 +141,8 @@ Parsed<Time> ScenarioClock::earlier(std::string_view text) {
   return moment;
 }
 
+Duration ScenarioClock::zero_since_1970() const { return Duration{first_day_.value_or(0) * kDayMs}; }
+
 std::string format_moment(Time moment) {
   const std::int64_t day = moment.ms / kDayMs;
   const std::int64_t ms = moment.ms % kDayMs;

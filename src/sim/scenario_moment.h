@@ -20,6 +20,10 @@ class ScenarioClock {
   Parsed<Time> later(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
 
+  bool has_date() const { return first_day_.has_value(); }
+  // How long 00:00 of the first day is after 1970; as if it were then, while nobody has given a date.
+  Duration zero_since_1970() const;
+
   // "08:00": the last time that it was so, today or yesterday; or a date. What has not come yet is a complaint.
   Parsed<Time> earlier(std::string_view text);
 

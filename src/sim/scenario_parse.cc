@@ -21,18 +21,21 @@ namespace {
 using namespace scenario;
 
 // Words that have a meaning of their own after `expect` or in a list of workloads.
-constexpr std::string_view kReservedNames[] = {"none",     "usage", "fragments", "share",
-                                               "borrowed", "lent",  "device",    "mig"};
+constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "share", "borrowed",
+                                               "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
-constexpr std::string_view kQueueKeys[] = {
-    "order",    "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight", "reclaim_within",
-    "patience", "reclaim",   "preempt", "min_runtime",     "user_limit",    "users",  "half_life"};
+constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit",          "borrowing_limit",
+                                           "lending_limit", "weight",    "reclaim_within", "patience",
+                                           "reclaim",       "preempt",   "min_runtime",    "user_limit",
+                                           "users",         "half_life", "budget",         "budget_end"};
 constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
                                             "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
                                             "guaranteed", "coverage", "grace", "pdb",  "limit",      "user"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
+constexpr std::string_view kGrantKeys[] = {"until"};
+constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 // A pod set before its flavors are made into ways.
 struct SetDraft {
@@ -97,6 +100,7 @@ class ScenarioParser {
     open();
     for (ScenarioLine& line : lines_) read(line);
     close_drafts();
+    date_windows();
     if (!complaints_.empty()) return std::move(complaints_);
     return std::move(scenario_);
   }
@@ -298,7 +302,84 @@ class ScenarioParser {
     quota.half_life = take_half_life(line, quota.half_life);
     quota.users = take_named(line, "users", kUserOrderNames, find_user_order, quota.users);
     quota.preempt = take_named(line, "preempt", kPreemptNames, find_preempt, quota.preempt);
+    if (const ScenarioWord* const word = line.take("budget")) {
+      quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
+    }
+    quota.budget_end = take_named(line, "budget_end", kBudgetEndNames, find_budget_end, quota.budget_end);
     return quota;
+  }
+
+  void read_grant(ScenarioLine& line) {
+    constexpr std::string_view kForm = "grant research 50h until=2026-12-01T00:00:00Z";
+    const ScenarioWord* const path = line.take_plain(kForm);
+    const ScenarioWord* const hours = path == nullptr ? nullptr : line.take_plain(kForm);
+    GrantAdded grant{.queue = {}, .gpu_us = 0, .until = {}};
+    const auto queue = path == nullptr ? std::nullopt : names_.queue(line, *path);
+    if (queue) grant.queue = *queue;
+    if (hours != nullptr) grant.gpu_us = gpu_time(line, *hours, hours->value).value_or(1);
+    if (hours != nullptr && grant.gpu_us == 0) line.complain(*hours, "nothing is granted; write how much, such as 50h");
+    if (const ScenarioWord* const until = line.take("until")) {
+      const Parsed<Time> moment = clock_.later(until->value);
+      if (moment) grant.until = *moment;
+      if (!moment) line.complain(*until, "until: " + moment.error());
+    } else if (hours != nullptr) {
+      line.complain("a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue");
+    }
+    line.finish("grant", kGrantKeys);
+    if (queue && !queues_[queue->index()].quota.budget_gpu_us) {
+      return line.complain(*path, "queue " + quote(path->value) +
+                                      " has no budget that a grant could go beside; write budget= on its line");
+    }
+    add(line, Event(grant));
+  }
+
+  void read_window(ScenarioLine& line) {
+    constexpr std::string_view kForm = "window research daily 20:00-08:00 guarantee=24";
+    const ScenarioWord* const path = line.take_plain(kForm);
+    const ScenarioWord* const days = path == nullptr ? nullptr : line.take_plain(kForm);
+    const ScenarioWord* const hours = days == nullptr ? nullptr : line.take_plain(kForm);
+    const ScenarioWord* const zone = line.take("zone");
+    DeclareWindow declared;
+    if (path != nullptr) declared.window.queue = names_.queue(line, *path).value_or(QueueId());
+    if (hours != nullptr) {
+      const Parsed<WindowTimes> times =
+          WindowTimes::read(days->value, hours->value, zone == nullptr ? WindowTimes::kUtc : zone->value);
+      if (!times)
+        return line.complain(zone != nullptr && times.error().starts_with("zone") ? *zone : *days, times.error());
+      declared.times = *times;
+    }
+    take_window_amounts(line, declared.window);
+    line.finish("window", kWindowKeys);
+    if (++windows_ > kWindowsMax) return line.complain("more than 64 windows in one scenario; take fewer");
+    if (!declared.times.is_same_every_day()) dated_windows_.push_back(line.number());
+    add(line, std::move(declared));
+  }
+
+  void take_window_amounts(ScenarioLine& line, Window& window) {
+    if (const ScenarioWord* const word = line.take("guarantee")) {
+      window.guarantee = read_quota_amounts(line, *word, names_);
+    }
+    if (const ScenarioWord* const word = line.take("limit")) window.limit = read_quota_amounts(line, *word, names_);
+    if (const ScenarioWord* const word = line.take("lending_limit")) {
+      window.lending_limit = read_quota_amounts(line, *word, names_);
+    }
+    if (const ScenarioWord* const word = line.take("weight")) {
+      window.weight_milli = line.milli(word, kWeightMilliMax, 1000);
+    }
+    if (window.guarantee.empty() && window.limit.empty() && window.lending_limit.empty() && !window.weight_milli) {
+      line.complain("nothing changes while it is open; write guarantee=, limit=, lending_limit= or weight=");
+    }
+  }
+
+  // Days of the week and zones mean something only where the days have dates.
+  void date_windows() {
+    scenario_.zero_since_1970 = clock_.zero_since_1970();
+    if (clock_.has_date()) return;
+    for (const std::int64_t line : dated_windows_) {
+      complaints_.add({file_, line, 1},
+                      "when it is open depends on the date, and there is none; write one such as at "
+                      "2026-11-21T08:00:00Z");
+    }
   }
 
   Duration take_duration(ScenarioLine& line, const std::string& key, Duration otherwise) {
@@ -653,7 +734,7 @@ class ScenarioParser {
     if (auto expectation = read_lint(line, names_)) add(line, std::move(*expectation));
   }
 
-  static const std::array<Keyword, 22> kKeywords;
+  static const std::array<Keyword, 24> kKeywords;
 
   const std::string& file_;
   Complaints complaints_;
@@ -668,12 +749,15 @@ class ScenarioParser {
   std::vector<Queue> queues_;                 // as they are where the reading stands
   std::vector<Draft> drafts_;
   std::int64_t pods_ = 0;
+  std::size_t windows_ = 0;
+  std::vector<std::int64_t> dated_windows_;  // by line
 };
 
-const std::array<ScenarioParser::Keyword, 22> ScenarioParser::kKeywords = {{
+const std::array<ScenarioParser::Keyword, 24> ScenarioParser::kKeywords = {{
     {"seed", &ScenarioParser::read_seed},       {"policy", &ScenarioParser::read_policy},
     {"flavor", &ScenarioParser::read_flavor},   {"nodes", &ScenarioParser::read_nodes},
     {"add", &ScenarioParser::read_add},         {"queue", &ScenarioParser::read_queue},
+    {"window", &ScenarioParser::read_window},   {"grant", &ScenarioParser::read_grant},
     {"at", &ScenarioParser::read_at},           {"submit", &ScenarioParser::read_submit},
     {"group", &ScenarioParser::read_group},     {"end", &ScenarioParser::read_end},
     {"cancel", &ScenarioParser::read_cancel},   {"fail", &ScenarioParser::read_fail},

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "model/event.h"
 #include "model/reason.h"
+#include "sim/window_times.h"
 
 namespace berth {
 
@@ -49,6 +50,11 @@ struct SetWorkload {
 struct ReportCheckpoint {
   WorkloadId workload;
 };
+// When it is open is found as time comes.
+struct DeclareWindow {
+  Window window;
+  WindowTimes times;
+};
 enum class NodeChange : std::uint8_t { kFail, kDrain, kRestore };
 struct ChangeNode {
   NodeChange change = NodeChange::kFail;
@@ -69,6 +75,7 @@ struct ExpectRunning {
   bool started_on_any_day = false;  // only the clock time of `started` counts
   std::optional<Coverage> covered;
   std::optional<QueueId> against;  // none inside: everyone
+  std::string has;                 // of what is said about its coverage
 };
 struct ExpectWaits {
   WorkloadId workload;
@@ -115,6 +122,14 @@ struct ExpectShare {
   std::int64_t part = 0;
   std::int64_t whole = 1;
 };
+// GPU time of a queue, in GPU-microseconds.
+struct ExpectBudget {
+  QueueId queue;
+  std::optional<std::int64_t> used_gpu_us;
+  std::optional<std::int64_t> reserved_gpu_us;
+  std::optional<std::int64_t> left_gpu_us;
+  std::optional<bool> warned;  // that it is nearly gone
+};
 struct ExpectFragments {
   std::int32_t gpus = 8;
   std::int64_t count = 0;
@@ -126,10 +141,11 @@ struct ExpectLint {
   std::optional<QueueId> at;
 };
 
-using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting,
-                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectFragments, ExpectLint>;
+using Expectation =
+    std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting, ExpectOver,
+                 ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            Cycle, Settle, Expectation>;
+                            DeclareWindow, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;
@@ -143,6 +159,7 @@ struct Scenario {
   std::vector<scenario::Statement> statements;
   std::int64_t lines = 0;  // statements as they were written
   std::int64_t expectations = 0;
+  Duration zero_since_1970{0};  // 00:00 of its first day; of no meaning if it names no date
 };
 
 // `file_name` is for the complaints.

@@ -78,6 +78,26 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w gpus=1 mixed=maybe", "s.txt:1:17: mixed: 'maybe' is neither yes nor no\n"},
       {"submit w run=2", "s.txt:1:10: run: '2' has no unit; write 2s for seconds, or ms, m, h, d\n"},
       {"submit w run=0s", "s.txt:1:10: run: '0s' is out of range; write 1ms to 10,000 years\n"},
+      {"window q daily 08:00-18:00 guarantee=8", "s.txt:1:8: there is no queue 'q'"},
+      {"window default daily guarantee=8",
+       "s.txt:1:1: something is missing; write window research daily 20:00-08:00 guarantee=24\n"},
+      {"window default dayly 08:00-18:00 guarantee=8", "s.txt:1:16: 'dayly' are no days; "},
+      {"window default daily 08:00-18:00 guarantee=8 zone=Mars", "s.txt:1:46: zone: 'Mars' is no time zone; "},
+      {"window default daily 08:00-18:00",
+       "s.txt:1:1: nothing changes while it is open; write guarantee=, limit=, lending_limit= or weight=\n"},
+      {"window default mon-fri 08:00-18:00 guarantee=8",
+       "s.txt:1:1: when it is open depends on the date, and there is none; write one such as at "
+       "2026-11-21T08:00:00Z\n"},
+      {"queue q budget=100", "s.txt:1:9: '100' has no unit; write 100s for seconds, or ms, m, h, d\n"},
+      {"queue q budget=1000000001h", "s.txt:1:9: '1000000001h' is out of range; write up to 1000000000h\n"},
+      {"queue q budget_end=wait", "s.txt:1:9: budget_end: 'wait' is none of these; known: stop, best-effort\n"},
+      {"queue q budget=1h\ngrant q 5h",
+       "s.txt:2:1: a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue\n"},
+      {"queue q budget=1h\ngrant q 0h until=01:00", "s.txt:2:9: nothing is granted; write how much, such as 50h\n"},
+      {"queue q\ngrant q 5h until=01:00",
+       "s.txt:2:7: queue 'q' has no budget that a grant could go beside; write budget= on its line\n"},
+      {"queue q\nexpect budget q 5h", "s.txt:2:1: something is missing; write expect budget research = used:30h,"},
+      {"queue q\nexpect budget q = spent:5h", "s.txt:2:19: 'spent:5h' is nothing to expect of a budget; write expect "},
       {"submit w limit=0s", "s.txt:1:10: limit: '0s' is out of range; write 1ms to 10,000 years\n"},
       {"submit w limit=10", "s.txt:1:10: limit: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
       {"submit w\ngroup w x limit=1h", "s.txt:2:11: 'limit=' is not known here; known: "},
@@ -123,7 +143,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w running started=08:00",
        "s.txt:2:18: started: '08:00' has not come: it is 00:00; write a moment "},
       {"submit w\nexpect w running reason=Behind",
-       "s.txt:2:18: 'reason=' is not known here; known: on, flavor, started, covered, against\n"},
+       "s.txt:2:18: 'reason=' is not known here; known: on, flavor, started, covered, against, has\n"},
       {"submit w\nexpect w waits reason=Capacty",
        "s.txt:2:16: reason: 'Capacty' is no reason; did you mean 'Capacity'?\n"},
       {"submit w\nexpect w waits reason=None", "s.txt:2:16: reason: 'None' is no reason"},
@@ -133,9 +153,9 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
        "s.txt:2:21: reason: 'Capacity' does not make a workload impossible "},
       {"submit w\nexpect w evicted rule=budget",
        "s.txt:2:18: rule: 'budget' is not reached by this version; it knows node, reclaim, fair-share, preempt, "
-       "over-run\n"},
+       "over-run, window\n"},
       {"submit w\nexpect w evicted rule=x",
-       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run\n"},
+       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window\n"},
       {"submit w\nexpect w done on=n1", "s.txt:2:15: 'on=' is not known here\n"},
       {"expect none evicted",
        "s.txt:1:1: something is missing; write expect none evicted since start, or since last\n"},
@@ -160,6 +180,7 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
     std::vector<std::string> texts;
     if (later.statement.empty()) texts = {word + " a"};
     if (later.statement == "flavor") texts = {"flavor f " + pair};
+    if (later.statement == "window") texts = {"window default daily 08:00-18:00 " + pair};
     if (later.statement == "nodes") texts = {"nodes n 1 " + pair, "add nodes n 1 " + pair};
     if (later.statement == "queue") texts = {"queue q " + pair};
     if (later.statement == "submit") texts = {"submit w " + pair, "submit w\ngroup w x " + pair};
@@ -190,14 +211,15 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
 }
 
 TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
-  EXPECT_EQ(
-      complaints_about("nodes n 1 gpus=x cpus=2\nqueue q budget=8h\nsubmit w flavour=h100"),
-      "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
-      "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
-      "s.txt:2:9: 'budget=' is not supported yet (budgets); this version knows order, guarantee, limit, "
-      "borrowing_limit, "
-      "lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, user_limit, users, half_life\n"
-      "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
+  EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q dedicated=r\nsubmit w flavour=h100"),
+            "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
+            "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
+            "s.txt:2:9: 'dedicated=' is not supported yet (nodes of one queue alone); this version knows order, "
+            "guarantee, limit, "
+            "borrowing_limit, lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, "
+            "user_limit, users, "
+            "half_life, budget, budget_end\n"
+            "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 
 TEST(ScenarioParse, BoundsWhatItReads) {

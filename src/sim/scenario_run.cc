@@ -12,10 +12,12 @@
 #include "base/wide.h"
 #include "base/wording.h"
 #include "cycle/explain.h"
+#include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
 #include "model/quantity.h"
+#include "sim/scenario_amount.h"
 #include "sim/scenario_moment.h"
 #include "sim/scenario_parse.h"
 #include "sim/scenario_policy.h"
@@ -31,6 +33,9 @@ using namespace scenario;
 constexpr std::int64_t kStepsMax = 20'000'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::size_t kNamesShownMax = 8;
+// So far ahead the calendar is always known, with some room to spare: every hour that a year brings.
+constexpr Duration kYear{370 * kDayMs};
+constexpr Duration kCalendarAhead{400 * kDayMs};
 
 std::string joined(std::span<const std::string> names) {
   std::string out;
@@ -174,11 +179,16 @@ class ScenarioRun {
 
   void carry_out(const PassTime& action) { pass_time(action.by ? now_ + *action.by : std::max(now_, action.until)); }
 
-  // Delivers the ends of runs and of graces that are due; at one moment the runs end first.
+  // Delivers the ends of runs and of graces that are due; at one moment the runs end first. What the calendar changes comes
+  // after all that happens at its moment: before the next cycle, or when time goes on.
   void pass_time(Time until) {
     while (!stopped_) {
       const Time end = ends_.empty() ? kForever : ends_.begin()->at;
       const Time stop = next_stop();
+      if (const Time turn = state().next_turn(); turn < std::min({end, stop, until})) {
+        turn_calendar(turn);
+        continue;
+      }
       if (std::min(end, stop) > until) break;
       now_ = std::max(now_, std::min(end, stop));
       if (end <= stop) {
@@ -222,6 +232,43 @@ class ScenarioRun {
                                   [&](WorkloadId id) { return state().workload(id).stop_by == next; });
     const WorkloadId id = *due;
     if (afford(cost_of_freeing(state().shape(workload(id).shape).pods))) apply(WorkloadStopped{id});
+  }
+
+  void carry_out(const DeclareWindow& action) {
+    windows_.push_back(action);
+    if (apply(TimePassed{now_})) tell_window(windows_.size() - 1);
+  }
+
+  // The trees of all hours that there are in a year are made anew.
+  Wide cost_of_calendar() const {
+    const Wide openings = Wide{std::ssize(windows_)} * kCalendarAhead.ms / kDayMs;
+    return openings * 4 + Wide{std::ssize(state().queues())} * (1 + 4 * std::ssize(windows_));
+  }
+
+  void tell_window(std::size_t number) {
+    if (!afford(cost_of_calendar())) return;
+    Window window = windows_[number].window;
+    window.known_until = now_ + kCalendarAhead;
+    window.open = windows_[number].times.openings(now_, window.known_until, scenario_.zero_since_1970);
+    apply(WindowChanged{static_cast<std::uint32_t>(number), std::move(window)});
+  }
+
+  void turn_calendar(Time at) {
+    now_ = std::max(now_, at);
+    if (!afford(cost_of_calendar()) || !apply(CalendarTurned{at})) return;
+    for (std::size_t number = 0; number < windows_.size(); ++number) {
+      if (state().windows()[number].known_until < now_ + kYear) tell_window(number);
+    }
+  }
+
+  // A cycle knows the time, and what the calendar has brought until then.
+  void tell_time() {
+    if (!state().keeps_time()) return;
+    if (state().next_turn() <= now_) {
+      turn_calendar(now_);
+    } else {
+      session_.pass_time(now_);
+    }
   }
 
   void carry_out(const ReportCheckpoint& action) {
@@ -308,6 +355,7 @@ class ScenarioRun {
 
   // Whether it changed anything.
   bool run_cycle_now() {
+    tell_time();
     const std::int64_t cost = cost_of_attempt();
     if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
     const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
@@ -422,6 +470,9 @@ class ScenarioRun {
       compare(name + " started", format_moment(*expected.started), format_moment(started));
     }
     check_coverage(expected);
+    if (const std::string text = coverage_text(state(), expected.workload); !text.contains(expected.has)) {
+      fail("expected " + name + " running with the words " + quote(expected.has) + ", found " + quote(text));
+    }
   }
 
   void check_coverage(const ExpectRunning& expected) {
@@ -429,8 +480,7 @@ class ScenarioRun {
     const QueueId covered_at = state().quotas().unit(found.unit).covered_at;
     const std::string& name = name_of_workload(expected.workload);
     if (expected.covered) {
-      const bool best_effort = state().shape(found.shape).terms.best_effort;
-      const Coverage coverage = best_effort            ? Coverage::kBestEffort
+      const Coverage coverage = found.best_effort      ? Coverage::kBestEffort
                                 : covered_at.is_none() ? Coverage::kBorrowed
                                                        : Coverage::kFloor;
       const auto text = [](Coverage value) {
@@ -571,6 +621,31 @@ class ScenarioRun {
          std::to_string(expected.part) + "/" + std::to_string(expected.whole) + ", found " + to_text(found));
   }
 
+  void check(const ExpectBudget& expected) {
+    if (!afford(1 + Wide{static_cast<std::int64_t>(state().running() + state().stopping().size())})) return;
+    const std::string& name = state().queues()[expected.queue.index()].name;
+    if (!state().quotas().budgets().has_budget(expected.queue)) {
+      return fail("expected something of the budget of " + name + ", found that it has none");
+    }
+    session_.pass_time(now_);
+    const BudgetState found = state().budget_of(expected.queue);
+    const auto compare_time = [&](const char* what, const std::optional<std::int64_t>& asked, Wide amount) {
+      if (asked)
+        compare(std::string(what) + " of the budget of " + name, format_gpu_time(*asked), gpu_time_text(amount));
+    };
+    compare_time("used", expected.used_gpu_us, found.used_gpu_us);
+    compare_time("reserved", expected.reserved_gpu_us, found.reserved_gpu_us);
+    compare_time("left", expected.left_gpu_us, found.left_gpu_us);
+    if (expected.warned) {
+      compare("a warning that the budget of " + name + " is nearly gone:", *expected.warned ? "yes" : "no",
+              found.is_nearly_gone() ? "yes" : "no");
+    }
+  }
+  static std::string gpu_time_text(Wide gpu_us) {
+    const std::int64_t amount = narrow(gpu_us).value_or(INT64_MAX);
+    return amount < 0 ? "-" + format_gpu_time(-amount) : format_gpu_time(amount);
+  }
+
   void check(const ExpectFragments& expected) {
     if (!afford(nodes())) return;
     std::int64_t count = 0;
@@ -606,6 +681,7 @@ class ScenarioRun {
   std::vector<Submitted> submitted_;  // by workload
   std::map<std::string, NodeId> node_ids_;
   std::set<End> ends_;
+  std::vector<DeclareWindow> windows_;
   std::vector<Evicted> evictions_;
   std::size_t evictions_checked_ = 0;
   bool expected_before_ = false;

@@ -23,7 +23,7 @@ class Session {
   void apply(const Event& event);
   // What is applied after this happened at that time, if time makes a difference to anybody.
   void pass_time(Time now) {
-    if (state().remembers() && now > state().clock()) apply(TimePassed{now});
+    if (state().keeps_time() && now > state().clock()) apply(TimePassed{now});
   }
 
   // Runs cycles until there is nothing more to try at this moment; visit(plan) sees every one that was adopted.

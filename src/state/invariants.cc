@@ -24,6 +24,8 @@ class Inspection {
     check_totals();
     check_lines();
     check_quotas();
+    check_calendar();
+    check_budgets();
     return std::move(wrong_);
   }
 
@@ -238,9 +240,11 @@ class Inspection {
       expect(unit.workload == id && unit.queue == workload.queue && unit.user == workload.user &&
                  unit.priority == shape.terms.priority,
              numbered("workload", id.index()) + " has the unit of another");
+      expect(unit.end == enforced_end(shape.terms, workload.started),
+             numbered("workload", id.index()) + " is not expected to end when its run limit ends it");
       AmountsByDim held(tree.dims());
       for_each_pod(state_, id, [&](const Pod& pod) {
-        if (!shape.terms.best_effort) add_amounts(state_.request(pod.request), state_.node(pod.node).flavor, 1, held);
+        if (!workload.best_effort) add_amounts(state_.request(pod.request), state_.node(pod.node).flavor, 1, held);
       });
       bool is_covered = false;
       for (QueueId queue = workload.queue; !queue.is_none(); queue = tree.parent(queue)) {
@@ -266,6 +270,31 @@ class Inspection {
       };
       expect(same(used[i], quotas.used(QueueId(i))), numbered("queue", i) + " does not hold what its workloads hold");
       expect(same(covered[i], quotas.covered(QueueId(i))), numbered("queue", i) + " counts wrongly what is covered");
+    }
+  }
+
+  // What is reserved is of those who are there, or will be at once.
+  void check_budgets() {
+    const bool sound = state_.quotas().budgets().is_sound([&](WorkloadId id) {
+      const Workload* const workload = state_.workloads().find(id);
+      return workload != nullptr && (has_room(workload->phase) || is_there(workload->phase));
+    });
+    expect(sound, "GPU time is reserved for who is not there, or is not counted rightly");
+  }
+
+  // The amounts are those of the windows that are open.
+  void check_calendar() {
+    const QuotaLedger& quotas = state_.quotas();
+    const QuotaTree tree(queues_while(state_.queues(), state_.windows(), state_.open_windows()), quotas.capacity());
+    const auto same = [](std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    };
+    for (std::size_t i = 0; i < tree.queues(); ++i) {
+      const QueueId queue(i);
+      expect(same(tree.floor(queue), quotas.tree().floor(queue)) &&
+                 same(tree.limit(queue), quotas.tree().limit(queue)) &&
+                 tree.weight_milli(queue) == quotas.tree().weight_milli(queue),
+             numbered("queue", i) + " has not the amounts of this hour");
     }
   }
 

@@ -1,6 +1,7 @@
 #include "state/quota_ledger.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/assert.h"
@@ -8,17 +9,52 @@
 
 namespace berth {
 
+namespace {
+
+constexpr Time kLongAgo{INT64_MIN};
+
+// Rule 5: whole, and of the resources alone of which the queue was promised something.
+bool fits(const QuotaTree& tree, QueueId queue, std::span<const std::int64_t> inside, const AmountList& asked) {
+  if (!tree.has_floor(queue)) return false;
+  const auto floor = tree.floor(queue);
+  bool looked_at = false;
+  for (const Amount& each : asked) {
+    if (!tree.has_floor(queue, each.dim.resource())) continue;
+    looked_at = true;
+    if (inside[each.dim.index()] + each.amount > floor[each.dim.index()]) return false;
+  }
+  return looked_at;
+}
+
+}  // namespace
+
+// A moment with a floor of its own, and what is inside it then: of a queue to whose floor somebody came.
+struct QuotaLedger::Hour {
+  Time from;
+  const QuotaTree* tree = nullptr;
+  AmountsByDim covered;
+  AmountsByDim bound;  // the floor; what was covered before he came, where that was more
+};
+
 std::uint64_t digest_of(const AmountList& amounts) {
   Hasher hasher;
   for (const Amount& each : amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   return hasher.digest();
 }
 
-void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity) {
+std::int64_t gpu_milli_of(const AmountList& amounts) {
+  std::int64_t sum = 0;
+  for (const Amount& each : amounts) sum += each.dim.resource() == Resource::kGpu ? each.amount : 0;
+  return sum;
+}
+
+void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity,
+                               std::vector<LaterTree> later) {
   BERTH_ASSERT(log_.empty());
   const std::shared_ptr<const QuotaTree> old = std::exchange(tree_, std::move(tree));
   BERTH_ASSERT(tree_->queues() >= old->queues() && tree_->dims() >= old->dims());
   capacity_ = std::move(capacity);
+  later_ = std::move(later);
   lay_out(*old);
   if (!tree_->has_floors()) return;
   // Children stand behind their parents: whoever comes inside a child's floor comes inside those above with it.
@@ -70,8 +106,10 @@ UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
   }
   come(id);
   log_.push_back({Change::Kind::kCome, id, {}, {}});
+  budgets_.reserve(*tree_, unit.workload, unit.queue,
+                   {.gpu_milli = gpu_milli_of(held), .from = unit.admitted, .end = unit.end});
   if (unit.may_be_covered) {
-    const QueueId at = would_be_covered_at(unit.queue, held);
+    const QueueId at = would_be_covered_at(unit.queue, held, unit.end);
     if (!at.is_none()) cover(id, at);
   }
   return id;
@@ -103,23 +141,36 @@ void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
   come(id);
 }
 
-bool QuotaLedger::fits_floor(QueueId queue, const AmountList& asked) const {
-  if (!tree_->has_floor(queue)) return false;
-  const auto floor = tree_->floor(queue);
-  const auto inside = covered(queue);
-  bool looked_at = false;
-  for (const Amount& each : asked) {
-    if (!tree_->has_floor(queue, each.dim.resource())) continue;
-    looked_at = true;
-    if (inside[each.dim.index()] + each.amount > floor[each.dim.index()]) return false;
+Time QuotaLedger::fits_floor_until(QueueId queue, const AmountList& asked, Time end) const {
+  if (!fits(*tree_, queue, covered(queue), asked)) return kLongAgo;
+  for (const LaterTree& later : later_) {
+    if (later.from >= end) break;
+    if (fits(*later.tree, queue, covered(queue), asked)) continue;
+    // Not everybody who is there now is there then.
+    if (!fits(*later.tree, queue, covered_then(queue, later.from), asked)) return later.from;
   }
-  return looked_at;
+  return end;
 }
 
-QueueId QuotaLedger::would_be_covered_at(QueueId queue, const AmountList& asked) const {
+QueueId QuotaLedger::would_be_covered_at(QueueId queue, const AmountList& asked, Time end) const {
   if (!tree_->has_floors()) return {};
-  while (!queue.is_none() && !fits_floor(queue, asked)) queue = tree_->parent(queue);
+  while (!queue.is_none() && !fits_floor(queue, asked, end)) queue = tree_->parent(queue);
   return queue;
+}
+
+// What of that which is inside the queue's floor now will be there still.
+AmountsByDim QuotaLedger::covered_then(QueueId queue, Time then) const {
+  AmountsByDim sums(covered(queue).begin(), covered(queue).end());
+  leave_before(queue, queue, then, sums);
+  return sums;
+}
+
+void QuotaLedger::leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const {
+  for (const UnitId id : by_queue_[below.index()]) {
+    if (unit(id).end > then || !is_covered_at(unit(id), queue)) continue;
+    for (const Amount& each : held_by(id)) sums[each.dim.index()] -= each.amount;
+  }
+  for (const QueueId child : tree_->children(below)) leave_before(child, queue, then, sums);
 }
 
 void QuotaLedger::rollback_to(std::size_t mark) {
@@ -130,6 +181,7 @@ void QuotaLedger::rollback_to(std::size_t mark) {
     switch (change.kind) {
       case Change::Kind::kCome:
         go(change.unit);
+        budgets_.cancel(unit(change.unit).workload);
         free_units_.push_back(change.unit);
         break;
       case Change::Kind::kGo:
@@ -145,6 +197,7 @@ void QuotaLedger::rollback_to(std::size_t mark) {
 }
 
 bool QuotaLedger::same_as(const QuotaLedger& other) const {
+  if (!(budgets_ == other.budgets_)) return false;
   if (used_ != other.used_ || covered_ != other.covered_ || used_by_all_ != other.used_by_all_) return false;
   if (capacity_ != other.capacity_ || outside_ != other.outside_ || by_queue_.size() != other.by_queue_.size())
     return false;
@@ -299,28 +352,58 @@ void QuotaLedger::cover(UnitId id, QueueId queue) {
   log_.push_back({Change::Kind::kCover, id, before, {}});
   set_covered_at(id, queue);
   for (QueueId above = tree_->parent(queue); !above.is_none() && above != before; above = tree_->parent(above)) {
-    shrink(above, held_by(id));
+    shrink(above, id);
   }
 }
 
-// Until what is covered fits the floor again, those go that are covered here but not below: last in, first out; of them
-// only who holds of what is too much. Where a floor has fallen there was too much before: that much may stay.
-void QuotaLedger::shrink(QueueId queue, const AmountList& came) {
-  const auto floor = tree_->floor(queue);
-  std::vector<std::int64_t> bound(covered(queue).begin(), covered(queue).end());
-  for (const Amount& each : came) bound[each.dim.index()] -= each.amount;
-  for (std::size_t dim = 0; dim < bound.size(); ++dim) bound[dim] = std::max(bound[dim], floor[dim]);
-  const auto too_much = [&](const Amount& each) {
-    return tree_->has_floor(queue, each.dim.resource()) && covered(queue)[each.dim.index()] > bound[each.dim.index()];
+QuotaLedger::Hour QuotaLedger::hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree,
+                                          AmountsByDim covered) const {
+  Hour hour{from, &tree, std::move(covered), {}};
+  hour.bound = hour.covered;
+  if (unit(came).end > from) {
+    for (const Amount& each : held_by(came)) hour.bound[each.dim.index()] -= each.amount;
+  }
+  const auto floor = tree.floor(queue);
+  for (std::size_t dim = 0; dim < hour.bound.size(); ++dim) hour.bound[dim] = std::max(hour.bound[dim], floor[dim]);
+  return hour;
+}
+
+// Now, and when the calendar has brought floors that would be too small for all who are inside now.
+std::vector<QuotaLedger::Hour> QuotaLedger::hours_after(QueueId queue, UnitId came) const {
+  const auto inside = covered(queue);
+  std::vector<Hour> hours = {hour_after(queue, came, kLongAgo, *tree_, {inside.begin(), inside.end()})};
+  for (const LaterTree& later : later_) {
+    const auto floor = later.tree->floor(queue);
+    const bool enough = std::equal(inside.begin(), inside.end(), floor.begin(), std::less_equal<>());
+    if (!enough) hours.push_back(hour_after(queue, came, later.from, *later.tree, covered_then(queue, later.from)));
+  }
+  return hours;
+}
+
+// Until what is covered fits the floor again, now and later, those go that are covered here but not below: last in, first
+// out; of them only who holds of what is too much. Where a floor has fallen there was too much before: that much may stay.
+void QuotaLedger::shrink(QueueId queue, UnitId came) {
+  std::vector<Hour> hours = hours_after(queue, came);
+  const auto is_too_much = [&](UnitId id, const AmountList& held) {
+    return std::any_of(hours.begin(), hours.end(), [&](const Hour& hour) {
+      return unit(id).end > hour.from && std::any_of(held.begin(), held.end(), [&](const Amount& each) {
+               const std::size_t dim = each.dim.index();
+               return hour.tree->has_floor(queue, each.dim.resource()) && hour.covered[dim] > hour.bound[dim];
+             });
+    });
   };
   std::vector<UnitId> last_first;
   coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });
   bool shrunk = false;
   for (const UnitId id : last_first) {
     const AmountList& held = held_by(id);
-    if (std::none_of(held.begin(), held.end(), too_much)) continue;
+    if (!is_too_much(id, held)) continue;
     log_.push_back({Change::Kind::kCover, id, queue, {}});
     set_covered_at(id, tree_->parent(queue));
+    for (Hour& hour : hours) {
+      if (unit(id).end <= hour.from) continue;
+      for (const Amount& each : held) hour.covered[each.dim.index()] -= each.amount;
+    }
     shrunk = true;
   }
   if (shrunk) grow(queue);
@@ -340,7 +423,7 @@ void QuotaLedger::grow(QueueId queue) {
   std::vector<UnitId> uncovered;
   coverage_[queue.index()].uncovered.for_each([&](const UnitKey& key) { uncovered.push_back(key.unit); });
   for (const UnitId id : uncovered) {
-    if (!fits_floor(queue, held_by(id))) continue;
+    if (!fits_floor(queue, held_by(id), unit(id).end)) continue;
     cover(id, queue);
     if (!is_left()) return;
   }

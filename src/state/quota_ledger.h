@@ -14,6 +14,8 @@
 #include "base/time.h"
 #include "model/amount.h"
 #include "model/ids.h"
+#include "model/workload.h"
+#include "state/budget_ledger.h"
 #include "state/quota_tree.h"
 
 namespace berth {
@@ -29,6 +31,7 @@ struct QuotaUnit {
   Time admitted;
   std::uint32_t footprint = 0;  // of the ledger's footprints
   bool may_be_covered = true;   // best-effort work never is
+  Time end = kForever;          // when its run limit ends it
   // The lowest queue, from its own upwards, inside whose floor it is; it is inside those of all queues above that one,
   // too, and guaranteed against whoever is outside this one. None: it is burstable.
   QueueId covered_at;
@@ -44,6 +47,15 @@ struct UnitKey {
   friend auto operator<=>(const UnitKey&, const UnitKey&) = default;
 };
 
+// What is promised from a moment on, if nobody changes his mind.
+struct LaterTree {
+  Time from;
+  std::shared_ptr<const QuotaTree> tree;
+};
+
+// Of all flavors together.
+std::int64_t gpu_milli_of(const AmountList& amounts);
+
 class QuotaLedger {
  public:
   const QuotaTree& tree() const { return *tree_; }
@@ -51,8 +63,21 @@ class QuotaLedger {
   const AmountsByDim& capacity() const { return capacity_; }
 
   // Floors that fall leave what is covered as it is (rule 3); floors that rise cover more.
-  // PRE: the new tree has all queues and dimensions of the old one.
-  void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity);
+  // `later` are those that the calendar brings, in order, each where it first holds. A unit is covered only if it is so as
+  // long as it may be there (rule 7). PRE: the new trees have all queues and dimensions of the old one.
+  void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity, std::vector<LaterTree> later = {});
+
+  // What a unit of a queue reserves as it is added; it keeps it when it is removed, until it has stopped.
+  const BudgetLedger& budgets() const { return budgets_; }
+  BudgetLedger& budgets() { return budgets_; }
+
+  // What time it is, where the calendar changes what is promised.
+  void tell_time(Time now) { now_ = now; }
+  Time now() const { return now_; }
+  // When a unit that starts now is ended.
+  Time end_of(const Terms& terms) const { return enforced_end(terms, now_); }
+  // The end of its run limit comes otherwise than was foreseen; what is covered stays so. PRE: outside of any trial.
+  void set_end(UnitId unit, Time end) { units_[unit.index()].end = end; }
 
   // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
   UnitId add(QuotaUnit unit, const AmountList& held);
@@ -91,10 +116,14 @@ class QuotaLedger {
   // What one user's units hold at the queue and below it; nothing where there were none yet. PRE: users count there.
   std::span<const std::int64_t> held_by_user(QueueId queue, UserId user) const;
 
-  // Whether so much more would be inside what is left of the queue's floor, whole (rule 5).
-  bool fits_floor(QueueId queue, const AmountList& asked) const;
-  // Where a unit that asks so much would be covered if it came now; none if nowhere.
-  QueueId would_be_covered_at(QueueId queue, const AmountList& asked) const;
+  // Whether so much more would be inside what is left of the queue's floor, whole (rule 5), until then (rule 7).
+  bool fits_floor(QueueId queue, const AmountList& asked, Time end) const {
+    return fits_floor_until(queue, asked, end) >= end;
+  }
+  // `end` if it would; else since when not: long ago, if not now either.
+  Time fits_floor_until(QueueId queue, const AmountList& asked, Time end) const;
+  // Where a unit that asks so much until then would be covered if it came now; none if nowhere.
+  QueueId would_be_covered_at(QueueId queue, const AmountList& asked, Time end) const;
 
   std::size_t mark() const { return log_.size(); }
   void rollback_to(std::size_t mark);
@@ -144,11 +173,19 @@ class QuotaLedger {
   void count_for_user(const QuotaUnit& unit, std::int64_t sign);
   std::size_t user_row(QueueId queue, UserId user);
   void cover(UnitId unit, QueueId queue);
-  void shrink(QueueId queue, const AmountList& came);
+  AmountsByDim covered_then(QueueId queue, Time then) const;
+  void leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const;
+  struct Hour;
+  Hour hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree, AmountsByDim covered) const;
+  std::vector<Hour> hours_after(QueueId queue, UnitId came) const;
+  void shrink(QueueId queue, UnitId came);
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
 
   std::shared_ptr<const QuotaTree> tree_ = std::make_shared<const QuotaTree>();
+  std::vector<LaterTree> later_;
+  Time now_;
+  BudgetLedger budgets_;
   AmountsByDim capacity_;
   InternTable<AmountList, digest_of> footprints_;
   std::vector<QuotaUnit> units_;

@@ -32,6 +32,7 @@ AmountsByDim plenty() { return AmountsByDim(Dim::count(kFlavors), 1000); }
 void use_tree(QuotaLedger& ledger, const std::vector<Queue>& queues, const AmountsByDim& capacity) {
   ledger.keep();
   ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity), capacity);
+  ledger.budgets().set_budgets(queues);
 }
 
 int number_of(QueueId queue) { return queue.is_none() ? kNowhere : static_cast<int>(queue.index()); }
@@ -50,6 +51,7 @@ struct Coming {
   int covered_at;
   std::int32_t priority = 0;
   bool may_be_covered = true;
+  Time end = kForever;
 };
 
 AmountList gpus(std::int64_t amount) { return {{kGpu, amount}}; }
@@ -62,6 +64,7 @@ std::vector<UnitId> add_all(QuotaLedger& ledger, const std::vector<Coming>& unit
                               .priority = each.priority,
                               .admitted = Time{static_cast<std::int64_t>(ids.size())},
                               .may_be_covered = each.may_be_covered,
+                              .end = each.end,
                               .covered_at = {}},
                              each.held));
   }
@@ -138,7 +141,7 @@ TEST(QuotaLedger, FloorsThatFallUncoverNobodyAndFloorsThatRiseCoverMore) {
   use_tree(ledger, two_houses(), short_by_half);
   EXPECT_EQ(ledger.tree().floor(QueueId(kProduct))[kGpu.index()], 4);
   EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), kProduct);
-  EXPECT_FALSE(ledger.fits_floor(QueueId(kProduct), gpus(1)));
+  EXPECT_FALSE(ledger.fits_floor(QueueId(kProduct), gpus(1), kForever));
 
   std::vector<Queue> queues = two_houses();
   queues[kProduct].quota.guarantee = {{kGpu, 10}};
@@ -189,6 +192,7 @@ std::vector<Queue> random_queues(Rng& rng) {
     std::sort(guarantee.begin(), guarantee.end(), [](const Amount& a, const Amount& b) { return a.dim < b.dim; });
     queues.push_back(queue_below(static_cast<int>(rng.between(-1, i - 1)), std::move(guarantee)));
     if (rng.below(3) == 0) queues.back().quota.users = UserOrder::kFair;
+    if (rng.below(3) == 0) queues.back().quota.budget_gpu_us = rng.between(0, 1000);
   }
   return queues;
 }
@@ -198,6 +202,7 @@ struct Crowd {
   QuotaLedger ledger;
   std::vector<UnitId> there = {};
   std::size_t next = 0;
+  Time now = {};
 
   void step(Rng& rng) {
     if (!there.empty() && rng.below(5) < 2) {
@@ -217,6 +222,7 @@ struct Crowd {
                                 .priority = static_cast<std::int32_t>(rng.below(3)),
                                 .admitted = Time{rng.between(0, 20)},
                                 .may_be_covered = rng.below(8) != 0,
+                                .end = rng.below(2) == 0 ? kForever : now + Duration{rng.between(1, 25)},
                                 .covered_at = {}},
                                held));
   }
@@ -269,7 +275,7 @@ class Recount {
         if (!is_at_or_below(unit.queue, queue) || is_inside(unit, queue)) continue;
         ++outside;
         if (!unit.may_be_covered) continue;
-        EXPECT_FALSE(ledger_.fits_floor(queue, ledger_.held_by(id))) << "nobody is outside who would fit";
+        EXPECT_FALSE(ledger_.fits_floor(queue, ledger_.held_by(id), unit.end)) << "nobody is outside who would fit";
       }
       EXPECT_EQ(ledger_.units_outside(queue), outside);
       if (tree_.counts_users(queue)) check_users(queue);
@@ -319,6 +325,106 @@ class Recount {
   const QuotaTree& tree_;
   const std::vector<UnitId>& there_;
 };
+
+// Three hours of ten that follow each other for ever, each with floors of its own.
+struct Hours {
+  std::vector<std::shared_ptr<const QuotaTree>> trees;
+
+  static Time begin_of(std::int64_t hour) { return Time{hour * 10}; }
+  std::shared_ptr<const QuotaTree> tree(std::int64_t hour) const { return trees[static_cast<std::size_t>(hour % 3)]; }
+  void turn_to(QuotaLedger& ledger, std::int64_t hour) const {
+    ledger.keep();
+    ledger.replace_tree(tree(hour), plenty(),
+                        {{begin_of(hour + 1), tree(hour + 1)}, {begin_of(hour + 2), tree(hour + 2)}});
+  }
+};
+
+Hours random_hours(Rng& rng) {
+  Hours hours;
+  std::vector<Queue> queues = random_queues(rng);
+  for (int i = 0; i < 3; ++i) {
+    hours.trees.push_back(std::make_shared<const QuotaTree>(queues, plenty()));
+    for (Queue& queue : queues) {
+      for (Amount& each : queue.quota.guarantee) each.amount = rng.below(2) == 0 ? each.amount : rng.between(0, 16);
+    }
+  }
+  return hours;
+}
+
+TEST(QuotaLedgerProperty, WhoIsCoveredStaysSoWhateverTheCalendarBrings) {
+  std::int64_t ends_covered = 0;
+  for (const Seed seed : property_seeds(300)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const Hours hours = random_hours(rng);
+    Crowd crowd;
+    for (std::int64_t hour = 0; hour < 6 && !testing::Test::HasFailure(); ++hour) {
+      crowd.now = Hours::begin_of(hour);
+      std::erase_if(crowd.there, [&](UnitId id) {
+        const bool ends = crowd.ledger.unit(id).end <= crowd.now;
+        ends_covered += ends && !crowd.ledger.unit(id).covered_at.is_none() ? 1 : 0;
+        if (ends) crowd.ledger.remove(id);
+        return ends;
+      });
+      std::vector<std::pair<UnitId, QueueId>> covered;
+      for (const UnitId id : crowd.there) covered.emplace_back(id, crowd.ledger.unit(id).covered_at);
+      hours.turn_to(crowd.ledger, hour);
+      for (const auto& [id, at] : covered) {
+        // In a pool one may have to make room for a sibling whose own floor has risen.
+        const bool in_a_pool = at.is_none() || !crowd.ledger.tree().is_leaf(at);
+        EXPECT_TRUE(in_a_pool || crowd.ledger.unit(id).covered_at == at) << "a turn costs nobody his floor";
+      }
+      for (int i = 0; i < 12; ++i) {
+        Recount(crowd).check(false);
+        crowd.step(rng);
+      }
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(ends_covered, 100);
+}
+
+TEST(QuotaLedger, CoversWhoIsInsideTheFloorToHisEnd) {
+  // From 100 on research has 16 and nlp 4, from 200 on 8 and 0.
+  std::vector<Queue> first = two_houses(), second = first, third = first;
+  second[kResearch].quota.guarantee = gpus(16);
+  second[kNlp].quota.guarantee = gpus(4);
+  third[kResearch].quota.guarantee = gpus(8);
+  third[kNlp].quota.guarantee = gpus(0);
+  const auto tree = [](const std::vector<Queue>& queues) {
+    return std::make_shared<const QuotaTree>(queues, plenty());
+  };
+  const auto until = [](int queue, std::int64_t amount, Time end, int covered_at) {
+    return Coming{.queue = queue, .held = gpus(amount), .covered_at = covered_at, .end = end};
+  };
+  struct Case {
+    const char* what;
+    std::vector<Coming> units;
+  };
+  const Case cases[] = {
+      {"for ever is as long as the smallest floor", {until(kNlp, 8, kForever, kResearch)}},
+      {"until the first floor falls", {until(kNlp, 8, Time{100}, kNlp)}},
+      {"beyond it", {until(kNlp, 8, Time{101}, kResearch)}},
+      {"inside the second", {until(kNlp, 4, Time{200}, kNlp)}},
+      {"whoever has left by then does not count", {until(kNlp, 4, Time{100}, kNlp), until(kNlp, 4, Time{200}, kNlp)}},
+      {"who is still there does", {until(kNlp, 4, Time{101}, kNlp), until(kNlp, 4, Time{200}, kResearch)}},
+      {"nowhere", {until(kNlp, 9, kForever, kNowhere)}},
+      {"who has a floor of his own costs one of the pool his, if it will be too small for both",
+       {until(kNlp, 8, kForever, kNowhere), until(kVision, 8, kForever, kVision)}},
+      {"not while it is not", {until(kNlp, 16, Time{100}, kResearch), until(kVision, 8, kForever, kVision)}},
+      {"and only who is still there then",
+       {until(kNlp, 8, Time{200}, kResearch), until(kVision, 8, kForever, kVision),
+        until(kNlp, 1, Time{201}, kNowhere)}},
+  };
+  for (const Case& c : cases) {
+    QuotaLedger ledger;
+    ledger.replace_tree(tree(first), plenty(), {{Time{100}, tree(second)}, {Time{200}, tree(third)}});
+    const auto ids = add_all(ledger, c.units);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_EQ(number_of(ledger.unit(ids[i]).covered_at), c.units[i].covered_at) << c.what << ", unit " << i;
+    }
+  }
+}
 
 TEST(QuotaLedgerProperty, UsedAndCoveredAreWhatARecountFinds) {
   for (const Seed seed : property_seeds(200)) {

@@ -138,7 +138,54 @@ Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
   return first_of(
       [&] { return unless(within(quota.weight_milli, 1, kWeightMilliMax), "a queue's weight is 0.001 to 1,000"); },
       [&] { return unless(times, "a queue's time is out of bounds"); },
-      [&] { return unless(half_life, "a half-life is none, or one minute to ten years"); });
+      [&] { return unless(half_life, "a half-life is none, or one minute to ten years"); },
+      [&] {
+        return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
+                      "a budget is 0 to 1,000,000,000 GPU-hours");
+      });
+}
+
+// Each has a tree of its own.
+constexpr std::size_t kDifferentHoursMax = 256;
+
+Refusal refusal_of_openings(const std::vector<Interval>& open) {
+  if (open.size() > kOpeningsMax) return "a window opens at most 10,000 times";
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const bool in_bounds =
+        within(open[i].from.ms, -kTimeMax.ms, kTimeMax.ms) && within(open[i].to.ms, -kTimeMax.ms, kTimeMax.ms);
+    if (!in_bounds || open[i].from >= open[i].to) return "a window closes after it has opened";
+    if (i > 0 && open[i].from < open[i - 1].to) return "a window has closed before it opens again";
+  }
+  return std::nullopt;
+}
+
+// How many sets of windows are open together at some time, as far as is known.
+std::size_t different_hours(std::vector<Window> windows, const WindowChanged& change, Time now) {
+  if (change.number == windows.size()) windows.emplace_back();
+  windows[change.number] = change.window;
+  return 1 + first_of_each(turns_after(windows, now), open_at(windows, now)).size();
+}
+
+Refusal refusal_of_window(const State& state, const WindowChanged& change) {
+  const Window& window = change.window;
+  if (change.number > state.windows().size()) return "the windows have no gap in their numbers";
+  if (change.number >= kWindowsMax) return "more than 64 windows";
+  if (window.queue.index() >= state.queues().size()) return "there is no such queue";
+  if (!state.queues()[window.queue.index()].order) return "a queue with quotas needs an order";
+  Quota changes;
+  window.change(changes);
+  for (const AmountList* const amounts :
+       {&window.guarantee, &window.limit, &window.borrowing_limit, &window.lending_limit}) {
+    if (auto refusal = refusal_of_amounts(*amounts, state.flavors().size())) return refusal;
+  }
+  return first_of([&] { return refusal_of_quota(changes, state.flavors().size()); },
+                  [&] { return refusal_of_openings(window.open); },
+                  [&] { return unless(within(window.known_until.ms, 0, 2 * kTimeMax.ms), "a time is out of bounds"); },
+                  [&] {
+                    return unless(different_hours(state.windows(), change, state.clock()) <= kDifferentHoursMax,
+                                  "the windows make more than 256 different hours; let more of them open and close "
+                                  "together");
+                  });
 }
 
 Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
@@ -223,6 +270,22 @@ Refusal refusal_of_found(const State& state, const WorkloadFound& fact) {
 
 Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
+Refusal refusal_of_grant(const State& state, const GrantAdded& grant) {
+  return first_of(
+      [&] { return unless(grant.queue.index() < state.queues().size(), "there is no such queue"); },
+      [&] {
+        return unless(state.quotas().budgets().has_budget(grant.queue),
+                      "a grant goes beside a budget, and there is none");
+      },
+      [&] { return unless(within(grant.gpu_us, 1, kGpuTimeMax), "a grant is up to 1,000,000,000 GPU-hours"); },
+      [&] { return refusal_of_time(grant.until); });
+}
+
+Refusal refusal_of_clock(Time told, Time now) {
+  return first_of([&] { return refusal_of_time(told); },
+                  [&] { return unless(told >= now, "time does not go backwards"); });
+}
+
 }  // namespace
 
 std::optional<std::string> State::refusal(const Event& event) const {
@@ -277,6 +340,9 @@ std::optional<std::string> State::refusal(const Event& event) const {
     Refusal operator()(const WorkloadStopped& fact) const {
       return workload_in_phase(fact.workload, {Phase::kStopping});
     }
+    Refusal operator()(const WindowChanged& fact) const { return refusal_of_window(state, fact); }
+    Refusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
+    Refusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
     Refusal operator()(const WorkloadOverran& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
       const Terms& terms = state.shape(state.workload(fact.workload).shape).terms;

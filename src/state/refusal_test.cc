@@ -160,6 +160,83 @@ TEST(Refusal, OfPodRequests) {
          });
 }
 
+TEST(Refusal, OfBudgets) {
+  const auto queue = [](std::int64_t budget) {
+    Queue made{.name = "q", .parent = QueueId(), .order = Order::kFifo};
+    made.quota.budget_gpu_us = budget;
+    return Event(QueueAdded{made});
+  };
+  const char* const bounds = "a budget is 0 to 1,000,000,000 GPU-hours";
+  expect(known(), {
+                      {"nothing", queue(0), ""},
+                      {"the most", queue(kGpuTimeMax), ""},
+                      {"too much", queue(kGpuTimeMax + 1), bounds},
+                      {"less than nothing", queue(-1), bounds},
+                      {"a grant without a budget", GrantAdded{QueueId(0), 1, Time{9}},
+                       "a grant goes beside a budget, and there is none"},
+                      {"a grant to nobody", GrantAdded{QueueId(1), 1, Time{9}}, "there is no such queue"},
+                  });
+  State state = known();
+  state.apply(queue(5));
+  expect(state, {
+                    {"a grant", GrantAdded{QueueId(1), 1, Time{9}}, ""},
+                    {"of nothing", GrantAdded{QueueId(1), 0, Time{9}}, "a grant is up to 1,000,000,000 GPU-hours"},
+                    {"without an end", GrantAdded{QueueId(1), 1, kTimeMax + Duration{1}}, "a time is out of bounds"},
+                });
+}
+
+TEST(Refusal, OfWindows) {
+  const auto window = [](const std::function<void(Window&)>& change, std::uint32_t number = 0) {
+    Window made{.queue = QueueId(0), .known_until = {}};
+    made.open = {{Time{0}, Time{5}}, {Time{5}, Time{9}}};
+    change(made);
+    return Event(WindowChanged{number, made});
+  };
+  const auto opens = [&](std::vector<Interval> open) { return window([&](Window& w) { w.open = std::move(open); }); };
+  const char* const closes = "a window closes after it has opened";
+  expect(known(),
+         {
+             {"a window", window([](Window&) {}), ""},
+             {"a gap in the numbers", window([](Window&) {}, 1), "the windows have no gap in their numbers"},
+             {"no such queue", window([](Window& w) { w.queue = QueueId(1); }), "there is no such queue"},
+             {"an unknown flavor", window([](Window& w) { w.limit = {{Dim(FlavorId(2), Resource::kGpu), 1}}; }),
+              "a quota names a flavor that there is not"},
+             {"no weight", window([](Window& w) { w.weight_milli = 0; }), "a queue's weight is 0.001 to 1,000"},
+             {"never open", opens({}), ""},
+             {"for no time", opens({{Time{5}, Time{5}}}), closes},
+             {"too late", opens({{Time{5}, kTimeMax + Duration{1}}}), closes},
+             {"twice at once", opens({{Time{0}, Time{5}}, {Time{4}, Time{9}}}),
+              "a window has closed before it opens again"},
+             {"too often", opens(std::vector<Interval>(10'001)), "a window opens at most 10,000 times"},
+             {"known too far", window([](Window& w) { w.known_until = Time{2 * kTimeMax.ms + 1}; }),
+              "a time is out of bounds"},
+             {"the time", TimePassed{Time{0}}, ""},
+             {"before all time", TimePassed{Time{-1}}, "a time is out of bounds"},
+             {"after all time", CalendarTurned{kTimeMax + Duration{1}}, "a time is out of bounds"},
+         });
+  State later = known();
+  later.apply(TimePassed{Time{10}});
+  expect(later, {{"a turn in the past", CalendarTurned{Time{9}}, "time does not go backwards"}});
+}
+
+TEST(Refusal, OfTooManyHours) {
+  // Eight windows that count in twos make 256 different hours, and a ninth makes more.
+  State state = known();
+  const auto counter = [](std::uint32_t number) {
+    Window window{.queue = QueueId(0), .known_until = {}};
+    const std::int64_t length = std::int64_t{1} << number;
+    for (std::int64_t at = length; at < 1024; at += 2 * length) window.open.push_back({Time{at}, Time{at + length}});
+    window.known_until = Time{1024};
+    return Event(WindowChanged{number, window});
+  };
+  for (std::uint32_t number = 0; number < 8; ++number) {
+    ASSERT_EQ(state.refusal(counter(number)).value_or(""), "") << number;
+    state.apply(counter(number));
+  }
+  EXPECT_EQ(state.refusal(counter(8)).value_or(""),
+            "the windows make more than 256 different hours; let more of them open and close together");
+}
+
 TEST(Refusal, OfRunLimits) {
   const auto limited = [](std::int64_t ms) {
     WorkloadSubmitted job = submission(QueueId(0), single_pod({}));

@@ -72,6 +72,9 @@ void State::adopt(const Plan& plan) {
   }
   // In the order of the decisions: what is covered depends on who came and went before.
   std::size_t evicted = 0;
+  for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant.is_none(); ++evicted) {
+    evict(plan.evictions[evicted], plan.now);
+  }
   for (const Start& decision : plan.starts) {
     for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == decision.workload; ++evicted) {
       evict(plan.evictions[evicted], plan.now);
@@ -155,10 +158,26 @@ AmountsByDim State::capacity() const {
 }
 
 void State::rebuild_quotas(AmountsByDim capacity) {
-  auto tree = std::make_shared<const QuotaTree>(queues_, capacity);
+  const auto tree_while = [&](OpenWindows open) {
+    if (open == 0) return std::make_shared<const QuotaTree>(queues_, capacity);
+    return std::make_shared<const QuotaTree>(queues_while(queues_, *windows_, open), capacity);
+  };
+  std::vector<LaterTree> later;
+  for (const Turn& turn : later_) later.push_back({turn.at, tree_while(turn.open)});
   past_.advance_all(quotas_, clock_);
-  quotas_.replace_tree(std::move(tree), std::move(capacity));
+  quotas_.budgets().set_budgets(queues_);
+  auto tree = tree_while(open_);
+  quotas_.replace_tree(std::move(tree), std::move(capacity), std::move(later));
   past_.lay_out(queues_, quotas_.tree().dims(), clock_);
+}
+
+// What is open now, and what will be.
+void State::turn_calendar() {
+  open_ = open_at(*windows_, clock_);
+  const std::vector<Turn> turns = turns_after(*windows_, clock_);
+  later_ = first_of_each(turns, open_);
+  next_turn_ = turns.empty() ? kForever : turns.front().at;
+  rebuild_quotas(capacity());
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
@@ -267,7 +286,9 @@ void State::on(const PodEnded& event) {
   const Pod pod = std::exchange(pods_[ended.index()], {});
   *link = pod.next;
   free_pods_.push_back(ended);
-  workload.ended_gpu_milli += requests_[pod.request.index()].gpu_milli_total();
+  const std::int64_t gpu_milli = requests_[pod.request.index()].gpu_milli_total();
+  workload.ended_gpu_milli += gpu_milli;
+  workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
   if (workload.phase != Phase::kRunning) return;
   give_room_back(pod);
   past_.advance(quotas_, workload.queue, clock_);
@@ -287,6 +308,29 @@ void State::on(const WorkloadStopped& event) {
 void State::on(const WorkloadOverran& event) {
   on(WorkloadEnded{event.workload});
   workloads_[event.workload].evicted_by = EvictionRule::kOverRun;
+}
+
+void State::on(const WindowChanged& event) {
+  auto windows = std::make_shared<std::vector<Window>>(*windows_);
+  if (event.number == windows->size()) windows->emplace_back();
+  (*windows)[event.number] = event.window;
+  windows_ = std::move(windows);
+  turn_calendar();
+  Quota changes;
+  event.window.change(changes);
+  changes.add_to(history_);
+  history_.add(event.number).add(event.window.queue.value());
+  for (const Interval& interval : event.window.open) history_.add(interval.from.ms).add(interval.to.ms);
+}
+
+void State::on(const GrantAdded& event) {
+  quotas_.budgets().grant(event.queue, event.gpu_us, event.until);
+  history_.add(event.queue.value()).add(event.gpu_us).add(event.until.ms);
+}
+
+void State::on(const CalendarTurned& event) {
+  on(TimePassed{event.at});
+  turn_calendar();
 }
 
 void State::on(const CheckpointReported& event) {
@@ -319,12 +363,16 @@ void State::start(const Start& start, Time now) {
   if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
   workload.checkpoint = Time{-1};
+  workload.ended_gpu_us = 0;
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
   workload.ended_gpu_milli = 0;
   ++workload.attempts;
   ++running_;
-  history_.add(start.workload.value()).add(start.way).add(std::uint64_t{start.waits});
+  history_.add(start.workload.value())
+      .add(start.way)
+      .add(std::uint64_t{start.waits})
+      .add(std::uint64_t{start.best_effort});
   PodId last;
   std::size_t at = 0;
   for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
@@ -340,12 +388,14 @@ void State::start(const Start& start, Time now) {
   BERTH_ASSERT(at == start.pods.size());
   const Terms& terms = shapes_[workload.shape.index()].terms;
   past_.advance(quotas_, workload.queue, clock_);
+  workload.best_effort = terms.best_effort || start.best_effort;
   workload.unit = quotas_.add({.workload = start.workload,
                                .queue = workload.queue,
                                .user = workload.user,
                                .priority = terms.priority,
                                .admitted = now,
-                               .may_be_covered = !terms.best_effort,
+                               .may_be_covered = !workload.best_effort,
+                               .end = enforced_end(terms, now),
                                .covered_at = {}},
                               held_by(start.workload));
   quotas_.keep();
@@ -353,7 +403,7 @@ void State::start(const Start& start, Time now) {
 
 // Best-effort work counts nowhere.
 AmountList State::held_by(WorkloadId id) const {
-  if (shapes_[workloads_[id].shape.index()].terms.best_effort) return {};
+  if (workloads_[id].best_effort) return {};
   AmountsByDim sums(quotas_.tree().dims());
   for_each_pod(*this, id,
                [&](const Pod& pod) { add_amounts(requests_[pod.request.index()], node(pod.node).flavor, 1, sums); });
@@ -366,6 +416,7 @@ void State::begin(WorkloadId id, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kStarting);
   workload.phase = Phase::kRunning;
   workload.started = now;
+  quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
   std::erase(starting_, id);
   history_.add(id.value());
 }
@@ -412,8 +463,26 @@ void State::give_room_back(const Pod& pod) {
   });
 }
 
+Wide State::gpu_us_used_by(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  if (!is_there(workload.phase)) return 0;
+  const std::int64_t gpu_milli = shapes_[workload.shape.index()].gpu_milli - workload.ended_gpu_milli;
+  return workload.ended_gpu_us + Wide{gpu_milli} * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+}
+
+BudgetState State::budget_of(QueueId queue) const {
+  BudgetState budget = quotas_.budgets().state_of(queue, clock_);
+  quotas_.budgets().for_each_charged(queue, [&](WorkloadId id) {
+    const Wide used = gpu_us_used_by(id);
+    budget.used_gpu_us += used;
+    budget.reserved_gpu_us -= used;
+  });
+  return budget;
+}
+
 void State::forget_pods(WorkloadId id) {
   Workload& workload = workloads_[id];
+  quotas_.budgets().settle(id, gpu_us_used_by(id));
   if (workload.phase == Phase::kStopping) std::erase(stopping_, id);
   PodId next = workload.first_pod;
   workload.first_pod = PodId();

@@ -16,6 +16,7 @@
 #include "state/past_use.h"
 #include "state/pending.h"
 #include "state/quota_ledger.h"
+#include "state/turns.h"
 #include "state/workload_table.h"
 
 namespace berth {
@@ -95,6 +96,13 @@ class State {
   Ledger& ledger_for_trial() { return ledger_; }
   QuotaLedger& quotas_for_trial() { return quotas_; }
 
+  // Time makes a difference: to what is promised, to budgets, or to the past of queues. Cycles have to be told how late it is.
+  bool keeps_time() const { return !windows_->empty() || quotas_.budgets().has_any() || past_.counts(); }
+  const std::vector<Window>& windows() const { return *windows_; }
+  OpenWindows open_windows() const { return open_; }
+  // When the next window opens or closes, as far as is known.
+  Time next_turn() const { return next_turn_; }
+
   const PodRequest& request(RequestId request) const { return requests_[request.index()]; }
   std::size_t requests() const { return requests_.size(); }
   const Shape& shape(ShapeId shape) const { return shapes_[shape.index()]; }
@@ -126,6 +134,10 @@ class State {
   bool remembers() const { return past_.counts(); }
   // What the queue held above its floor, on average (state/past_use.h); empty where its past does not count.
   AmountsByDim past_use(QueueId queue, Time now) const { return past_.average(quotas_, queue, now); }
+  // What a workload that has pods has used in this attempt, in GPU-microseconds.
+  Wide gpu_us_used_by(WorkloadId workload) const;
+  // Of a queue that has one: with what those have used who are there.
+  BudgetState budget_of(QueueId queue) const;
 
   // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
   // nothing back by the same rule, so that no two give each other way for ever (rule 21).
@@ -158,11 +170,15 @@ class State {
   void on(const QueueChanged& event);
   void on(const WorkloadPrioritized& event);
   void on(const WorkloadMoved& event);
+  void on(const WindowChanged& event);
   void on(const TimePassed& event);
+  void on(const CalendarTurned& event);
+  void on(const GrantAdded& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
   AmountsByDim capacity() const;
+  void turn_calendar();
   void rebuild_quotas(AmountsByDim capacity);
   AmountList held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);
@@ -197,6 +213,10 @@ class State {
   std::uint64_t typical_pods_version_ = 0;
   std::shared_ptr<const std::vector<Node>> nodes_ = std::make_shared<const std::vector<Node>>();
   std::shared_ptr<const NodeTypes> node_types_ = std::make_shared<const NodeTypes>();
+  std::shared_ptr<const std::vector<Window>> windows_ = std::make_shared<const std::vector<Window>>();
+  OpenWindows open_ = 0;
+  std::vector<Turn> later_;  // the first to each other set of open windows
+  Time next_turn_ = kForever;
   std::vector<Flavor> flavors_;
   std::vector<Queue> queues_;
   Ledger ledger_;

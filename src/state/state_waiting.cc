@@ -137,6 +137,7 @@ void State::on(const WorkloadPrioritized& event) {
 void State::on(const TimePassed& event) {
   history_.add(event.now.ms);
   clock_ = std::max(clock_, event.now);
+  quotas_.tell_time(clock_);
 }
 
 // To a closed queue it comes as a new one would.

@@ -1,0 +1,138 @@
+#include "cycle/fallen_limits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "fairness/rights.h"
+
+namespace berth {
+namespace {
+
+// What a queue holds too much, by dimension.
+struct Excess {
+  Dim dim;
+  std::int64_t amount = 0;
+};
+
+class FallenLimit {
+ public:
+  FallenLimit(const State& state, Trial& trial, QueueId queue, Time now)
+      : state_(state), trial_(trial), queue_(queue), now_(now) {
+    const auto used = trial.quotas().used(queue);
+    const auto limit = trial.quotas().tree().limit(queue);
+    for (std::size_t dim = 0; dim < used.size(); ++dim) {
+      if (used[dim] > limit[dim]) excess_.push_back({Dim::at(dim), used[dim] - limit[dim]});
+    }
+  }
+
+  // Who is not needed after all is put back, the strongest claims first.
+  void stop(std::vector<Eviction>& stopped) {
+    if (excess_.empty()) return;
+    list(queue_);
+    std::sort(running_.begin(), running_.end(), [](const Running& a, const Running& b) {
+      if (const auto order = a.claim <=> b.claim; order != 0) return order < 0;
+      if (a.lost_gpu_s != b.lost_gpu_s) return a.lost_gpu_s < b.lost_gpu_s;
+      return a.workload > b.workload;
+    });
+    std::vector<const Running*> chosen;
+    for (const Running& each : running_) {
+      if (!holds_too_much(each)) continue;
+      give_back(each, 1);
+      chosen.push_back(&each);
+    }
+    for (auto at = chosen.rbegin(); at != chosen.rend(); ++at) {
+      give_back(**at, -1);
+      if (!is_any_left()) {
+        *at = nullptr;
+      } else {
+        give_back(**at, 1);
+      }
+    }
+    for (const Running* const each : chosen) {
+      if (each != nullptr) stopped.push_back(take(*each));
+    }
+  }
+
+ private:
+  struct Running {
+    WorkloadId workload;
+    Claim claim;
+    std::int64_t lost_gpu_s = 0;
+  };
+
+  const AmountList& held_by(const Running& each) const {
+    return trial_.quotas().held_by(state_.workload(each.workload).unit);
+  }
+
+  void list(QueueId queue) {
+    const QuotaLedger& quotas = trial_.quotas();
+    const Fraction share = share_of(quotas, state_.flavors(), queue);
+    for (const UnitId id : quotas.units_in(queue)) {
+      const QuotaUnit& unit = quotas.unit(id);
+      const Workload* const workload = state_.workloads().find(unit.workload);
+      if (workload == nullptr || workload->phase != Phase::kRunning) continue;
+      running_.push_back({unit.workload,
+                          {coverage_of(quotas.tree(), unit.covered_at), unit.priority, share},
+                          lost_gpu_s(state_, unit.workload, now_)});
+    }
+    for (const QueueId child : quotas.tree().children(queue)) list(child);
+  }
+
+  bool holds_too_much(const Running& each) const {
+    const AmountList& held = held_by(each);
+    return std::any_of(held.begin(), held.end(), [&](const Amount& amount) {
+      return std::any_of(excess_.begin(), excess_.end(),
+                         [&](const Excess& excess) { return excess.dim == amount.dim && excess.amount > 0; });
+    });
+  }
+  void give_back(const Running& each, std::int64_t times) {
+    for (const Amount& amount : held_by(each)) {
+      for (Excess& excess : excess_) excess.amount -= excess.dim == amount.dim ? times * amount.amount : 0;
+    }
+  }
+  bool is_any_left() const {
+    return std::any_of(excess_.begin(), excess_.end(), [](const Excess& excess) { return excess.amount > 0; });
+  }
+
+  // It has its whole grace, but its run limit ends it.
+  Eviction take(const Running& each) {
+    const Workload& workload = state_.workload(each.workload);
+    const Terms& terms = state_.shape(workload.shape).terms;
+    for_each_pod(state_, each.workload, [&](const Pod& pod) {
+      trial_.apply({.request = state_.request(pod.request),
+                    .node = pod.node,
+                    .gpus = pod.gpus,
+                    .direction = Move::Direction::kGive});
+    });
+    trial_.remove(workload.unit);
+    const Time stop_by = std::min(now_ + terms.grace, enforced_end(terms, workload.started));
+    return {each.workload, WorkloadId(), EvictionRule::kWindow, stop_by, each.lost_gpu_s};
+  }
+
+  const State& state_;
+  Trial& trial_;
+  QueueId queue_;
+  Time now_;
+  std::vector<Excess> excess_;
+  std::vector<Running> running_;
+};
+
+}  // namespace
+
+std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now) {
+  std::vector<QueueId> queues;
+  for (const Window& window : state.windows()) {
+    if (!window.limit.empty()) queues.push_back(window.queue);
+  }
+  std::sort(queues.begin(), queues.end());
+  queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
+  std::vector<Eviction> stopped;
+  // Children stand behind their parents: who stops for a child's sake stops for its parent's too.
+  for (auto queue = queues.rbegin(); queue != queues.rend(); ++queue) {
+    FallenLimit(state, trial, *queue, now).stop(stopped);
+  }
+  return stopped;
+}
+
+}  // namespace berth

@@ -1,0 +1,17 @@
+// Limits that the calendar has lowered below what is held (docs/semantics.md, rule 7).
+#pragma once
+
+#include <vector>
+
+#include "base/time.h"
+#include "model/plan.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// Who has to stop, for nobody's sake: of each queue whose limit a window changes, until it holds no more than that; the
+// weakest claims first. Their room is given back in the trial.
+std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now);
+
+}  // namespace berth

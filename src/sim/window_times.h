@@ -1,0 +1,41 @@
+// When a window of the calendar is open, as people say it: days of the week, times of a clock, and where that clock hangs.
+// Here it becomes moments; daylight saving is looked up in the system's time zone database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "model/calendar.h"
+#include "model/quantity.h"
+
+namespace berth {
+
+class WindowTimes {
+ public:
+  static constexpr std::string_view kUtc = "UTC";
+
+  // "daily", "mon-fri", "sat,sun"; "20:00-08:00"; "Europe/Berlin". It opens on these days, and closes on the next one if the
+  // second time is not after the first; "24:00" is the end of a day.
+  static Parsed<WindowTimes> read(std::string_view days, std::string_view hours, std::string_view zone);
+
+  // Whether it is the same on every day at UTC, so that no date is needed to know it.
+  bool is_same_every_day() const { return days_ == kEveryDay && zone_ == kUtc; }
+
+  // All its openings that are not over at `from`, up to those that begin at `to`, for a virtual clock whose zero was so
+  // long after 1970. A time of the clock that a day has twice is the first; one that it has not is the moment at which the
+  // clock jumps over it. So two windows of which one closes as the other opens neither overlap nor leave a gap.
+  std::vector<Interval> openings(Time from, Time to, Duration zero_since_1970) const;
+
+ private:
+  static constexpr std::uint8_t kEveryDay = 0x7f;
+
+  std::uint8_t days_ = kEveryDay;  // a bit for each, from Monday
+  std::int64_t opens_minute_ = 0;
+  std::int64_t closes_minute_ = 0;  // of the day on which it opens: up to two days' worth
+  std::string zone_{kUtc};
+};
+
+}  // namespace berth

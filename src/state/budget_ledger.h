@@ -1,0 +1,125 @@
+// GPU time that queues were given: what of it is gone, and what is reserved for those who run (docs/semantics.md, budgets).
+// It is counted in GPU-microseconds, which is thousandths of a GPU times milliseconds: exact, whatever runs for how long.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "base/wide.h"
+#include "model/ids.h"
+#include "model/queue.h"
+#include "state/quota_tree.h"
+
+namespace berth {
+
+// What a unit uses at most: so many GPUs, from a moment to its enforced end.
+struct GpuTimeAsked {
+  std::int64_t gpu_milli = 0;
+  Time from;
+  Time end;
+
+  Wide gpu_us() const { return Wide{gpu_milli} * (end - from).ms; }
+};
+
+struct BudgetState {
+  Wide used_gpu_us = 0;
+  Wide reserved_gpu_us = 0;
+  Wide left_gpu_us = 0;
+
+  // Four fifths of what there is are used or reserved.
+  bool is_nearly_gone() const { return 4 * left_gpu_us <= used_gpu_us + reserved_gpu_us; }
+};
+
+class BudgetLedger {
+ public:
+  // As the queues say now; what is gone stays gone.
+  void set_budgets(const std::vector<Queue>& queues);
+  // Goes before the budget, the one that ends first before the others, and is void from `until` on. PRE: a budget.
+  void grant(QueueId queue, std::int64_t gpu_us, Time until);
+
+  bool has_any() const { return bounded_ > 0; }
+  bool has_budget(QueueId queue) const { return at(queue).bounded; }
+
+  // The lowest queue from this one upwards that has less left for it than it asks.
+  struct Refusal {
+    QueueId queue;
+    Wide left_gpu_us = 0;
+  };
+  std::optional<Refusal> refusal(const QuotaTree& tree, QueueId queue, const GpuTimeAsked& asked) const;
+
+  // Without an end nothing is reserved, and what it has used is known when it has stopped.
+  void reserve(const QuotaTree& tree, WorkloadId workload, QueueId queue, const GpuTimeAsked& asked);
+  // As if it had never been reserved.
+  void cancel(WorkloadId workload);
+  // It has stopped: what it used is gone, the rest of what was reserved is free again.
+  void settle(WorkloadId workload, Wide used_gpu_us);
+  bool is_charged(WorkloadId workload) const { return charges_.contains(workload); }
+
+  BudgetState state_of(QueueId queue, Time now) const;
+  // Calls visit(workload) for whoever is charged to the queue, in the order of their numbers.
+  template <class Visit>
+  void for_each_charged(QueueId queue, Visit visit) const {
+    for (const auto& [workload, charges] : charges_) {
+      for (const Charge& charge : charges) {
+        if (charge.queue == queue) visit(workload);
+      }
+    }
+  }
+
+  // What is reserved adds up, and is of nobody but those for whom `is_there` holds.
+  template <class IsThere>
+  bool is_sound(IsThere is_there) const {
+    BudgetLedger empty = *this;
+    for (const auto& [workload, charges] : charges_) {
+      if (!is_there(workload)) return false;
+      empty.cancel(workload);
+    }
+    return empty.reserves_nothing();
+  }
+  friend bool operator==(const BudgetLedger&, const BudgetLedger&) = default;
+
+ private:
+  // The budget itself, or a grant.
+  struct Pot {
+    Time until;
+    Wide given_gpu_us = 0;
+    Wide used_gpu_us = 0;
+    Wide reserved_gpu_us = 0;
+
+    Wide left_gpu_us() const { return given_gpu_us - used_gpu_us - reserved_gpu_us; }
+    friend bool operator==(const Pot&, const Pot&) = default;
+  };
+  struct Account {
+    bool bounded = false;
+    std::vector<Pot> pots;           // the budget first, then the grants as they came
+    std::vector<std::size_t> order;  // in which the pots are used
+
+    friend bool operator==(const Account&, const Account&) = default;
+  };
+  struct Part {
+    std::size_t pot = 0;
+    Wide gpu_us = 0;
+
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  struct Charge {
+    QueueId queue;
+    std::vector<Part> parts;  // in the order in which they are used
+
+    friend bool operator==(const Charge&, const Charge&) = default;
+  };
+
+  const Account& at(QueueId queue) const { return accounts_[queue.index()]; }
+  static std::vector<Part> parts_of(const Account& account, const GpuTimeAsked& asked);
+  bool reserves_nothing() const;
+
+  std::vector<Account> accounts_;  // by queue
+  std::map<WorkloadId, std::vector<Charge>> charges_;
+  std::size_t bounded_ = 0;
+};
+
+}  // namespace berth
