@@ -1,7 +1,8 @@
 # berth_room(NAME [CORE] [DEPS room ...] [TEST_DEPS room ...] [LIBS target ...])
 #
 # src/NAME/*.cc -> static library berth_NAME; *_test.cc -> one program NAME_test; *_bench.cc -> one program NAME_bench;
-# each *_fuzz.cc -> a program of its own. One test program per room: linking GoogleTest once per file would cost more
+# each *_fuzz.cc -> a program of its own, and where these are not built it is compiled all the same, so that a change
+# that breaks it is seen at once. One test program per room: linking GoogleTest once per file would cost more
 # than compiling it.
 #
 # Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. Trees built
@@ -118,6 +119,9 @@ function(berth_room name)
       berth_side_program(${fuzzer} fuzzers SOURCES ${file} LIBS berth_${name})
       target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
     endforeach()
+  elseif(fuzzers AND NOT BERTH_SANITIZE)
+    add_library(${name}_fuzz_compiled OBJECT ${fuzzers})
+    target_link_libraries(${name}_fuzz_compiled PRIVATE berth_${name})
   endif()
 endfunction()
 

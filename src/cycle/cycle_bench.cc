@@ -61,13 +61,13 @@ void next_of_many_pending(benchmark::State& bench) {
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     state.apply(job(leaves[static_cast<std::size_t>(i) % leaves.size()], 1 + static_cast<std::int32_t>(i % 8)));
   }
-  std::optional<CandidateOrder> order(state);
+  std::optional<CandidateOrder> order(std::in_place, state, Time{});
   BERTH_ASSERT(order->next());
   for (auto _ : bench) {
     auto next = order->next();
     if (!next) {
       bench.PauseTiming();
-      order.emplace(state);
+      order.emplace(state, Time{});
       bench.ResumeTiming();
       next = order->next();
     }
