@@ -197,9 +197,9 @@ TEST_F(Cli, CompareSharesAPoolThreeWays) {
   };
   const Outcome table = with({"--report", path("out")});
   ASSERT_EQ(table.exit_code, kExitDone) << table.err;
-  EXPECT_NE(
-      table.out.find("3 jobs of 2 queues on 4 GPUs; order fifo, reclaim initial-share, patience 0 s, no checkpoints"),
-      std::string::npos)
+  EXPECT_NE(table.out.find("3 jobs of 2 queues on 4 GPUs; order fifo, reclaim initial-share, patience 0 s, cooldown 0 "
+                           "s, no checkpoints"),
+            std::string::npos)
       << table.out;
   EXPECT_NE(table.out.find("no queue waits longer than in its partition"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("1 job is larger than its queue's partition"), std::string::npos) << table.out;
@@ -223,6 +223,7 @@ TEST_F(Cli, CompareSharesAPoolThreeWays) {
   };
   const Case cases[] = {
       {{"--patience", "5"}, "--patience: "},
+      {{"--cooldown", "5"}, "--cooldown: "},
       {{"--checkpoint-every", "1ms"}, "--checkpoint-every: is too often; write one second or more"},
       {{"--reclaim", "always"}, "--reclaim: 'always' is not known; write initial-share, final-share or never"},
       {{"--order", "lifo"}, "did you mean fifo"},

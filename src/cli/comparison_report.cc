@@ -35,9 +35,10 @@ std::string said(const CompareOptions& options) {
       options.checkpoint_every
           ? "a checkpoint every " + length(static_cast<double>(options.checkpoint_every->ms) / 1000)
           : "no checkpoints";
-  return fmt::format("order {}, reclaim {}, patience {}, {}", name_of(options.order),
+  return fmt::format("order {}, reclaim {}, patience {}, cooldown {}, {}", name_of(options.order),
                      kFairReclaimNames[static_cast<std::size_t>(options.fair_reclaim)],
-                     length(static_cast<double>(options.patience.ms) / 1000), checkpoints);
+                     length(static_cast<double>(options.patience.ms) / 1000),
+                     length(static_cast<double>(options.cooldown.ms) / 1000), checkpoints);
 }
 
 TextTable of_the_whole(const Comparison& comparison) {
@@ -234,6 +235,7 @@ std::string comparison_as_json(const Comparison& comparison, const CompareOption
               {"order", name_of(options.order)},
               {"reclaim", kFairReclaimNames[static_cast<std::size_t>(options.fair_reclaim)]},
               {"patience_s", static_cast<double>(options.patience.ms) / 1000},
+              {"cooldown_s", static_cast<double>(options.cooldown.ms) / 1000},
               {"checkpoint_every_s", nullptr},
               {"seed", options.seed.value},
               {"arrangements", arrangements},

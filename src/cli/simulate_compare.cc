@@ -27,6 +27,7 @@ struct Typed {
   std::string order = "fifo";
   std::string reclaim = std::string(kFairReclaimNames[0]);
   std::string patience = "0s";
+  std::string cooldown = "0s";
   std::string checkpoint_every;
   std::string seed = "42";
   std::string output = "table";
@@ -46,11 +47,14 @@ Result<CompareOptions> options_of(const Typed& typed) {
   } else {
     complaints.add({"--reclaim"}, quote(typed.reclaim) + " is not known; write initial-share, final-share or never");
   }
-  if (const auto patience = parse_duration_ms(typed.patience)) {
-    options.patience = Duration{*patience};
-  } else {
-    complaints.add({"--patience"}, patience.error());
-  }
+  const auto take = [&](const char* option, const std::string& text, Duration& length) {
+    const auto ms = parse_duration_ms(text);
+    if (!ms) complaints.add({option}, ms.error());
+    if (ms && *ms > kTimeMax.ms) complaints.add({option}, "is too long; write 10,000 years or less");
+    if (ms) length = Duration{*ms};
+  };
+  take("--patience", typed.patience, options.patience);
+  take("--cooldown", typed.cooldown, options.cooldown);
   if (!typed.checkpoint_every.empty()) {
     const auto every = parse_duration_ms(typed.checkpoint_every);
     if (!every) complaints.add({"--checkpoint-every"}, every.error());
@@ -80,6 +84,7 @@ std::string command_of(const Typed& typed) {
                                                   {"--order", typed.order},
                                                   {"--reclaim", typed.reclaim},
                                                   {"--patience", typed.patience},
+                                                  {"--cooldown", typed.cooldown},
                                                   {"--checkpoint-every", typed.checkpoint_every},
                                                   {"--seed", typed.seed}});
 }
@@ -133,6 +138,9 @@ void add_simulate_compare(CLI::App& simulate, int& exit_code) {
   app.add_option("--reclaim", typed->reclaim, "Whom borrowers take from: initial-share, final-share or never")
       ->capture_default_str();
   app.add_option("--patience", typed->patience, "How long a job waits before it takes from others")
+      ->capture_default_str();
+  app.add_option("--cooldown", typed->cooldown,
+                 "How long a job does not borrow after it had to give back what it had borrowed")
       ->capture_default_str();
   app.add_option("--checkpoint-every", typed->checkpoint_every,
                  "Every job reports one so often; without it none does, and an evicted job starts anew")

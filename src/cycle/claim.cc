@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
 #include "state/room.h"
@@ -46,15 +47,7 @@ class Search {
   }
 
  private:
-  void take(const Victim& victim) {
-    for_each_pod(state_, victim.workload, [&](const Pod& pod) {
-      trial_.apply({.request = state_.request(pod.request),
-                    .node = pod.node,
-                    .gpus = pod.gpus,
-                    .direction = Move::Direction::kGive});
-    });
-    trial_.remove(state_.workload(victim.workload).unit);
-  }
+  void take(const Victim& victim) { take_out(state_, trial_, victim.workload); }
 
   std::optional<QuotaRefusal> refusal() const {
     return quota_refusal(trial_.quotas(), claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);

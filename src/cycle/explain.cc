@@ -7,6 +7,7 @@
 #include "cycle/feasibility.h"
 #include "fairness/gates.h"
 #include "fairness/standing.h"
+#include "model/quantity.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
 
@@ -111,6 +112,15 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
 }
 
+// It may not borrow yet, and no floor has room for it in any of its ways.
+bool may_not_borrow_yet(const State& state, QueueId queue, const Shape& shape) {
+  for (std::size_t way = 0; shape.cools && way < shape.ways.size(); ++way) {
+    const auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
+    if (!refusal || code_of(*refusal, shape) != ReasonCode::kCooldown) return false;
+  }
+  return shape.cools;
+}
+
 // As things are now: what refused it a while ago may have become another bound, or none.
 std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& shape) {
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
@@ -120,11 +130,26 @@ std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& sh
   return "its quotas have changed, it will be tried again";
 }
 
-std::string why_kept_aside(const State& state, QueueId queue) {
+std::string why_it_follows(const Followers& followers, WorkloadId id) {
+  if (followers.waits_in_vain(id)) {
+    return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows";
+  }
+  const auto others = static_cast<std::int64_t>(followers.waits_for(id));
+  return "it is to start after others, of which " + with_separators(others) + (others == 1 ? " has" : " have") +
+         " not ended";
+}
+
+std::string why_kept_aside(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
   const auto name = [&](QueueId at) { return "queue " + state.queues()[at.index()].name; };
-  const QueueId held = state.held_at(queue);
+  const QueueId held = state.held_at(workload.queue);
   if (!held.is_none()) return name(held) + " is held: nothing of it starts before it is released";
-  return name(state.closed_at(queue)) + " was drained before this came: it waits until the queue is released";
+  if (workload.shut_out) {
+    return name(state.closed_at(workload.queue)) +
+           " was drained before this came: it waits until the queue is released";
+  }
+  if (workload.follows) return why_it_follows(state.followers(), id);
+  return "it is not to start for another " + format_duration_ms((workload.not_before - state.clock()).ms);
 }
 
 }  // namespace
@@ -134,10 +159,13 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
+  if (workload.follows) return ReasonCode::kDependency;
+  if (workload.too_early) return ReasonCode::kNotBefore;
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
   if (entry.impossible()) return reason_never(state, shape);
+  if (may_not_borrow_yet(state, workload.queue, shape)) return ReasonCode::kCooldown;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   if (!entry.blocked()) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
@@ -154,7 +182,7 @@ Explanation explain(const State& state, WorkloadId id) {
   explanation.pods = shape.pods;
   if (workload.phase != Phase::kPending) return explanation;
   if (state.is_kept_aside(id)) {
-    explanation.text = why_kept_aside(state, workload.queue);
+    explanation.text = why_kept_aside(state, id);
     return explanation;
   }
   for (const auto& way : shape.ways) {
@@ -162,6 +190,10 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   tally_nodes(state, shape, explanation);
   if (explanation.code == ReasonCode::kNone) return explanation;
+  if (explanation.code == ReasonCode::kCooldown) {
+    explanation.text = cooldown_text(state, id);
+    return explanation;
+  }
   if (is_quota_gate(explanation.code)) {
     explanation.text = why_quotas_refuse(state, workload.queue, shape);
     return explanation;

@@ -254,6 +254,12 @@ std::string quota_text(const State& state, const QuotaRefusal& refusal) {
          words(refusal.used) + ": " + words(refusal.asked) + " more is too much";
 }
 
+std::string cooldown_text(const State& state, WorkloadId id) {
+  return "it had to give back what it had borrowed, and does not borrow again for another " +
+         format_duration_ms((state.borrows_again_at(id) - state.clock()).ms) + "; no floor of queue " +
+         state.queues()[state.workload(id).queue.index()].name + " has room for it";
+}
+
 std::string explanation_text(const State& state, const Explanation& explanation) {
   if (state.ledger().nodes() == 0) return "there are no nodes";
   std::string text;

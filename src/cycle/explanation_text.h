@@ -21,6 +21,9 @@ std::string quota_text(const State& state, const QuotaRefusal& refusal);
 // Whether a floor covers what it holds, and why not. PRE: it has room.
 std::string coverage_text(const State& state, WorkloadId workload);
 
+// PRE: it waits, and may not borrow yet.
+std::string cooldown_text(const State& state, WorkloadId workload);
+
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);
 

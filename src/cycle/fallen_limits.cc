@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cycle/taking_out.h"
 #include "fairness/rights.h"
 
 namespace berth {
@@ -99,13 +100,7 @@ class FallenLimit {
   Eviction take(const Running& each) {
     const Workload& workload = state_.workload(each.workload);
     const Terms& terms = state_.shape(workload.shape).terms;
-    for_each_pod(state_, each.workload, [&](const Pod& pod) {
-      trial_.apply({.request = state_.request(pod.request),
-                    .node = pod.node,
-                    .gpus = pod.gpus,
-                    .direction = Move::Direction::kGive});
-    });
-    trial_.remove(workload.unit);
+    take_out(state_, trial_, each.workload);
     const Time stop_by = std::min(now_ + terms.grace, enforced_end(terms, workload.started));
     return {each.workload, WorkloadId(), EvictionRule::kWindow, stop_by, each.lost_gpu_s};
   }

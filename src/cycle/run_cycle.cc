@@ -10,6 +10,7 @@
 #include "cycle/claim.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
+#include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
 #include "fairness/gates.h"
 #include "fairness/order.h"
@@ -74,7 +75,7 @@ class Attempt {
  private:
   std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
     if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, asked)) {
-      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
+      if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
       return std::nullopt;
     }
     const Trial::Mark mark = cycle_.trial.mark();
@@ -82,7 +83,7 @@ class Attempt {
     if (!start) return std::nullopt;
     // Where the flavor was left open, only now it is known what it would hold.
     if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start))) {
-      if (gate_ == ReasonCode::kNone) gate_ = refusal->code;
+      if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
       cycle_.trial.rollback_to(mark);
       return std::nullopt;
     }
@@ -186,6 +187,15 @@ void keep_limits(Cycle& cycle) {
   }
 }
 
+// Where they are gone.
+void keep_budgets(Cycle& cycle) {
+  Unpaid unpaid = stop_unpaid(cycle.engine.state, cycle.trial, cycle.plan.evictions, cycle.plan.now);
+  for (const Eviction& eviction : unpaid.stopped) evict(cycle, eviction);
+  if (unpaid.best_effort.empty()) return;
+  cycle.plan.unpaid = std::move(unpaid.best_effort);
+  cycle.plan.finished = false;
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(claimed.start.workload);
@@ -223,6 +233,8 @@ void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool 
 
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
+  // What they hold counts for nothing only when the plan has been adopted.
+  if (!cycle.plan.unpaid.empty()) return;
   const State& state = cycle.engine.state;
   CandidateOrder order(state, cycle.plan.now);
   RefusedRequests refused;
@@ -245,7 +257,7 @@ void allocate(Cycle& cycle) {
     const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
     const Refused& why = std::get<Refused>(outcome);
     block(cycle, workload, why, never);
-    if (never) {
+    if (never || why.gate == ReasonCode::kCooldown) {
       order.passed_over();
     } else if (why.gate == ReasonCode::kUserLimit) {
       order.refused_by_its_users_limit();
@@ -255,7 +267,7 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin, keep_limits, allocate};
+constexpr std::array kPhases = {begin, keep_limits, keep_budgets, allocate};
 
 }  // namespace
 

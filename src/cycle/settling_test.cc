@@ -45,6 +45,8 @@ Queue random_queue(Rng& rng, QueueId parent) {
   if (rng.below(6) == 0) quota.budget_gpu_us = rng.between(0, 100) * 10'000'000 * kMilliPerGpu;
   if (rng.below(2) == 0) quota.budget_end = BudgetEnd::kBestEffort;
   if (rng.below(4) == 0) quota.min_runtime = Duration{rng.between(1, 3) * 1000};
+  if (rng.below(4) == 0) quota.cooldown = Duration{rng.between(1, 6) * 1000};
+  if (rng.below(8) == 0) quota.idle_after = Duration{5000};
   return queue;
 }
 
@@ -113,7 +115,7 @@ class Cluster {
   void disturb() {
     State& state = engine_.state;
     if (rng_.below(2) == 0) state.apply(TimePassed{now_});
-    const std::uint64_t kind = rng_.below(11);
+    const std::uint64_t kind = rng_.below(12);
     std::vector<WorkloadId> running, alive;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase == Phase::kRunning) running.push_back(id);
@@ -142,6 +144,8 @@ class Cluster {
       declare_window();
     } else if (kind == 10 && state.next_turn() != kForever) {
       turn_calendar();
+    } else if (kind == 11 && state.quotas().budgets().has_any()) {
+      cut_a_budget();
     } else {
       for (std::int64_t left = rng_.between(1, 3); left > 0; --left) submit();
     }
@@ -163,13 +167,15 @@ class Cluster {
       evicted += static_cast<std::int64_t>(plan.evictions.size());
       state.adopt(plan);
       EXPECT_EQ(violations(state), std::vector<std::string>());
-      const bool moved = !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty();
+      const bool moved =
+          !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty() || !plan.unpaid.empty();
       // Protections of a time end by themselves.
       quiet = moved ? 0 : quiet + 1;
       const bool changed = !plan.evictions.empty() || !plan.starts.empty();
-      // What a turn of the calendar stops for nobody's sake is news, as an end is.
-      const bool news = !plan.evictions.empty() && plan.evictions.front().claimant.is_none();
-      by_window_ += news ? 1 : 0;
+      // What a turn of the calendar or a budget stops for nobody's sake is news, as an end is.
+      const bool stops = !plan.evictions.empty() && plan.evictions.front().claimant.is_none();
+      const bool news = stops || !plan.unpaid.empty();
+      note_who_stops(plan);
       if (!news) {
         EXPECT_EQ(measure_of(state).is_below(before), changed);
       }
@@ -233,6 +239,9 @@ class Cluster {
   Time now() const { return now_; }
   const std::vector<Plan>& plans() const { return plans_; }
   std::int64_t stopped_by_windows() const { return by_window_; }
+  std::int64_t stopped_by_budgets() const { return by_budget_; }
+  std::int64_t unpaid() const { return unpaid_; }
+  std::int64_t cooled() const { return cooled_; }
 
  private:
   bool is_first_of_its_line(WorkloadId id) const {
@@ -259,11 +268,12 @@ class Cluster {
     QuotaLedger quotas = state.quotas();
     std::size_t gone = 0;
     for (; gone < plan.evictions.size() && plan.evictions[gone].claimant.is_none(); ++gone) {
-      EXPECT_EQ(plan.evictions[gone].rule, EvictionRule::kWindow);
+      EXPECT_TRUE(is_for_nobody(plan.evictions[gone].rule));
       quotas.remove(state.workload(plan.evictions[gone].workload).unit);
     }
     for (const Start& start : plan.starts) {
       const Workload& claimant = state.workload(start.workload);
+      EXPECT_FALSE(state.is_kept_aside(start.workload)) << "workload " << start.workload.index();
       std::vector<UnitId> units;
       for (; gone < plan.evictions.size() && plan.evictions[gone].claimant == start.workload; ++gone) {
         const Workload& victim = state.workload(plan.evictions[gone].workload);
@@ -275,16 +285,29 @@ class Cluster {
       if (!units.empty()) claimants_.push_back(start.workload);
       for (const UnitId unit : units) quotas.remove(unit);
       const Shape& shape = state.shape(claimant.shape);
-      quotas.add({.workload = start.workload,
-                  .queue = claimant.queue,
-                  .priority = shape.terms.priority,
-                  .admitted = plan.now,
-                  .may_be_covered = !shape.terms.best_effort && !start.best_effort,
-                  .end = enforced_end(shape.terms, plan.now),
-                  .covered_at = {}},
-                 amounts_held(state, shape, start));
+      const UnitId unit = quotas.add({.workload = start.workload,
+                                      .queue = claimant.queue,
+                                      .priority = shape.terms.priority,
+                                      .admitted = plan.now,
+                                      .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+                                      .end = enforced_end(shape.terms, plan.now),
+                                      .covered_at = {}},
+                                     amounts_held(state, shape, start));
+      if (state.borrows_again_at(start.workload) <= plan.now) continue;
+      ++cooled_;
+      EXPECT_FALSE(quotas.unit(unit).covered_at.is_none()) << "workload " << start.workload.index() << " borrows";
     }
     EXPECT_EQ(gone, plan.evictions.size()) << "each of them for somebody who starts, in the order of the starts";
+  }
+  static bool is_for_nobody(EvictionRule rule) {
+    return rule == EvictionRule::kWindow || rule == EvictionRule::kBudget;
+  }
+  void note_who_stops(const Plan& plan) {
+    for (const Eviction& eviction : plan.evictions) {
+      by_window_ += eviction.rule == EvictionRule::kWindow ? 1 : 0;
+      by_budget_ += eviction.rule == EvictionRule::kBudget ? 1 : 0;
+    }
+    unpaid_ += std::ssize(plan.unpaid);
   }
   bool is_at_or_below(QueueId low, QueueId high) const {
     while (!low.is_none() && low != high) low = engine_.state.quotas().tree().parent(low);
@@ -368,6 +391,11 @@ class Cluster {
     if (kind_.hostile) make_hostile(rng_, job.shape.terms);
     job.at = now_;
     job.user = one_of(rng_, {"ann", "bob", ""});
+    if (rng_.below(8) == 0) job.not_before = now_ + Duration{rng_.between(1, 5) * 1000};
+    const std::size_t others = engine_.state.workloads().next_id().index();
+    for (std::int64_t left = rng_.below(6) == 0 ? rng_.between(1, 2) : 0; left > 0 && others > 0; --left) {
+      job.after.push_back({WorkloadId(static_cast<std::size_t>(rng_.below(others))), rng_.below(2) == 0});
+    }
     engine_.state.apply(job);
   }
   // Other policies, or another order; held and closed queues are soon released.
@@ -388,6 +416,18 @@ class Cluster {
     }
     if (!state.refusal(change)) state.apply(change);
   }
+  // To what has been used of it.
+  void cut_a_budget() {
+    State& state = engine_.state;
+    state.apply(TimePassed{now_});
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      QueueChanged change{QueueId(i), state.queues()[i]};
+      if (!change.now.quota.budget_gpu_us || rng_.below(2) == 0) continue;
+      const auto used = static_cast<std::int64_t>(state.budget_of(change.queue).used_gpu_us);
+      change.now.quota.budget_gpu_us = std::min(*change.now.quota.budget_gpu_us, used + rng_.between(0, 1'000'000));
+      if (!state.refusal(change)) state.apply(change);
+    }
+  }
   void change_workload(WorkloadId id) {
     State& state = engine_.state;
     const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
@@ -405,11 +445,17 @@ class Cluster {
   std::map<WorkloadId, Time> must_run_by_;
   std::vector<WorkloadId> claimants_;  // for whom others went since it last came to rest
   std::int64_t by_window_ = 0;
+  std::int64_t by_budget_ = 0;
+  std::int64_t unpaid_ = 0;
+  std::int64_t cooled_ = 0;  // starts inside a floor of those who may not borrow
 };
 
 TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
   std::int64_t evicted = 0;
   std::int64_t by_windows = 0;
+  std::int64_t by_budgets = 0;
+  std::int64_t unpaid = 0;
+  std::int64_t cooled = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
     Cluster cluster(seed);
@@ -420,10 +466,16 @@ TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
       evicted += went;
     }
     by_windows += cluster.stopped_by_windows();
+    by_budgets += cluster.stopped_by_budgets();
+    unpaid += cluster.unpaid();
+    cooled += cluster.cooled();
     if (HasFailure()) return;
   }
   EXPECT_GT(evicted, 200);
   EXPECT_GT(by_windows, 5);
+  EXPECT_GT(by_budgets, 5);
+  EXPECT_GT(unpaid, 5);
+  EXPECT_GT(cooled, 5);
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {

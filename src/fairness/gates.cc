@@ -138,6 +138,11 @@ std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId que
   return kept_by_others(quotas, queue, terms, asked);
 }
 
+ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape) {
+  const bool of_floor = refusal.code == ReasonCode::kQuotaFloor || refusal.code == ReasonCode::kCalendar;
+  return shape.cools && of_floor ? ReasonCode::kCooldown : refusal.code;
+}
+
 std::optional<CoveredForAWhile> covered_for_a_while(const QuotaLedger& quotas, QueueId queue, const AmountList& asked,
                                                     Time end) {
   std::optional<CoveredForAWhile> longest;

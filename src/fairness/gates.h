@@ -42,6 +42,9 @@ std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId qu
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked);
 
+// What is said of it: whoever may not borrow yet would not insist on a floor otherwise.
+ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape);
+
 // Where there is room for it inside a floor now, and until when: before its end, so that it is not covered (rule 7).
 struct CoveredForAWhile {
   QueueId queue;

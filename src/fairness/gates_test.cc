@@ -142,5 +142,25 @@ TEST(Gates, WhoInsistsIsInsideAFloorOrNotStarted) {
   EXPECT_EQ(code(kOther, 1), ReasonCode::kQuotaFloor);
 }
 
+TEST(Gates, WhoMayNotBorrowYetIsToldSo) {
+  struct Case {
+    ReasonCode refusing;
+    bool cools;
+    ReasonCode told;
+  };
+  const Case cases[] = {
+      {ReasonCode::kQuotaFloor, true, ReasonCode::kCooldown},    {ReasonCode::kCalendar, true, ReasonCode::kCooldown},
+      {ReasonCode::kQuotaLimit, true, ReasonCode::kQuotaLimit},  {ReasonCode::kBudget, true, ReasonCode::kBudget},
+      {ReasonCode::kQuotaFloor, false, ReasonCode::kQuotaFloor}, {ReasonCode::kCalendar, false, ReasonCode::kCalendar},
+  };
+  for (const Case& c : cases) {
+    Shape shape;
+    shape.terms.guaranteed_only = true;
+    shape.cools = c.cools;
+    EXPECT_EQ(shape.insists(), !c.cools);
+    EXPECT_EQ(code_of({.code = c.refusing, .queue = {}, .dim = {}}, shape), c.told) << name_of(c.refusing);
+  }
+}
+
 }  // namespace
 }  // namespace berth

@@ -51,7 +51,7 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state_, shape, way);
     if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) return true;
-    if (rights_.may_take(queue, shape.terms, asked)) return true;
+    if (rights_.may_take(queue, shape.terms, asked, !shape.cools)) return true;
   }
   return false;
 }
@@ -76,7 +76,7 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
   for (const ShapeInLine& shape : line.shapes()) {
     if (!retry || !shape.blocked() || shape.impossible() || shape.waiting.empty()) continue;
     const bool again = may_be_possible_now(queue, shape);
-    if (again || strict) add(shape, !again);
+    if (again || (strict && !shape.in_nobodys_way())) add(shape, !again);
   }
   if (entries.empty()) return;
   Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .held = {}};

@@ -74,6 +74,8 @@ class Search {
 
   bool may_take_towards_its_share(Side own, const Fraction& other) const {
     if (quota_.fair_reclaim == FairReclaim::kNever || state_.lost_to_a_share(claimant_.workload)) return false;
+    // Who may not borrow yet is no borrower among others.
+    if (state_.shape(state_.workload(claimant_.workload).shape).cools) return false;
     return share_of_side(quotas_, state_.flavors(), own, {.asked = claimant_.asked}) < other;
   }
 
@@ -200,12 +202,12 @@ bool RightsAtAGlance::any_in(QueueId queue) const {
   return false;
 }
 
-bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked) const {
+bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked, bool by_shares) const {
   if (terms.best_effort || !anybody_takes_) return false;
   const QuotaLedger& quotas = state_.quotas();
   const Quota& quota = state_.queues()[queue.index()].quota;
   if (terms.preempts && quota.preempt != Preempt::kNever && quotas.lowest_priority(queue) < terms.priority) return true;
-  const bool fair = quota.fair_reclaim != FairReclaim::kNever;
+  const bool fair = by_shares && quota.fair_reclaim != FairReclaim::kNever;
   if (fair && !quotas.tree().is_leaf(queue) &&
       own_share_with(quotas, state_.flavors(), queue, {.asked = asked}) <
           largest_share_beside(children_of(queue), queue)) {

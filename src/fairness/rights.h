@@ -70,7 +70,8 @@ class RightsAtAGlance {
 
   // Whether anybody of the queue may have a right, whatever he asks.
   bool any_in(QueueId queue) const;
-  bool may_take(QueueId queue, const Terms& terms, const AmountList& asked) const;
+  // `by_shares`: by rule 14 too.
+  bool may_take(QueueId queue, const Terms& terms, const AmountList& asked, bool by_shares = true) const;
 
  private:
   // Of the children of one queue, the cluster included.

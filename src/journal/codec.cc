@@ -241,6 +241,8 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.reclaim_within);
   fields(io, quota.patience);
   fields(io, quota.min_runtime);
+  fields(io, quota.cooldown);
+  fields(io, quota.idle_after);
   enumerator(io, quota.users, std::size(kUserOrderNames));
   fields(io, quota.half_life);
   fields(io, quota.budget_gpu_us);
@@ -361,6 +363,12 @@ void fields(Io& io, Event& event) {
 }
 
 template <class Io>
+void fields(Io& io, Dependency& dependency) {
+  fields(io, dependency.on);
+  io(dependency.only_if_done);
+}
+
+template <class Io>
 void fields(Io& io, WorkloadSubmitted& event) {
   io(event.name);
   fields(io, event.queue);
@@ -370,6 +378,8 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.shape.ways);
   fields(io, event.shape.terms);
   io(event.user);
+  fields(io, event.not_before);
+  fields(io, event.after);
 }
 
 template <class Io, class Event>
@@ -448,6 +458,7 @@ void fields(Io& io, Plan& plan) {
   io(plan.revision);
   fields(io, plan.begins);
   fields(io, plan.evictions);
+  fields(io, plan.unpaid);
   fields(io, plan.starts);
   fields(io, plan.blocked);
   io(plan.attempts);

@@ -65,6 +65,8 @@ Quota any_quota(Rng& rng) {
           .reclaim_within = Duration{any<std::int64_t>(rng)},
           .patience = Duration{any<std::int64_t>(rng)},
           .min_runtime = Duration{any<std::int64_t>(rng)},
+          .cooldown = Duration{any<std::int64_t>(rng)},
+          .idle_after = Duration{any<std::int64_t>(rng)},
           .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
           .half_life = Duration{any<std::int64_t>(rng)},
           .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
@@ -81,6 +83,8 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.declared_run = Duration{any<std::int64_t>(rng)};
   submitted.rank = any<std::int64_t>(rng);
   submitted.user = any_text(rng);
+  submitted.not_before = Time{any<std::int64_t>(rng)};
+  submitted.after = any_list(rng, [&] { return Dependency{any_id<WorkloadId>(rng), any<bool>(rng)}; });
   submitted.shape.terms = {any<std::int32_t>(rng),
                            any<bool>(rng),
                            any<bool>(rng),
@@ -102,6 +106,7 @@ Plan any_plan(Rng& rng) {
                     static_cast<EvictionRule>(rng.below(std::size(kEvictionRuleNames))), Time{any<std::int64_t>(rng)},
                     any<std::int64_t>(rng)};
   });
+  plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   plan.starts = any_list(rng, [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng),
                  any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
@@ -226,6 +231,8 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->declared_run, again.declared_run);
     ASSERT_EQ(job->rank, again.rank);
     ASSERT_EQ(job->user, again.user);
+    ASSERT_EQ(job->not_before, again.not_before);
+    ASSERT_EQ(job->after, again.after);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);

@@ -58,6 +58,14 @@ struct NodeRestored {
   NodeId node;
 };
 
+// Somebody whose end another waits for.
+struct Dependency {
+  WorkloadId on;
+  bool only_if_done = false;  // his end counts if he is done: not cancelled, nor ended by his run limit
+
+  friend bool operator==(const Dependency&, const Dependency&) = default;
+};
+
 struct WorkloadSubmitted {
   std::string name;
   QueueId queue;
@@ -65,7 +73,9 @@ struct WorkloadSubmitted {
   Duration declared_run = kRunNotDeclared;
   std::int64_t rank = 0;  // where order sjf finds nothing else to tell two apart, the smaller goes first: a trace's row
   WorkloadShape shape;
-  std::string user = {};  // who submitted it; whoever is not named is one user like another
+  std::string user = {};               // who submitted it; whoever is not named is one user like another
+  Time not_before = {};                // it does not start earlier
+  std::vector<Dependency> after = {};  // nor before all of these have ended
 };
 
 // All its pods ended by themselves.

@@ -34,7 +34,7 @@ struct Start {
 // Take a workload's room away, for the sake of another that is proven to fit then.
 struct Eviction {
   WorkloadId workload;
-  WorkloadId claimant;  // none: its queue holds more than it may
+  WorkloadId claimant;  // none: its queue holds more than it may, or has used more than it was given
   EvictionRule rule = EvictionRule::kNone;
   Time stop_by;                 // the plan's own time: at once
   std::int64_t lost_gpu_s = 0;  // work since its last checkpoint, in GPU-seconds
@@ -64,12 +64,16 @@ struct Plan {
   std::vector<WorkloadId> begins = {};  // whose room has been vacated
   // First those for nobody's sake, then in the order of the starts of their claimants, each before that start.
   std::vector<Eviction> evictions = {};
+  // Who run, whose budget is gone, and who go on as best effort.
+  std::vector<WorkloadId> unpaid = {};
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
-  bool changes_nothing() const { return begins.empty() && evictions.empty() && starts.empty() && blocked.empty(); }
+  bool changes_nothing() const {
+    return begins.empty() && evictions.empty() && unpaid.empty() && starts.empty() && blocked.empty();
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -30,7 +30,7 @@ void Quota::add_to(Hasher& hasher) const {
     for (const Amount& each : *amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   }
   hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
-  hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms);
+  hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms).add(cooldown.ms).add(idle_after.ms);
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms);
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
 }

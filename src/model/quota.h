@@ -65,6 +65,8 @@ struct Quota {
   Duration reclaim_within{60'000};  // how long a borrower's protections hold against this queue
   Duration patience{0};             // how long its work waits before it takes
   Duration min_runtime{0};          // of its work: not taken before, inside the floor
+  Duration cooldown{0};             // how long its work does not borrow after it had to give back what it had borrowed
+  Duration idle_after{0};           // what of its floor it has not used for so long is told as idle; 0: nothing is
   UserOrder users = UserOrder::kNone;
   Duration half_life{
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count

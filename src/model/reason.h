@@ -26,12 +26,15 @@ enum class ReasonCode : std::uint8_t {
   kUserLimit,         // its user would hold more than one user may
   kCalendar,          // it insists on being guaranteed, and the floor that has room for it falls before its end
   kBudget,            // what a queue has left of its GPU time is less than it may use
+  kCooldown,          // it had to give back what it had borrowed, and does not borrow again so soon
+  kNotBefore,         // it is not to start before a moment that has not come
+  kDependency,        // it is to start after others, of whom some have not ended, or not as they should have
 };
 
 inline constexpr std::string_view kReasonNames[] = {
     "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
     "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed",
-    "UserLimit",  "Calendar",       "Budget"};
+    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",  "Dependency"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
@@ -39,7 +42,7 @@ constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static
 constexpr bool is_quota_gate(ReasonCode code) {
   return code == ReasonCode::kQuotaFloor || code == ReasonCode::kQuotaLimit || code == ReasonCode::kBorrowingLimit ||
          code == ReasonCode::kLendingLimit || code == ReasonCode::kUserLimit || code == ReasonCode::kCalendar ||
-         code == ReasonCode::kBudget;
+         code == ReasonCode::kBudget || code == ReasonCode::kCooldown;
 }
 
 // It can never run on the nodes that exist, whatever ends.

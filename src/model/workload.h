@@ -86,9 +86,10 @@ enum class EvictionRule : std::uint8_t {
   kPreempt,    // a higher priority of its queue did (rule 15)
   kOverRun,    // it ran as long as its run limit allows
   kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
+  kBudget,     // a budget was gone while it ran (rule 26)
 };
 inline constexpr std::string_view kEvictionRuleNames[] = {"none",    "node",     "reclaim", "fair-share",
-                                                          "preempt", "over-run", "window"};
+                                                          "preempt", "over-run", "window",  "budget"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
@@ -108,6 +109,8 @@ struct Workload {
   Time stop_by;            // while it is stopping
   WorkloadId evicted_for;  // whose claim ended the last attempt
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
+  std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
+  Time not_before;                       // as it was submitted with
   PodId first_pod;
   UnitId unit;
   std::int64_t ended_gpu_milli = 0;  // of those of its pods that have ended in this attempt
@@ -116,7 +119,9 @@ struct Workload {
   bool best_effort = false;       // this attempt counts for nothing
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
-  bool shut_out = false;  // it came to a closed queue, and waits until that is released
+  bool shut_out = false;   // it came to a closed queue, and waits until that is released
+  bool too_early = false;  // it waits for the moment before which it is not to start
+  bool follows = false;    // it waits for others to end (state/followers.h)
 };
 
 }  // namespace berth

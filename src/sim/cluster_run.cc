@@ -96,7 +96,7 @@ class Simulation {
     evenness_.emplace(std::move(floors), run_.gpu_milli);
   }
 
-  // Of the next arrival or end, or when somebody's patience ends.
+  // Of the next arrival or end, or when somebody's patience ends or somebody may borrow again.
   std::optional<Time> next_moment() {
     drop_what_is_over(ends_);
     while (!patience_ends_.empty() && !is_pending(patience_ends_.top().workload)) patience_ends_.pop();
@@ -104,6 +104,7 @@ class Simulation {
     const auto consider = [&](Time at) { moment = moment ? std::min(*moment, at) : at; };
     if (!ends_.empty()) consider(ends_.top().at);
     if (!patience_ends_.empty()) consider(patience_ends_.top().at);
+    if (const Time wake = session_.state().next_wake(); wake != kForever) consider(wake);
     if (submitted_ < arrivals_.size()) consider(trace_.jobs[arrivals_[submitted_]].submit);
     return moment;
   }

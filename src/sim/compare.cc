@@ -117,8 +117,10 @@ Result<Comparison> compare(Trace trace, std::vector<QueueFloor> floors, const Co
   with_floors.checkpoint_every = options.checkpoint_every;
   RunOptions in_partitions = alone;
   for (const QueueFloor& floor : made.floors) {
-    with_floors.quotas[floor.queue] = {
-        .guarantee = gpus_of(floor), .fair_reclaim = options.fair_reclaim, .patience = options.patience};
+    with_floors.quotas[floor.queue] = {.guarantee = gpus_of(floor),
+                                       .fair_reclaim = options.fair_reclaim,
+                                       .patience = options.patience,
+                                       .cooldown = options.cooldown};
     in_partitions.quotas[floor.queue] = {.limit = gpus_of(floor), .fair_reclaim = FairReclaim::kNever};
   }
 

@@ -37,6 +37,7 @@ struct CompareOptions {
   Seed seed;
   FairReclaim fair_reclaim = FairReclaim::kNever;
   Duration patience{0};
+  Duration cooldown{0};
   std::optional<Duration> checkpoint_every = {};
 };
 

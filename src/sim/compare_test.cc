@@ -123,6 +123,16 @@ TEST(Compare, AnOwnerTakesBackAndWhoLentLosesWork) {
        {100, 190, 90},
        80,
        (0 + 90 + 30) / 3.0},
+      {"it does not borrow again so soon",
+       {.seed = {}, .cooldown = seconds(70)},
+       {100, 180, 60},
+       20,
+       (0 + 80 + 0) / 3.0},
+      {"until its own floor has come free",
+       {.seed = {}, .cooldown = seconds(200)},
+       {100, 200, 60},
+       20,
+       (0 + 100 + 0) / 3.0},
       {"patience lasts until the other has ended",
        {.seed = {}, .patience = seconds(95)},
        {100, 100, 150},
@@ -183,7 +193,8 @@ TEST(CompareProperty, NamesOfQueuesDecideNothing) {
     const CompareOptions options{.order = rng.below(2) == 0 ? Order::kFifo : Order::kFifoSkip,
                                  .seed = seed,
                                  .fair_reclaim = static_cast<FairReclaim>(rng.below(3)),
-                                 .patience = seconds(rng.between(0, 5))};
+                                 .patience = seconds(rng.between(0, 5)),
+                                 .cooldown = seconds(rng.between(0, 5))};
     const auto named = [&](const std::vector<std::string>& names) {
       std::vector<TraceJob> renamed = jobs;
       for (std::size_t i = 0; i < renamed.size(); ++i) renamed[i].queue = names[queue_of[i]];

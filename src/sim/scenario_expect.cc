@@ -30,16 +30,20 @@ class ExpectationReader {
     const ScenarioWord* const subject = line_.take_plain("expect w running");
     if (subject == nullptr) return;
     if (subject->value == "none") return expect_none();
-    if (subject->value == "usage") return expect_usage(false);
-    if (subject->value == "borrowed") return expect_usage(true);
+    if (subject->value == "usage") return expect_usage("usage", UsageKind::kUsage);
+    if (subject->value == "borrowed") return expect_usage("borrowed", UsageKind::kBorrowed);
+    // No word of the language from the start: a workload may be called so.
+    if (subject->value == "idle" && !names_.workloads.contains("idle")) return expect_usage("idle", UsageKind::kIdle);
+    if (subject->value == "lent") return expect_usage("lent", UsageKind::kLent);
     if (subject->value == "share") return expect_share();
     if (subject->value == "budget") return expect_budget();
     if (subject->value == "fragments") return expect_fragments();
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
       return line_.complain(
-          *subject, quote(subject->value) + " is not supported yet (" + std::string(later->what) +
-                        "); this version knows expect WORKLOAD, none, usage, borrowed, share, budget and fragments");
+          *subject,
+          quote(subject->value) + " is not supported yet (" + std::string(later->what) +
+              "); this version knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget and fragments");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -159,11 +163,11 @@ class ExpectationReader {
     const ScenarioWord* const word = line_.take("reason");
     ExpectImpossible expected{.workload = workload, .reason = {}};
     if (word != nullptr) {
-      constexpr std::string_view kImpossible[] = {name_of(ReasonCode::kGpuType), name_of(ReasonCode::kInvalid)};
-      if (word->value == kImpossible[0]) {
-        expected.reason = ReasonCode::kGpuType;
-      } else if (word->value == kImpossible[1]) {
-        expected.reason = ReasonCode::kInvalid;
+      constexpr ReasonCode kCodes[] = {ReasonCode::kGpuType, ReasonCode::kInvalid, ReasonCode::kDependency};
+      constexpr std::string_view kImpossible[] = {name_of(kCodes[0]), name_of(kCodes[1]), name_of(kCodes[2])};
+      const auto* const place = std::find(std::begin(kImpossible), std::end(kImpossible), word->value);
+      if (place != std::end(kImpossible)) {
+        expected.reason = kCodes[place - std::begin(kImpossible)];
       } else {
         line_.complain(*word, "reason: " + quote(word->value) + " does not make a workload impossible in this version" +
                                   line_.instead(word->value, kImpossible));
@@ -214,14 +218,14 @@ class ExpectationReader {
     made_ = ExpectNoneEvicted{since == "start"};
   }
 
-  void expect_usage(bool borrowed) {
-    const std::string form = "expect " + std::string(borrowed ? "borrowed" : "usage") + " research = h100:24";
+  void expect_usage(const std::string& word, UsageKind kind) {
+    const std::string form = "expect " + word + " research = h100:24";
     const ScenarioWord* const path = line_.take_plain(form);
     const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(form);
     const ScenarioWord* const amounts = equals == nullptr ? nullptr : line_.take_plain(form);
     if (amounts == nullptr) return;
     if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + form);
-    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}, .borrowed = borrowed};
+    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}, .kind = kind};
     for (const std::string& part : line_.list(*amounts)) read_amount(*amounts, part, expected.amounts);
     line_.finish("expect", {});
     made_ = std::move(expected);

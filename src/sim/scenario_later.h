@@ -41,14 +41,10 @@ inline constexpr LaterWord kLaterWords[] = {
     {"submit", "strategy", "spreading over nodes"},
     {"submit", "select", "labels of nodes"},
     {"submit", "tolerate", "taints of nodes"},
-    {"submit", "after", "dependencies"},
-    {"submit", "after_ok", "dependencies"},
-    {"submit", "begin", "a time not to start before"},
     {"submit", "namespace", "who may submit, and quotas of a namespace"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
     {"expect", "migrated", "migration"},
-    {"expect", "lent", "lending"},
     {"expect", "device", "the state of a device"},
     {"expect", "mig", "MIG slices"},
     {"expect", "shadow", "reservations"},
@@ -67,8 +63,6 @@ inline constexpr std::string_view kLaterReasonNames[] = {
     "Priority",
     "NamespaceQuota",
     "NotAllowed",
-    "Dependency",
-    "NotBefore",
     "Reserved",
     "Topology",
     "SliceGeometry",
@@ -83,11 +77,10 @@ inline constexpr std::string_view kLaterReasonNames[] = {
     "Isolation",
     "KeepsFloorDeliverable",
     "BackOff",
-    "Cooldown",
     "Repairing",
 };
 
 // Rules by which a later version evicts.
-inline constexpr std::string_view kLaterRuleNames[] = {"defragment", "budget"};
+inline constexpr std::string_view kLaterRuleNames[] = {"defragment"};
 
 }  // namespace berth

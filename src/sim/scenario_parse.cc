@@ -26,13 +26,14 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
-constexpr std::string_view kQueueKeys[] = {"order",         "guarantee", "limit",          "borrowing_limit",
-                                           "lending_limit", "weight",    "reclaim_within", "patience",
-                                           "reclaim",       "preempt",   "min_runtime",    "user_limit",
-                                           "users",         "half_life", "budget",         "budget_end"};
-constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus", "gpu_memory", "cpu",
-                                            "memory",     "flavor",   "mixed", "run",  "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace", "pdb",  "limit",      "user"};
+constexpr std::string_view kQueueKeys[] = {
+    "order",          "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight",
+    "reclaim_within", "patience",  "reclaim", "preempt",         "min_runtime",   "user_limit",
+    "users",          "half_life", "budget",  "budget_end",      "cooldown",      "idle_after"};
+constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",     "gpus", "gpu_memory", "cpu",
+                                            "memory",     "flavor",   "mixed",   "run",  "priority",   "preempts",
+                                            "guaranteed", "coverage", "grace",   "pdb",  "limit",      "user",
+                                            "begin",      "after",    "after_ok"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
@@ -298,6 +299,8 @@ class ScenarioParser {
     quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);
     quota.patience = take_duration(line, "patience", quota.patience);
     quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
+    quota.cooldown = take_duration(line, "cooldown", quota.cooldown);
+    quota.idle_after = take_duration(line, "idle_after", quota.idle_after);
     quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, find_fair_reclaim, quota.fair_reclaim);
     quota.half_life = take_half_life(line, quota.half_life);
     quota.users = take_named(line, "users", kUserOrderNames, find_user_order, quota.users);
@@ -319,9 +322,7 @@ class ScenarioParser {
     if (hours != nullptr) grant.gpu_us = gpu_time(line, *hours, hours->value).value_or(1);
     if (hours != nullptr && grant.gpu_us == 0) line.complain(*hours, "nothing is granted; write how much, such as 50h");
     if (const ScenarioWord* const until = line.take("until")) {
-      const Parsed<Time> moment = clock_.later(until->value);
-      if (moment) grant.until = *moment;
-      if (!moment) line.complain(*until, "until: " + moment.error());
+      grant.until = moment_of(line, *until);
     } else if (hours != nullptr) {
       line.complain("a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue");
     }
@@ -474,6 +475,9 @@ class ScenarioParser {
     submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
     submitted.shape.terms = take_terms(line);
     if (const ScenarioWord* const user = line.take("user")) submitted.user = user->value;
+    if (const ScenarioWord* const begin = line.take("begin")) submitted.not_before = moment_of(line, *begin);
+    take_dependencies(line, "after", false, submitted.after);
+    take_dependencies(line, "after_ok", true, submitted.after);
     const SetDraft set = take_set(line);
     line.finish("submit", kSubmitKeys);
     if (name == nullptr || !line.is_name(*name)) return;
@@ -488,6 +492,23 @@ class ScenarioParser {
     submitted.name = name->value;
     drafts_.push_back({workload, scenario_.statements.size(), {set}});
     add(line, Event(std::move(submitted)));
+  }
+
+  // A moment to come; at once, and a complaint, if it is none.
+  Time moment_of(const ScenarioLine& line, const ScenarioWord& word) {
+    const Parsed<Time> moment = clock_.later(word.value);
+    if (moment) return *moment;
+    line.complain(word, word.key + ": " + moment.error());
+    return {};
+  }
+
+  void take_dependencies(ScenarioLine& line, const std::string& key, bool only_if_done,
+                         std::vector<Dependency>& after) {
+    const ScenarioWord* const word = line.take(key);
+    if (word == nullptr) return;
+    for (const std::string& name : line.list(*word)) {
+      if (const auto other = names_.workload(line, *word, name)) after.push_back({*other, only_if_done});
+    }
   }
 
   QueueId take_queue(ScenarioLine& line) {

@@ -105,17 +105,18 @@ struct ExpectOver {
 struct ExpectNoneEvicted {
   bool since_start = true;  // else since the last expectations
 };
-// How much the workloads at or below a queue hold on nodes of a flavor, or on all: of it all, or of what is above the
-// floor.
+// How much on nodes of a flavor, or on all.
 struct UsageAmount {
   std::optional<FlavorId> flavor;
   Resource resource = Resource::kGpu;
   std::int64_t amount = 0;
 };
+// Of all that is held, of what is above the floor, of what others hold of the floor, or of what was not used for long.
+enum class UsageKind : std::uint8_t { kUsage, kBorrowed, kLent, kIdle };
 struct ExpectUsage {
   QueueId queue;
   std::vector<UsageAmount> amounts;
-  bool borrowed = false;
+  UsageKind kind = UsageKind::kUsage;
 };
 struct ExpectShare {
   QueueId queue;

@@ -151,11 +151,16 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w waits has=\"a b", "s.txt:2:16: a quote is not closed; write has=\"some words\"\n"},
       {"submit w\nexpect w impossible reason=Capacity",
        "s.txt:2:21: reason: 'Capacity' does not make a workload impossible "},
-      {"submit w\nexpect w evicted rule=budget",
-       "s.txt:2:18: rule: 'budget' is not reached by this version; it knows node, reclaim, fair-share, preempt, "
-       "over-run, window\n"},
+      {"submit w\nexpect w evicted rule=defragment",
+       "s.txt:2:18: rule: 'defragment' is not reached by this version; it knows node, reclaim, fair-share, preempt, "
+       "over-run, window, budget\n"},
       {"submit w\nexpect w evicted rule=x",
-       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window\n"},
+       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window, budget\n"},
+      {"at 08:00\nsubmit w begin=07:00", "s.txt:2:10: begin: '07:00' "},
+      {"submit w begin=soon", "s.txt:1:10: begin: 'soon' is not a moment; write 08:00"},
+      {"submit w after=w", "s.txt:1:10: there is no workload 'w'; submit it above\n"},
+      {"submit v\nsubmit w after_ok=v,u", "s.txt:2:10: there is no workload 'u'; did you mean 'v'?\n"},
+      {"expect lent default 8", "s.txt:1:1: something is missing; write expect lent research = h100:24\n"},
       {"submit w\nexpect w done on=n1", "s.txt:2:15: 'on=' is not known here\n"},
       {"expect none evicted",
        "s.txt:1:1: something is missing; write expect none evicted since start, or since last\n"},
@@ -218,7 +223,7 @@ TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
             "guarantee, limit, "
             "borrowing_limit, lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, "
             "user_limit, users, "
-            "half_life, budget, budget_end\n"
+            "half_life, budget, budget_end, cooldown, idle_after\n"
             "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 

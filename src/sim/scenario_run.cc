@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "cycle/explain.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "fairness/lending.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
 #include "model/quantity.h"
@@ -418,6 +420,7 @@ class ScenarioRun {
 
   Explanation explained(WorkloadId id) {
     const bool affordable = afford(1 + Wide{nodes()} * sets_of(state().shape(workload(id).shape)));
+    session_.pass_time(now_);
     return affordable ? explain(state(), id) : Explanation{};
   }
 
@@ -531,7 +534,9 @@ class ScenarioRun {
     if (workload(id).phase != Phase::kPending)
       return fail("expected " + name + " impossible, found it " + how_it_is(id));
     if (!afford(1 + Wide{std::ssize(state().node_types().counts)} * sets_of(state().shape(workload(id).shape)))) return;
-    const ReasonCode never = reason_never(state(), state().shape(workload(id).shape));
+    const ReasonCode never = state().followers().waits_in_vain(id)
+                                 ? ReasonCode::kDependency
+                                 : reason_never(state(), state().shape(workload(id).shape));
     if (never == ReasonCode::kNone) {
       fail("expected " + name + " impossible, found that it could run on idle nodes; it is " + how_it_is(id));
     } else if (expected.reason && *expected.reason != never) {
@@ -586,30 +591,40 @@ class ScenarioRun {
   }
 
   // Of one flavor, or of all and the nodes without GPUs together.
-  std::int64_t usage(QueueId queue, const UsageAmount& asked, bool borrowed) const {
-    const QuotaLedger& quotas = state().quotas();
-    const auto used = quotas.used(queue);
-    const auto floor = quotas.tree().floor(queue);
+  static std::int64_t sum_of(std::span<const std::int64_t> amounts, const UsageAmount& asked) {
     std::int64_t sum = 0;
-    for (std::size_t at = 0; at < used.size(); ++at) {
+    for (std::size_t at = 0; at < amounts.size(); ++at) {
       const Dim dim = Dim::at(at);
-      if (dim.resource() != asked.resource || (asked.flavor && dim.flavor() != *asked.flavor)) continue;
-      sum += borrowed ? std::max<std::int64_t>(0, used[at] - floor[at]) : used[at];
+      if (dim.resource() == asked.resource && (!asked.flavor || dim.flavor() == *asked.flavor)) sum += amounts[at];
     }
     return sum;
   }
+  AmountsByDim usage(QueueId queue, UsageKind kind) const {
+    const QuotaLedger& quotas = state().quotas();
+    if (kind == UsageKind::kBorrowed) return borrowed_by(quotas, queue);
+    if (kind == UsageKind::kLent) return lent_by(quotas, queue);
+    if (kind == UsageKind::kIdle) return state().idle_floor(queue, now_);
+    return {quotas.used(queue).begin(), quotas.used(queue).end()};
+  }
 
   void check(const ExpectUsage& expected) {
+    const Wide queues = expected.kind == UsageKind::kLent ? Wide{std::ssize(state().queues())} : 1;
+    if (!afford((1 + std::ssize(state().flavors())) * (queues * queues + std::ssize(expected.amounts)))) return;
+    constexpr std::string_view kKinds[] = {"usage of ", "borrowed by ", "lent by ", "idle floor of "};
+    const std::string what =
+        std::string(kKinds[static_cast<std::size_t>(expected.kind)]) + state().queues()[expected.queue.index()].name;
+    if (expected.kind == UsageKind::kIdle && !state().looks_at_idle_floor(expected.queue)) {
+      return fail("expected something of the " + what + ", found that nobody looks; write idle_after= on its line");
+    }
+    const AmountsByDim found = usage(expected.queue, expected.kind);
     for (const UsageAmount& asked : expected.amounts) {
-      if (!afford(1 + std::ssize(state().flavors()))) return;
       const auto text = [&](std::int64_t amount) {
         const bool memory = asked.resource == Resource::kMemory;
         std::string out = asked.flavor ? flavor_name(*asked.flavor) : "";
         if (asked.resource != Resource::kGpu) out += "." + std::string(name_of(asked.resource));
         return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount << 20) : format_milli(amount));
       };
-      compare((expected.borrowed ? "borrowed by " : "usage of ") + state().queues()[expected.queue.index()].name,
-              text(asked.amount), text(usage(expected.queue, asked, expected.borrowed)));
+      compare(what, text(asked.amount), text(sum_of(found, asked)));
     }
   }
 

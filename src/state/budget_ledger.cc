@@ -70,8 +70,9 @@ void BudgetLedger::reserve(const QuotaTree& tree, WorkloadId workload, QueueId q
   for (; !queue.is_none(); queue = tree.parent(queue)) {
     Account& account = accounts_[queue.index()];
     if (!account.bounded) continue;
-    Charge& charge = charges.emplace_back(Charge{queue, {}});
-    if (asked.end != kForever) charge.parts = parts_of(account, asked);
+    Charge& charge = charges.emplace_back(Charge{queue, {}, asked.end == kForever});
+    account.endless += charge.endless ? 1 : 0;
+    if (!charge.endless) charge.parts = parts_of(account, asked);
     for (const Part& part : charge.parts) account.pots[part.pot].reserved_gpu_us += part.gpu_us;
   }
   if (!charges.empty()) charges_.emplace(workload, std::move(charges));
@@ -81,7 +82,9 @@ void BudgetLedger::cancel(WorkloadId workload) {
   const auto found = charges_.find(workload);
   if (found == charges_.end()) return;
   for (const Charge& charge : found->second) {
-    for (const Part& part : charge.parts) accounts_[charge.queue.index()].pots[part.pot].reserved_gpu_us -= part.gpu_us;
+    Account& account = accounts_[charge.queue.index()];
+    account.endless -= charge.endless ? 1 : 0;
+    for (const Part& part : charge.parts) account.pots[part.pot].reserved_gpu_us -= part.gpu_us;
   }
   charges_.erase(found);
 }
@@ -114,8 +117,8 @@ BudgetState BudgetLedger::state_of(QueueId queue, Time now) const {
 
 bool BudgetLedger::reserves_nothing() const {
   return std::all_of(accounts_.begin(), accounts_.end(), [](const Account& account) {
-    return std::all_of(account.pots.begin(), account.pots.end(),
-                       [](const Pot& pot) { return pot.reserved_gpu_us == 0; });
+    return account.endless == 0 && std::all_of(account.pots.begin(), account.pots.end(),
+                                               [](const Pot& pot) { return pot.reserved_gpu_us == 0; });
   });
 }
 

@@ -60,14 +60,31 @@ class BudgetLedger {
   bool is_charged(WorkloadId workload) const { return charges_.contains(workload); }
 
   BudgetState state_of(QueueId queue, Time now) const;
+
+  // Whether what is reserved may be more than there is: the budget was made smaller, or somebody is charged without an end.
+  bool may_run_out(QueueId queue) const {
+    const Account& account = at(queue);
+    return account.bounded && (account.endless > 0 || account.pots.front().left_gpu_us() < 0);
+  }
+  // Once the budget is used, who of those charged uses what is not there, in the order of their numbers: not who still has of
+  // a grant. `used(workload)` is what one has used so far.
+  template <class Used>
+  std::vector<WorkloadId> unpaid(QueueId queue, Used used) const {
+    std::vector<WorkloadId> beyond_grants;
+    Wide used_of_budget = at(queue).pots.front().used_gpu_us;
+    for_each_charge(queue, [&](WorkloadId workload, const Charge& charge) {
+      const Wide of_budget = used(workload) - charge.from_grants();
+      if (of_budget < 0) return;
+      used_of_budget += of_budget;
+      beyond_grants.push_back(workload);
+    });
+    if (used_of_budget < at(queue).pots.front().given_gpu_us) beyond_grants.clear();
+    return beyond_grants;
+  }
   // Calls visit(workload) for whoever is charged to the queue, in the order of their numbers.
   template <class Visit>
   void for_each_charged(QueueId queue, Visit visit) const {
-    for (const auto& [workload, charges] : charges_) {
-      for (const Charge& charge : charges) {
-        if (charge.queue == queue) visit(workload);
-      }
-    }
+    for_each_charge(queue, [&](WorkloadId workload, const Charge&) { visit(workload); });
   }
 
   // What is reserved adds up, and is of nobody but those for whom `is_there` holds.
@@ -97,6 +114,7 @@ class BudgetLedger {
     bool bounded = false;
     std::vector<Pot> pots;           // the budget first, then the grants as they came
     std::vector<std::size_t> order;  // in which the pots are used
+    std::int64_t endless = 0;        // who is charged without an end
 
     friend bool operator==(const Account&, const Account&) = default;
   };
@@ -109,11 +127,26 @@ class BudgetLedger {
   struct Charge {
     QueueId queue;
     std::vector<Part> parts;  // in the order in which they are used
+    bool endless = false;
+
+    Wide from_grants() const {
+      Wide sum = 0;
+      for (const Part& part : parts) sum += part.pot == 0 ? Wide{0} : part.gpu_us;
+      return sum;
+    }
 
     friend bool operator==(const Charge&, const Charge&) = default;
   };
 
   const Account& at(QueueId queue) const { return accounts_[queue.index()]; }
+  template <class Visit>
+  void for_each_charge(QueueId queue, Visit visit) const {
+    for (const auto& [workload, charges] : charges_) {
+      for (const Charge& charge : charges) {
+        if (charge.queue == queue) visit(workload, charge);
+      }
+    }
+  }
   static std::vector<Part> parts_of(const Account& account, const GpuTimeAsked& asked);
   bool reserves_nothing() const;
 

@@ -88,6 +88,40 @@ TEST(BudgetLedger, WhatWasReservedIsFreeAgainButForWhatWasUsed) {
   EXPECT_FALSE(ledger.has_any());
 }
 
+TEST(BudgetLedger, WhoeverUsesWhatIsNotThereAnyMoreIsUnpaid) {
+  struct Case {
+    const char* what;
+    std::int64_t budget;
+    std::vector<std::int64_t> used;  // by the first, the second
+    bool may_run_out;
+    std::vector<WorkloadId> unpaid;
+  };
+  const WorkloadId first(1), second(2);
+  // The first may use 60, of which 20 are of a grant, the second 30.
+  const Case cases[] = {
+      {"all can be paid", 70, {59, 30}, false, {}},
+      {"less than is reserved, and not gone yet", 69, {60, 28}, true, {}},
+      {"gone", 69, {60, 29}, true, {first, second}},
+      {"the first still has of its grant", 10, {19, 10}, true, {second}},
+      {"and now not any more", 10, {20, 10}, true, {first, second}},
+      {"nothing at all", 0, {0, 0}, true, {second}},
+  };
+  for (const Case& c : cases) {
+    const std::vector<Queue> queues = queues_with(1000, {});
+    BudgetLedger ledger;
+    ledger.set_budgets(queues);
+    ledger.grant(kHouse, 20, Time{100});
+    ledger.reserve(tree_of(queues), first, kFree, asked(3, 0, 20));
+    ledger.reserve(tree_of(queues), second, kHouse, asked(3, 0, 10));
+    EXPECT_FALSE(ledger.may_run_out(kHouse)) << c.what;
+    ledger.set_budgets(queues_with(c.budget, {}));
+    EXPECT_EQ(ledger.may_run_out(kHouse), c.may_run_out) << c.what;
+    EXPECT_FALSE(ledger.may_run_out(kChild)) << c.what;
+    const auto used = [&](WorkloadId id) { return Wide{c.used[id.index() - 1]}; };
+    EXPECT_EQ(ledger.unpaid(kHouse, used), c.unpaid) << c.what;
+  }
+}
+
 TEST(BudgetLedger, WhoHasNoEndPaysWhenHeHasStopped) {
   const std::vector<Queue> queues = queues_with(100, {});
   BudgetLedger ledger;
@@ -95,7 +129,9 @@ TEST(BudgetLedger, WhoHasNoEndPaysWhenHeHasStopped) {
   EXPECT_TRUE(ledger.refusal(tree_of(queues), kFree, {.gpu_milli = 1, .from = Time{0}, .end = kForever}).has_value());
   ledger.reserve(tree_of(queues), WorkloadId(1), kFree, {.gpu_milli = 1, .from = Time{0}, .end = kForever});
   expect_state(ledger, kHouse, 0, 0, 0, 100);
+  EXPECT_TRUE(ledger.may_run_out(kHouse));
   ledger.settle(WorkloadId(1), 30);
+  EXPECT_FALSE(ledger.may_run_out(kHouse));
   expect_state(ledger, kHouse, 0, 30, 0, 70);
 }
 

@@ -205,6 +205,7 @@ class Inspection {
       if (workload.phase != Phase::kPending) return;
       expect(!workload.shut_out || !state_.closed_at(workload.queue).is_none(),
              numbered("workload", id.index()) + " is shut out of a queue that is not closed");
+      check_who_waits_for_something(id, workload);
       if (state_.is_kept_aside(id)) return;
       const UserId user = state_.shape(workload.shape).user;
       expect(user.is_none() || user == workload.user, numbered("workload", id.index()) + " waits as another's");
@@ -223,6 +224,18 @@ class Inspection {
              numbered("line", i) + " has not exactly those who wait in it");
       check_heads(line, numbered("line", i));
     }
+  }
+
+  // Whoever waits for time is looked at again in time; whoever waits for others follows somebody who has not ended, or in vain.
+  void check_who_waits_for_something(WorkloadId id, const Workload& workload) {
+    const std::string name = numbered("workload", id.index());
+    const bool cools = state_.shape(workload.shape).cools && !state_.is_kept_aside(id);
+    expect(!workload.too_early || state_.next_wake() <= workload.not_before, name + " will not be looked at in time");
+    expect(!cools || state_.next_wake() <= state_.borrows_again_at(id), name + " will not borrow again in time");
+    const Followers& followers = state_.followers();
+    expect(workload.follows == followers.waits(id),
+           name + " waits for others, or does not, and the list says otherwise");
+    expect(!workload.follows || followers.waits_for(id) > 0 || followers.waits_in_vain(id), name + " waits for nobody");
   }
 
   // What every queue holds is what its workloads' pods hold, and of it is covered what its units say.
@@ -303,8 +316,9 @@ class Inspection {
     for (std::size_t at = 0; at < line.shapes().size(); ++at) {
       const ShapeInLine& shape = line.shapes()[at];
       expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name + " has a shape in disorder");
-      const bool in_nobodys_way = shape.impossible() || (shape.blocked() && line.order() != Order::kFifo);
-      if (shape.waiting.empty() || in_nobodys_way) {
+      const bool looked_past =
+          shape.impossible() || shape.gate == ReasonCode::kCooldown || line.order() != Order::kFifo;
+      if (shape.waiting.empty() || (shape.blocked() && looked_past)) {
         expect(!shape.listed, name + " lists a shape that has no head");
         continue;
       }

@@ -38,8 +38,9 @@ struct ShapeInLine {
   std::optional<PendingKey> listed;     // its head as it stands in the line's `heads`
 
   bool blocked() const { return missing > 0; }
-  // It stands in nobody's way.
   bool impossible() const { return missing == kMissingForever; }
+  // It stands in nobody's way: it can never run, or it alone may not borrow yet.
+  bool in_nobodys_way() const { return impossible() || gate == ReasonCode::kCooldown; }
 };
 
 // The first of one shape's workloads.
@@ -51,7 +52,7 @@ struct Head {
 };
 
 // All who wait at one queue that has an order, or below it. INVARIANT: `heads` has the first of every waiting shape that
-// is not blocked; in a strict line also of those that are, unless they are impossible.
+// is not blocked; in a strict line also of those that are, unless they stand in nobody's way.
 class Line {
  public:
   explicit Line(Order order) : order_(order) {}
@@ -73,7 +74,7 @@ class Line {
 
  private:
   bool is_listed(const ShapeInLine& entry) const {
-    if (entry.waiting.empty() || entry.impossible()) return false;
+    if (entry.waiting.empty() || entry.in_nobodys_way()) return false;
     return order_ == Order::kFifo || !entry.blocked();
   }
   void relist(std::size_t shape_index);

@@ -134,7 +134,8 @@ Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };
   const bool half_life = quota.half_life.ms == 0 || within(quota.half_life.ms, kHalfLifeMin.ms, kHalfLifeMax.ms);
-  const bool times = is_time(quota.reclaim_within) && is_time(quota.patience) && is_time(quota.min_runtime);
+  const bool times = is_time(quota.reclaim_within) && is_time(quota.patience) && is_time(quota.min_runtime) &&
+                     is_time(quota.cooldown) && is_time(quota.idle_after);
   return first_of(
       [&] { return unless(within(quota.weight_milli, 1, kWeightMilliMax), "a queue's weight is 0.001 to 1,000"); },
       [&] { return unless(times, "a queue's time is out of bounds"); },
@@ -268,6 +269,20 @@ Refusal refusal_of_found(const State& state, const WorkloadFound& fact) {
   return unless(at == fact.pods.size(), "a found workload has a place for each of its pods");
 }
 
+constexpr std::size_t kDependenciesMax = 1'000;
+
+// How somebody ended who is not recorded any more is not known.
+Refusal refusal_of_dependencies(const WorkloadTable& workloads, const std::vector<Dependency>& after) {
+  if (after.size() > kDependenciesMax) return "a workload starts after 1,000 others at most";
+  for (const Dependency& each : after) {
+    if (each.on.is_none() || each.on >= workloads.next_id()) return "a workload starts after others that are there";
+    if (each.only_if_done && workloads.find(each.on) == nullptr) {
+      return "what it is to start after ended so long ago that nobody knows how";
+    }
+  }
+  return std::nullopt;
+}
+
 Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
 Refusal refusal_of_grant(const State& state, const GrantAdded& grant) {
@@ -329,6 +344,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
                         return fact.declared_run == kRunNotDeclared ? Refusal()
                                                                     : refusal_of_time(Time{fact.declared_run.ms});
                       },
+                      [&] { return refusal_of_time(fact.not_before); },
+                      [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
                       [&] { return refusal_of_shape(fact.shape, state.flavors().size()); });
     }
     Refusal operator()(const WorkloadEnded& fact) const {
@@ -371,6 +388,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
     Refusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
       if (auto refusal = refusal_of_time(fact.started)) return refusal;
+      const bool waits = fact.workload.not_before > Time{} || !fact.workload.after.empty();
+      if (waits) return "a found workload waits for nothing";
       return refusal_of_found(state, fact);
     }
     Refusal operator()(const PodEnded& fact) const {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "state/random_world.h"
 #include "state/state.h"
@@ -393,6 +395,41 @@ TEST(Refusal, OfPodsFoundRunning) {
                 {"it leaves", LeavingFound{only, Time{5}}, ""},
                 {"it leaves before all time", LeavingFound{only, Time{-1}}, "a time is out of bounds"},
                 {"nobody leaves", LeavingFound{WorkloadId(99), Time{5}}, "there is no such workload in that phase"}});
+}
+
+TEST(Refusal, OfWhatStartsLaterOrAfterOthers) {
+  State state = known();
+  const auto job = [](Time not_before, std::vector<Dependency> after) {
+    WorkloadSubmitted made = submission(QueueId(0), single_pod({}));
+    made.not_before = not_before;
+    made.after = std::move(after);
+    return made;
+  };
+  const std::vector<Dependency> many(1'001, {WorkloadId(0), false});
+  const WorkloadFound found{job(Time{5}, {}), {{NodeId(0), GpuSet()}}, Time{}};
+  const WorkloadFound follower{job({}, {{WorkloadId(0), false}}), {{NodeId(0), GpuSet()}}, Time{}};
+  expect(state,
+         {
+             {"later", job(Time{5}, {}), ""},
+             {"before all", job(Time{-1}, {}), "a time is out of bounds"},
+             {"after one that waits", job({}, {{WorkloadId(0), true}}), ""},
+             {"after one that is over", job({}, {{WorkloadId(1), true}}), ""},
+             {"after itself", job({}, {{WorkloadId(2), false}}), "a workload starts after others that are there"},
+             {"after nobody", job({}, {{WorkloadId(), false}}), "a workload starts after others that are there"},
+             {"after too many", job({}, many), "a workload starts after 1,000 others at most"},
+             {"found running too early", found, "a found workload waits for nothing"},
+             {"found running before others", follower, "a found workload waits for nothing"},
+         });
+  // A page of workloads that have all ended is let go.
+  for (int i = 2; i < 1024; ++i) state.apply(job({}, {}));
+  for (std::size_t i = 0; i < 1024; ++i) {
+    if (i != 1) state.apply(WorkloadCancelled{WorkloadId(i)});
+  }
+  expect(state, {
+                    {"after one that is forgotten", job({}, {{WorkloadId(0), false}}), ""},
+                    {"if that is done", job({}, {{WorkloadId(0), true}}),
+                     "what it is to start after ended so long ago that nobody knows how"},
+                });
 }
 
 }  // namespace

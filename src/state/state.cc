@@ -36,7 +36,7 @@ std::uint64_t digest_of(const std::string& name) { return Hasher().add(name).dig
 
 std::uint64_t digest_of(const Shape& shape) {
   Hasher hasher;
-  hasher.add(shape.user.value());
+  hasher.add(shape.user.value()).add(std::uint64_t{shape.cools});
   for (const auto& way : shape.ways) {
     hasher.add(std::uint64_t{way.size()});
     for (const NumberedPodSet& set : way) hasher.add(set.request.value()).add(set.count);
@@ -75,6 +75,7 @@ void State::adopt(const Plan& plan) {
   for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant.is_none(); ++evicted) {
     evict(plan.evictions[evicted], plan.now);
   }
+  for (const WorkloadId id : plan.unpaid) count_for_nothing(id);
   for (const Start& decision : plan.starts) {
     for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == decision.workload; ++evicted) {
       evict(plan.evictions[evicted], plan.now);
@@ -165,10 +166,17 @@ void State::rebuild_quotas(AmountsByDim capacity) {
   std::vector<LaterTree> later;
   for (const Turn& turn : later_) later.push_back({turn.at, tree_while(turn.open)});
   past_.advance_all(quotas_, clock_);
+  idle_.advance_all(quotas_, clock_);
   quotas_.budgets().set_budgets(queues_);
   auto tree = tree_while(open_);
   quotas_.replace_tree(std::move(tree), std::move(capacity), std::move(later));
   past_.lay_out(queues_, quotas_.tree().dims(), clock_);
+  idle_.lay_out(queues_, quotas_, clock_);
+}
+
+void State::note_what_was_held(QueueId queue) {
+  past_.advance(quotas_, queue, clock_);
+  idle_.advance(quotas_, queue, clock_);
 }
 
 // What is open now, and what will be.
@@ -242,32 +250,45 @@ void State::on(const WorkloadSubmitted& event) {
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
   workload.shut_out = !closed_at(event.queue).is_none();
+  workload.not_before = event.not_before;
+  workload.too_early = event.not_before > std::max(clock_, event.at);
   const WorkloadId id = workloads_.add(workload);
+  follow(id, event.after);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
       .add(workload.queue.value())
       .add(workload.user.value())
       .add(event.at.ms)
       .add(event.declared_run.ms)
-      .add(event.rank);
+      .add(event.rank)
+      .add(event.not_before.ms);
+  for (const Dependency& each : event.after) history_.add(each.on.value()).add(std::uint64_t{each.only_if_done});
 }
 
 void State::on(const WorkloadEnded& event) {
   history_.add(event.workload.value());
-  if (has_room(workloads_[event.workload].phase)) give_room_back(event.workload);
-  forget_pods(event.workload);
-  workloads_[event.workload].phase = Phase::kEnded;
-  workloads_.note_ended(event.workload);
+  end(event.workload, Phase::kEnded, true);
 }
 
 void State::on(const WorkloadCancelled& event) {
   history_.add(event.workload.value());
-  const Phase phase = workloads_[event.workload].phase;
-  if (phase == Phase::kPending) dequeue(event.workload);
-  if (has_room(phase)) give_room_back(event.workload);
-  forget_pods(event.workload);
-  workloads_[event.workload].phase = Phase::kCancelled;
-  workloads_.note_ended(event.workload);
+  end(event.workload, Phase::kCancelled, false);
+}
+
+// It is over, wherever it was, and with it the waiting of those who waited for that.
+void State::end(WorkloadId id, Phase phase, bool done) {
+  const Phase before = workloads_[id].phase;
+  if (before == Phase::kPending) dequeue(id);
+  if (has_room(before)) give_room_back(id);
+  forget_pods(id);
+  workloads_[id].phase = phase;
+  workloads_.note_ended(id);
+  followers_.forget(id);
+  for (const WorkloadId follower : followers_.ended(id, done)) {
+    dequeue(follower);
+    workloads_[follower].follows = false;
+    enqueue(follower);
+  }
 }
 
 void State::on(const WorkloadFound& event) {
@@ -291,7 +312,7 @@ void State::on(const PodEnded& event) {
   workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
   if (workload.phase != Phase::kRunning) return;
   give_room_back(pod);
-  past_.advance(quotas_, workload.queue, clock_);
+  note_what_was_held(workload.queue);
   quotas_.set_held(workload.unit, held_by(event.workload));
 }
 
@@ -306,8 +327,9 @@ void State::on(const WorkloadStopped& event) {
 }
 
 void State::on(const WorkloadOverran& event) {
-  on(WorkloadEnded{event.workload});
+  history_.add(event.workload.value());
   workloads_[event.workload].evicted_by = EvictionRule::kOverRun;
+  end(event.workload, Phase::kEnded, false);
 }
 
 void State::on(const WindowChanged& event) {
@@ -387,7 +409,7 @@ void State::start(const Start& start, Time now) {
   }
   BERTH_ASSERT(at == start.pods.size());
   const Terms& terms = shapes_[workload.shape.index()].terms;
-  past_.advance(quotas_, workload.queue, clock_);
+  note_what_was_held(workload.queue);
   workload.best_effort = terms.best_effort || start.best_effort;
   workload.unit = quotas_.add({.workload = start.workload,
                                .queue = workload.queue,
@@ -427,6 +449,7 @@ void State::evict(const Eviction& eviction, Time now) {
   workload.evicted_by = eviction.rule;
   workload.evicted_for = eviction.claimant;
   if (eviction.rule == EvictionRule::kFairShare) workload.lost_to_a_share_in = stretch_;
+  if (eviction.rule == EvictionRule::kReclaim || eviction.rule == EvictionRule::kFairShare) workload.gave_back = now;
   history_.add(eviction.workload.value()).add(eviction.claimant.value()).add(eviction.stop_by.ms);
   history_.add(static_cast<std::uint64_t>(eviction.rule)).add(eviction.lost_gpu_s);
   if (eviction.stop_by > now) return stop(eviction.workload, eviction.stop_by);
@@ -447,7 +470,7 @@ void State::give_room_back(WorkloadId id) {
   BERTH_ASSERT(has_room(workload.phase));
   --running_;
   if (workload.phase == Phase::kStarting) std::erase(starting_, id);
-  past_.advance(quotas_, workload.queue, clock_);
+  note_what_was_held(workload.queue);
   quotas_.remove(workload.unit);
   quotas_.keep();
   workload.unit = UnitId();
@@ -461,6 +484,21 @@ void State::give_room_back(const Pod& pod) {
                    .gpus = pod.gpus,
                    .direction = Move::Direction::kGive});
   });
+}
+
+// It goes on as best effort, and what it used so far is paid.
+void State::count_for_nothing(WorkloadId id) {
+  history_.add(id.value());
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kRunning && !workload.best_effort);
+  quotas_.budgets().settle(id, gpu_us_used_by(id));
+  note_what_was_held(workload.queue);
+  QuotaUnit unit = quotas_.unit(workload.unit);
+  quotas_.remove(workload.unit);
+  workload.best_effort = true;
+  unit.may_be_covered = false;
+  workload.unit = quotas_.add(unit, {});
+  quotas_.keep();
 }
 
 Wide State::gpu_us_used_by(WorkloadId id) const {

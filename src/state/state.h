@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/intern.h"
 #include "base/rng.h"
 #include "model/event.h"
 #include "model/plan.h"
+#include "state/followers.h"
+#include "state/idle_floors.h"
 #include "state/ledger.h"
 #include "state/past_use.h"
 #include "state/pending.h"
@@ -51,11 +55,14 @@ struct NodeTypes {
 struct Shape {
   std::vector<std::vector<NumberedPodSet>> ways;
   Terms terms = {};
-  UserId user;        // where users make a difference: else identical work of two is the same
-  FlavorSet flavors;  // any that one of its ways could use; all() if one of its pods asks no GPU
+  UserId user;         // where users make a difference: else identical work of two is the same
+  bool cools = false;  // it had to give back what it had borrowed: until it may borrow again it insists on a floor
+  FlavorSet flavors;   // any that one of its ways could use; all() if one of its pods asks no GPU
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
 
+  // Whoever submitted it would rather wait than borrow, at any time.
+  bool insists() const { return terms.guaranteed_only && !cools; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
@@ -96,8 +103,13 @@ class State {
   Ledger& ledger_for_trial() { return ledger_; }
   QuotaLedger& quotas_for_trial() { return quotas_; }
 
-  // Time makes a difference: to what is promised, to budgets, or to the past of queues. Cycles have to be told how late it is.
-  bool keeps_time() const { return !windows_->empty() || quotas_.budgets().has_any() || past_.counts(); }
+  // Time makes a difference: to what is promised, to budgets, to the past of queues and to idle floors, or to somebody who
+  // waits for it. Cycles have to be told how late it is.
+  bool keeps_time() const {
+    return !windows_->empty() || quotas_.budgets().has_any() || past_.counts() || idle_.counts() || !wakes_.empty();
+  }
+  // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
+  Time next_wake() const { return wakes_.empty() ? kForever : wakes_.begin()->first; }
   const std::vector<Window>& windows() const { return *windows_; }
   OpenWindows open_windows() const { return open_; }
   // When the next window opens or closes, as far as is known.
@@ -125,15 +137,21 @@ class State {
   // The lowest queue from this one upwards that is held; that is closed; none.
   QueueId held_at(QueueId queue) const;
   QueueId closed_at(QueueId queue) const;
-  // It waits and stands in no line: its queue is held, or was closed when it came. So it costs no cycle anything, takes
-  // nothing and holds up nobody.
+  // It waits and stands in no line: its queue is held, or was closed when it came; or it is to start later, or after others.
+  // So it costs no cycle anything, takes nothing and holds up nobody.
   bool is_kept_aside(WorkloadId workload) const;
+  const Followers& followers() const { return followers_; }
+  // After its room was taken by rule 13 or 14, its queue's cooldown later; long ago if it was not.
+  Time borrows_again_at(WorkloadId workload) const;
 
   // The latest that a plan or TimePassed spoke of; and whether there is a queue whose past counts, so that it matters.
   Time clock() const { return clock_; }
   bool remembers() const { return past_.counts(); }
   // What the queue held above its floor, on average (state/past_use.h); empty where its past does not count.
   AmountsByDim past_use(QueueId queue, Time now) const { return past_.average(quotas_, queue, now); }
+  // Whether its idle floor is looked at; and what of its floor it has not used for so long, by dimension.
+  bool looks_at_idle_floor(QueueId queue) const { return idle_.counts(queue); }
+  AmountsByDim idle_floor(QueueId queue, Time now) const { return idle_.idle(quotas_, queue, now); }
   // What a workload that has pods has used in this attempt, in GPU-microseconds.
   Wide gpu_us_used_by(WorkloadId workload) const;
   // Of a queue that has one: with what those have used who are there.
@@ -178,6 +196,8 @@ class State {
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
   AmountsByDim capacity() const;
+  // What the queue and those above it hold is about to change.
+  void note_what_was_held(QueueId queue);
   void turn_calendar();
   void rebuild_quotas(AmountsByDim capacity);
   AmountList held_by(WorkloadId workload) const;
@@ -188,13 +208,17 @@ class State {
   void stop(WorkloadId workload, Time stop_by);
   void give_room_back(WorkloadId workload);
   void give_room_back(const Pod& pod);
+  void count_for_nothing(WorkloadId workload);
+  void end(WorkloadId workload, Phase phase, bool done);
   void forget_pods(WorkloadId workload);
   void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
   bool is_below(QueueId queue, QueueId above) const;
   bool users_matter(QueueId queue) const;
-  void know_by_its_user(WorkloadId workload);
+  void know_as_it_waits(WorkloadId workload);
+  void follow(WorkloadId workload, const std::vector<Dependency>& after);
+  void wake();
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
   void add_to_history(const Queue& queue);
   PodId new_pod(const Pod& pod);
@@ -222,6 +246,7 @@ class State {
   Ledger ledger_;
   QuotaLedger quotas_;
   PastUse past_;
+  IdleFloors idle_;
   Time clock_;
   InternTable<PodRequest, digest_of> requests_;
   InternTable<Shape, digest_of> shapes_;
@@ -234,6 +259,9 @@ class State {
   std::uint64_t stretch_ = 1;
   std::vector<WorkloadId> starting_;
   std::vector<WorkloadId> stopping_;
+  // When to look again at who waits for time to pass. Some have no need of it any more by then.
+  std::set<std::pair<Time, WorkloadId>> wakes_;
+  Followers followers_;
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
 };

@@ -1,5 +1,6 @@
 // Queues, and who waits where in them.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -39,7 +40,13 @@ QueueId State::closed_at(QueueId queue) const {
 
 bool State::is_kept_aside(WorkloadId id) const {
   const Workload& workload = workloads_[id];
-  return workload.phase == Phase::kPending && (workload.shut_out || !held_at(workload.queue).is_none());
+  const bool aside = workload.shut_out || workload.too_early || workload.follows;
+  return workload.phase == Phase::kPending && (aside || !held_at(workload.queue).is_none());
+}
+
+Time State::borrows_again_at(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  return workload.gave_back ? *workload.gave_back + queues_[workload.queue.index()].quota.cooldown : Time{INT64_MIN};
 }
 
 bool State::is_below(QueueId queue, QueueId above) const {
@@ -61,20 +68,57 @@ bool State::users_matter(QueueId queue) const {
   return !queue.is_none();
 }
 
-// Where users make a difference, identical work of two of them does not share an answer.
-void State::know_by_its_user(WorkloadId id) {
+// Where users make a difference, identical work of two of them does not share an answer; nor does work that may borrow with
+// work that may not yet.
+void State::know_as_it_waits(WorkloadId id) {
   Workload& workload = workloads_[id];
+  const Shape& before = shapes_[workload.shape.index()];
   const UserId user = users_matter(workload.queue) ? workload.user : UserId();
-  if (shapes_[workload.shape.index()].user == user) return;
-  Shape shape = shapes_[workload.shape.index()];
+  const bool cools = !before.insists() && borrows_again_at(id) > clock_;
+  if (cools) wakes_.emplace(borrows_again_at(id), id);
+  if (before.user == user && before.cools == cools) return;
+  Shape shape = before;
   shape.user = user;
+  shape.terms.guaranteed_only = before.insists() || cools;
+  shape.cools = cools;
   workload.shape = ShapeId(shapes_.intern(shape));
+}
+
+void State::follow(WorkloadId id, const std::vector<Dependency>& after) {
+  std::vector<Dependency> open;
+  bool in_vain = false;
+  for (const Dependency& each : after) {
+    const Workload* const other = workloads_.find(each.on);
+    if (other != nullptr && other->phase != Phase::kEnded && other->phase != Phase::kCancelled) {
+      open.push_back(each);
+    } else if (each.only_if_done &&
+               (other->phase == Phase::kCancelled || other->evicted_by == EvictionRule::kOverRun)) {
+      in_vain = true;
+    }
+  }
+  if (open.empty() && !in_vain) return;
+  workloads_[id].follows = true;
+  followers_.add(id, open, in_vain);
+}
+
+// Those for whom it is late enough.
+void State::wake() {
+  while (!wakes_.empty() && wakes_.begin()->first <= clock_) {
+    const WorkloadId id = wakes_.begin()->second;
+    wakes_.erase(wakes_.begin());
+    const Workload* const workload = workloads_.find(id);
+    if (workload == nullptr || workload->phase != Phase::kPending) continue;
+    dequeue(id);
+    if (workload->not_before <= clock_) workloads_[id].too_early = false;
+    enqueue(id);
+  }
 }
 
 void State::enqueue(WorkloadId id) {
   ++pending_;
+  if (workloads_[id].too_early) wakes_.emplace(workloads_[id].not_before, id);
   if (is_kept_aside(id)) return;
-  know_by_its_user(id);
+  know_as_it_waits(id);
   lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
 }
 
@@ -106,7 +150,8 @@ void State::on(const QueueChanged& event) {
   const Queue& before = queues_[event.queue.index()];
   const bool stands_otherwise = before.order != event.now.order || before.held != event.now.held ||
                                 before.closed != event.now.closed ||
-                                before.quota.looks_at_users() != event.now.quota.looks_at_users();
+                                before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
+                                before.quota.cooldown != event.now.quota.cooldown;
   std::vector<WorkloadId> waiting;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);
@@ -138,6 +183,7 @@ void State::on(const TimePassed& event) {
   history_.add(event.now.ms);
   clock_ = std::max(clock_, event.now);
   quotas_.tell_time(clock_);
+  wake();
 }
 
 // To a closed queue it comes as a new one would.

@@ -1,0 +1,38 @@
+#include "cycle/spent_budgets.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cycle/taking_out.h"
+#include "fairness/rights.h"
+
+namespace berth {
+
+Unpaid stop_unpaid(const State& state, Trial& trial, const std::vector<Eviction>& leaving, Time now) {
+  Unpaid unpaid;
+  const BudgetLedger& budgets = state.quotas().budgets();
+  if (!budgets.has_any()) return unpaid;
+  std::set<WorkloadId> decided;
+  for (const Eviction& eviction : leaving) decided.insert(eviction.workload);
+  // Children stand behind their parents.
+  for (std::size_t i = state.queues().size(); i-- > 0;) {
+    const QueueId queue(i);
+    if (!budgets.may_run_out(queue)) continue;
+    for (const WorkloadId id : budgets.unpaid(queue, [&](WorkloadId each) { return state.gpu_us_used_by(each); })) {
+      const Workload& workload = state.workload(id);
+      if (workload.phase != Phase::kRunning || !decided.insert(id).second) continue;
+      const Shape& shape = state.shape(workload.shape);
+      if (state.queues()[i].quota.budget_end == BudgetEnd::kBestEffort && !shape.insists()) {
+        unpaid.best_effort.push_back(id);
+        continue;
+      }
+      // It has its whole grace, but its run limit ends it.
+      const Time stop_by = std::min(now + shape.terms.grace, enforced_end(shape.terms, workload.started));
+      unpaid.stopped.push_back({id, WorkloadId(), EvictionRule::kBudget, stop_by, lost_gpu_s(state, id, now)});
+      take_out(state, trial, id);
+    }
+  }
+  return unpaid;
+}
+
+}  // namespace berth

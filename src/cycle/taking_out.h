@@ -1,0 +1,20 @@
+// Somebody's room without him, in a trial.
+#pragma once
+
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// PRE: it runs, and the trial is on the state's own ledgers.
+inline void take_out(const State& state, Trial& trial, WorkloadId workload) {
+  for_each_pod(state, workload, [&](const Pod& pod) {
+    trial.apply({.request = state.request(pod.request),
+                 .node = pod.node,
+                 .gpus = pod.gpus,
+                 .direction = Move::Direction::kGive});
+  });
+  trial.remove(state.workload(workload).unit);
+}
+
+}  // namespace berth
