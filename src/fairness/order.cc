@@ -34,15 +34,20 @@ void push(std::vector<Entry>& heap, Entry entry, Later later) {
 }  // namespace
 
 CandidateOrder::CandidateOrder(const State& state, Time now)
-    : state_(state),
-      now_(now),
-      known_(FlavorSet::first(state.flavors().size())),
-      rights_(state),
-      places_(state.queues().size() + 1) {
-  for (std::size_t queue = 0; queue < state.lines().size(); ++queue) {
-    const std::optional<Line>& line = state.lines()[queue];
-    if (line && line->size() > 0) add_turn(QueueId(queue), *line);
+    : state_(state), now_(now), known_(FlavorSet::first(state.flavors().size())), rights_(state), places_(1) {
+  state.lines_in_use().for_each([&](QueueId queue) { add_turn(queue, *state.lines()[queue.index()]); });
+}
+
+// A new one moves the others: only add_turn() asks for queues that have none yet.
+CandidateOrder::Place& CandidateOrder::place(QueueId queue) {
+  if (queue.is_none()) return places_.front();
+  if (place_of_.empty()) place_of_.resize(state_.queues().size());
+  std::uint32_t& at = place_of_[queue.index()];
+  if (at == 0) {
+    at = static_cast<std::uint32_t>(places_.size());
+    places_.emplace_back();
   }
+  return places_[at];
 }
 
 // Who was blocked, and not for want of room alone, or may take others' room.
@@ -147,11 +152,12 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     Party& party = turn.parties.front();
     const Entry& first = party.heap.front();
     const FlavorSet flavors = flavors_of(first);
-    if (first.blocked) {
+    const bool behind = turn.held.meets(flavors) || party.held.meets(flavors);
+    if (!first.blocked && !behind) return;
+    // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
+    if (first.shape->blocked()) {
       FlavorSet& held = first.shape->gate == ReasonCode::kUserLimit ? party.held : turn.held;
       held = held.united_with(flavors);
-    } else if (!turn.held.meets(flavors) && !party.held.meets(flavors)) {
-      return;
     }
     drop_first(turn, false);
   }

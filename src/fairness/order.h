@@ -5,6 +5,7 @@
 // that their child has after it has started; equal: who was submitted first. The cluster's candidate is next.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -103,15 +104,16 @@ class CandidateOrder {
   std::optional<Candidate> named_by(QueueId queue);
   std::optional<Candidate> named_by_line(std::size_t turn);
   void name(QueueId parent, QueueId child, Candidate candidate);
-  Place& place(QueueId queue) { return places_[queue.is_none() ? places_.size() - 1 : queue.index()]; }
+  Place& place(QueueId queue);
 
   const State& state_;
   Time now_;
   FlavorSet known_;
   RightsAtAGlance rights_;
   std::vector<Turn> turns_;
-  std::vector<Place> places_;  // by queue; the last is the cluster
-  std::vector<QueueId> path_;  // of who is next, from the top down
+  std::vector<Place> places_;            // the first is the cluster
+  std::vector<std::uint32_t> place_of_;  // by queue, into them; 0: it has none yet
+  std::vector<QueueId> path_;            // of who is next, from the top down
   Turn* current_ = nullptr;
   bool ranked_ = false;
 };

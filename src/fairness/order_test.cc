@@ -100,6 +100,24 @@ TEST(CandidateOrder, AStrictLineHoldsBackOnlyWhoCouldUseTheSameFlavors) {
   }
 }
 
+// Who was refused before, and now stands behind another, still lets nobody pass: tried again or not, it is the same.
+TEST(CandidateOrder, InAStrictLineWhoDidNotFitHoldsOthersFromBehindToo) {
+  for (const bool tried_again : {false, true}) {
+    State state = with_jobs({Order::kFifo}, {{gpus(4), 0}, {gpus(1, kSecond), 0}});
+    WorkloadSubmitted urgent = submission(QueueId(0), single_pod(gpus(8, kFirst)));
+    urgent.shape.terms.priority = 1;
+    state.apply(urgent);
+    const Blocked blocked{.line = QueueId(0),
+                          .shape = state.workload(WorkloadId(0)).shape,
+                          .missing = 1,
+                          .gate = tried_again ? ReasonCode::kQuotaLimit : ReasonCode::kNone,
+                          .by_quota = tried_again};
+    state.adopt({.now = Time{0}, .revision = state.revision(), .blocked = {blocked}});
+    const std::size_t urgent_shape = state.workload(WorkloadId(2)).shape.index();
+    EXPECT_EQ(tried(state, {{urgent_shape, Outcome::kRefused}}), Tried{2}) << tried_again;
+  }
+}
+
 TEST(CandidateOrder, LinesStandSideBySide) {
   const std::vector<Job> jobs = {{gpus(8), 9, 0}, {gpus(1), 9, 1}, {gpus(1), 9, 0}, {gpus(1), 2, 2}, {gpus(1), 9, 1}};
   const std::initializer_list<Order> orders = {Order::kFifo, Order::kFifoSkip, Order::kSjf};

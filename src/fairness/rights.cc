@@ -158,10 +158,7 @@ bool still_takeable(const State& state, const Claimant& claimant, const Victim& 
 
 RightsAtAGlance::RightsAtAGlance(const State& state) : state_(state) {
   const QuotaLedger& quotas = state.quotas();
-  anybody_takes_ = quotas.tree().has_floors() || std::ranges::any_of(state.queues(), [](const Queue& queue) {
-                     return queue.quota.fair_reclaim != FairReclaim::kNever || queue.quota.preempt != Preempt::kNever;
-                   });
-  if (!anybody_takes_) return;
+  if (!quotas.tree().anybody_takes()) return;
   has_surplus_.assign(state.queues().size(), false);
   children_.resize(state.queues().size() + 1);
   if (quotas.tree().queues() < 2) return;  // nobody to take from
@@ -191,8 +188,8 @@ void RightsAtAGlance::note(Children& children, QueueId child, const Fraction& sh
 }
 
 bool RightsAtAGlance::any_in(QueueId queue) const {
-  if (!anybody_takes_) return false;
   const QuotaLedger& quotas = state_.quotas();
+  if (!quotas.tree().anybody_takes()) return false;
   const bool own = !quotas.units_in(queue).empty();
   if (own && state_.queues()[queue.index()].quota.preempt != Preempt::kNever) return true;
   if (!quotas.tree().is_leaf(queue) && others_have_surplus(children_of(queue), own)) return true;
@@ -203,8 +200,8 @@ bool RightsAtAGlance::any_in(QueueId queue) const {
 }
 
 bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked, bool by_shares) const {
-  if (terms.best_effort || !anybody_takes_) return false;
   const QuotaLedger& quotas = state_.quotas();
+  if (terms.best_effort || !quotas.tree().anybody_takes()) return false;
   const Quota& quota = state_.queues()[queue.index()].quota;
   if (terms.preempts && quota.preempt != Preempt::kNever && quotas.lowest_priority(queue) < terms.priority) return true;
   const bool fair = by_shares && quota.fair_reclaim != FairReclaim::kNever;

@@ -92,7 +92,6 @@ class RightsAtAGlance {
   }
 
   const State& state_;
-  bool anybody_takes_ = false;      // else nothing more is looked at
   std::vector<bool> has_surplus_;   // by queue
   std::vector<Children> children_;  // by queue; the last of the cluster
 };

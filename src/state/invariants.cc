@@ -211,7 +211,11 @@ class Inspection {
       expect(user.is_none() || user == workload.user, numbered("workload", id.index()) + " waits as another's");
       expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
     });
+    std::vector<bool> in_use(expected.size());
+    state_.lines_in_use().for_each([&](QueueId queue) { in_use[queue.index()] = true; });
     for (std::size_t i = 0; i < expected.size(); ++i) {
+      expect(in_use[i] != expected[i].empty(),
+             numbered("line", i) + " is in use without anybody, or is not with somebody");
       if (!state_.lines()[i]) continue;
       const Line& line = *state_.lines()[i];
       std::vector<Waiting> waiting;

@@ -27,6 +27,9 @@ QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capac
   floor_.assign(guarantee_.size(), 0);
   if (has_floors_) scale(QueueId(), capacity);
   bound(queues);
+  anybody_takes_ = has_floors_ || std::ranges::any_of(queues, [](const Queue& queue) {
+                     return queue.quota.fair_reclaim != FairReclaim::kNever || queue.quota.preempt != Preempt::kNever;
+                   });
 }
 
 void QuotaTree::link(const std::vector<Queue>& queues) {

@@ -62,6 +62,8 @@ class QuotaTree {
   bool counts_users() const { return counts_users_; }
   // Whether it has a limit, a borrowing limit or a limit of one user.
   bool is_bounded(QueueId queue) const { return at(queue).bounded; }
+  // Whether there may be anybody with a right to what others hold: by a floor, or by a policy of his queue.
+  bool anybody_takes() const { return anybody_takes_; }
   // Whether any queue keeps a part of its idle floor to itself.
   bool keeps_floors() const { return keeps_floors_; }
 
@@ -101,6 +103,7 @@ class QuotaTree {
   bool has_floors_ = false;
   bool keeps_floors_ = false;
   bool counts_users_ = false;
+  bool anybody_takes_ = false;
 };
 
 }  // namespace berth

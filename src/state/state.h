@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "base/rng.h"
+#include "base/sorted_blocks.h"
 #include "model/event.h"
 #include "model/plan.h"
 #include "state/followers.h"
@@ -133,6 +134,8 @@ class State {
   QueueId line_of(QueueId queue) const;
   // By queue; empty for a queue that shares its parent's line.
   const std::vector<std::optional<Line>>& lines() const { return lines_; }
+  // Those in which somebody waits, by number.
+  const SortedBlocks<QueueId>& lines_in_use() const { return lines_in_use_; }
   PendingKey key_of(WorkloadId workload) const;
   // The lowest queue from this one upwards that is held; that is closed; none.
   QueueId held_at(QueueId queue) const;
@@ -255,6 +258,7 @@ class State {
   std::vector<Pod> pods_;
   std::vector<PodId> free_pods_;
   std::vector<std::optional<Line>> lines_;
+  SortedBlocks<QueueId> lines_in_use_;
   std::vector<std::int64_t> room_before_;  // scratch of freeing()
   std::uint64_t stretch_ = 1;
   std::vector<WorkloadId> starting_;

@@ -119,13 +119,19 @@ void State::enqueue(WorkloadId id) {
   if (workloads_[id].too_early) wakes_.emplace(workloads_[id].not_before, id);
   if (is_kept_aside(id)) return;
   know_as_it_waits(id);
-  lines_[line_of(workloads_[id].queue).index()]->add(workloads_[id].shape, key_of(id));
+  const QueueId of_line = line_of(workloads_[id].queue);
+  Line& line = *lines_[of_line.index()];
+  if (line.size() == 0) lines_in_use_.insert(of_line);
+  line.add(workloads_[id].shape, key_of(id));
 }
 
 void State::dequeue(WorkloadId id) {
   --pending_;
   if (is_kept_aside(id)) return;
-  lines_[line_of(workloads_[id].queue).index()]->remove(workloads_[id].shape, key_of(id));
+  const QueueId of_line = line_of(workloads_[id].queue);
+  Line& line = *lines_[of_line.index()];
+  line.remove(workloads_[id].shape, key_of(id));
+  if (line.size() == 0) lines_in_use_.erase(of_line);
 }
 
 void State::add_to_history(const Queue& queue) {
