@@ -75,6 +75,7 @@ int parse_and_run(int argc, char** argv) {
   add_submit(app, exit_code);
   add_jobs(app, exit_code);
   add_queue(app, exit_code);
+  add_share(app, exit_code);
   add_nodes(app, exit_code);
   add_explain(app, exit_code);
   add_top(app, exit_code);

@@ -28,6 +28,7 @@ void add_doctor(CLI::App& berth, int& exit_code);
 void add_submit(CLI::App& berth, int& exit_code);
 void add_jobs(CLI::App& berth, int& exit_code);
 void add_queue(CLI::App& berth, int& exit_code);
+void add_share(CLI::App& berth, int& exit_code);
 void add_nodes(CLI::App& berth, int& exit_code);
 void add_explain(CLI::App& berth, int& exit_code);
 void add_top(CLI::App& berth, int& exit_code);

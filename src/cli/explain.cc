@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,27 +28,49 @@ struct Typed {
   std::string name;
 };
 
-Asked<Work> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
+// The work itself, with the pods of a Job.
+struct SeenWork {
+  Work work;
+  std::vector<Value> own_pods = {};
+};
+
+Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
   const auto object = read_object(server, name.qualified(), name_space, name.name);
   if (!object) return std::unexpected(not_found_or(object.error(), server, name, name_space));
-  if (name.kind == "pod") return read_pod_work(*object);
+  if (name.kind == "pod") return SeenWork{read_pod_work(*object)};
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
-  std::vector<Work> work = read_work({*object}, pods_of_job(*pods, (*object)["metadata"]["uid"].text()));
-  return std::move(work.front());
+  std::vector<Value> own = pods_of_job(*pods, (*object)["metadata"]["uid"].text());
+  std::vector<Work> work = read_work({*object}, own);
+  return SeenWork{std::move(work.front()), std::move(own)};
 }
 
-// Not everybody may look into other namespaces or at queues; what is there stays unsaid then.
-Asked<Account> account_for(Transport& server, const Work& work) {
+// Not everybody may look at these; what is there stays unsaid then.
+Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view kind, const std::string& name_space) {
+  auto objects = list_objects(server, kind, name_space);
+  if (objects) return objects;
+  const int code = objects.error().exit_code;
+  if (code == kExitForbidden || code == kExitNotFound) return std::vector<Value>();
+  return std::unexpected(objects.error());
+}
+
+Asked<Account> account_for(Transport& server, const SeenWork& seen) {
+  const std::string& name_space = seen.work.name_space;
   auto others = see_work(server, "");
   const bool all_seen = others.has_value();
-  if (!all_seen && others.error().exit_code == kExitForbidden) others = see_work(server, work.name_space);
+  if (!all_seen && others.error().exit_code == kExitForbidden) others = see_work(server, name_space);
   if (!others) return std::unexpected(others.error());
-  const auto queues = list_objects(server, "queues.berth.dev", "");
-  if (!queues && queues.error().exit_code != kExitForbidden && queues.error().exit_code != kExitNotFound) {
-    return std::unexpected(queues.error());
-  }
-  return account_of(work, *others, all_seen, queues ? *queues : std::vector<Value>(), system_wall_clock()());
+  auto queues = seen_or_nothing(server, "queues.berth.dev", "");
+  if (!queues) return std::unexpected(queues.error());
+  auto events = seen_or_nothing(server, "events", name_space);
+  if (!events) return std::unexpected(events.error());
+  return account_of(seen.work,
+                    {.others = *std::move(others),
+                     .others_are_all = all_seen,
+                     .queues = *std::move(queues),
+                     .events = *std::move(events),
+                     .own_pods = seen.own_pods},
+                    system_wall_clock()());
 }
 
 std::string text_of(const Account& account, const Work& work, OutputStyle style) {
@@ -67,11 +90,11 @@ int explain(const Typed& typed) {
   if (!complaints.empty()) return complain(complaints);
   const auto server = connect(typed.connection);
   if (!server) return complain(server.error());
-  const auto work = see_one(*server->transport, *name, server->name_space);
-  if (!work) return fail(work.error());
-  const auto account = account_for(*server->transport, *work);
+  const auto seen = see_one(*server->transport, *name, server->name_space);
+  if (!seen) return fail(seen.error());
+  const auto account = account_for(*server->transport, *seen);
   if (!account) return fail(account.error());
-  fmt::print("{}", text_of(*account, *work, *style));
+  fmt::print("{}", text_of(*account, seen->work, *style));
   return account->waits ? kExitWaits : kExitDone;
 }
 

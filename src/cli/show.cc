@@ -154,6 +154,12 @@ int show_queues(const Typed& typed) {
                             }});
 }
 
+int show_shares(const Typed& typed) {
+  return show_named(typed, {"queue", {{"queues.berth.dev"}}, "`berth share`", [](const SeenObjects& seen) {
+                              return list_shares(seen[0]);
+                            }});
+}
+
 int show_nodes(const Typed& typed) {
   return show_named(typed, {"node", {{"nodes"}, {"pods"}}, "`berth nodes`", [](const SeenObjects& seen) {
                               return list_nodes(seen[0], seen[1]);
@@ -200,6 +206,22 @@ void add_queue(CLI::App& berth, int& exit_code) {
       "  berth queue -o wide\n"
       "  berth queue research -w");
   app.callback([typed, &exit_code] { exit_code = show_queues(*typed); });
+}
+
+void add_share(CLI::App& berth, int& exit_code) {
+  CLI::App& app = *berth.add_subcommand("share", "Show what queues hold above their floors, and who is next");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("name", typed->wish.names, "Only these queues");
+  add_view_options(app, *typed, Namespaced::kNo);
+  app.footer(
+      "FLOOR: what of the guarantee can be kept. INSIDE, BORROWED: what of USED is inside the floor, and above it. SHARE: what\n"
+      "is above the floor, as an exact part of all that there is, over WEIGHT; among borrowers below one parent the smallest\n"
+      "goes first. NEXT: the first that waits. -o wide: of what shares are made, and who goes before whom, and why.\n"
+      "\n"
+      "Examples:\n"
+      "  berth share\n"
+      "  berth share research -o json");
+  app.callback([typed, &exit_code] { exit_code = show_shares(*typed); });
 }
 
 void add_nodes(CLI::App& berth, int& exit_code) {

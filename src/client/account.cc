@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kOlderShownMax = 5;
 constexpr std::size_t kReasonsShownMax = 5;
+constexpr std::size_t kEvictionsShownMax = 3;
 
 // Facts line up below each other: "  queue   default".
 class Lines {
@@ -97,6 +98,55 @@ std::string queue_in_words(const Work& work, const std::vector<const Value*>& wa
   return text;
 }
 
+// The names under which the scheduler speaks of it: a gang by its Job's, other pods of a Job each by its own.
+std::vector<std::string> scheduled_names(const Work& work, const std::vector<Value>& own_pods) {
+  std::vector<std::string> names = {work.name_space + "/" + work.name.name};
+  for (const Value& pod : own_pods) names.push_back(work.name_space + "/" + std::string(pod["metadata"]["name"].text()));
+  return names;
+}
+
+// Where it stands among those whom the scheduler names as the first of its line; empty: it has not said.
+std::string place_in_words(const Value& queue, const std::vector<std::string>& names) {
+  const Value::List& waiting = queue["status"]["waiting"].items();
+  if (waiting.empty()) return "";
+  const auto own = [&](const Value& each) { return std::ranges::find(names, each.text()) != names.end(); };
+  const auto at = std::ranges::find_if(waiting, own);
+  if (at == waiting.begin()) return "the first of its line";
+  if (at == waiting.end()) return "not among the first " + std::to_string(waiting.size()) + " of its line";
+  std::string text = "number " + std::to_string(at - waiting.begin() + 1) + " of its line, after ";
+  for (auto each = waiting.begin(); each != at; ++each) {
+    text += (each == waiting.begin() ? "" : ", ") + std::string(each->text());
+  }
+  return text;
+}
+
+struct Told {
+  Time at;
+  std::string reason, text;
+};
+
+// Who took its room and whose room it took, as the scheduler said then; the latest first.
+std::vector<Told> evictions_told(const Work& work, const AccountFacts& facts) {
+  std::vector<Told> told;
+  const std::string kind = work.name.kind == "job" ? "Job" : "Pod";
+  for (const Value& event : facts.events) {
+    const Value& about = event["involvedObject"];
+    if (about["uid"].text() != work.uid || about["kind"].text() != kind) continue;
+    const std::string reason(event["reason"].text());
+    if (reason != "Evicted" && reason != "TakesRoom") continue;
+    const std::string_view last = event["lastTimestamp"].text(event["eventTime"].text());
+    told.push_back({parse_timestamp(last).value_or(Time{}), reason, std::string(event["message"].text())});
+  }
+  std::ranges::stable_sort(told, std::ranges::greater(), &Told::at);
+  return told;
+}
+
+void add_evictions(const std::vector<Told>& told, Time now, Lines& lines) {
+  for (std::size_t i = 0; i < std::min(told.size(), kEvictionsShownMax); ++i) {
+    lines.add(told[i].reason == "Evicted" ? "evicted" : "took", format_age(now - told[i].at) + " ago, " + told[i].text);
+  }
+}
+
 void add_reasons(const Work& work, Lines& lines) {
   const bool several = work.reasons.size() > 1;
   for (std::size_t i = 0; i < std::min(work.reasons.size(), kReasonsShownMax); ++i) {
@@ -144,11 +194,13 @@ std::string Account::text_in_color() const {
   return text.substr(0, at) + colored_state(state) + text.substr(at + state.size());
 }
 
-Account account_of(const Work& work, const std::vector<Work>& others, bool others_are_all,
-                   const std::vector<Value>& queues, Time now) {
-  const std::vector<const Value*> way = queue_and_parents(queues, work.queue);
-  const std::vector<const Work*> older = older_in_queue(work, others);
+Account account_of(const Work& work, const AccountFacts& seen, Time now) {
+  const std::vector<const Value*> way = queue_and_parents(seen.queues, work.queue);
+  const std::vector<const Work*> older = older_in_queue(work, seen.others);
   const std::string hold = hold_in_words(way);
+  const std::string place = way.empty() ? "" : place_in_words(*way.front(), scheduled_names(work, seen.own_pods));
+  const std::string turn(way.empty() ? "" : (*way.front())["status"]["turn"].text());
+  const std::vector<Told> told = evictions_told(work, seen);
   Account account;
   account.waits = work.state == WorkState::kWaiting || work.state == WorkState::kSuspended;
   const std::string age = format_age(now - work.created);
@@ -164,11 +216,22 @@ Account account_of(const Work& work, const std::vector<Work>& others, bool other
   add_reasons(work, lines);
   if (account.waits) {
     if (!hold.empty()) lines.add("hold", hold);
-    lines.add("older", older_in_words(work, older, others_are_all, now));
+    if (!place.empty()) lines.add("place", place);
+    if (!turn.empty()) lines.add("turn", "queue " + work.queue + " is " + turn);
+    lines.add("older", older_in_words(work, older, seen.others_are_all, now));
   }
+  add_evictions(told, now, lines);
   account.text = std::move(lines).text();
   account.state = name_of(work.state);
-  account.facts = facts_of(work, older, others_are_all, hold);
+  account.facts = facts_of(work, older, seen.others_are_all, hold);
+  if (account.waits && !place.empty()) account.facts.set("place", place);
+  if (account.waits && !turn.empty()) account.facts.set("turn", turn);
+  for (const Told& each : told) {
+    account.facts.at("evictions")
+        .push_back(Value::map_of({{"at", format_timestamp(each.at)},
+                                  {"what", each.reason == "Evicted" ? "evicted" : "took"},
+                                  {"message", each.text}}));
+  }
   return account;
 }
 

@@ -20,8 +20,15 @@ struct Account {
   std::string text_in_color() const;
 };
 
-// `others` is all work that could be seen, `work` may be among it; whether that was everybody's is `others_are_all`.
-Account account_of(const Work& work, const std::vector<Work>& others, bool others_are_all,
-                   const std::vector<Value>& queues, Time now);
+// What an account is made from.
+struct AccountFacts {
+  std::vector<Work> others = {};     // all work that could be seen, the work itself may be among it
+  bool others_are_all = false;       // it was everybody's
+  std::vector<Value> queues = {};    // as far as they could be seen
+  std::vector<Value> events = {};    // of its namespace
+  std::vector<Value> own_pods = {};  // of a Job
+};
+
+Account account_of(const Work& work, const AccountFacts& facts, Time now);
 
 }  // namespace berth

@@ -1,5 +1,7 @@
 #include "client/queue_tree.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -24,13 +26,17 @@ std::string submitters_of(const Value& queue) {
   return text.empty() ? "everybody" : text;
 }
 
+// "8", "500m", "0.5"; empty of none.
+std::string quantity_in_words(const Value& quantity) {
+  if (quantity.is_integer()) return std::to_string(quantity.integer());
+  return std::string(quantity.is_text() ? quantity.text() : quantity.number_text());
+}
+
 // "h100:8,h100.cpu:64"; "-" of none.
 std::string amounts_of(const Value& amounts) {
   std::string text;
   for (const Value::Member& each : amounts.members()) {
-    const std::string amount =
-        each.value.is_integer() ? std::to_string(each.value.integer()) : std::string(each.value.text());
-    text += (text.empty() ? "" : ",") + each.key + ":" + amount;
+    text += (text.empty() ? "" : ",") + each.key + ":" + quantity_in_words(each.value);
   }
   return text.empty() ? "-" : text;
 }
@@ -73,9 +79,41 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
   return row;
 }
 
+// "-" of nothing.
+std::string text_or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
+
+ListingRow share_row_of(const Value& queue, std::size_t depth) {
+  const Value& spec = queue["spec"];
+  const Value& status = queue["status"];
+  const std::string_view share = status["share"].text();
+  const std::string weight = quantity_in_words(spec["weight"]);
+  std::string made_of;
+  for (const std::string& each : share_in_words(queue)) made_of += (made_of.empty() ? "" : "; ") + each;
+  ListingRow row = row_of(queue, depth);
+  row.cells = {row.cells.front(),
+               amounts_of(status["floor"]),
+               amounts_of(status["used"]),
+               amounts_of(status["guaranteed"]),
+               amounts_of(status["borrowed"]),
+               weight.empty() ? "1" : weight,
+               text_or_dash(share),
+               share.empty() ? "-" : percent_of(share),
+               std::to_string(status["pending"].integer()),
+               status["waiting"].items().empty() ? "-" : std::string(status["waiting"].items().front().text()),
+               amounts_of(spec["guarantee"]),
+               text_or_dash(made_of),
+               text_or_dash(status["turn"].text())};
+  row.facts.set("weight", weight.empty() ? "1" : weight);
+  if (!share.empty()) row.facts.set("sharePercent", percent_of(share));
+  for (const char* const field : {"floor", "shareParts", "turn", "waiting"}) {
+    if (!status[field].is_empty()) row.facts.set(field, status[field]);
+  }
+  return row;
+}
+
 }  // namespace
 
-Listing list_queues(const std::vector<Value>& queues) {
+std::vector<QueueInTree> in_tree_order(const std::vector<Value>& queues) {
   std::set<std::string_view> names;
   for (const Value& queue : queues) names.insert(queue["metadata"]["name"].text());
   std::map<std::string_view, std::map<std::string_view, const Value*>> children;  // of a parent; of none: at the top
@@ -83,6 +121,28 @@ Listing list_queues(const std::vector<Value>& queues) {
     const std::string_view parent = queue["spec"]["parent"].text();
     children[names.contains(parent) ? parent : ""][queue["metadata"]["name"].text()] = &queue;
   }
+  std::vector<QueueInTree> shown;
+  std::vector<QueueInTree> to_show;  // the next one last
+  const auto add_children = [&](std::string_view of, std::size_t depth) {
+    const auto& here = children[of];
+    for (auto each = here.rbegin(); each != here.rend(); ++each) to_show.push_back({each->second, depth});
+    children[of].clear();
+  };
+  add_children("", 0);
+  while (!to_show.empty()) {
+    const QueueInTree step = to_show.back();
+    to_show.pop_back();
+    shown.push_back(step);
+    add_children((*step.queue)["metadata"]["name"].text(), step.depth + 1);
+  }
+  // What is left are each other's parents, which a server does not allow; nothing is hidden all the same.
+  for (const auto& [parent, rest] : children) {
+    for (const auto& [name, queue] : rest) shown.push_back({queue, 0});
+  }
+  return shown;
+}
+
+Listing list_queues(const std::vector<Value>& queues) {
   Listing listing;
   listing.columns = {{"NAME"},
                      {"PARENT"},
@@ -95,28 +155,55 @@ Listing list_queues(const std::vector<Value>& queues) {
                      {"STATE", ShownIn::kBoth, true},
                      {"SHARE", ShownIn::kWide},
                      {"SUBMITTERS", ShownIn::kWide}};
-  struct Step {
-    const Value* queue;
-    std::size_t depth;
-  };
-  std::vector<Step> to_show;  // the next one last
-  const auto add_children = [&](std::string_view of, std::size_t depth) {
-    const auto& here = children[of];
-    for (auto each = here.rbegin(); each != here.rend(); ++each) to_show.push_back({each->second, depth});
-    children[of].clear();
-  };
-  add_children("", 0);
-  while (!to_show.empty()) {
-    const Step step = to_show.back();
-    to_show.pop_back();
-    listing.rows.push_back(row_of(*step.queue, step.depth));
-    add_children((*step.queue)["metadata"]["name"].text(), step.depth + 1);
-  }
-  // What is left are each other's parents, which a server does not allow; nothing is hidden all the same.
-  for (const auto& [parent, rest] : children) {
-    for (const auto& [name, queue] : rest) listing.rows.push_back(row_of(*queue, 0));
-  }
+  for (const QueueInTree& each : in_tree_order(queues)) listing.rows.push_back(row_of(*each.queue, each.depth));
   return listing;
+}
+
+Listing list_shares(const std::vector<Value>& queues) {
+  Listing listing;
+  listing.columns = {{"QUEUE"},    {"FLOOR"},     {"USED"},
+                     {"INSIDE"},   {"BORROWED"},  {"WEIGHT"},
+                     {"SHARE"},    {"PERCENT"},   {"WAITING"},
+                     {"NEXT"},     {"GUARANTEE", ShownIn::kWide}, {"MADE OF", ShownIn::kWide},
+                     {"TURN", ShownIn::kWide}};
+  for (const QueueInTree& each : in_tree_order(queues)) listing.rows.push_back(share_row_of(*each.queue, each.depth));
+  return listing;
+}
+
+// Only printed: what decides are the fractions themselves.
+std::string percent_of(std::string_view fraction) {
+  const std::size_t slash = fraction.find('/');
+  if (slash == std::string_view::npos) return std::string(fraction);
+  const auto number = [](std::string_view digits) {
+    long double value = 0;
+    for (const char digit : digits) value = value * 10 + static_cast<long double>(digit - '0');
+    return value;
+  };
+  const long double whole = number(fraction.substr(slash + 1));
+  return whole == 0 ? std::string(fraction)
+                    : fmt::format("{:.1f} %", static_cast<double>(100 * number(fraction.substr(0, slash)) / whole));
+}
+
+std::vector<std::string> share_in_words(const Value& queue) {
+  std::vector<std::string> texts;
+  const std::string weight = quantity_in_words(queue["spec"]["weight"]);
+  for (const Value& part : queue["status"]["shareParts"].items()) {
+    const std::string resource(part["resource"].text());
+    const std::size_t suffix = resource == "gpu" ? 0 : resource.size() + 1;
+    std::string text;
+    for (const Value::Member& capacity : part["capacity"].members()) {
+      const Value& flavor_weight = part["flavorWeights"][capacity.key];
+      text += text.empty() ? resource + ": " : " + ";
+      if (!flavor_weight.is_null()) text += std::to_string(flavor_weight.integer()) + " x (";
+      text += quantity_in_words(part["above"][capacity.key]) + " of " + quantity_in_words(capacity.value) + " " +
+              capacity.key.substr(0, capacity.key.size() - std::min(suffix, capacity.key.size()));
+      if (!flavor_weight.is_null()) text += ")";
+    }
+    text += " above its floor";
+    if (!weight.empty() && weight != "1") text += ", weight " + weight;
+    texts.push_back(text + ", makes " + std::string(part["share"].text()));
+  }
+  return texts;
 }
 
 std::vector<const Value*> queue_and_parents(const std::vector<Value>& queues, std::string_view name) {

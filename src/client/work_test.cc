@@ -236,7 +236,7 @@ TEST(Account, SaysWhyAndWhoIsOlder) {
       "---\nmetadata: {name: top}\nspec: {hold: true}\n");
   const auto train = std::ranges::find(all, "train", [](const Work& work) { return work.name.name; });
   ASSERT_NE(train, all.end());
-  const Account account = account_of(*train, all, true, queues, kNow);
+  const Account account = account_of(*train, {.others = all, .others_are_all = true, .queues = queues}, kNow);
   EXPECT_TRUE(account.waits);
   EXPECT_EQ(account.text,
             "job/train of namespace ml: waiting for 60m\n"
@@ -251,13 +251,71 @@ TEST(Account, SaysWhyAndWhoIsOlder) {
   EXPECT_EQ(account.facts["older"].items().size(), 1U);
   EXPECT_EQ(account.facts["reasons"].items().front()["pods"].integer(), 2);
 
-  const Account blind = account_of(*train, {*train}, false, {}, kNow);
+  const Account blind = account_of(*train, {.others = {*train}}, kNow);
   EXPECT_NE(blind.text.find("nothing older waits in its queue (of namespace ml; the others may not be seen)"),
             std::string::npos)
       << blind.text;
-  const Account running = account_of(one(std::string(kJob), placed("a", "n1", "Running")), all, true, queues, kNow);
+  const Account running = account_of(one(std::string(kJob), placed("a", "n1", "Running")),
+                                     {.others = all, .others_are_all = true, .queues = queues}, kNow);
   EXPECT_FALSE(running.waits);
   EXPECT_EQ(running.text.find("older"), std::string::npos);
+}
+
+TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
+  const Work train = one(std::string(kJob), waiting("a", "'no room'"));
+  const auto queues = objects(
+      "metadata: {name: research}\nspec: {order: fifo}\n"
+      "status: {turn: '2nd of 2 at the top: after product (its share would be 1/8); its share would be 1/4',\n"
+      "         waiting: [web/old, ml/train, web/young]}\n");
+  const auto events = objects(
+      "reason: Evicted\nmessage: 'reclaim: its room goes to web/old'\nlastTimestamp: '2026-11-21T09:00:00Z'\n"
+      "involvedObject: {kind: Job, uid: u1}\n"
+      "---\nreason: TakesRoom\nmessage: 'reclaim: takes the room of web/x'\nlastTimestamp: '2026-11-21T09:30:00Z'\n"
+      "involvedObject: {kind: Job, uid: u1}\n"
+      "---\nreason: Evicted\nmessage: another\ninvolvedObject: {kind: Job, uid: u9}\n"
+      "---\nreason: SuccessfulCreate\nmessage: another\ninvolvedObject: {kind: Job, uid: u1}\n");
+  const Account account = account_of(train, {.queues = queues, .events = events}, kNow);
+  for (const char* const line :
+       {"  place   number 2 of its line, after web/old\n",
+        "  turn    queue research is 2nd of 2 at the top: after product (its share would be 1/8); its share would be 1/4\n",
+        "  took    30m ago, reclaim: takes the room of web/x\n  evicted  60m ago, reclaim: its room goes to web/old\n"}) {
+    EXPECT_NE(account.text.find(line), std::string::npos) << line << account.text;
+  }
+  EXPECT_EQ(account.text.find("another"), std::string::npos);
+  EXPECT_EQ(account.facts["evictions"].items().size(), 2U);
+  for (const auto& [waiting_now, place] : std::vector<std::pair<std::string, std::string>>{
+           {"[ml/train, web/old]", "the first of its line"},
+           {"[web/a, web/b]", "not among the first 2 of its line"},
+           {"[ml/a, web/b]", "the first of its line"},
+           {"[web/b, ml/a]", "number 2 of its line, after web/b"}}) {
+    const auto line = objects("metadata: {name: research}\nstatus: {waiting: " + waiting_now + "}\n");
+    const auto pods = objects("metadata: {name: a, namespace: ml}\n");
+    EXPECT_EQ(account_of(train, {.queues = line, .own_pods = pods}, kNow).facts["place"].text(), place);
+  }
+}
+
+TEST(Shares, ExactAsAFractionAndOfWhatTheyAreMade) {
+  const auto queues = objects(
+      "metadata: {name: vision}\nspec: {parent: research, guarantee: {h100: 8}, weight: '2'}\n"
+      "status: {pending: 3, used: {h100: 12}, guaranteed: {h100: 8}, borrowed: {h100: 4}, floor: {h100: 8},\n"
+      "  share: 2/33, waiting: [ml/train], turn: the 2nd,\n"
+      "  shareParts: [{resource: gpu, share: 2/33, above: {h100: 4, l4: 1}, capacity: {h100: 32, l4: 2},\n"
+      "    flavorWeights: {h100: 2}}, {resource: cpu, share: 0/1, above: {h100.cpu: 0}, capacity: {h100.cpu: 64}}]}\n"
+      "---\nmetadata: {name: research}\nspec: {}\n");
+  EXPECT_EQ(list_shares(queues).to_text(OutputFormat::kTable),
+            "QUEUE      FLOOR    USED      INSIDE   BORROWED   WEIGHT   SHARE   PERCENT   WAITING   NEXT\n"
+            "research   -        -         -        -          1        -       -         0         -\n"
+            "  vision   h100:8   h100:12   h100:8   h100:4     2        2/33    6.1 %     3         ml/train\n");
+  EXPECT_EQ(share_in_words(queues.front()),
+            (std::vector<std::string>{"gpu: 2 x (4 of 32 h100) + 1 of 2 l4 above its floor, weight 2, makes 2/33",
+                                      "cpu: 0 of 64 h100 above its floor, weight 2, makes 0/1"}));
+  const std::string json = list_shares(queues).to_text(OutputFormat::kJson);
+  for (const char* const field : {"\"sharePercent\": \"6.1 %\"", "\"turn\": \"the 2nd\"", "\"flavorWeights\""}) {
+    EXPECT_NE(json.find(field), std::string::npos) << field << json;
+  }
+  EXPECT_EQ(percent_of("23/161"), "14.3 %");
+  EXPECT_EQ(percent_of("0/1"), "0.0 %");
+  EXPECT_EQ(percent_of("much"), "much");
 }
 
 TEST(Work, GpusAreSaidAsPeopleSayThem) {

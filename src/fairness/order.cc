@@ -246,7 +246,7 @@ void CandidateOrder::build(QueueId queue) {
   if (auto candidate = named_by_line(*at.turn)) name(queue, queue, std::move(*candidate));
 }
 
-std::optional<CandidateOrder::Candidate> CandidateOrder::named_by(QueueId queue) {
+std::optional<Candidate> CandidateOrder::named_by(QueueId queue) {
   const Place& at = place(queue);
   if (at.named.empty()) return at.turn ? named_by_line(*at.turn) : std::nullopt;
   Candidate candidate = at.named.front().candidate;
@@ -254,36 +254,19 @@ std::optional<CandidateOrder::Candidate> CandidateOrder::named_by(QueueId queue)
   return candidate;
 }
 
-std::optional<CandidateOrder::Candidate> CandidateOrder::named_by_line(std::size_t turn_index) {
+std::optional<Candidate> CandidateOrder::named_by_line(std::size_t turn_index) {
   Turn& turn = turns_[turn_index];
   drop_the_held(turn);
   if (turn.parties.empty()) return std::nullopt;
   const Entry& first = turn.first();
-  Candidate candidate{.workload = first.key.workload, .asked = {}};
-  if (turns_.size() == 1) return candidate;  // nobody to be compared with
-  const Shape& shape = state_.shape(first.shape->shape);
-  candidate.asked = asked_by(state_, shape, 0);
-  candidate.end = state_.quotas().end_of(shape.terms);
-  for (std::size_t way = 0; way < shape.ways.size() && state_.quotas().tree().has_floors(); ++way) {
-    AmountList asked = asked_by(state_, shape, way);
-    if (state_.quotas().would_be_covered_at(turn.queue, asked, candidate.end).is_none()) continue;
-    candidate.asked = std::move(asked);
-    break;
-  }
-  return candidate;
+  if (turns_.size() == 1) return Candidate{.workload = first.key.workload};  // nobody to be compared with
+  return candidate_of(state_, turn.queue, first.key.workload);
 }
 
 void CandidateOrder::name(QueueId parent, QueueId child, Candidate candidate) {
-  const QuotaLedger& quotas = state_.quotas();
-  const std::vector<Flavor>& flavors = state_.flavors();
-  Rank rank{.outside = true, .fraction = {}, .candidate = candidate.workload};
-  const bool own_line = parent == child;
-  rank.outside = own_line || !(candidate.covered || quotas.fits_floor(child, candidate.asked, candidate.end));
+  Rank rank{.outside = is_outside(state_, parent, child, candidate), .fraction = {}, .candidate = candidate.workload};
   if (turns_.size() > 1) {
-    const More more{.asked = candidate.asked, .covered = false, .past = place(child).past};
-    rank.fraction = own_line       ? own_share_with(quotas, flavors, parent, more)
-                    : rank.outside ? share_with(quotas, flavors, child, more)
-                                   : use_of_floor(quotas, flavors, child);
+    rank.fraction = fraction_of(state_, parent, child, candidate, rank.outside, place(child).past);
   }
   push(place(parent).named, Child{rank, std::move(candidate), child}, kLaterRank);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "fairness/rank.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
 #include "model/flavor.h"
@@ -61,22 +62,6 @@ class CandidateOrder {
     FlavorSet held;              // by blocked heads of a strict line
 
     Entry& first() { return parties.front().heap.front(); }
-  };
-  // Whom a line or a queue names.
-  struct Candidate {
-    WorkloadId workload;
-    AmountList asked;      // in the first way in which it would be covered, else in its first
-    Time end = kForever;   // by its run limit
-    bool covered = false;  // at the queue that names it, or below
-  };
-  // How a child's candidate compares with those of the other children.
-  struct Rank {
-    bool outside = false;  // of the child's floor
-    Fraction fraction;     // of its floor, or its share
-    WorkloadId candidate;
-
-    friend std::strong_ordering operator<=>(const Rank&, const Rank&) = default;
-    friend bool operator==(const Rank&, const Rank&) = default;
   };
   struct Child {
     Rank rank;

@@ -43,8 +43,20 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 used: <quantity> "What they hold, and those of the queues below.";
   0 guaranteed: <quantity> "The part of it that is inside the guarantee.";
   0 borrowed: <quantity> "The part above the guarantee.";
+  0 floor: <quantity> "What of the guarantee can be kept on the nodes that take work.";
   0 share: text "The share by which turns among borrowers go, as a fraction.";
+  0 shareParts: [QueueSharePart] "What the share is made of: the largest of these.";
+  0 turn: text "Who goes before it at each level, and why.";
+  0 waiting: [text] "The first ten of its line, in their order.";
   0 conditions: [Condition] keys=type "What is true of the queue now.";
+}
+
+type QueueSharePart "What a queue holds above its floor of one resource, over what there is and over its weight." {
+  0 resource: text "gpu, cpu or memory.";
+  0 share: text "As a fraction.";
+  0 above: <quantity> "What is held above the floor, by flavor.";
+  0 capacity: <quantity> "What the nodes that take work have, by flavor.";
+  0 flavorWeights: <int> "Weights of flavors that are not 1.";
 }
 
 kind ResourceFlavor "A kind of GPU that nodes have, and how such nodes are recognised." {

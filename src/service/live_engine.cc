@@ -486,7 +486,8 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     return;
   }
   run.stop_by = eviction.stop_by;
-  const std::string why = eviction_in_words(eviction);
+  const std::string why = eviction_in_words(eviction) + loss_in_words(eviction.workload, now);
+  if (const auto taken = room_taken(eviction)) round.taken.push_back(*taken);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     groups_.at(member.group).evicted_why = why;

@@ -46,6 +46,13 @@ struct PodEviction {
   std::string why;  // in words: by which rule, for whom
 };
 
+// Whose room a workload takes; told of one of its pods, and of what controls them.
+struct RoomTaken {
+  PodName pod;
+  OwnerFacts owner;
+  std::string text;
+};
+
 // Why a pod waits, when that has changed.
 struct WaitingReason {
   PodName pod;
@@ -80,6 +87,7 @@ struct WorkloadNews {
 struct Round {
   std::vector<Binding> bindings;
   std::vector<PodEviction> evictions;
+  std::vector<RoomTaken> taken;
   std::vector<WaitingReason> reasons;
   std::vector<Rollback> rollbacks;
   std::vector<WorkloadNews> workloads;
@@ -92,6 +100,10 @@ struct QueueStanding {
   // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
   std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
   std::string share = {};  // "23/161"; empty where no queue has amounts
+  std::map<std::string, std::string> floor = {};  // what of the guarantee can be kept
+  Value share_parts = {};                         // for each resource: what is above the floor, of what there is
+  std::string turn = {};                          // who goes before it, and why; empty where nobody else waits
+  std::vector<std::string> waiting = {};          // of its line the first, as "NAMESPACE/NAME"
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
 };
 
@@ -220,6 +232,13 @@ class LiveEngine {
   std::pair<std::string, std::string> reason_of_group(const Group& group);
   std::string vacating_in_words() const;
   void note_amounts(QueueId queue, QueueStanding& standing) const;
+  void note_turns(std::map<std::string, QueueStanding>& standings) const;
+  Value share_parts_of(QueueId queue) const;
+  std::string key_of(Dim dim) const;
+  std::string pending_name(WorkloadId id) const;
+  std::string name_in_words(const PodFacts& first) const;
+  std::string loss_in_words(WorkloadId id, Time now) const;
+  std::optional<RoomTaken> room_taken(const Eviction& eviction) const;
   void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round);
 
   Seed seed_;

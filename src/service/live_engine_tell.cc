@@ -212,6 +212,7 @@ std::map<std::string, QueueStanding> LiveEngine::queue_standings() const {
     if (waits && !runs) ++standings[pod->queue].pending;
   }
   for (const auto& [name, id] : queue_ids_) note_amounts(id, standings[name]);
+  note_turns(standings);
   return standings;
 }
 
@@ -225,27 +226,23 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
     const std::int64_t used = quotas.used(queue)[index], floor = tree.floor(queue)[index];
     const bool promised = tree.guarantee(queue)[index] > 0;
     if (dim.flavor().is_none() || (used == 0 && !promised)) continue;
-    const std::string key = name_of(FlavorAmount{state().flavors()[dim.flavor().index()].name, dim.resource()});
+    const std::string key = key_of(dim);
     standing.used[key] = format_amount(dim.resource(), used);
     if (!tree.has_floors()) continue;
     governed = true;
+    if (promised) standing.floor[key] = format_amount(dim.resource(), floor);
     if (promised) standing.guaranteed[key] = format_amount(dim.resource(), quotas.covered(queue)[index]);
     const bool counts = dim.resource() == Resource::kGpu || tree.has_floor(queue, dim.resource());
     if (counts && used > floor) standing.borrowed[key] = format_amount(dim.resource(), used - floor);
   }
-  if (governed) standing.share = to_text(share_of(quotas, state().flavors(), queue));
+  if (!governed) return;
+  standing.share = to_text(share_of(quotas, state().flavors(), queue));
+  standing.share_parts = share_parts_of(queue);
 }
 
 std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
   const Workload& claimant = state().workload(eviction.claimant);
-  const auto group = pending_groups_.find(eviction.claimant);
-  std::string name = group == pending_groups_.end() ? std::string() : group->second;
-  // The key of one pod's group is its uid.
-  if (group != pending_groups_.end()) {
-    const PodFacts& first = members_.at(groups_.at(group->second).submitted.front()).facts;
-    name = first.name_space + "/" + (first.group_name.empty() ? first.name : first.group_name);
-  }
-  return std::string(name_of(eviction.rule)) + ": its room goes to " + name + " of queue " +
+  return std::string(name_of(eviction.rule)) + ": its room goes to " + pending_name(eviction.claimant) + " of queue " +
          quote(state().queues()[claimant.queue.index()].name) + "; it stops by " + format_timestamp(eviction.stop_by);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/live_engine.h"
@@ -103,7 +104,13 @@ TEST(LiveQuota, AnOwnerTakesBackWhatItLentAndStartsWhenTheBorrowerHasGone) {
   EXPECT_EQ(round.evictions[0].signal_at, Time{20'000});
   EXPECT_EQ(round.evictions[0].stop_by, Time{50'000}) << "its whole grace";
   EXPECT_EQ(round.evictions[0].why,
-            "reclaim: its room goes to default/mine of queue 'owner'; it stops by 1970-01-01T00:00:50Z");
+            "reclaim: its room goes to default/mine of queue 'owner'; it stops by 1970-01-01T00:00:50Z; since its start "
+            "it has worked 80 GPU-seconds, lost unless it saves them");
+  ASSERT_EQ(round.taken.size(), 1U);
+  EXPECT_EQ(round.taken[0].pod.name, "mine");
+  EXPECT_EQ(round.taken[0].text,
+            "reclaim: takes the room of default/borrowed of queue borrower, 8 GPUs, which stops by "
+            "1970-01-01T00:00:50Z");
   EXPECT_EQ(reason_of(round, "mine"),
             "Capacity: others are leaving its room, by 1970-01-01T00:00:50Z at the latest; then it starts");
   // What comes in its place does not get the room.
@@ -309,6 +316,30 @@ TEST(LiveQuota, AQueueTellsWhatItHoldsOfItsFloorAndBeyond) {
   EXPECT_EQ(standings.at("owner").used, (Amounts{{"h100", "0"}}));
   EXPECT_EQ(standings.at("owner").guaranteed, (Amounts{{"h100", "0"}}));
   EXPECT_EQ(standings.at("owner").borrowed, Amounts());
+  EXPECT_EQ(standings.at("owner").floor, (Amounts{{"h100", "8"}}));
+  const Value::List& parts = standings.at("borrower").share_parts.items();
+  ASSERT_EQ(parts.size(), 3U) << "GPUs, CPUs, memory";
+  EXPECT_EQ(parts[0]["resource"].text(), "gpu");
+  EXPECT_EQ(parts[0]["share"].text(), "1/2");
+  EXPECT_EQ(parts[0]["above"]["h100"].text(), "8");
+  EXPECT_EQ(parts[0]["capacity"]["h100"].text(), "16");
+}
+
+TEST(LiveQuota, AQueueTellsWhoIsNextAndWhoGoesBeforeIt) {
+  Cluster cluster = lent();
+  cluster.add(queue("third", 0));
+  for (const auto& [name, at] : std::vector<std::pair<std::string, std::int64_t>>{{"a", 20'000}, {"b", 21'000}}) {
+    cluster.set(in_queue("third", pod(name, 8, at)));
+  }
+  cluster.set(in_queue("borrower", pod("more", 4, 22'000)));
+  cluster.decide(30);
+  const auto standings = cluster.engine().queue_standings();
+  EXPECT_EQ(standings.at("third").waiting, (std::vector<std::string>{"default/a", "default/b"}));
+  EXPECT_EQ(standings.at("third").turn, "1st of 2 at the top: its share would be 1/2");
+  EXPECT_EQ(standings.at("borrower").turn,
+            "2nd of 2 at the top: after third (its share would be 1/2); its share would be 3/4");
+  EXPECT_EQ(standings.at("owner").turn, "");
+  EXPECT_TRUE(standings.at("owner").waiting.empty());
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ class RunningScheduler final : public LiveScheduler {
     ++decisions_;
     for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
     for (const PodEviction& eviction : round.evictions) evict(eviction, now);
+    for (const RoomTaken& taken : round.taken) tell(taken);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
@@ -246,6 +247,12 @@ class RunningScheduler final : public LiveScheduler {
       if (!is_passing(answer)) return;
       later(retry, [this, eviction, retry] { delete_evicted(eviction, std::min(Duration{retry.ms * 2}, kRetryMax)); });
     });
+  }
+
+  void tell(const RoomTaken& taken) {
+    record(taken.pod, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
+    if (taken.owner.uid.empty()) return;
+    record(taken.owner, taken.pod.name_space, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
   }
 
   void take_back(const Rollback& rollback) {

@@ -147,7 +147,11 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.used.empty()) status.set("used", map_of(standing.used));
   if (!standing.guaranteed.empty()) status.set("guaranteed", map_of(standing.guaranteed));
   if (!standing.borrowed.empty()) status.set("borrowed", map_of(standing.borrowed));
+  if (!standing.floor.empty()) status.set("floor", map_of(standing.floor));
   if (!standing.share.empty()) status.set("share", standing.share);
+  if (!standing.share_parts.items().empty()) status.set("shareParts", standing.share_parts);
+  if (!standing.turn.empty()) status.set("turn", standing.turn);
+  for (const std::string& name : standing.waiting) status.at("waiting").push_back(name);
   // Whole, so that nothing is left of amounts that are no more.
   Value patch = Value::list();
   patch.push_back(Value::map_of({{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}));

@@ -41,11 +41,7 @@ class Checks:
         self.plane, self.failures = plane, 0
 
     def run(self, words, text=None):
-        words = words if isinstance(words, list) else words.split()
-        environment = harness.bare_environment()
-        environment.update(KUBECONFIG=str(self.plane.kubeconfig), LC_ALL="C.UTF-8")
-        return subprocess.run([self.plane.program, *words], capture_output=True, text=True, input=text, timeout=60,
-                              env=environment)
+        return self.plane.run_berth(words, text)
 
     def expect(self, words, exit_code=0, out=None, err=None, text=None):
         """The command ends with that code; regular expressions are found in its output, "" means that it is empty."""

@@ -255,6 +255,12 @@ class ControlPlane(Started):
             raise Broken(f"kubectl {words}: exit code {reply.returncode}: {reply.stderr.strip()}")
         return reply.stdout
 
+    def run_berth(self, words, text=None):
+        """One of Berth's own commands, as somebody who has the control plane's kubeconfig."""
+        environment = {**bare_environment(), "KUBECONFIG": str(self.kubeconfig), "LC_ALL": "C.UTF-8"}
+        return subprocess.run([self.program, *(words if isinstance(words, list) else words.split())],
+                              capture_output=True, text=True, input=text, timeout=60, env=environment)
+
     def wait_for_nodes(self, seconds=60):
         def all_ready():
             reply = self.run("get nodes --no-headers")

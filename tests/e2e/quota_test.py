@@ -6,6 +6,7 @@
 
 import argparse
 import json
+import re
 import sys
 import time
 
@@ -52,6 +53,12 @@ class Stage:
     def get(self, words):
         return json.loads(self.plane.must(f"get {words} -o json"))
 
+    def berth(self, words, code=0):
+        """What one of Berth's own commands prints."""
+        reply = self.plane.run_berth(words)
+        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
+        return reply.stdout
+
     def phases(self, name):
         return sorted(pod["status"].get("phase", "?") for pod in self.get(f"pods -l app={name}")["items"]
                       if "deletionTimestamp" not in pod["metadata"])
@@ -95,6 +102,10 @@ def two_teams(stage):
     stage.apply(job("borrowed", "research", 8))
     stage.wait_running("borrowed")
     stage.wait(lambda: stage.status("research").get("borrowed") == {"h100": "8"}, "research is seen to borrow 8")
+    shares = stage.berth("share")
+    expect(re.search(r"research +h100:8 +h100:16.* +1 +1/2 +50.0 % +0 +-", shares), f"shares are not told: {shares}")
+    parts = json.loads(stage.berth("share research -o json"))["shareParts"]
+    expect(parts[0]["above"] == {"h100": "8"} and parts[0]["capacity"] == {"h100": "16"}, f"made of {parts}")
     expect("borrowed: it may have to leave within 60 s" in stage.plane.must("describe pods -l app=borrowed"),
            "the borrower was not told how soon it may have to leave")
     expect("guaranteed against everyone" in stage.plane.must("describe pods -l app=own"), "the owner was not told")
@@ -105,6 +116,13 @@ def two_teams(stage):
     expect(stage.evicted("reclaim", "borrowed"), "the Job was not told who took its room")
     expect("failed" not in stage.get("job borrowed")["status"], "an eviction was counted as a failure")
     stage.wait(lambda: "borrowed" not in stage.status("research"), "nothing is borrowed any more")
+    told = stage.berth("explain job/borrowed", 7)
+    expect(re.search(r"place +the first of its line", told), f"its place is not told: {told}")
+    expect(re.search(r"evicted +\S+ ago, reclaim: its room goes to default/mine of queue 'product'", told),
+           f"who took its room is not told: {told}")
+    told = stage.berth("explain job/mine")
+    expect(re.search(r"took +\S+ ago, reclaim: takes the room of default/borrowed of queue research, 8 GPUs", told),
+           f"whose room it took is not told: {told}")
     stage.plane.must("delete job mine --now", limit_s=60)
     stage.wait_running("borrowed")
 

@@ -1,0 +1,33 @@
+#include "fairness/share_account.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace berth {
+
+ShareAccount account_of_share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
+  ShareAccount account;
+  account.weight_milli = quotas.tree().weight_milli(queue);
+  for (std::size_t resource = 0; resource < kResources; ++resource) {
+    ShareOfResource made;
+    made.resource = static_cast<Resource>(resource);
+    Wide above = 0;
+    Wide whole = 0;
+    for (std::size_t at = resource; at < quotas.capacity().size(); at += kResources) {
+      const Dim dim = Dim::at(at);
+      const std::int64_t weight = dim.flavor().is_none() ? 1 : flavors[dim.flavor().index()].weight;
+      const SharePart part{dim, quotas.above_floor(queue, dim), quotas.capacity()[at], weight};
+      above += Wide{part.above} * weight;
+      whole += Wide{part.capacity} * weight;
+      if (part.above > 0 || part.capacity > 0) made.parts.push_back(part);
+    }
+    if (whole == 0) continue;
+    made.share = Fraction(above * 1000, whole * account.weight_milli);
+    account.share = std::max(account.share, made.share);
+    account.resources.push_back(std::move(made));
+  }
+  return account;
+}
+
+}  // namespace berth

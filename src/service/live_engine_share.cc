@@ -1,0 +1,104 @@
+// What a LiveEngine says of shares and turns: of what a queue's share is made, who is next, what an eviction costs.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/wide.h"
+#include "cycle/turn_text.h"
+#include "fairness/share_account.h"
+#include "fairness/who_is_next.h"
+#include "manifest/queue_spec.h"
+#include "manifest/timestamp.h"
+#include "model/quantity.h"
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+// So many of a line are named.
+constexpr std::size_t kWaitingNamedMax = 10;
+
+}  // namespace
+
+std::string LiveEngine::key_of(Dim dim) const {
+  const std::string flavor = dim.flavor().is_none() ? "(no GPUs)" : state().flavors()[dim.flavor().index()].name;
+  return name_of(FlavorAmount{flavor, dim.resource()});
+}
+
+Value LiveEngine::share_parts_of(QueueId queue) const {
+  Value parts = Value::list();
+  for (const ShareOfResource& each : account_of_share(state().quotas(), state().flavors(), queue).resources) {
+    Value above = Value::map(), capacity = Value::map(), weights = Value::map();
+    for (const SharePart& part : each.parts) {
+      const std::string key = key_of(part.dim);
+      above.set(key, format_amount(each.resource, part.above));
+      capacity.set(key, format_amount(each.resource, part.capacity));
+      if (part.weight != 1) weights.set(key, part.weight);
+    }
+    Value made = Value::map_of({{"resource", name_of(each.resource)},
+                                {"share", to_text(each.share)},
+                                {"above", std::move(above)},
+                                {"capacity", std::move(capacity)}});
+    if (!weights.members().empty()) made.set("flavorWeights", std::move(weights));
+    parts.push_back(std::move(made));
+  }
+  return parts;
+}
+
+void LiveEngine::note_turns(std::map<std::string, QueueStanding>& standings) const {
+  const WhoIsNext who(state(), state().clock());
+  for (const auto& [name, id] : queue_ids_) {
+    QueueStanding& standing = standings[name];
+    standing.turn = turn_text(state(), who, id);
+    if (standing.pending == 0) continue;
+    for (const WorkloadId workload : first_in_line(state(), state().line_of(id), kWaitingNamedMax)) {
+      standing.waiting.push_back(pending_name(workload));
+    }
+  }
+}
+
+// "default/train"; empty if it does not wait.
+std::string LiveEngine::pending_name(WorkloadId id) const {
+  const auto group = pending_groups_.find(id);
+  if (group == pending_groups_.end()) return "";
+  return name_in_words(members_.at(groups_.at(group->second).submitted.front()).facts);
+}
+
+std::string LiveEngine::name_in_words(const PodFacts& first) const {
+  return first.name_space + "/" + (first.group_name.empty() ? first.name : first.group_name);
+}
+
+// "; since its start it has worked 80 GPU-seconds, lost unless it saves them"; empty where there is nothing to lose.
+std::string LiveEngine::loss_in_words(WorkloadId id, Time now) const {
+  const Workload& workload = state().workload(id);
+  const Time safe = std::max(workload.started, workload.checkpoint);
+  const std::int64_t gpu_milli = state().shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
+  const auto gpu_s = static_cast<std::int64_t>(Wide{gpu_milli} * std::max<std::int64_t>((now - safe).ms, 0) / 1'000'000);
+  if (gpu_s == 0) return "";
+  const std::string amount =
+      gpu_s < 3600 ? std::to_string(gpu_s) + (gpu_s == 1 ? " GPU-second" : " GPU-seconds")
+                   : decimal_of_milli(gpu_s * 10 / 36) + " GPU-hours";
+  return "; since its " + std::string(workload.checkpoint >= workload.started ? "checkpoint" : "start") +
+         " it has worked " + amount + ", lost unless it saves them";
+}
+
+// Said of whom the room goes to; nothing where it goes to nobody.
+std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const {
+  const auto group = pending_groups_.find(eviction.claimant);
+  if (group == pending_groups_.end()) return std::nullopt;
+  const PodFacts& claimant = members_.at(groups_.at(group->second).submitted.front()).facts;
+  const Workload& victim = state().workload(eviction.workload);
+  const std::int64_t gpu_milli = state().shape(victim.shape).gpu_milli - victim.ended_gpu_milli;
+  const PodFacts& first = members_.at(runs_.at(eviction.workload).uids.front()).facts;
+  return RoomTaken{.pod = {claimant.uid, claimant.name_space, claimant.name},
+                   .owner = claimant.owner,
+                   .text = std::string(name_of(eviction.rule)) + ": takes the room of " + name_in_words(first) +
+                           " of queue " + state().queues()[victim.queue.index()].name +
+                           (gpu_milli > 0 ? ", " + decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU")
+                                          : std::string()) +
+                           ", which stops by " + format_timestamp(eviction.stop_by)};
+}
+
+}  // namespace berth
