@@ -16,6 +16,7 @@ void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
 void add_policy(CLI::App& berth, int& exit_code);
+void add_policy_diff(CLI::App& policy, int& exit_code);
 void add_lint(CLI::App& berth, int& exit_code);
 void add_demo(CLI::App& berth, int& exit_code);
 void add_up(CLI::App& berth, int& exit_code);

@@ -3,14 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "cli/run_reports.h"
-#include "cli/text_table.h"
+#include "cli/way_tables.h"
 #include "cycle/explain.h"
 #include "sim/files.h"
 #include "sim/report.h"
@@ -19,48 +17,16 @@ namespace berth {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Way = Comparison::Way;
-
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-std::string length(double seconds) { return format_value(seconds, Unit::kSeconds); }
-std::string hours(std::int64_t gpu_seconds) { return with_separators(gpu_seconds / 3600); }
-
-double lost_percent(const ClusterRun& run) {
-  return run.gpu_seconds == 0 ? 0
-                              : 100 * static_cast<double>(run.lost_gpu_seconds) / static_cast<double>(run.gpu_seconds);
-}
 
 std::string said(const CompareOptions& options) {
   const std::string checkpoints =
       options.checkpoint_every
-          ? "a checkpoint every " + length(static_cast<double>(options.checkpoint_every->ms) / 1000)
+          ? "a checkpoint every " + in_words(static_cast<double>(options.checkpoint_every->ms) / 1000)
           : "no checkpoints";
   return fmt::format("order {}, reclaim {}, patience {}, cooldown {}, {}", name_of(options.order),
                      kFairReclaimNames[static_cast<std::size_t>(options.fair_reclaim)],
-                     length(static_cast<double>(options.patience.ms) / 1000),
-                     length(static_cast<double>(options.cooldown.ms) / 1000), checkpoints);
-}
-
-TextTable of_the_whole(const Comparison& comparison) {
-  TextTable table{{""}, {}};
-  const std::vector<const Way*> ways = comparison.ways();
-  for (const Way* const way : ways) table.header.push_back(way->name);
-  const auto add = [&](const std::string& what, const auto& value) {
-    std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{what});
-    for (const Way* const way : ways) row.push_back(value(way->run));
-  };
-  add("mean wait", [](const ClusterRun& run) { return length(run.wait.mean_s); });
-  add("p90 wait", [](const ClusterRun& run) { return length(run.wait.p90_s); });
-  add("utilisation while jobs arrived, %",
-      [](const ClusterRun& run) { return fmt::format("{:.2f}", run.arriving_utilisation_percent); });
-  add("GPU hours run", [](const ClusterRun& run) { return hours(run.gpu_seconds); });
-  add("GPU hours lost to evictions", [](const ClusterRun& run) { return hours(run.lost_gpu_seconds); });
-  add("the same, % of those run", [](const ClusterRun& run) { return fmt::format("{:.2f}", lost_percent(run)); });
-  add("evictions", [](const ClusterRun& run) { return with_separators(run.evictions); });
-  add("Jain index, mean over time", [](const ClusterRun& run) { return fmt::format("{:.4f}", run.evenness); });
-  add("GPU hours short of floors", [](const ClusterRun& run) { return hours(run.short_of_floor_gpu_s); });
-  add("never started", [](const ClusterRun& run) { return with_separators(run.never_started); });
-  return table;
+                     in_words(static_cast<double>(options.patience.ms) / 1000),
+                     in_words(static_cast<double>(options.cooldown.ms) / 1000), checkpoints);
 }
 
 // By floor, the largest first.
@@ -69,12 +35,6 @@ std::vector<std::size_t> queues_by_floor(const Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.floors.size(); ++i) order.push_back(i);
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return comparison.floors[i].gpus; });
   return order;
-}
-
-// Of a queue whose jobs all stand apart there is nothing.
-const QueueWaits* queue_in(const ClusterRun& run, const std::string& queue) {
-  const auto found = std::ranges::find(run.queues, queue, &QueueWaits::queue);
-  return found == run.queues.end() ? nullptr : &*found;
 }
 
 TextTable of_queues(const Comparison& comparison) {
@@ -91,9 +51,9 @@ TextTable of_queues(const Comparison& comparison) {
     auto& row = table.rows.emplace_back(
         std::vector<std::string>{floor.queue, with_separators(floor.gpus), with_separators(shared->jobs)});
     for (double Waits::* const what : {&Waits::mean_s, &Waits::p90_s}) {
-      for (const Way* const way : ways) row.push_back(length(queue_in(way->run, floor.queue)->waits.*what));
+      for (const Way* const way : ways) row.push_back(in_words(queue_in(way->run, floor.queue)->waits.*what));
     }
-    row.insert(row.end(), {with_separators(shared->evictions), hours(shared->lost_gpu_seconds)});
+    row.insert(row.end(), {with_separators(shared->evictions), in_hours(shared->lost_gpu_seconds)});
   }
   return table;
 }
@@ -102,7 +62,7 @@ TextTable of_those_apart(const Comparison& comparison) {
   TextTable table{{"queue", "jobs apart", "largest, GPUs", "mean wait", "p90", "max"}, {}};
   for (const Comparison::Apart& apart : comparison.apart) {
     table.rows.push_back({apart.queue, with_separators(apart.jobs), with_separators(apart.largest_gpus),
-                          length(apart.waits.mean_s), length(apart.waits.p90_s), length(apart.waits.max_s)});
+                          in_words(apart.waits.mean_s), in_words(apart.waits.p90_s), in_words(apart.waits.max_s)});
   }
   return table;
 }
@@ -130,49 +90,16 @@ std::string about_those_apart(const Comparison& comparison) {
 
 std::string what_they_cost(const Comparison& comparison) {
   const Waits& waits = comparison.with_all->wait;
-  return fmt::format("Then the mean wait of all is {}, p90 {}.", length(waits.mean_s), length(waits.p90_s));
+  return fmt::format("Then the mean wait of all is {}, p90 {}.", in_words(waits.mean_s), in_words(waits.p90_s));
 }
 
 std::string texts(const Comparison& comparison, const CompareOptions& options, auto render) {
-  std::string out = headline(comparison, options) + "\n\n" + render(of_the_whole(comparison)) + "\n" +
-                    render(of_queues(comparison)) + "\n" + verdict(comparison) + "\n";
+  std::string out = headline(comparison, options) + "\n\n" +
+                    render(whole_table(comparison.ways(), Fairness::kMeasured)) + "\n" + render(of_queues(comparison)) +
+                    "\n" + verdict(comparison) + "\n";
   if (comparison.apart.empty()) return out;
   return out + "\n" + about_those_apart(comparison) + "\n\n" + render(of_those_apart(comparison)) + "\n" +
          what_they_cost(comparison) + "\n";
-}
-
-Json waits_as_json(const Waits& waits) {
-  return {{"mean", rounded(waits.mean_s)}, {"p50", waits.p50_s}, {"p90", waits.p90_s}, {"max", waits.max_s}};
-}
-
-Json run_as_json(const ClusterRun& run) {
-  return {{"utilisation_while_arriving_pct", rounded(run.arriving_utilisation_percent)},
-          {"wait_s", waits_as_json(run.wait)},
-          {"evictions", run.evictions},
-          {"gpu_s", run.gpu_seconds},
-          {"lost_gpu_s", run.lost_gpu_seconds},
-          {"lost_pct", rounded(lost_percent(run))},
-          {"jain_index", rounded(run.evenness)},
-          {"short_of_floors_gpu_s", run.short_of_floor_gpu_s},
-          {"never_started", run.never_started},
-          {"state_hash", hex(run.state_hash)}};
-}
-
-Series over_time(const Way& way, Time until, const auto& value) {
-  Series series{way.name, {}};
-  for (const RunSample& sample : way.run.samples) {
-    if (sample.at <= until) series.points.emplace_back(sample.at.ms, value(sample));
-  }
-  return series;
-}
-
-LinePlot line_plot(const Comparison& comparison, const std::string& title, const std::string& description, Unit unit,
-                   const auto& value) {
-  LinePlot plot{.title = title, .description = description, .unit = unit, .series = {}};
-  Time last_submit;
-  for (const TraceJob& job : comparison.trace.jobs) last_submit = std::max(last_submit, job.submit);
-  for (const Way* const way : comparison.ways()) plot.series.push_back(over_time(*way, last_submit, value));
-  return plot;
 }
 
 QuantilePlot waits_of_largest(const Comparison& comparison) {
@@ -191,12 +118,6 @@ QuantilePlot waits_of_largest(const Comparison& comparison) {
   return plot;
 }
 
-ReportTable as_report_table(TextTable table, const std::string& title, const std::string& description) {
-  ReportTable made{.title = title, .description = description, .columns = {}, .rows = std::move(table.rows)};
-  for (std::size_t i = 0; i < table.header.size(); ++i) made.columns.push_back({table.header[i], i > 0});
-  return made;
-}
-
 }  // namespace
 
 std::string comparison_as_table(const Comparison& comparison, const CompareOptions& options) {
@@ -209,7 +130,7 @@ std::string comparison_as_markdown(const Comparison& comparison, const CompareOp
 
 std::string comparison_as_json(const Comparison& comparison, const CompareOptions& options) {
   Json arrangements = Json::object();
-  for (const Way* const way : comparison.ways()) arrangements[way->name] = run_as_json(way->run);
+  for (const Way* const way : comparison.ways()) arrangements[way->name] = way_as_json(way->run, Fairness::kMeasured);
   Json queues = Json::object();
   for (const QueueFloor& floor : comparison.floors) {
     Json& entry = queues[floor.queue];
@@ -246,7 +167,7 @@ std::string comparison_as_json(const Comparison& comparison, const CompareOption
   if (options.checkpoint_every) {
     out["checkpoint_every_s"] = static_cast<double>(options.checkpoint_every->ms) / 1000;
   }
-  if (comparison.with_all) out["with_those_apart"] = run_as_json(*comparison.with_all);
+  if (comparison.with_all) out["with_those_apart"] = way_as_json(*comparison.with_all, Fairness::kMeasured);
   // Names come from users' files and may be any bytes.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -259,29 +180,22 @@ Result<std::string> write_comparison_report(const std::string& directory, const 
                 .subtitle = headline(comparison, options) + ". " + verdict(comparison),
                 .facts = {},
                 .figures = {},
-                .tables = {as_report_table(of_the_whole(comparison), "The whole", ""),
+                .tables = {as_report_table(whole_table(comparison.ways(), Fairness::kMeasured), "The whole", ""),
                            as_report_table(of_queues(comparison), "Queues", "Waits, and what borrowing cost")},
                 .command = command};
   for (const Way* const way : comparison.ways()) {
-    report.facts.emplace_back("mean wait, " + way->name, length(way->run.wait.mean_s));
+    report.facts.emplace_back("mean wait, " + way->name, in_words(way->run.wait.mean_s));
   }
   for (const Way* const way : comparison.ways()) {
     report.facts.emplace_back("Jain index, " + way->name, fmt::format("{:.4f}", way->run.evenness));
   }
   report.facts.emplace_back("lost to evictions", fmt::format("{:.2f} %", lost_percent(shared)));
-  LinePlot jain =
-      line_plot(comparison, "Jain index",
-                "How evenly queues held what was due to them: their floors, and as much as the others above",
-                Unit::kNumber, [](const RunSample& at) { return at.evenness; });
+  LinePlot jain = way_plot(comparison.trace, comparison.ways(), "Jain index",
+                           "How evenly queues held what was due to them: their floors, and as much as the others above",
+                           Unit::kNumber, [](const RunSample& at) { return at.evenness; });
   jain.y_max = 1;
   report.figures.push_back(std::move(jain));
-  const auto percent = [&](std::int64_t milli) {
-    return 100 * static_cast<double>(milli) / static_cast<double>(std::max<std::int64_t>(shared.gpu_milli, 1));
-  };
-  report.figures.push_back(line_plot(comparison, "GPUs in use", "As a share of all", Unit::kPercent,
-                                     [&](const RunSample& at) { return percent(at.allocated_milli); }));
-  report.figures.push_back(line_plot(comparison, "GPUs waited for", "As a share of all", Unit::kPercent,
-                                     [&](const RunSample& at) { return percent(at.pending_gpu_milli); }));
+  for (LinePlot& plot : demand_plots(comparison.trace, comparison.ways())) report.figures.push_back(std::move(plot));
   report.figures.push_back(waits_of_largest(comparison));
   if (!comparison.apart.empty()) {
     report.tables.push_back(as_report_table(of_those_apart(comparison), "Jobs that stand apart",

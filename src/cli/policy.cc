@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/output_options.h"
+#include "cli/policy_files.h"
 #include "client/listing.h"
 #include "manifest/json.h"
 #include "policy/assemble.h"
@@ -37,72 +38,6 @@ struct Typed {
   std::string output = "table";
   bool strict = false;
 };
-
-// Objects are YAML or JSON; a scenario is neither: its lines begin with words.
-bool is_scenario(std::string_view file, std::string_view text) {
-  for (const std::string_view ending : {".yaml", ".yml", ".json"}) {
-    if (file.ends_with(ending)) return false;
-  }
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos || line[first] == '#') continue;
-    // "apiVersion: ...", "{", "---", "- ..."
-    const std::size_t word = std::min(line.find_first_of(" \t\r:", first), line.size());
-    return (line[first] >= 'a' && line[first] <= 'z') && (word == line.size() || line[word] != ':');
-  }
-  return false;
-}
-
-// All objects of all files are one policy; each scenario is one by itself.
-struct ReadPolicies {
-  std::vector<Policy> policies;
-  Complaints complaints;
-};
-
-void append(PolicyParts& all, PolicyParts more) {
-  const auto move_all = [](auto& from, auto& to) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
-  move_all(more.queues, all.queues);
-  move_all(more.flavors, all.flavors);
-  move_all(more.doors, all.doors);
-  move_all(more.priorities, all.priorities);
-  move_all(more.not_followed, all.not_followed);
-  move_all(more.findings, all.findings);
-  if (more.kueue_fair_sharing) all.kueue_fair_sharing = more.kueue_fair_sharing;
-}
-
-ReadPolicies read_policies(const std::vector<std::string>& files) {
-  ReadPolicies read;
-  PolicyParts parts;
-  bool any_objects = false;
-  for (const std::string& file : files) {
-    const Result<std::string> text = read_file(file);
-    if (!text) {
-      read.complaints.add_all(text.error());
-    } else if (is_scenario(file, *text)) {
-      Result<Policy> policy = read_scenario_policy(file, *text);
-      if (policy) {
-        read.policies.push_back(std::move(*policy));
-      } else {
-        read.complaints.add_all(policy.error());
-      }
-    } else {
-      Result<PolicyParts> more = read_policy_text(*text, file);
-      if (!more) {
-        read.complaints.add_all(more.error());
-        continue;
-      }
-      any_objects = true;
-      append(parts, std::move(*more));
-    }
-  }
-  if (any_objects) read.policies.push_back(assemble(std::move(parts)));
-  return read;
-}
 
 // ---- nodes --------------------------------------------------------------------------------------------------------------
 
@@ -163,17 +98,6 @@ Listing listing_of(const PolicyTable& table) {
   for (const std::string& title : table.header) listing.columns.push_back({title});
   for (const auto& row : table.rows) listing.rows.push_back({row.front(), row, Value()});
   return listing;
-}
-
-// Findings of severity error, in words; whether there are any.
-bool complain_about_errors(const Policy& policy) {
-  bool any = false;
-  for (const PolicyFinding& each : policy.findings) {
-    if (each.severity != Severity::kError) continue;
-    any = true;
-    fmt::print(stderr, "{}\n", printable(each.to_string()));
-  }
-  return any;
 }
 
 // Whatever it was written in, as objects that can be applied here; what is left out goes to stderr.
@@ -289,6 +213,7 @@ void add_policy(CLI::App& berth, int& exit_code) {
       "becomes.");
   app.callback([typed, &exit_code] { exit_code = guarded([&] { return show_policy(*typed); }); });
   add_policy_convert(policy, exit_code);
+  add_policy_diff(policy, exit_code);
 }
 
 void add_lint(CLI::App& berth, int& exit_code) {

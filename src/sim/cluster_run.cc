@@ -38,6 +38,7 @@ class Simulation {
       session_.pass_time(*now);
       report_checkpoints_until(*now);
       finish_until(*now);
+      stop_until(*now);
       submit_until(*now);
       pass(*now);
       if (ends_too_late_) {
@@ -96,13 +97,15 @@ class Simulation {
     evenness_.emplace(std::move(floors), run_.gpu_milli);
   }
 
-  // Of the next arrival or end, or when somebody's patience ends or somebody may borrow again.
+  // Of the next arrival or end, or when somebody's patience ends, somebody may borrow again or a victim has to have stopped.
   std::optional<Time> next_moment() {
     drop_what_is_over(ends_);
+    drop_what_is_over(stops_);
     while (!patience_ends_.empty() && !is_pending(patience_ends_.top().workload)) patience_ends_.pop();
     std::optional<Time> moment;
     const auto consider = [&](Time at) { moment = moment ? std::min(*moment, at) : at; };
     if (!ends_.empty()) consider(ends_.top().at);
+    if (!stops_.empty()) consider(stops_.top().at);
     if (!patience_ends_.empty()) consider(patience_ends_.top().at);
     if (const Time wake = session_.state().next_wake(); wake != kForever) consider(wake);
     if (submitted_ < arrivals_.size()) consider(trace_.jobs[arrivals_[submitted_]].submit);
@@ -151,6 +154,16 @@ class Simulation {
     }
   }
 
+  // What protected them does no more.
+  void stop_until(Time now) {
+    for (drop_what_is_over(stops_); !stops_.empty() && stops_.top().at <= now; drop_what_is_over(stops_)) {
+      const WorkloadId workload = stops_.top().workload;
+      stops_.pop();
+      session_.apply(WorkloadStopped{workload});
+      stop(workload, now);
+    }
+  }
+
   void change_held(WorkloadId workload, std::int64_t by_milli) {
     allocated_milli_ += by_milli;
     if (evenness_) evenness_->holds(queue_of_[arrivals_[workload.index()]], by_milli);
@@ -169,18 +182,26 @@ class Simulation {
       session_.apply(submission);
       run_.times[arrivals_[submitted_]].submit = job.submit;
       change_waiting(WorkloadId(submitted_), gpu_milli_of(job));
-      const auto quota = options_.quotas.find(queue_name(job));
-      if (quota == options_.quotas.end() || quota->second.patience == Duration{0}) continue;
-      patience_ends_.push({job.submit + quota->second.patience, WorkloadId(submitted_)});
+      const Duration patience = patience_of(job);
+      if (patience > Duration{0}) patience_ends_.push({job.submit + patience, WorkloadId(submitted_)});
     }
+  }
+
+  Duration patience_of(const TraceJob& job) const {
+    if (options_.tree) return options_.tree->quota_of(queue_name(job)).patience;
+    const auto quota = options_.quotas.find(queue_name(job));
+    return quota == options_.quotas.end() ? Duration{0} : quota->second.patience;
   }
 
   void pass(Time now) {
     ++run_.cycles;
     while (!patience_ends_.empty() && patience_ends_.top().at <= now) patience_ends_.pop();
     session_.decide(now, [&](const Plan& plan) {
+      for (const WorkloadId begun : plan.begins) start(begun, now);
       for (const Eviction& eviction : plan.evictions) evict(eviction, now);
-      for (const Start& started : plan.starts) start(started.workload, now);
+      for (const Start& started : plan.starts) {
+        if (!started.waits) start(started.workload, now);
+      }
     });
   }
 
@@ -201,9 +222,17 @@ class Simulation {
   }
 
   void evict(const Eviction& eviction, Time now) {
-    BERTH_ASSERT(eviction.stop_by <= now);  // a job of a trace has no grace and no budget
-    JobTimes& times = times_of(eviction.workload);
-    Attempt& attempt = attempt_of(eviction.workload);
+    // A job of a trace has no grace and no budget; its queue's minimum run time may protect it for a while.
+    if (eviction.stop_by > now) {
+      stops_.push({eviction.stop_by, eviction.workload, attempt_of(eviction.workload).number});
+    } else {
+      stop(eviction.workload, now);
+    }
+  }
+
+  void stop(WorkloadId workload, Time now) {
+    JobTimes& times = times_of(workload);
+    Attempt& attempt = attempt_of(workload);
     const Duration ran = now - times.start;
     const std::int64_t period = options_.checkpoint_every ? options_.checkpoint_every->ms : 0;
     const Duration kept{period == 0 ? 0 : ran.ms - ran.ms % period};
@@ -212,8 +241,8 @@ class Simulation {
     times.lost = times.lost + (ran - kept);
     times.started = false;
     ++times.evictions;
-    change_held(eviction.workload, -gpu_milli_of(job_of(eviction.workload)));
-    change_waiting(eviction.workload, gpu_milli_of(job_of(eviction.workload)));
+    change_held(workload, -gpu_milli_of(job_of(workload)));
+    change_waiting(workload, gpu_milli_of(job_of(workload)));
   }
 
   void sample(Time now) {
@@ -300,6 +329,7 @@ class Simulation {
   std::size_t ended_ = 0;
   std::vector<Attempt> attempts_;  // by row
   DueInTime ends_;
+  DueInTime stops_;  // of those who were told to
   DueInTime checkpoints_;
   DueInTime patience_ends_;            // whatever the attempt
   std::vector<std::size_t> queue_of_;  // by row, where evenness is measured
@@ -331,6 +361,7 @@ std::vector<QueueWaits> waits_by_queue(const Trace& trace, const std::vector<Job
     auto& [queue, waits] = by_queue[queue_name(job)];
     ++queue.jobs;
     queue.evictions += times[row].evictions;
+    queue.starts += times[row].evictions + (times[row].started ? 1 : 0);
     queue.lost_gpu_seconds += gpu_seconds(times[row].lost);
     if (!times[row].started) continue;
     waits.push_back(wait_of(job, times[row]).ms);
@@ -348,9 +379,13 @@ std::vector<QueueWaits> waits_by_queue(const Trace& trace, const std::vector<Job
 Result<ClusterRun> run_cluster(const Trace& trace, const RunOptions& options, const std::string& source,
                                Session::Recorder recorder,
                                const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  const Result<Door> door = Door::open(
-      trace, {.seed = options.seed, .policy = options.policy, .order = options.order, .quotas = options.quotas},
-      source);
+  const Result<Door> door = Door::open(trace,
+                                       {.seed = options.seed,
+                                        .policy = options.policy,
+                                        .order = options.order,
+                                        .quotas = options.quotas,
+                                        .tree = options.tree},
+                                       source);
   if (!door) return door.error();
   Simulation simulation(trace, options, *door, std::move(recorder));
   return simulation.go(source, progress);

@@ -12,6 +12,7 @@
 #include "model/policy.h"
 #include "model/queue.h"
 #include "model/reason.h"
+#include "sim/door.h"
 #include "sim/session.h"
 #include "sim/statistics.h"
 #include "sim/trace.h"
@@ -28,6 +29,8 @@ struct RunOptions {
   std::map<std::string, std::int64_t> floors_milli = {};
   // What an evicted job did up to the last full period is kept; none: it starts anew.
   std::optional<Duration> checkpoint_every = {};
+  // In place of `quotas`: a tree of queues, as a policy has it.
+  std::optional<TraceQueues> tree = {};
 };
 
 // What the cluster looked like after the pass at one moment.
@@ -55,6 +58,7 @@ struct QueueWaits {
   std::int64_t jobs = 0;
   std::int64_t gpu_seconds = 0;  // of the jobs that started
   Waits waits;
+  std::int64_t starts = 0;  // with those of attempts that were evicted
   std::int64_t evictions = 0;
   std::int64_t lost_gpu_seconds = 0;
 };

@@ -17,9 +17,27 @@ std::size_t index_in(const auto& sorted, const auto& value) {
   return static_cast<std::size_t>(place - sorted.begin());
 }
 
+FlavorId flavor_named(const std::vector<Flavor>& flavors, const std::string& name) {
+  const GpuModel* const model = find_gpu_model(name);
+  for (std::size_t i = 0; i < flavors.size(); ++i) {
+    if (flavors[i].model == model->name) return FlavorId(i);
+  }
+  BERTH_ASSERT(false);
+  return {};
+}
+
+int largest_divisor(int of, int at_most) {
+  for (int divisor = std::min(of, at_most); divisor > 1; --divisor) {
+    if (of % divisor == 0) return divisor;
+  }
+  return 1;
+}
+
+}  // namespace
+
 // The smallest GPUs first, then in the catalogue's order: a gang that takes any type tries them so, and leaves the large
 // ones to those who need them. The order of a file's lines decides nothing.
-std::vector<Flavor> flavors_in(const Trace& trace) {
+std::vector<Flavor> flavors_of_trace(const Trace& trace) {
   std::vector<const GpuModel*> models;
   const auto note = [&](const std::string& name) {
     const GpuModel* const model = find_gpu_model(name);
@@ -41,24 +59,6 @@ std::vector<Flavor> flavors_in(const Trace& trace) {
   }
   return flavors;
 }
-
-FlavorId flavor_named(const std::vector<Flavor>& flavors, const std::string& name) {
-  const GpuModel* const model = find_gpu_model(name);
-  for (std::size_t i = 0; i < flavors.size(); ++i) {
-    if (flavors[i].model == model->name) return FlavorId(i);
-  }
-  BERTH_ASSERT(false);
-  return {};
-}
-
-int largest_divisor(int of, int at_most) {
-  for (int divisor = std::min(of, at_most); divisor > 1; --divisor) {
-    if (of % divisor == 0) return divisor;
-  }
-  return 1;
-}
-
-}  // namespace
 
 void count_gpus_only(Trace& trace, std::int64_t gpus) {
   trace.nodes.clear();
@@ -122,9 +122,13 @@ Result<Door> Door::open(const Trace& trace, const DoorOptions& options, const st
   if (trace.nodes.empty()) complaints.add({source}, "there are no nodes; name a file of nodes with --nodes");
   Door door;
   door.options_ = options;
-  door.flavors_ = flavors_in(trace);
+  door.flavors_ = flavors_of_trace(trace);
   if (door.flavors_.size() > kFlavorsMax) {
     complaints.add({source}, "more than 64 GPU types are named; a cluster has at most 64");
+  }
+  if (options.tree) {
+    BERTH_ASSERT(options.tree->flavor_weights.size() == door.flavors_.size());
+    for (std::size_t i = 0; i < door.flavors_.size(); ++i) door.flavors_[i].weight = options.tree->flavor_weights[i];
   }
   Wide memory_bytes = 0;
   for (const TraceNode& node : trace.nodes) memory_bytes += node.memory_bytes;
@@ -163,7 +167,9 @@ Result<Door> Door::open(const Trace& trace, const DoorOptions& options, const st
 std::vector<Event> Door::opening() const {
   std::vector<Event> events{RunConfigured{options_.seed, options_.policy}};
   for (const Flavor& flavor : flavors_) events.push_back(FlavorAdded{flavor});
-  if (one_line()) {
+  if (options_.tree) {
+    for (const Queue& queue : options_.tree->queues) events.push_back(QueueAdded{queue});
+  } else if (one_line()) {
     events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order, .quota = taking_nothing()}});
     for (const std::string& queue : queues_) {
       events.push_back(
@@ -189,18 +195,21 @@ FlavorSet Door::flavors_of(const TraceJob& job) const {
   return flavors;
 }
 
+QueueId Door::queue_of(const TraceJob& job) const {
+  if (options_.tree) return options_.tree->queue_of.at(queue_name(job));
+  return QueueId((one_line() ? 1 : 0) + index_in(queues_, queue_name(job)));
+}
+
 WorkloadSubmitted Door::submission(const TraceJob& job, Time at) const {
   PodRequest request{.cpu_milli = job.cpu_milli,
                      .memory_bytes = job.memory_bytes,
                      .gpus = job.gpus,
                      .gpu_milli = job.gpu_milli,
                      .flavors = flavors_of(job)};
-  WorkloadSubmitted submitted{.name = job.name,
-                              .queue = QueueId((one_line() ? 1 : 0) + index_in(queues_, queue_name(job))),
-                              .at = at,
-                              .declared_run = job.run,
-                              .shape = {}};
-  if (job.pods == 1 || job.gpus == 0 || flavors_.empty()) {
+  WorkloadSubmitted submitted{.name = job.name, .queue = queue_of(job), .at = at, .declared_run = job.run, .shape = {}};
+  // Quotas are of flavors: under a policy each of them is tried by itself.
+  const bool any_node = job.pods == 1 && !options_.tree;
+  if (any_node || job.gpus == 0 || flavors_.empty()) {
     submitted.shape.ways.push_back({{request, job.pods}});
     return submitted;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,24 @@
 
 namespace berth {
 
+// The queues of a policy, and in which of them each queue of a trace is.
+struct TraceQueues {
+  std::vector<Queue> queues;                     // parents first; amounts by the numbers of flavors_of_trace()
+  std::vector<std::int64_t> flavor_weights;      // by those numbers
+  std::map<std::string, QueueId> queue_of = {};  // by the trace's names: all of them
+
+  const Quota& quota_of(const std::string& name) const { return queues[queue_of.at(name).index()].quota; }
+};
+
+// The GPU models that it names, the smallest memory first; a run numbers them so.
+std::vector<Flavor> flavors_of_trace(const Trace& trace);
+
 struct DoorOptions {
   Seed seed;
   PlacementPolicy policy = PlacementPolicy::kFgd;
   Order order = Order::kFifoSkip;
   std::map<std::string, Quota> quotas = {};  // of the trace's queues, each of which then has a line of its own
+  std::optional<TraceQueues> tree = {};      // these in place of quotas
 };
 
 // Most GPUs of such a pool: twice the largest fleet that is planned for.
@@ -46,7 +60,8 @@ class Door {
 
  private:
   FlavorSet flavors_of(const TraceJob& job) const;
-  bool one_line() const { return options_.quotas.empty(); }
+  bool one_line() const { return options_.quotas.empty() && !options_.tree; }
+  QueueId queue_of(const TraceJob& job) const;
 
   DoorOptions options_;
   std::vector<Flavor> flavors_;
