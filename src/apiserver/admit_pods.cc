@@ -93,17 +93,37 @@ Refusal give_priority(AdmissionRequest& request, const Value& priority) {
   return {};
 }
 
-// The queues that a pod or a Job, with its pods, would wait in.
+// Kueue's queues let in whom their ClusterQueue selects, which the scheduler looks at; Volcano's let everybody in.
+bool names_other_queue(const Value& metadata) {
+  return !metadata["labels"][kKueueQueueLabel].is_empty() ||
+         !metadata["annotations"][kVolcanoQueueAnnotation].is_empty();
+}
+
+// Berth's own queues that a pod or a Job, with its pods, would wait in.
 std::set<std::string> queues_named(const KindInfo& kind, const Value& object) {
   std::set<std::string> named;
+  bool elsewhere = false;
   const auto add = [&](const Value& metadata) {
     const std::string_view name = metadata["labels"][kQueueLabel].text();
     if (!name.empty()) named.emplace(name);
+    elsewhere = elsewhere || names_other_queue(metadata);
   };
   add(object["metadata"]);
   if (is_job_kind(kind)) add(object["spec"]["template"]["metadata"]);
-  if (named.empty()) named.emplace(kDefaultQueue);
+  if (named.empty() && !elsewhere) named.emplace(kDefaultQueue);
   return named;
+}
+
+// Where Kueue runs, it suspends a Job with a queue and lets it go when its turn has come; manifests for it say so themselves.
+// Here the pods wait in the queue.
+void let_kueue_job_go(AdmissionRequest& request) {
+  if (request.operation != Operation::kCreate || !is_job_kind(*request.kind)) return;
+  Value& job = *request.object;
+  if (job["metadata"]["labels"][kKueueQueueLabel].is_empty() || !job["spec"]["suspend"].truth()) return;
+  job.at("spec").set("suspend", false);
+  request.warnings.emplace_back("spec.suspend is taken back: the pods of a Job with the label " +
+                                std::string(kKueueQueueLabel) +
+                                " wait in their queue; to stop it, suspend it once it is there");
 }
 
 // Whether the pod is one that the controllers make for a Job which waits in that queue: its owner was asked already.
@@ -202,6 +222,7 @@ Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, con
 
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
   if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
+  if (request.subresource.empty()) let_kueue_job_go(request);
   const Value& object = *request.object;
   const std::set<std::string> named = queues_named(*request.kind, object);
   const bool as_before = request.before != nullptr && queues_named(*request.kind, *request.before) == named;

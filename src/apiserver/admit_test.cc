@@ -140,6 +140,35 @@ TEST(Admit, QueuesSayWhoMaySubmit) {
   expect_part(world.create(pod("no-label")), "queue \"default\" takes nothing");
 }
 
+// Kueue's and Volcano's queues say themselves whom they let in; Berth's own, where one is named too, is asked all the same.
+TEST(Admit, WhoNamesAQueueOfAnotherKindDoesNotWaitInTheDefaultOne) {
+  AdmissionWorld world;
+  world.put(
+      "{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: default}, spec: {submitters: {users: [bob]}}}");
+  EXPECT_EQ(world.create(pod("k", "labels: {kueue.x-k8s.io/queue-name: main}")), "");
+  EXPECT_EQ(world.create(job("kj", "", "labels: {kueue.x-k8s.io/queue-name: main}")), "");
+  EXPECT_EQ(world.create(pod("v", "annotations: {scheduling.volcano.sh/queue-name: main}")), "");
+  expect_part(world.create(pod("b", "labels: {kueue.x-k8s.io/queue-name: main, berth.dev/queue: default}")),
+              "queue \"default\" takes nothing");
+}
+
+TEST(Admit, AJobThatKueueWouldLetGoIsNotSuspended) {
+  AdmissionWorld world;
+  const auto suspended = [](const std::string& name, const std::string& metadata) {
+    Value made = yaml_object(job(name, metadata));
+    made.at("spec").set("suspend", true);
+    return made;
+  };
+  EXPECT_EQ(world.create_value(suspended("k", "labels: {kueue.x-k8s.io/queue-name: main}")), "");
+  EXPECT_FALSE(world.at("jobs.batch/default/k")["spec"]["suspend"].truth());
+  ASSERT_EQ(world.warnings.size(), 1U);
+  EXPECT_TRUE(world.warnings[0].starts_with("spec.suspend is taken back"));
+  EXPECT_EQ(world.update("jobs.batch/default/k", [](Value& object) { object.at("spec").set("suspend", true); }), "");
+  EXPECT_TRUE(world.at("jobs.batch/default/k")["spec"]["suspend"].truth()) << "its owner stops it";
+  EXPECT_EQ(world.create_value(suspended("b", "")), "");
+  EXPECT_TRUE(world.at("jobs.batch/default/b")["spec"]["suspend"].truth());
+}
+
 TEST(Admit, PodsOfAJobWereAllowedWithTheJob) {
   AdmissionWorld world;
   world.put(

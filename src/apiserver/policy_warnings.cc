@@ -56,10 +56,6 @@ std::vector<std::string> policy_warnings(const Store& store, const KindInfo& kin
   read_policy_object(object, {}, parts);
   // What is not followed is said of this object alone; how it stands with the others follows.
   std::vector<std::string> warnings;
-  if (kind.group != "berth.dev") {
-    warnings.emplace_back(
-        "this kind is kept and checked, and not scheduled by yet; berth policy convert makes Queues of it");
-  }
   for (const NotFollowed& each : parts.not_followed)
     warnings.push_back(each.place.field + " is not followed: " + each.why);
   const std::string own = parts.queues.empty() ? "" : parts.queues.front().name;

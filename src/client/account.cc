@@ -101,7 +101,8 @@ std::string queue_in_words(const Work& work, const std::vector<const Value*>& wa
 // The names under which the scheduler speaks of it: a gang by its Job's, other pods of a Job each by its own.
 std::vector<std::string> scheduled_names(const Work& work, const std::vector<Value>& own_pods) {
   std::vector<std::string> names = {work.name_space + "/" + work.name.name};
-  for (const Value& pod : own_pods) names.push_back(work.name_space + "/" + std::string(pod["metadata"]["name"].text()));
+  for (const Value& pod : own_pods)
+    names.push_back(work.name_space + "/" + std::string(pod["metadata"]["name"].text()));
   return names;
 }
 

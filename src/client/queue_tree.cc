@@ -161,10 +161,18 @@ Listing list_queues(const std::vector<Value>& queues) {
 
 Listing list_shares(const std::vector<Value>& queues) {
   Listing listing;
-  listing.columns = {{"QUEUE"},    {"FLOOR"},     {"USED"},
-                     {"INSIDE"},   {"BORROWED"},  {"WEIGHT"},
-                     {"SHARE"},    {"PERCENT"},   {"WAITING"},
-                     {"NEXT"},     {"GUARANTEE", ShownIn::kWide}, {"MADE OF", ShownIn::kWide},
+  listing.columns = {{"QUEUE"},
+                     {"FLOOR"},
+                     {"USED"},
+                     {"INSIDE"},
+                     {"BORROWED"},
+                     {"WEIGHT"},
+                     {"SHARE"},
+                     {"PERCENT"},
+                     {"WAITING"},
+                     {"NEXT"},
+                     {"GUARANTEE", ShownIn::kWide},
+                     {"MADE OF", ShownIn::kWide},
                      {"TURN", ShownIn::kWide}};
   for (const QueueInTree& each : in_tree_order(queues)) listing.rows.push_back(share_row_of(*each.queue, each.depth));
   return listing;

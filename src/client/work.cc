@@ -96,6 +96,25 @@ void take_tally(const PodTally& tally, Work& work) {
                                              : WorkState::kWaiting;
 }
 
+// Of the thing itself, else of its pods; Kueue's and Volcano's as "localqueue/NAME" and "volcano/NAME".
+std::string queue_of(const Value& metadata, const Value& pod_metadata) {
+  struct Word {
+    const char* where;
+    std::string_view key;
+    const char* before;
+  };
+  constexpr Word kWords[] = {{"labels", kQueueLabel, ""},
+                             {"labels", kKueueQueueLabel, "localqueue/"},
+                             {"annotations", kVolcanoQueueAnnotation, "volcano/"}};
+  for (const Word& word : kWords) {
+    for (const Value* const of : {&metadata, &pod_metadata}) {
+      const std::string_view name = (*of)[word.where][word.key].text();
+      if (!name.empty()) return word.before + std::string(name);
+    }
+  }
+  return std::string(kDefaultQueue);
+}
+
 Work work_of(const Value& object, std::string kind, const Value& pod) {
   Work work;
   const Value& metadata = object["metadata"];
@@ -103,7 +122,7 @@ Work work_of(const Value& object, std::string kind, const Value& pod) {
   work.name_space = metadata["namespace"].text();
   work.uid = metadata["uid"].text();
   work.labels = metadata["labels"];
-  work.queue = metadata["labels"][kQueueLabel].text(pod["metadata"]["labels"][kQueueLabel].text(kDefaultQueue));
+  work.queue = queue_of(metadata, pod["metadata"]);
   work.gpu_milli_per_pod = gpu_milli_of_pod(pod);
   work.gpu_models = gpu_models_of(pod);
   work.created = created_at(object);

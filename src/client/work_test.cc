@@ -275,19 +275,20 @@ TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
       "---\nreason: Evicted\nmessage: another\ninvolvedObject: {kind: Job, uid: u9}\n"
       "---\nreason: SuccessfulCreate\nmessage: another\ninvolvedObject: {kind: Job, uid: u1}\n");
   const Account account = account_of(train, {.queues = queues, .events = events}, kNow);
-  for (const char* const line :
-       {"  place   number 2 of its line, after web/old\n",
-        "  turn    queue research is 2nd of 2 at the top: after product (its share would be 1/8); its share would be 1/4\n",
-        "  took    30m ago, reclaim: takes the room of web/x\n  evicted  60m ago, reclaim: its room goes to web/old\n"}) {
+  for (const char* const line : {"  place   number 2 of its line, after web/old\n",
+                                 "  turn    queue research is 2nd of 2 at the top: after product (its share would be "
+                                 "1/8); its share would be 1/4\n",
+                                 "  took    30m ago, reclaim: takes the room of web/x\n  evicted  60m ago, reclaim: "
+                                 "its room goes to web/old\n"}) {
     EXPECT_NE(account.text.find(line), std::string::npos) << line << account.text;
   }
   EXPECT_EQ(account.text.find("another"), std::string::npos);
   EXPECT_EQ(account.facts["evictions"].items().size(), 2U);
-  for (const auto& [waiting_now, place] : std::vector<std::pair<std::string, std::string>>{
-           {"[ml/train, web/old]", "the first of its line"},
-           {"[web/a, web/b]", "not among the first 2 of its line"},
-           {"[ml/a, web/b]", "the first of its line"},
-           {"[web/b, ml/a]", "number 2 of its line, after web/b"}}) {
+  for (const auto& [waiting_now, place] :
+       std::vector<std::pair<std::string, std::string>>{{"[ml/train, web/old]", "the first of its line"},
+                                                        {"[web/a, web/b]", "not among the first 2 of its line"},
+                                                        {"[ml/a, web/b]", "the first of its line"},
+                                                        {"[web/b, ml/a]", "number 2 of its line, after web/b"}}) {
     const auto line = objects("metadata: {name: research}\nstatus: {waiting: " + waiting_now + "}\n");
     const auto pods = objects("metadata: {name: a, namespace: ml}\n");
     EXPECT_EQ(account_of(train, {.queues = line, .own_pods = pods}, kNow).facts["place"].text(), place);

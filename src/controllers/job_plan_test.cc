@@ -48,6 +48,17 @@ TEST(JobPods, HaveNamesByTheirNumbersAndCarryWhatTheJobSays) {
   EXPECT_EQ(to_json(release_of(pod)), R"({"metadata":{"finalizers":null}})");
 }
 
+TEST(JobPods, CarryWhatKueueAndVolcanoReadOnTheJob) {
+  JobWorld world("{parallelism: 1}", "{scheduling.volcano.sh/queue-name: batch}");
+  Value& labels = world.job.at("metadata").at("labels");
+  labels.set(kKueueQueueLabel, "main");
+  labels.set(kKueuePriorityLabel, "urgent");
+  const Value metadata = pod_of_job(world.job, 0, std::nullopt, 0)["metadata"];
+  EXPECT_EQ(metadata["labels"][kKueueQueueLabel].text(), "main");
+  EXPECT_EQ(metadata["labels"][kKueuePriorityLabel].text(), "urgent");
+  EXPECT_EQ(metadata["annotations"][kVolcanoQueueAnnotation].text(), "batch");
+}
+
 TEST(JobPods, AreGangsUnlessTheJobSaysOtherwise) {
   const struct {
     const char* what;

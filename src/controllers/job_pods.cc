@@ -149,9 +149,12 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
   Value pod_labels = labels.is_map() ? labels : Value::map();
   const Value& annotations = pod_template["metadata"]["annotations"];
   Value pod_annotations = annotations.is_map() ? annotations : Value::map();
-  copy_where_missing(job_metadata["labels"], kQueueLabel, pod_labels);
-  for (const std::string_view key : {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation,
-                                     kGpuModelsAnnotation, kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation}) {
+  for (const std::string_view key : {kQueueLabel, kKueueQueueLabel, kKueuePriorityLabel}) {
+    copy_where_missing(job_metadata["labels"], key, pod_labels);
+  }
+  for (const std::string_view key :
+       {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
+        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation}) {
     copy_where_missing(job_metadata["annotations"], key, pod_annotations);
   }
   if (group_size > 0) {

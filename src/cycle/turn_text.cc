@@ -24,8 +24,7 @@ std::string rank_text(const Rank& rank) {
   return rank.outside ? "its share would be " + fraction : "inside its floor, of which it uses " + fraction;
 }
 
-std::string level_text(const State& state, const std::vector<NamedChild>& children, QueueId parent,
-                       std::size_t place) {
+std::string level_text(const State& state, const std::vector<NamedChild>& children, QueueId parent, std::size_t place) {
   const auto name = [&](QueueId queue) { return state.queues()[queue.index()].name; };
   std::string text = ordinal(place + 1) + " of " + std::to_string(children.size()) +
                      (parent.is_none() ? " at the top" : " below " + name(parent)) + ": ";

@@ -30,7 +30,7 @@ struct ShareOfResource {
 };
 
 struct ShareAccount {
-  std::int64_t weight_milli = 1000;       // of the queue
+  std::int64_t weight_milli = 1000;        // of the queue
   std::vector<ShareOfResource> resources;  // those that there are
   Fraction share;                          // the largest of theirs
 };

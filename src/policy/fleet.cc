@@ -4,26 +4,32 @@
 #include <map>
 #include <optional>
 
+#include "manifest/labels.h"
 #include "model/gpu.h"
 
 namespace berth {
 namespace {
 
-bool has_labels(const SeenNodes& seen, const PolicyFlavor& flavor) {
+// `model` is that of the flavor, if it names one: then the label of the product may be written otherwise.
+bool has_labels(const SeenNodes& seen, const PolicyFlavor& flavor, const GpuModel* model) {
   return std::ranges::all_of(flavor.node_labels, [&](const auto& label) {
-    return std::ranges::find(seen.labels, label) != seen.labels.end();
+    return (model != nullptr && label.first == kGpuProductLabel) ||
+           std::ranges::find(seen.labels, label) != seen.labels.end();
   });
 }
 
 std::optional<FlavorId> flavor_of(const Policy& policy, const SeenNodes& seen) {
   const GpuModel* const model = find_gpu_model(seen.gpu_model);
+  std::optional<FlavorId> most_exact;
   for (std::size_t i = 0; i < policy.flavors.size(); ++i) {
     const PolicyFlavor& flavor = policy.flavors[i];
-    const GpuModel* const wanted = find_gpu_model(flavor.flavor.model);
-    const bool any = wanted == nullptr || flavor.flavor.model == "gpu";
-    if (any ? has_labels(seen, flavor) : wanted == model) return FlavorId(i);
+    const GpuModel* const wanted = flavor.flavor.model == "gpu" ? nullptr : find_gpu_model(flavor.flavor.model);
+    if ((wanted != nullptr && wanted != model) || !has_labels(seen, flavor, wanted)) continue;
+    if (!most_exact || flavor.node_labels.size() > policy.flavors[most_exact->index()].node_labels.size()) {
+      most_exact = FlavorId(i);
+    }
   }
-  return std::nullopt;
+  return most_exact;
 }
 
 }  // namespace

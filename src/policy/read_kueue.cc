@@ -305,28 +305,16 @@ void read_kueue_flavor(ObjectReader& reader) {
   flavor.origin = Origin::kKueue;
   flavor.name = reader.name();
   flavor.place = reader.place();
-  bool other_labels = false;
   for (const Value::Member& label : spec["nodeLabels"].members()) {
     flavor.node_labels.emplace_back(label.key, label.value.text());
-    if (label.key != kGpuProductLabel) {
-      other_labels = true;
-      continue;
-    }
+    if (label.key != kGpuProductLabel) continue;
     constexpr std::string_view kMaker = "NVIDIA-";
     std::string_view product = label.value.text();
     if (product.starts_with(kMaker)) product.remove_prefix(kMaker.size());
     if (const GpuModel* const model = find_gpu_model(product)) {
       flavor.model = model->name;
       flavor.memory_mib = model->memory_mib;
-    } else {
-      reader.leave_out("spec.nodeLabels", quote(label.value.text()) +
-                                              " is no GPU model that is known: nodes of this "
-                                              "flavor are not recognised");
     }
-  }
-  if (other_labels) {
-    reader.leave_out("spec.nodeLabels", "a flavor is known by its GPUs, " + std::string(kGpuProductLabel) +
-                                            "; other labels of nodes are not looked at");
   }
   struct Unfollowed {
     const char* field;
@@ -353,8 +341,8 @@ void read_local_queue(ObjectReader& reader) {
     reader.refuse("spec.clusterQueue", "it names no ClusterQueue", "what is submitted to it leads nowhere",
                   "write clusterQueue: and the name of one");
   }
-  if (reader.one_of("spec.stopPolicy", {"None", "Hold", "HoldAndDrain"}) != 0) {
-    reader.leave_out("spec.stopPolicy", "work of this LocalQueue alone cannot be held: hold its ClusterQueue");
+  if (reader.one_of("spec.stopPolicy", {"None", "Hold", "HoldAndDrain"}) == 2) {
+    reader.leave_out("spec.stopPolicy", "read as Hold: nothing starts, and what runs may end by itself");
   }
   if (!reader.spec()["fairSharing"].is_empty()) {
     reader.leave_out("spec.fairSharing", "LocalQueues share their queue by the order of submission");

@@ -63,7 +63,7 @@ class PodReader {
     facts_.name_space = metadata["namespace"].text();
     facts_.name = metadata["name"].text();
     facts_.revision = metadata["resourceVersion"].text();
-    facts_.queue = metadata["labels"][kQueueLabel].text(kDefaultQueue);
+    read_queue_name();
     facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
     facts_.queued =
         std::min(parse_timestamp(annotations_[kQueuedAtAnnotation].text()).value_or(facts_.created), facts_.created);
@@ -80,6 +80,19 @@ class PodReader {
  private:
   void complain(std::string text) {
     if (facts_.problem.empty()) facts_.problem = std::move(text);
+  }
+
+  // Berth's own word goes before Kueue's, and Kueue's before Volcano's.
+  void read_queue_name() {
+    const Value& labels = pod_["metadata"]["labels"];
+    facts_.priority_class = labels[kKueuePriorityLabel].text();
+    facts_.queue = labels[kQueueLabel].text();
+    if (!facts_.queue.empty()) return;
+    facts_.local_queue = labels[kKueueQueueLabel].text();
+    const std::string_view volcano = annotations_[kVolcanoQueueAnnotation].text();
+    facts_.queue = !facts_.local_queue.empty() ? "localqueue/" + facts_.name_space + "/" + facts_.local_queue
+                   : !volcano.empty()          ? "volcano/" + std::string(volcano)
+                                               : std::string(kDefaultQueue);
   }
 
   void read_stage() {
@@ -347,7 +360,7 @@ FlavorFacts read_flavor(const Value& flavor) {
 }
 
 bool FlavorFacts::has(const NodeFacts& node) const {
-  return node.gpus > 0 && gpu_model == node.gpu_model &&
+  return node.gpus > 0 && (gpu_model.empty() || gpu_model == node.gpu_model) &&
          (gpu_memory_mib == 0 || gpu_memory_mib == node.gpu_memory_mib) &&
          std::ranges::all_of(node_labels.members(), [&](const Value::Member& label) {
            const Value* const has = node.labels.find(label.key);

@@ -48,6 +48,13 @@ struct OwnerFacts {
   std::string api_version, kind, name, uid;
 };
 
+// What keeps work from the engine: a code and a text; both empty: nothing.
+struct Obstacle {
+  std::string code = {}, text = {};
+
+  friend bool operator==(const Obstacle&, const Obstacle&) = default;
+};
+
 struct PodFacts {
   std::string uid, name_space, name;
   std::string revision;  // of the object
@@ -71,20 +78,27 @@ struct PodFacts {
   Value labels;
   std::string told;     // message of its condition PodScheduled=False
   std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
+  // Of Kueue, looked up by OtherQueues: a LocalQueue of its namespace, in place of a queue, and a WorkloadPriorityClass.
+  std::string local_queue = {}, priority_class = {};
+  Obstacle shut = {};  // its LocalQueue lets nothing in
 };
 
 struct QueueFacts {
   std::string name;
   QueueSpec spec = {};
   std::string problem = {};  // of its spec; empty: none
+  bool only_listed = false;  // its work may have GPUs of those flavors alone that its guarantee names
 
   friend bool operator==(const QueueFacts&, const QueueFacts&) = default;
 };
 
+// The flavor of an amount that names none: of the one that nodes with GPUs have, if it is one.
+inline constexpr std::string_view kOnlyFlavor = "*";
+
 // A kind of GPU under a name of its own, which quotas use; without one for them, nodes' GPUs have their model's name.
 struct FlavorFacts {
-  std::string name;  // in small letters
-  std::string gpu_model;
+  std::string name;                 // in small letters
+  std::string gpu_model;            // empty: any
   std::int64_t gpu_memory_mib = 0;  // 0: whatever they have
   Value node_labels;
   std::int64_t weight = 1;

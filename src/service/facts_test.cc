@@ -20,6 +20,28 @@ Value pod(const std::string& spec, const std::string& annotations = "{}", const 
                 annotations + ", labels: " + labels + "}, spec: " + spec + "}");
 }
 
+TEST(PodFacts, OfQueuesOnesOwnGoesBeforeKueuesAndThatBeforeVolcanos) {
+  struct Case {
+    const char* annotations;
+    const char* labels;
+    const char* queue;
+    const char* local_queue;
+  };
+  const Case cases[] = {
+      {"{}", "{}", "default", ""},
+      {"{}", "{kueue.x-k8s.io/queue-name: main}", "localqueue/d/main", "main"},
+      {"{scheduling.volcano.sh/queue-name: v}", "{}", "volcano/v", ""},
+      {"{scheduling.volcano.sh/queue-name: v}", "{kueue.x-k8s.io/queue-name: main}", "localqueue/d/main", "main"},
+      {"{scheduling.volcano.sh/queue-name: v}", "{kueue.x-k8s.io/queue-name: main, berth.dev/queue: own}", "own", ""},
+  };
+  for (const Case& each : cases) {
+    const PodFacts facts = read_pod(pod("{}", each.annotations, each.labels));
+    EXPECT_EQ(facts.queue, each.queue);
+    EXPECT_EQ(facts.local_queue, each.local_queue);
+  }
+  EXPECT_EQ(read_pod(pod("{}", "{}", "{kueue.x-k8s.io/priority-class: urgent}")).priority_class, "urgent");
+}
+
 TEST(PodFacts, AddUpWhatItsContainersAsk) {
   struct Case {
     const char* what;

@@ -23,6 +23,11 @@ bool asks_the_same(const PodFacts& a, const PodFacts& b) {
          a.group_size == b.group_size && a.terms == b.terms && a.problem == b.problem;
 }
 
+bool names_no_flavor(const QueueSpec& spec) {
+  const auto none = [](const FlavorAmount& each) { return each.flavor == kOnlyFlavor; };
+  return std::ranges::any_of(spec.guarantee, none) || std::ranges::any_of(spec.limit, none);
+}
+
 }  // namespace
 
 LiveEngine::LiveEngine(Seed seed, PlacementPolicy policy, NewJournal new_journal)
@@ -46,6 +51,12 @@ void LiveEngine::set_flavor(const FlavorFacts& flavor) {
 
 void LiveEngine::remove_flavor(const std::string& name) {
   anew_ = flavors_.erase(flavor_amount_named(name).flavor) > 0 || anew_;
+}
+
+void LiveEngine::set_other_flavors(std::vector<FlavorFacts> flavors) {
+  if (flavors == other_flavors_) return;
+  other_flavors_ = std::move(flavors);
+  anew_ = true;
 }
 
 // Whether its controller has counted anew does not matter: a budget that would keep any keeps all.
@@ -261,7 +272,13 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
   for (const Member* member : tally.waiting) {
     const PodFacts& pod = member->facts;
     if (!pod.problem.empty()) return {"NotFollowed", pod.problem};
+    if (!pod.shut.code.empty()) return {pod.shut.code, pod.shut.text};
     const auto queue = queues_.find(pod.queue);
+    if (queue == queues_.end() && pod.queue.starts_with("volcano/")) {
+      return {"QueueUnknown", "Volcano's queue " + quote(pod.queue.substr(pod.queue.find('/') + 1)) +
+                                  " is not there; create it, or name another in the annotation " +
+                                  std::string(kVolcanoQueueAnnotation)};
+    }
     if (queue == queues_.end()) {
       return {"QueueUnknown", "there is no queue " + quote(pod.queue) + "; create it, or name another in the label " +
                                   std::string(kQueueLabel)};
@@ -273,6 +290,11 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
     }
     if (!queue->second.problem.empty()) {
       return {"NotFollowed", "queue " + quote(pod.queue) + ": " + queue->second.problem};
+    }
+    if (!only_flavor_ && names_no_flavor(queue->second.spec)) {
+      return {"NotFollowed", "queue " + quote(pod.queue) +
+                                 ": its amounts name no kind of GPU, so nodes must have one kind; they have none or "
+                                 "several"};
     }
     if (!flavors_of(pod)) {
       std::string models;

@@ -99,12 +99,20 @@ struct QueueStanding {
   std::int64_t pending = 0, running = 0;
   // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
   std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
-  std::string share = {};  // "23/161"; empty where no queue has amounts
+  std::string share = {};                         // "23/161"; empty where no queue has amounts
   std::map<std::string, std::string> floor = {};  // what of the guarantee can be kept
   Value share_parts = {};                         // for each resource: what is above the floor, of what there is
   std::string turn = {};                          // who goes before it, and why; empty where nobody else waits
   std::vector<std::string> waiting = {};          // of its line the first, as "NAMESPACE/NAME"
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
+};
+
+// What the work that is told apart by some name amounts to.
+struct Holding {
+  std::int64_t pending = 0, reserving = 0, admitted = 0;  // workloads; who is admitted reserves too
+  AmountsByDim reserved, used;                            // the second of the admitted
+
+  friend bool operator==(const Holding&, const Holding&) = default;
 };
 
 class LiveEngine {
@@ -117,6 +125,8 @@ class LiveEngine {
   void remove_queue(const std::string& name);
   void set_flavor(const FlavorFacts& flavor);
   void remove_flavor(const std::string& name);
+  // Those of Kueue, all of them; of two of one name Berth's own holds.
+  void set_other_flavors(std::vector<FlavorFacts> flavors);
   void set_budget(const BudgetFacts& budget);
   void remove_budget(const std::string& name_space, const std::string& name);
   void set_node(const NodeFacts& node);
@@ -139,6 +149,10 @@ class LiveEngine {
   Round decide(Time now);
 
   std::map<std::string, QueueStanding> queue_standings() const;
+  // By what `name` makes of the first pod of each group; groups of which it makes nothing are left out.
+  std::map<std::string, Holding> holdings(const std::function<std::string(const PodFacts&)>& name) const;
+  // Of the engine's present life; none: there is no such flavor.
+  std::optional<FlavorId> flavor_named(const std::string& name) const;
   // Pods that hold more than their node has, or whose node there is not: with the reason.
   std::map<std::string, std::string> pods_without_room() const;
   const State& state() const { return session_->state(); }
@@ -190,11 +204,13 @@ class LiveEngine {
   void add_flavors();
   void add_queues();
   Quota quota_of(const QueueFacts& queue) const;
+  void close_other_flavors(Quota& quota) const;
   AmountList amounts_of(const std::vector<FlavorAmount>& amounts) const;
   QueueId add_queue(const std::string& name, std::set<std::string>& on_the_way);
   void add_new_nodes();
-  // The one that is declared for such nodes, else the one of its GPU model.
+  // The one that is declared for such nodes, the most exactly if there are several; else the one of its GPU model.
   std::string flavor_name_of(const NodeFacts& node) const;
+  std::vector<const FlavorFacts*> declared_flavors() const;
   std::string held_by(const std::string& queue) const;
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
   Terms terms_of(const PodFacts& pod) const;
@@ -248,6 +264,7 @@ class LiveEngine {
 
   std::map<std::string, QueueFacts> queues_;
   std::map<std::string, FlavorFacts> flavors_;
+  std::vector<FlavorFacts> other_flavors_;
   std::map<std::pair<std::string, std::string>, BudgetFacts> budgets_;  // by namespace and name
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, Member> members_;             // by uid
@@ -260,6 +277,7 @@ class LiveEngine {
   std::map<std::string, NodeId> node_ids_;
   std::map<std::string, FlavorId> flavor_ids_;
   std::map<FlavorId, std::string> models_;  // of GPUs, by flavor
+  std::optional<FlavorId> only_flavor_;     // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
   Duration reclaim_within_{0};  // the shortest of the queues that were promised something

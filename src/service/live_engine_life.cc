@@ -62,26 +62,54 @@ void LiveEngine::add_flavors() {
     session_->apply(FlavorAdded{flavor});
     flavor_ids_[flavor.name] = FlavorId(session_->state().flavors().size() - 1);
   };
-  for (const auto& [name, flavor] : flavors_) {
-    add({.name = name, .model = flavor.gpu_model, .memory_mib = flavor.gpu_memory_mib, .weight = flavor.weight});
+  for (const FlavorFacts* const flavor : declared_flavors()) {
+    add({.name = flavor->name,
+         .model = flavor->gpu_model,
+         .memory_mib = flavor->gpu_memory_mib,
+         .weight = flavor->weight});
   }
   for (const auto& [name, node] : nodes_) {
     if (node.gpus == 0) continue;
     add({.name = flavor_name_of(node), .model = node.gpu_model, .memory_mib = node.gpu_memory_mib});
   }
+  std::set<std::string> of_nodes;
+  for (const auto& [name, node] : nodes_) {
+    if (node.gpus > 0) of_nodes.insert(flavor_name_of(node));
+  }
+  only_flavor_ = of_nodes.size() == 1 ? flavor_named(*of_nodes.begin()) : std::nullopt;
   for (const auto& [name, queue] : queues_) {
     const QueueSpec& spec = queue.spec;
     for (const auto* const list : {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit}) {
-      for (const FlavorAmount& amount : *list) add({.name = amount.flavor, .model = {}});
+      for (const FlavorAmount& amount : *list) {
+        if (!amount.flavor.empty() && amount.flavor != kOnlyFlavor) add({.name = amount.flavor, .model = {}});
+      }
     }
   }
 }
 
-std::string LiveEngine::flavor_name_of(const NodeFacts& node) const {
-  for (const auto& [name, flavor] : flavors_) {
-    if (flavor.has(node)) return name;
+std::vector<const FlavorFacts*> LiveEngine::declared_flavors() const {
+  std::vector<const FlavorFacts*> declared;
+  for (const auto& [name, flavor] : flavors_) declared.push_back(&flavor);
+  for (const FlavorFacts& flavor : other_flavors_) {
+    if (!flavors_.contains(flavor.name)) declared.push_back(&flavor);
   }
-  return flavor_amount_named(node.gpu_model).flavor;
+  return declared;
+}
+
+std::string LiveEngine::flavor_name_of(const NodeFacts& node) const {
+  const FlavorFacts* most_exact = nullptr;
+  const auto words = [](const FlavorFacts& flavor) {
+    return flavor.node_labels.members().size() + (flavor.gpu_model.empty() ? 0 : 1);
+  };
+  for (const FlavorFacts* const flavor : declared_flavors()) {
+    if (flavor->has(node) && (most_exact == nullptr || words(*flavor) > words(*most_exact))) most_exact = flavor;
+  }
+  return most_exact != nullptr ? most_exact->name : flavor_amount_named(node.gpu_model).flavor;
+}
+
+std::optional<FlavorId> LiveEngine::flavor_named(const std::string& name) const {
+  const auto known = flavor_ids_.find(name);
+  return known == flavor_ids_.end() ? std::nullopt : std::optional(known->second);
 }
 
 void LiveEngine::add_queues() {
@@ -126,15 +154,28 @@ Quota LiveEngine::quota_of(const QueueFacts& queue) const {
   quota.limit = amounts_of(queue.spec.limit);
   quota.borrowing_limit = amounts_of(queue.spec.borrowing_limit);
   quota.lending_limit = amounts_of(queue.spec.lending_limit);
+  if (queue.only_listed) close_other_flavors(quota);
   return quota;
 }
 
-// What is of a flavor too many is left out: there are 64.
+// Of a flavor that the guarantee does not name there are none for it, whatever else the limit says of it.
+void LiveEngine::close_other_flavors(Quota& quota) const {
+  for (const auto& [name, flavor] : flavor_ids_) {
+    const Dim dim(flavor, Resource::kGpu);
+    const auto is_it = [&](const Amount& each) { return each.dim == dim; };
+    if (std::ranges::any_of(quota.guarantee, is_it)) continue;
+    std::erase_if(quota.limit, is_it);
+    quota.limit.push_back({dim, 0});
+  }
+  std::ranges::sort(quota.limit, {}, &Amount::dim);
+}
+
+// What is of a flavor too many is left out: there are 64. An amount without a flavor is of the nodes without GPUs.
 AmountList LiveEngine::amounts_of(const std::vector<FlavorAmount>& amounts) const {
   AmountList made;
   for (const FlavorAmount& each : amounts) {
-    const auto flavor = flavor_ids_.find(each.flavor);
-    if (flavor != flavor_ids_.end()) made.push_back({Dim(flavor->second, each.resource), each.amount});
+    const auto flavor = each.flavor == kOnlyFlavor ? only_flavor_ : flavor_named(each.flavor);
+    if (flavor || each.flavor.empty()) made.push_back({Dim(flavor.value_or(FlavorId()), each.resource), each.amount});
   }
   std::ranges::sort(made, {}, &Amount::dim);
   return made;

@@ -75,11 +75,11 @@ std::string LiveEngine::loss_in_words(WorkloadId id, Time now) const {
   const Workload& workload = state().workload(id);
   const Time safe = std::max(workload.started, workload.checkpoint);
   const std::int64_t gpu_milli = state().shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
-  const auto gpu_s = static_cast<std::int64_t>(Wide{gpu_milli} * std::max<std::int64_t>((now - safe).ms, 0) / 1'000'000);
+  const auto gpu_s =
+      static_cast<std::int64_t>(Wide{gpu_milli} * std::max<std::int64_t>((now - safe).ms, 0) / 1'000'000);
   if (gpu_s == 0) return "";
-  const std::string amount =
-      gpu_s < 3600 ? std::to_string(gpu_s) + (gpu_s == 1 ? " GPU-second" : " GPU-seconds")
-                   : decimal_of_milli(gpu_s * 10 / 36) + " GPU-hours";
+  const std::string amount = gpu_s < 3600 ? std::to_string(gpu_s) + (gpu_s == 1 ? " GPU-second" : " GPU-seconds")
+                                          : decimal_of_milli(gpu_s * 10 / 36) + " GPU-hours";
   return "; since its " + std::string(workload.checkpoint >= workload.started ? "checkpoint" : "start") +
          " it has worked " + amount + ", lost unless it saves them";
 }

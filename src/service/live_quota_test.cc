@@ -103,9 +103,10 @@ TEST(LiveQuota, AnOwnerTakesBackWhatItLentAndStartsWhenTheBorrowerHasGone) {
   ASSERT_EQ(evicted_in(round), std::set<std::string>{"borrowed"});
   EXPECT_EQ(round.evictions[0].signal_at, Time{20'000});
   EXPECT_EQ(round.evictions[0].stop_by, Time{50'000}) << "its whole grace";
-  EXPECT_EQ(round.evictions[0].why,
-            "reclaim: its room goes to default/mine of queue 'owner'; it stops by 1970-01-01T00:00:50Z; since its start "
-            "it has worked 80 GPU-seconds, lost unless it saves them");
+  EXPECT_EQ(
+      round.evictions[0].why,
+      "reclaim: its room goes to default/mine of queue 'owner'; it stops by 1970-01-01T00:00:50Z; since its start "
+      "it has worked 80 GPU-seconds, lost unless it saves them");
   ASSERT_EQ(round.taken.size(), 1U);
   EXPECT_EQ(round.taken[0].pod.name, "mine");
   EXPECT_EQ(round.taken[0].text,

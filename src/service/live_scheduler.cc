@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "kube/delays.h"
 #include "kube/event_recorder.h"
@@ -17,6 +18,7 @@
 #include "service/facts.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
+#include "service/other_queues.h"
 #include "service/requests.h"
 
 namespace berth {
@@ -50,6 +52,7 @@ class RunningScheduler final : public LiveScheduler {
     strand_->stop();
     election_.reset();
     pods_.reset();
+    other_mirrors_.clear();
     queues_.reset();
     budgets_.reset();
     flavors_.reset();
@@ -80,6 +83,7 @@ class RunningScheduler final : public LiveScheduler {
     leading_ = true;
     engine_.emplace(options_.seed, options_.policy,
                     journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr);
+    others_.emplace(*engine_);
     nodes_ = watch(
         "nodes",
         [](const ObjectChange& change) {
@@ -116,21 +120,34 @@ class RunningScheduler final : public LiveScheduler {
           return change.after ? Fold([facts = read_queue(*change.after)](LiveEngine& e) { e.set_queue(facts); })
                               : Fold([name = name_in(change)](LiveEngine& e) { e.remove_queue(name); });
         },
-        [this] { begin_pods(); });
+        [this] { begin_other_queues(); });
+  }
+  // Kind after kind, so that all are known before the first pod.
+  void begin_other_queues() {
+    if (other_mirrors_.size() == std::size(kOtherQueueKinds)) return begin_pods();
+    const std::string kind(kOtherQueueKinds[other_mirrors_.size()]);
+    other_mirrors_.push_back(watch(
+        kind,
+        [this, kind](const ObjectChange& change) {
+          return Fold([this, kind, change](LiveEngine&) {
+            change.after ? others_->set(kind, *change.after) : others_->remove(kind, *change.before);
+          });
+        },
+        [this] { begin_other_queues(); }));
   }
   void begin_pods() {
     pods_ = watch(
         "pods",
-        [names = options_.scheduler_names](const ObjectChange& change) {
+        [this, names = options_.scheduler_names](const ObjectChange& change) {
           if (!change.after) {
             const std::string uid(change.object()["metadata"]["uid"].text());
-            return Fold([uid](LiveEngine& e) { e.remove_pod(uid); });
+            return Fold([this, uid](LiveEngine&) { others_->remove_pod(uid); });
           }
           PodFacts facts = read_pod(*change.after);
           const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
           const bool ours = std::ranges::find(names, scheduler) != names.end();
           if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
-          return Fold([facts = std::move(facts)](LiveEngine& e) { e.set_pod(facts); });
+          return Fold([this, facts = std::move(facts)](LiveEngine&) { others_->set_pod(facts); });
         },
         [this] {
           synced_ = true;
@@ -165,6 +182,7 @@ class RunningScheduler final : public LiveScheduler {
   void decide_if_due() {
     if (!synced_ || !election_->leads()) return;
     const Time now = options_.now();
+    others_->settle();
     const Round round = engine_->decide(now);
     ++decisions_;
     for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
@@ -304,7 +322,9 @@ class RunningScheduler final : public LiveScheduler {
     later(kQueueStatusEvery, [this] {
       tell_queues();
       if (!synced_) return;
+      tell_other_queues();
       for (const auto& [queue, standing] : engine_->queue_standings()) {
+        if (queue.find('/') != std::string::npos) continue;  // no Queue of berth.dev
         const auto told = told_standings_.find(queue);
         if (told != told_standings_.end() && told->second == standing) continue;
         // Of two calls on their way the first could be the last to arrive.
@@ -319,6 +339,21 @@ class RunningScheduler final : public LiveScheduler {
     });
   }
 
+  void tell_other_queues() {
+    for (const OtherStatus& status : others_->statuses(options_.now())) {
+      OtherStatus& told = told_others_[{status.qualified, status.name_space + "/" + status.name}];
+      if (same_standing(told, status) || !telling_queues_.insert(key_of(status)).second) continue;
+      told = status;
+      outbox_.send(Outbox::Urgency::kTelling, other_status_call(status), [this, status](const ApiAnswer& answer) {
+        telling_queues_.erase(key_of(status));
+        if (is_passing(answer)) told_others_.erase({status.qualified, status.name_space + "/" + status.name});
+      });
+    }
+  }
+  static std::string key_of(const OtherStatus& status) {
+    return status.qualified + "/" + status.name_space + "/" + status.name;
+  }
+
   // Runs on the strand after a while, followed by a decision.
   void later(Duration delay, std::function<void()> run) { delays_.after(delay, std::move(run)); }
 
@@ -328,8 +363,10 @@ class RunningScheduler final : public LiveScheduler {
   std::function<void()> lost_;
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
+  std::optional<OtherQueues> others_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::string, QueueStanding> told_standings_;
+  std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
   std::set<std::string> telling_queues_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
@@ -339,6 +376,7 @@ class RunningScheduler final : public LiveScheduler {
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, flavors_, budgets_, queues_, pods_;
+  std::vector<std::unique_ptr<Mirror>> other_mirrors_;
 };
 
 }  // namespace

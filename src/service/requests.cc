@@ -95,6 +95,13 @@ Value condition(const char* type, bool holds, const std::string& reason, const s
                         {"lastTransitionTime", format_timestamp(now)}});
 }
 
+// Whole, so that nothing is left of amounts that are no more.
+ApiCall whole_status_call(std::string path, Value status) {
+  Value patch = Value::list();
+  patch.push_back(Value::map_of({{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}));
+  return call_with("PATCH", std::move(path), patch, "application/json-patch+json");
+}
+
 }  // namespace
 
 ApiCall workload_creation_call(const WorkloadNews& news) {
@@ -152,10 +159,11 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.share_parts.items().empty()) status.set("shareParts", standing.share_parts);
   if (!standing.turn.empty()) status.set("turn", standing.turn);
   for (const std::string& name : standing.waiting) status.at("waiting").push_back(name);
-  // Whole, so that nothing is left of amounts that are no more.
-  Value patch = Value::list();
-  patch.push_back(Value::map_of({{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}));
-  return call_with("PATCH", api_path("queues.berth.dev", "", queue, "status"), patch, "application/json-patch+json");
+  return whole_status_call(api_path("queues.berth.dev", "", queue, "status"), std::move(status));
+}
+
+ApiCall other_status_call(const OtherStatus& status) {
+  return whole_status_call(api_path(status.qualified, status.name_space, status.name, "status"), status.status);
 }
 
 }  // namespace berth

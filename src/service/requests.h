@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "kube/transport.h"
 #include "service/live_engine.h"
+#include "service/other_queues.h"
 
 namespace berth {
 
@@ -23,6 +24,7 @@ ApiCall rollback_call(const Rollback& rollback);
 // The Workload object of a group: owned by whatever controls its pods, so that it ends with it.
 ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
+ApiCall other_status_call(const OtherStatus& status);
 ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing);
 
 }  // namespace berth

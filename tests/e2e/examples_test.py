@@ -155,6 +155,14 @@ def quotas(bench):
                "eight GPUs are borrowed")
 
 
+def kueue(bench):
+    bench.wait(lambda: bench.phases("-l app=train") == ["Running"] * 2, "both pods running")
+    total = {"name": "nvidia.com/gpu", "total": "16", "borrowed": "8"}
+    bench.wait(lambda: any(total in flavor["resources"] for flavor in
+                           bench.get("clusterqueue vision").get("status", {}).get("flavorsUsage", [])),
+               "eight GPUs are borrowed")
+
+
 def team_role(bench):
     ann = bench.as_user("ann")
     bench.plane.must("create job theirs --image=busybox -n team-speech", kubeconfig=ann)
@@ -184,7 +192,7 @@ def failure_policy(bench):
 CHECKS = {"hello.yaml": [hello], "gang.yaml": [gang, gang_beside_another], "fraction.yaml": [fraction],
           "gpu-models.yaml": [gpu_models], "indexed.yaml": [indexed], "queue.yaml": [queue],
           "priority.yaml": [priority], "team-quota.yaml": [team_quota], "team-role.yaml": [team_role],
-          "quotas.yaml": [quotas], "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
+          "quotas.yaml": [quotas], "kueue.yaml": [kueue], "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
 
 
 def run(bench, names):

@@ -91,6 +91,8 @@ class Stage:
             names = [item["metadata"]["name"] for item in queues if ("parent" in item["spec"]) == below]
             if names:
                 self.plane.must(["delete", "queue", *names])
+        kueue = "clusterqueues,localqueues,resourceflavors.kueue.x-k8s.io,workloadpriorityclasses"
+        self.plane.must(f"delete {kueue} --all")
         self.plane.must("delete events --all")
 
 
@@ -104,7 +106,7 @@ def two_teams(stage):
     stage.wait(lambda: stage.status("research").get("borrowed") == {"h100": "8"}, "research is seen to borrow 8")
     shares = stage.berth("share")
     expect(re.search(r"research +h100:8 +h100:16.* +1 +1/2 +50.0 % +0 +-", shares), f"shares are not told: {shares}")
-    parts = json.loads(stage.berth("share research -o json"))["shareParts"]
+    parts = json.loads(stage.berth("share research -o json"))["items"][0]["shareParts"]
     expect(parts[0]["above"] == {"h100": "8"} and parts[0]["capacity"] == {"h100": "16"}, f"made of {parts}")
     expect("borrowed: it may have to leave within 60 s" in stage.plane.must("describe pods -l app=borrowed"),
            "the borrower was not told how soon it may have to leave")
@@ -118,10 +120,10 @@ def two_teams(stage):
     stage.wait(lambda: "borrowed" not in stage.status("research"), "nothing is borrowed any more")
     told = stage.berth("explain job/borrowed", 7)
     expect(re.search(r"place +the first of its line", told), f"its place is not told: {told}")
-    expect(re.search(r"evicted +\S+ ago, reclaim: its room goes to default/mine of queue 'product'", told),
+    expect(re.search(r"evicted +\S+ ago, reclaim: its room goes to default/mine-\S+ of queue 'product'", told),
            f"who took its room is not told: {told}")
     told = stage.berth("explain job/mine")
-    expect(re.search(r"took +\S+ ago, reclaim: takes the room of default/borrowed of queue research, 8 GPUs", told),
+    expect(re.search(r"took +\S+ ago, reclaim: takes the room of default/borrowed-\S+ of queue research, 8 GPUs", told),
            f"whose room it took is not told: {told}")
     stage.plane.must("delete job mine --now", limit_s=60)
     stage.wait_running("borrowed")
@@ -194,7 +196,79 @@ def a_limit(stage):
     stage.wait_running("waits")
 
 
-STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit)
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+def kueue_queue(name, **spec):
+    """A ClusterQueue of 8 H100s in one cohort, and the LocalQueue of its name."""
+    resources = [{"name": "cpu", "nominalQuota": 64}, {"name": "nvidia.com/gpu", "nominalQuota": 8}]
+    groups = [{"coveredResources": ["cpu", "nvidia.com/gpu"], "flavors": [{"name": "h100", "resources": resources}]}]
+    return [{"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": name},
+             "spec": {"namespaceSelector": {}, "cohortName": "research", "resourceGroups": groups,
+                      "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}, **spec}},
+            {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": name, "namespace": "default"},
+             "spec": {"clusterQueue": name}}]
+
+
+def kueue_job(name, local_queue, gpus, **more):
+    made = job(name, "", gpus, **more)
+    made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": local_queue}
+    made["spec"]["suspend"] = True
+    return made
+
+
+def kueues_queues(stage):
+    """Kueue's queues, as its users write them: borrow in a cohort, give back, and the statuses that they read."""
+    stage.apply({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "h100"},
+                 "spec": {"nodeLabels": {"nvidia.com/gpu.product": "H100"}}},
+                {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"}, "value": 100},
+                *kueue_queue("vision"), *kueue_queue("speech"))
+    stage.plane.must("wait --for=condition=Active clusterqueue/vision localqueue/vision --timeout=20s")
+
+    def usage(what, name, field="flavorsUsage"):
+        flavors = stage.get(f"{what} {name}").get("status", {}).get(field, [])
+        return {each["name"]: each for flavor in flavors for each in flavor["resources"]}.get("nvidia.com/gpu", {})
+
+    stage.apply(kueue_job("own", "vision", 8))
+    stage.wait_running("own")
+    stage.apply(kueue_job("borrowed", "vision", 8))
+    stage.wait_running("borrowed")
+    stage.wait(lambda: usage("clusterqueue", "vision") == {"name": "nvidia.com/gpu", "total": "16", "borrowed": "8"},
+               "the ClusterQueue is seen to borrow 8")
+    expect(usage("localqueue", "vision") == {"name": "nvidia.com/gpu", "total": "16"}, "the LocalQueue's use")
+    expect(re.search(r"vision +research +0", stage.plane.must("get clusterqueues")), "the columns are Kueue's")
+    expect("localqueue/vision" in stage.berth("jobs"), "berth jobs names the LocalQueue")
+    stage.apply(kueue_job("mine", "speech", 8))
+    stage.wait_running("mine")
+    stage.wait_pending("borrowed")
+    expect(stage.evicted("reclaim", "borrowed"), "the Job was not told who took its room")
+    stage.wait(lambda: usage("clusterqueue", "vision")["borrowed"] == "0", "nothing is borrowed any more")
+    counts = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
+    stage.wait(lambda: [stage.get("clusterqueue vision")["status"].get(each, 0) for each in counts] == [1, 1, 1],
+               "one waits and one runs")
+
+    # A priority reaches the whole ClusterQueue, and no further.
+    urgent = kueue_job("urgent", "vision", 8)
+    urgent["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "urgent"
+    stage.apply(urgent)
+    stage.wait_running("urgent")
+    expect(stage.evicted("preempt", "own"), "the lower priority did not go")
+    expect(stage.phases("mine") == ["Running"], "a priority reached into another queue")
+
+    # Held, as by stopPolicy; a LocalQueue that is not there.
+    stage.plane.must(["patch", "clusterqueue", "speech", "--type=merge", "-p", '{"spec":{"stopPolicy":"Hold"}}'])
+    stage.plane.must("wait --for=condition=Active=false clusterqueue/speech localqueue/speech --timeout=20s")
+    stage.apply(kueue_job("lost", "nowhere", 1))
+    stage.wait(lambda: "there is no LocalQueue 'nowhere'" in stage.plane.must("describe pods -l app=lost"),
+               "the reason is the LocalQueue")
+    stage.plane.must("delete job mine --now", limit_s=60)
+    stage.apply(kueue_job("held", "speech", 1))
+    stage.wait_pending("held")
+    stage.plane.must(["patch", "clusterqueue", "speech", "--type=merge", "-p", '{"spec":{"stopPolicy":"None"}}'])
+    stage.wait_running("held")
+
+
+STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit, kueues_queues)
 
 
 def play(stage, stories):
