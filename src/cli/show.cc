@@ -214,11 +214,12 @@ void add_share(CLI::App& berth, int& exit_code) {
   app.add_option("name", typed->wish.names, "Only these queues");
   add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
-      "FLOOR: what of the guarantee can be kept. INSIDE, BORROWED: what of USED is inside the floor, and above it. "
-      "SHARE: what\n"
-      "is above the floor, as an exact part of all that there is, over WEIGHT; among borrowers below one parent the "
-      "smallest\n"
-      "goes first. NEXT: the first that waits. -o wide: of what shares are made, and who goes before whom, and why.\n"
+      "FLOOR: what of the guarantee can be kept. INSIDE, BORROWED: what of USED is inside the floor, and above it.\n"
+      "LENT: what others hold of the floor. SHARE: what is above the floor, as an exact part of all that there is, "
+      "over\n"
+      "WEIGHT; among borrowers below one parent the smallest goes first. NEXT: the first that waits. -o wide: who "
+      "lends\n"
+      "what is borrowed, of what shares are made, who goes before whom and why.\n"
       "\n"
       "Examples:\n"
       "  berth share\n"

@@ -144,7 +144,7 @@ std::vector<Told> evictions_told(const Work& work, const AccountFacts& facts) {
 
 void add_evictions(const std::vector<Told>& told, Time now, Lines& lines) {
   for (std::size_t i = 0; i < std::min(told.size(), kEvictionsShownMax); ++i) {
-    lines.add(told[i].reason == "Evicted" ? "evicted" : "took", format_age(now - told[i].at) + " ago, " + told[i].text);
+    lines.add(told[i].reason == "Evicted" ? "lost" : "took", format_age(now - told[i].at) + " ago, " + told[i].text);
   }
 }
 

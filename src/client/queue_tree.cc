@@ -82,30 +82,45 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
 // "-" of nothing.
 std::string text_or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
+// "product (h100:8), science (h100:4)"
+std::string lenders_of(const Value& lenders) {
+  std::string text;
+  for (const Value::Member& each : lenders.members()) {
+    text += (text.empty() ? "" : ", ") + each.key + " (" + std::string(each.value.text()) + ")";
+  }
+  return text_or_dash(text);
+}
+
 ListingRow share_row_of(const Value& queue, std::size_t depth) {
   const Value& spec = queue["spec"];
   const Value& status = queue["status"];
   const std::string_view share = status["share"].text();
   const std::string weight = quantity_in_words(spec["weight"]);
   std::string made_of;
-  for (const std::string& each : share_in_words(queue)) made_of += (made_of.empty() ? "" : "; ") + each;
+  const std::vector<std::string> words = share_in_words(queue);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool nothing = status["shareParts"].items()[i]["share"].text().starts_with("0/");
+    if (!nothing) made_of += (made_of.empty() ? "" : "; ") + words[i];
+  }
   ListingRow row = row_of(queue, depth);
   row.cells = {row.cells.front(),
                amounts_of(status["floor"]),
                amounts_of(status["used"]),
                amounts_of(status["guaranteed"]),
                amounts_of(status["borrowed"]),
+               amounts_of(status["lent"]),
                weight.empty() ? "1" : weight,
                text_or_dash(share),
                share.empty() ? "-" : percent_of(share),
                std::to_string(status["pending"].integer()),
                status["waiting"].items().empty() ? "-" : std::string(status["waiting"].items().front().text()),
                amounts_of(spec["guarantee"]),
+               lenders_of(status["lenders"]),
                text_or_dash(made_of),
                text_or_dash(status["turn"].text())};
   row.facts.set("weight", weight.empty() ? "1" : weight);
   if (!share.empty()) row.facts.set("sharePercent", percent_of(share));
-  for (const char* const field : {"floor", "shareParts", "turn", "waiting"}) {
+  for (const char* const field : {"floor", "lent", "lenders", "shareParts", "turn", "waiting"}) {
     if (!status[field].is_empty()) row.facts.set(field, status[field]);
   }
   return row;
@@ -166,12 +181,14 @@ Listing list_shares(const std::vector<Value>& queues) {
                      {"USED"},
                      {"INSIDE"},
                      {"BORROWED"},
+                     {"LENT"},
                      {"WEIGHT"},
                      {"SHARE"},
                      {"PERCENT"},
                      {"WAITING"},
                      {"NEXT"},
                      {"GUARANTEE", ShownIn::kWide},
+                     {"FROM", ShownIn::kWide},
                      {"MADE OF", ShownIn::kWide},
                      {"TURN", ShownIn::kWide}};
   for (const QueueInTree& each : in_tree_order(queues)) listing.rows.push_back(share_row_of(*each.queue, each.depth));

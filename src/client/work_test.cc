@@ -278,7 +278,7 @@ TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
   for (const char* const line : {"  place   number 2 of its line, after web/old\n",
                                  "  turn    queue research is 2nd of 2 at the top: after product (its share would be "
                                  "1/8); its share would be 1/4\n",
-                                 "  took    30m ago, reclaim: takes the room of web/x\n  evicted  60m ago, reclaim: "
+                                 "  took    30m ago, reclaim: takes the room of web/x\n  lost    60m ago, reclaim: "
                                  "its room goes to web/old\n"}) {
     EXPECT_NE(account.text.find(line), std::string::npos) << line << account.text;
   }
@@ -299,14 +299,18 @@ TEST(Shares, ExactAsAFractionAndOfWhatTheyAreMade) {
   const auto queues = objects(
       "metadata: {name: vision}\nspec: {parent: research, guarantee: {h100: 8}, weight: '2'}\n"
       "status: {pending: 3, used: {h100: 12}, guaranteed: {h100: 8}, borrowed: {h100: 4}, floor: {h100: 8},\n"
+      "  lent: {l4: 1}, lenders: {speech: 'h100:4'},\n"
       "  share: 2/33, waiting: [ml/train], turn: the 2nd,\n"
       "  shareParts: [{resource: gpu, share: 2/33, above: {h100: 4, l4: 1}, capacity: {h100: 32, l4: 2},\n"
       "    flavorWeights: {h100: 2}}, {resource: cpu, share: 0/1, above: {h100.cpu: 0}, capacity: {h100.cpu: 64}}]}\n"
       "---\nmetadata: {name: research}\nspec: {}\n");
   EXPECT_EQ(list_shares(queues).to_text(OutputFormat::kTable),
-            "QUEUE      FLOOR    USED      INSIDE   BORROWED   WEIGHT   SHARE   PERCENT   WAITING   NEXT\n"
-            "research   -        -         -        -          1        -       -         0         -\n"
-            "  vision   h100:8   h100:12   h100:8   h100:4     2        2/33    6.1 %     3         ml/train\n");
+            "QUEUE      FLOOR    USED      INSIDE   BORROWED   LENT   WEIGHT   SHARE   PERCENT   WAITING   NEXT\n"
+            "research   -        -         -        -          -      1        -       -         0         -\n"
+            "  vision   h100:8   h100:12   h100:8   h100:4     l4:1   2        2/33    6.1 %     3         ml/train\n");
+  const std::string wide = list_shares(queues).to_text(OutputFormat::kWide);
+  EXPECT_NE(wide.find("speech (h100:4)"), std::string::npos);
+  EXPECT_EQ(wide.find("cpu: 0 of"), std::string::npos) << "of nothing nothing is made";
   EXPECT_EQ(share_in_words(queues.front()),
             (std::vector<std::string>{"gpu: 2 x (4 of 32 h100) + 1 of 2 l4 above its floor, weight 2, makes 2/33",
                                       "cpu: 0 of 64 h100 above its floor, weight 2, makes 0/1"}));

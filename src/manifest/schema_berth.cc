@@ -44,6 +44,8 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 guaranteed: <quantity> "The part of it that is inside the guarantee.";
   0 borrowed: <quantity> "The part above the guarantee.";
   0 floor: <quantity> "What of the guarantee can be kept on the nodes that take work.";
+  0 lent: <quantity> "What others hold of the floor.";
+  0 lenders: <text> "Queues beside it that lend what it borrows, and how much they lend to all.";
   0 share: text "The share by which turns among borrowers go, as a fraction.";
   0 shareParts: [QueueSharePart] "What the share is made of: the largest of these.";
   0 turn: text "Who goes before it at each level, and why.";

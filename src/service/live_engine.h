@@ -99,11 +99,13 @@ struct QueueStanding {
   std::int64_t pending = 0, running = 0;
   // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
   std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
-  std::string share = {};                         // "23/161"; empty where no queue has amounts
-  std::map<std::string, std::string> floor = {};  // what of the guarantee can be kept
-  Value share_parts = {};                         // for each resource: what is above the floor, of what there is
-  std::string turn = {};                          // who goes before it, and why; empty where nobody else waits
-  std::vector<std::string> waiting = {};          // of its line the first, as "NAMESPACE/NAME"
+  std::string share = {};                           // "23/161"; empty where no queue has amounts
+  std::map<std::string, std::string> floor = {};    // what of the guarantee can be kept
+  std::map<std::string, std::string> lent = {};     // of the floor, to others
+  std::map<std::string, std::string> lenders = {};  // of those beside it what they lend, where it borrows: "h100:8"
+  Value share_parts = {};                           // for each resource: what is above the floor, of what there is
+  std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
+  std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
 };
 
@@ -248,6 +250,7 @@ class LiveEngine {
   std::pair<std::string, std::string> reason_of_group(const Group& group);
   std::string vacating_in_words() const;
   void note_amounts(QueueId queue, QueueStanding& standing) const;
+  void note_lending(std::map<std::string, QueueStanding>& standings) const;
   void note_turns(std::map<std::string, QueueStanding>& standings) const;
   Value share_parts_of(QueueId queue) const;
   std::string key_of(Dim dim) const;

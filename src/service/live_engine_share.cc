@@ -1,12 +1,15 @@
 // What a LiveEngine says of shares and turns: of what a queue's share is made, who is next, what an eviction costs.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/wide.h"
 #include "cycle/turn_text.h"
+#include "fairness/lending.h"
 #include "fairness/share_account.h"
 #include "fairness/who_is_next.h"
 #include "manifest/queue_spec.h"
@@ -47,11 +50,43 @@ Value LiveEngine::share_parts_of(QueueId queue) const {
   return parts;
 }
 
+// Between siblings: what one borrows comes out of what others of them lend, as far as it is of any floor.
+void LiveEngine::note_lending(std::map<std::string, QueueStanding>& standings) const {
+  const QuotaLedger& quotas = state().quotas();
+  const QuotaTree& tree = quotas.tree();
+  if (!tree.has_floors()) return;
+  std::map<QueueId, std::vector<std::pair<QueueId, AmountsByDim>>> lenders;  // by parent
+  for (const auto& [name, id] : queue_ids_) {
+    AmountsByDim lent = lent_by(quotas, id);
+    for (std::size_t at = 0; at < lent.size(); ++at) {
+      if (lent[at] <= 0) continue;
+      standings[name].lent[key_of(Dim::at(at))] = format_amount(Dim::at(at).resource(), lent[at]);
+    }
+    if (!standings[name].lent.empty()) lenders[tree.parent(id)].emplace_back(id, std::move(lent));
+  }
+  for (const auto& [name, id] : queue_ids_) {
+    const auto beside = lenders.find(tree.parent(id));
+    if (beside == lenders.end()) continue;
+    const AmountsByDim borrowed = borrowed_by(quotas, id);
+    for (const auto& [lender, lent] : beside->second) {
+      std::string amounts;
+      for (std::size_t at = 0; at < lent.size() && lender != id; ++at) {
+        if (lent[at] <= 0 || borrowed[at] <= 0) continue;
+        amounts +=
+            (amounts.empty() ? "" : ",") + key_of(Dim::at(at)) + ":" + format_amount(Dim::at(at).resource(), lent[at]);
+      }
+      if (!amounts.empty()) standings[name].lenders[state().queues()[lender.index()].name] = amounts;
+    }
+  }
+}
+
 void LiveEngine::note_turns(std::map<std::string, QueueStanding>& standings) const {
   const WhoIsNext who(state(), state().clock());
   for (const auto& [name, id] : queue_ids_) {
     QueueStanding& standing = standings[name];
     standing.turn = turn_text(state(), who, id);
+    // Also of who holds nothing: nothing is a share.
+    if (state().quotas().tree().has_floors() && standing.share.empty()) standing.share = to_text(Fraction());
     if (standing.pending == 0) continue;
     for (const WorkloadId workload : first_in_line(state(), state().line_of(id), kWaitingNamedMax)) {
       standing.waiting.push_back(pending_name(workload));

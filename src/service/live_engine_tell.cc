@@ -212,6 +212,7 @@ std::map<std::string, QueueStanding> LiveEngine::queue_standings() const {
     if (waits && !runs) ++standings[pod->queue].pending;
   }
   for (const auto& [name, id] : queue_ids_) note_amounts(id, standings[name]);
+  note_lending(standings);
   note_turns(standings);
   return standings;
 }

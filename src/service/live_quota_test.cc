@@ -318,6 +318,9 @@ TEST(LiveQuota, AQueueTellsWhatItHoldsOfItsFloorAndBeyond) {
   EXPECT_EQ(standings.at("owner").guaranteed, (Amounts{{"h100", "0"}}));
   EXPECT_EQ(standings.at("owner").borrowed, Amounts());
   EXPECT_EQ(standings.at("owner").floor, (Amounts{{"h100", "8"}}));
+  EXPECT_EQ(standings.at("owner").lent, (Amounts{{"h100", "8"}}));
+  EXPECT_EQ(standings.at("borrower").lenders, (Amounts{{"owner", "h100:8"}}));
+  EXPECT_EQ(standings.at("borrower").lent, Amounts());
   const Value::List& parts = standings.at("borrower").share_parts.items();
   ASSERT_EQ(parts.size(), 3U) << "GPUs, CPUs, memory";
   EXPECT_EQ(parts[0]["resource"].text(), "gpu");

@@ -79,7 +79,6 @@ class OtherQueues {
   std::map<std::string, Door> doors_;              // by "NAMESPACE/NAME"
   std::map<std::string, std::int32_t> priorities_;
   std::map<std::string, PodFacts> pods_;          // that name a LocalQueue or a WorkloadPriorityClass, as they say it
-  std::map<std::string, std::string> told_pods_;  // what was made of these
   bool changed_ = false;
 };
 

@@ -155,6 +155,8 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.guaranteed.empty()) status.set("guaranteed", map_of(standing.guaranteed));
   if (!standing.borrowed.empty()) status.set("borrowed", map_of(standing.borrowed));
   if (!standing.floor.empty()) status.set("floor", map_of(standing.floor));
+  if (!standing.lent.empty()) status.set("lent", map_of(standing.lent));
+  if (!standing.lenders.empty()) status.set("lenders", map_of(standing.lenders));
   if (!standing.share.empty()) status.set("share", standing.share);
   if (!standing.share_parts.items().empty()) status.set("shareParts", standing.share_parts);
   if (!standing.turn.empty()) status.set("turn", standing.turn);
