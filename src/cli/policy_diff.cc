@@ -94,8 +94,11 @@ Result<Inputs> read_inputs(const Typed& typed) {
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------
 
+// Of all that was held while jobs arrived: later everybody gets what he asked for.
 double share_of_use(const ClusterRun& run, const QueueWaits& queue) {
-  return run.gpu_seconds == 0 ? 0 : 100 * static_cast<double>(queue.gpu_seconds) / static_cast<double>(run.gpu_seconds);
+  std::int64_t all = 0;
+  for (const QueueWaits& each : run.queues) all += each.arriving_gpu_seconds;
+  return all == 0 ? 0 : 100 * static_cast<double>(queue.arriving_gpu_seconds) / static_cast<double>(all);
 }
 
 // "12 min -> 9 min"; once, if nothing changes.
@@ -163,10 +166,13 @@ std::string as_json(const PolicyDiff& diff, const std::vector<PolicyChange>& cha
   for (const Way* const way : {&diff.before, &diff.after}) {
     for (const QueueWaits& queue : way->run.queues) {
       queues[queue.queue]["jobs"] = queue.jobs;
-      queues[queue.queue][way->name] = {
-          {"wait_s", waits_as_json(queue.waits)}, {"starts", queue.starts},
-          {"evictions", queue.evictions},         {"lost_gpu_s", queue.lost_gpu_seconds},
-          {"gpu_s", queue.gpu_seconds},           {"share_of_use_pct", rounded(share_of_use(way->run, queue))}};
+      queues[queue.queue][way->name] = {{"wait_s", waits_as_json(queue.waits)},
+                                        {"starts", queue.starts},
+                                        {"evictions", queue.evictions},
+                                        {"lost_gpu_s", queue.lost_gpu_seconds},
+                                        {"gpu_s", queue.gpu_seconds},
+                                        {"gpu_s_while_arriving", queue.arriving_gpu_seconds},
+                                        {"share_of_use_pct", rounded(share_of_use(way->run, queue))}};
     }
   }
   const Json out = {{"changes", Json::parse(to_json(value_of(changes)))},

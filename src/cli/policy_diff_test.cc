@@ -65,7 +65,7 @@ TEST_F(PolicyDiffCommand, TellsWhatDiffersAndWhatItWouldHaveChanged) {
        {"3 changes:\n  queue a: guarantee h100: - -> 2\n  queue a: reclaim: never -> initial-share\n  flavor h100 is "
         "new\n",
         "2 jobs of 2 queues on 4 GPUs\n", "before    after\nmean wait                          60 min  5.5 min\n",
-        "\na         1     2 h -> 0 s     2 h -> 0 s       1          0               0              4.0\n",
+        "\na         1     2 h -> 0 s     2 h -> 0 s       1          0               0              0.0\n",
         "Shorter mean waits: a. Longer mean waits: b.\n"}) {
     EXPECT_NE(out_.find(line), std::string::npos) << line << "\n" << out_;
   }

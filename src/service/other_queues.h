@@ -78,7 +78,7 @@ class OtherQueues {
   std::map<std::string, QueueFacts> told_queues_;  // to the engine
   std::map<std::string, Door> doors_;              // by "NAMESPACE/NAME"
   std::map<std::string, std::int32_t> priorities_;
-  std::map<std::string, PodFacts> pods_;          // that name a LocalQueue or a WorkloadPriorityClass, as they say it
+  std::map<std::string, PodFacts> pods_;  // that name a LocalQueue or a WorkloadPriorityClass, as they say it
   bool changed_ = false;
 };
 

@@ -1,7 +1,9 @@
 #include "sim/cluster_run.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
+#include <string>
 #include <utility>
 
 #include "base/assert.h"
@@ -62,6 +64,18 @@ class Simulation {
     friend auto operator<=>(const Due&, const Due&) = default;
   };
   using DueInTime = std::priority_queue<Due, std::vector<Due>, std::greater<>>;
+
+  // Of one queue, until the last submission.
+  struct Use {
+    std::int64_t held_milli = 0;
+    Time since;
+    Wide gpu_milli_ms = 0;
+
+    void pass(Time until) {
+      gpu_milli_ms += Wide{held_milli} * (until - since).ms;
+      since = until;
+    }
+  };
 
   struct Attempt {
     std::uint32_t number = 0;
@@ -166,6 +180,9 @@ class Simulation {
 
   void change_held(WorkloadId workload, std::int64_t by_milli) {
     allocated_milli_ += by_milli;
+    Use& use = use_[queue_name(job_of(workload))];
+    use.pass(counted_until_);
+    use.held_milli += by_milli;
     if (evenness_) evenness_->holds(queue_of_[arrivals_[workload.index()]], by_milli);
   }
   void change_waiting(WorkloadId workload, std::int64_t by_milli) {
@@ -291,7 +308,10 @@ class Simulation {
     run_.wait = waits_of(std::move(waits));
     run_.completion = waits_of(std::move(completions));
     run_.queues = waits_by_queue(trace_, run_.times, [](std::size_t) { return true; });
-    for (const QueueWaits& queue : run_.queues) {
+    for (QueueWaits& queue : run_.queues) {
+      Use& use = use_[queue.queue];
+      use.pass(counted_until_);
+      queue.arriving_gpu_seconds = static_cast<std::int64_t>(use.gpu_milli_ms / (kMilliPerGpu * 1000));
       run_.gpu_seconds += queue.gpu_seconds;
       run_.lost_gpu_seconds += queue.lost_gpu_seconds;
     }
@@ -334,6 +354,7 @@ class Simulation {
   DueInTime patience_ends_;            // whatever the attempt
   std::vector<std::size_t> queue_of_;  // by row, where evenness is measured
   std::optional<Evenness> evenness_;
+  std::map<std::string, Use> use_;  // by queue
   std::int64_t allocated_milli_ = 0;
   std::int64_t pending_milli_ = 0;
   Time last_submit_;

@@ -56,7 +56,8 @@ struct JobTimes {
 struct QueueWaits {
   std::string queue;
   std::int64_t jobs = 0;
-  std::int64_t gpu_seconds = 0;  // of the jobs that started
+  std::int64_t gpu_seconds = 0;           // of the jobs that started
+  std::int64_t arriving_gpu_seconds = 0;  // held until the last submission of all, to whatever purpose
   Waits waits;
   std::int64_t starts = 0;  // with those of attempts that were evicted
   std::int64_t evictions = 0;

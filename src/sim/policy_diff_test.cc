@@ -70,6 +70,8 @@ TEST(PolicyDiff, AFloorLetsItsOwnerTakeWhatItWouldHaveWaitedFor) {
   EXPECT_EQ(b.starts, 2);
   EXPECT_EQ(b.lost_gpu_seconds, 40);
   EXPECT_EQ(diff->before.run.queues[1].starts, 1);
+  EXPECT_EQ(diff->after.run.queues[1].arriving_gpu_seconds, 40) << "until the second job came";
+  EXPECT_EQ(diff->after.run.queues[0].arriving_gpu_seconds, 0);
 }
 
 // Its minimum run time protects it, within the time of who takes.
