@@ -442,6 +442,20 @@ void fields(Io& io, GrantAdded& event) {
 }
 
 template <class Io>
+void fields(Io& io, GpuTimeUsed& event) {
+  fields(io, event.queue);
+  io(event.pot);
+  io(event.gpu_us);
+}
+
+template <class Io>
+void fields(Io& io, PastUseFound& event) {
+  fields(io, event.queue);
+  fields(io, event.at);
+  fields(io, event.average);
+}
+
+template <class Io>
 void fields(Io& io, CalendarTurned& event) {
   fields(io, event.at);
 }

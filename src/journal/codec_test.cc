@@ -190,6 +190,10 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(CalendarTurned{Time{any<std::int64_t>(rng)}});
     case 23:
       return Event(GrantAdded{any_id<QueueId>(rng), any<std::int64_t>(rng), Time{any<std::int64_t>(rng)}});
+    case 24:
+      return Event(GpuTimeUsed{any_id<QueueId>(rng), static_cast<std::uint32_t>(rng.below(9)), any<std::int64_t>(rng)});
+    case 25:
+      return Event(PastUseFound{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, any_amounts(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

@@ -166,10 +166,25 @@ struct GrantAdded {
   Time until;
 };
 
+// So much of a queue's budget (0), or of the grant with this number (from 1), was used before this state began, apart from
+// what those used who were found to run: what is charged to those from their start is taken off where it is known already.
+struct GpuTimeUsed {
+  QueueId queue;
+  std::uint32_t pot = 0;
+  std::int64_t gpu_us = 0;
+};
+
+// What a queue held above its floor on average, as it was known at that moment, before this state began.
+struct PastUseFound {
+  QueueId queue;
+  Time at;
+  AmountList average;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
                  CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
-                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded>;
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound>;
 
 }  // namespace berth

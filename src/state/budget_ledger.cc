@@ -32,6 +32,10 @@ void BudgetLedger::grant(QueueId queue, std::int64_t gpu_us, Time until) {
   account.pots.push_back({.until = until, .given_gpu_us = gpu_us});
 }
 
+void BudgetLedger::note_used(QueueId queue, std::size_t pot, std::int64_t gpu_us) {
+  accounts_[queue.index()].pots[pot].used_gpu_us += gpu_us;
+}
+
 // What it would take of each pot. Of a grant, no more than it can have used when that becomes void; what no pot has left is
 // the last part's, the budget's.
 std::vector<BudgetLedger::Part> BudgetLedger::parts_of(const Account& account, const GpuTimeAsked& asked) {

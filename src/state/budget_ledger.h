@@ -41,8 +41,13 @@ class BudgetLedger {
   // Goes before the budget, the one that ends first before the others, and is void from `until` on. PRE: a budget.
   void grant(QueueId queue, std::int64_t gpu_us, Time until);
 
+  // Of the budget (0) or a grant (in the order in which they came), before anything here was counted. PRE: there is that pot.
+  void note_used(QueueId queue, std::size_t pot, std::int64_t gpu_us);
+
   bool has_any() const { return bounded_ > 0; }
   bool has_budget(QueueId queue) const { return at(queue).bounded; }
+  // The budget, and its grants.
+  std::size_t pots(QueueId queue) const { return at(queue).pots.size(); }
 
   // The lowest queue from this one upwards that has less left for it than it asks.
   struct Refusal {
@@ -80,6 +85,22 @@ class BudgetLedger {
     });
     if (used_of_budget < at(queue).pots.front().given_gpu_us) beyond_grants.clear();
     return beyond_grants;
+  }
+  // What is gone of the budget and of each grant, with what those have used who run: used_by(workload).
+  template <class UsedBy>
+  std::vector<Wide> used_of_each_pot(QueueId queue, UsedBy used_by) const {
+    std::vector<Wide> used;
+    for (const Pot& pot : at(queue).pots) used.push_back(pot.used_gpu_us);
+    for_each_charge(queue, [&](WorkloadId workload, const Charge& charge) {
+      Wide left = used_by(workload);
+      for (const Part& part : charge.parts) {
+        const Wide of_part = part.gpu_us < left ? part.gpu_us : left;
+        used[part.pot] += of_part;
+        left -= of_part;
+      }
+      used.front() += left;
+    });
+    return used;
   }
   // Calls visit(workload) for whoever is charged to the queue, in the order of their numbers.
   template <class Visit>

@@ -159,6 +159,27 @@ TEST(BudgetLedger, GrantsGoFirstAsFarAsTheyReach) {
   EXPECT_TRUE(ledger.refusal(tree, kHouse, asked(10, 20, 31)).has_value()) << "it is void";
 }
 
+TEST(BudgetLedger, GoesOnFromWhatWasUsedBefore) {
+  const std::vector<Queue> queues = queues_with(100, {});
+  BudgetLedger ledger;
+  ledger.set_budgets(queues);
+  ledger.grant(kHouse, 30, Time{20});
+  ledger.note_used(kHouse, 0, 10);
+  ledger.note_used(kHouse, 1, 25);
+  expect_state(ledger, kHouse, 0, 35, 0, 95);
+  ledger.reserve(tree_of(queues), WorkloadId(1), kFree, asked(2, 0, 10));
+  expect_state(ledger, kHouse, 0, 35, 20, 75);
+  const auto used = [&](std::int64_t by_who_runs) {
+    return ledger.used_of_each_pot(kHouse, [&](WorkloadId) { return Wide{by_who_runs}; });
+  };
+  EXPECT_EQ(used(0), (std::vector<Wide>{10, 25}));
+  EXPECT_EQ(used(3), (std::vector<Wide>{10, 28}));
+  EXPECT_EQ(used(8), (std::vector<Wide>{13, 30})) << "five were left of the grant";
+  EXPECT_EQ(used(22), (std::vector<Wide>{27, 30})) << "who ran too long pays of the budget";
+  ledger.note_used(kHouse, 0, -4);
+  expect_state(ledger, kHouse, 0, 31, 20, 79);
+}
+
 TEST(BudgetLedger, WarnsAtFourFifths) {
   EXPECT_TRUE((BudgetState{50, 30, 20}).is_nearly_gone());
   EXPECT_FALSE((BudgetState{50, 29, 21}).is_nearly_gone());

@@ -70,6 +70,15 @@ void PastUse::lay_out(const std::vector<Queue>& queues, std::size_t dims, Time n
   }
 }
 
+void PastUse::remember(QueueId queue, const AmountList& average, Time at) {
+  Memory& memory = memories_[queue.index()];
+  if (memory.half_life.ms == 0) return;
+  memory.since = at;
+  memory.in_step.assign(memory.in_step.size(), 0);
+  memory.average.assign(memory.average.size(), 0);
+  for (const Amount& each : average) memory.average[each.dim.index()] = each.amount << kFractionBits;
+}
+
 AmountsByDim PastUse::average(const QuotaLedger& quotas, QueueId queue, Time now) const {
   if (!counts_ || memories_[queue.index()].half_life.ms == 0) return {};
   Memory memory = memories_[queue.index()];

@@ -28,6 +28,9 @@ class PastUse {
   // Queues, half-lives or dimensions have changed. PRE: advanced to `now`.
   void lay_out(const std::vector<Queue>& queues, std::size_t dims, Time now);
 
+  // So it was at that moment, which is not later than now, and nothing was held since. PRE: laid out.
+  void remember(QueueId queue, const AmountList& average, Time at);
+
   // By dimension, if it goes on to hold until `now` what it holds; empty where the past does not count.
   AmountsByDim average(const QuotaLedger& quotas, QueueId queue, Time now) const;
 

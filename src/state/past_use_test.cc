@@ -59,6 +59,20 @@ TEST(PastUse, CountsWhatIsAboveTheFloorHalfAfterEachHalfLife) {
   EXPECT_EQ(world.average(kTop, at(100)), 0);
 }
 
+TEST(PastUse, GoesOnFromWhatIsRemembered) {
+  World world(kHour);
+  world.past.remember(kChild, {{kGpu, 1000}}, Time{kHour});
+  EXPECT_EQ(world.average(kChild, Time{kHour}), 1000);
+  EXPECT_NEAR(static_cast<double>(world.average(kChild, Time{2 * kHour})), 500, 1) << "nothing was held since";
+  world.add(200, Time{2 * kHour});
+  EXPECT_NEAR(static_cast<double>(world.average(kChild, Time{3 * kHour})), 350, 1);
+  EXPECT_EQ(world.average(kTop, Time{2 * kHour}), 0);
+  world.queues[1].quota.half_life = {};
+  world.past.lay_out(world.queues, world.ledger.tree().dims(), Time{3 * kHour});
+  world.past.remember(kChild, {{kGpu, 1000}}, Time{3 * kHour});
+  EXPECT_TRUE(world.past.average(world.ledger, kChild, Time{3 * kHour}).empty());
+}
+
 TEST(PastUse, OfAQueueWithoutAHalfLifeIsNone) {
   World world(kHour);
   world.add(1004, Time{});

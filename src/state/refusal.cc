@@ -296,6 +296,22 @@ Refusal refusal_of_grant(const State& state, const GrantAdded& grant) {
       [&] { return refusal_of_time(grant.until); });
 }
 
+Refusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
+  return first_of([&] { return unless(used.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] {
+                    const BudgetLedger& budgets = state.quotas().budgets();
+                    return unless(budgets.has_budget(used.queue) && used.pot < budgets.pots(used.queue),
+                                  "GPU time is used of a budget or a grant, and there is none");
+                  },
+                  [&] { return unless(within(used.gpu_us, -kGpuTimeMax, kGpuTimeMax), "GPU time is out of bounds"); });
+}
+
+Refusal refusal_of_past(const State& state, const PastUseFound& past) {
+  return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] { return unless(within(past.at.ms, 0, state.clock().ms), "what was used is past"); },
+                  [&] { return refusal_of_amounts(past.average, state.flavors().size()); });
+}
+
 Refusal refusal_of_clock(Time told, Time now) {
   return first_of([&] { return refusal_of_time(told); },
                   [&] { return unless(told >= now, "time does not go backwards"); });
@@ -359,6 +375,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     Refusal operator()(const WindowChanged& fact) const { return refusal_of_window(state, fact); }
     Refusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
+    Refusal operator()(const GpuTimeUsed& fact) const { return refusal_of_used(state, fact); }
+    Refusal operator()(const PastUseFound& fact) const { return refusal_of_past(state, fact); }
     Refusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
     Refusal operator()(const WorkloadOverran& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;

@@ -185,6 +185,28 @@ TEST(Refusal, OfBudgets) {
                     {"of nothing", GrantAdded{QueueId(1), 0, Time{9}}, "a grant is up to 1,000,000,000 GPU-hours"},
                     {"without an end", GrantAdded{QueueId(1), 1, kTimeMax + Duration{1}}, "a time is out of bounds"},
                 });
+  const char* const no_pot = "GPU time is used of a budget or a grant, and there is none";
+  expect(state, {
+                    {"used before", GpuTimeUsed{QueueId(1), 0, kGpuTimeMax}, ""},
+                    {"known already", GpuTimeUsed{QueueId(1), 0, -kGpuTimeMax}, ""},
+                    {"more than there is", GpuTimeUsed{QueueId(1), 0, kGpuTimeMax + 1}, "GPU time is out of bounds"},
+                    {"of no grant", GpuTimeUsed{QueueId(1), 1, 1}, no_pot},
+                    {"of no budget", GpuTimeUsed{QueueId(0), 0, 1}, no_pot},
+                    {"of nobody's", GpuTimeUsed{QueueId(2), 0, 1}, "there is no such queue"},
+                });
+}
+
+TEST(Refusal, OfAPastThatIsFound) {
+  State state = known();
+  state.apply(TimePassed{Time{100}});
+  const Dim gpus(FlavorId(0), Resource::kGpu), nothing(FlavorId(9), Resource::kGpu);
+  expect(state, {
+                    {"a past", PastUseFound{QueueId(0), Time{100}, {{gpus, 5}}}, ""},
+                    {"to come", PastUseFound{QueueId(0), Time{101}, {}}, "what was used is past"},
+                    {"of nobody", PastUseFound{QueueId(1), Time{100}, {}}, "there is no such queue"},
+                    {"of what there is not", PastUseFound{QueueId(0), Time{100}, {{nothing, 5}}},
+                     "a quota names a flavor that there is not"},
+                });
 }
 
 TEST(Refusal, OfWindows) {

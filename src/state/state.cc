@@ -350,6 +350,17 @@ void State::on(const GrantAdded& event) {
   history_.add(event.queue.value()).add(event.gpu_us).add(event.until.ms);
 }
 
+void State::on(const GpuTimeUsed& event) {
+  quotas_.budgets().note_used(event.queue, event.pot, event.gpu_us);
+  history_.add(event.queue.value()).add(event.pot).add(event.gpu_us);
+}
+
+void State::on(const PastUseFound& event) {
+  past_.remember(event.queue, event.average, event.at);
+  history_.add(event.queue.value()).add(event.at.ms);
+  for (const Amount& each : event.average) history_.add(std::uint64_t{each.dim.index()}).add(each.amount);
+}
+
 void State::on(const CalendarTurned& event) {
   on(TimePassed{event.at});
   turn_calendar();
@@ -516,6 +527,10 @@ BudgetState State::budget_of(QueueId queue) const {
     budget.reserved_gpu_us -= used;
   });
   return budget;
+}
+
+std::vector<Wide> State::gpu_us_used_of(QueueId queue) const {
+  return quotas_.budgets().used_of_each_pot(queue, [&](WorkloadId id) { return gpu_us_used_by(id); });
 }
 
 void State::forget_pods(WorkloadId id) {

@@ -159,6 +159,8 @@ class State {
   Wide gpu_us_used_by(WorkloadId workload) const;
   // Of a queue that has one: with what those have used who are there.
   BudgetState budget_of(QueueId queue) const;
+  // The same by budget and grants, in the order in which these came: what is used.
+  std::vector<Wide> gpu_us_used_of(QueueId queue) const;
 
   // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
   // nothing back by the same rule, so that no two give each other way for ever (rule 21).
@@ -195,6 +197,8 @@ class State {
   void on(const TimePassed& event);
   void on(const CalendarTurned& event);
   void on(const GrantAdded& event);
+  void on(const GpuTimeUsed& event);
+  void on(const PastUseFound& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
