@@ -182,7 +182,7 @@ Refusal check_parent(const AdmissionRequest& request, const Transaction& transac
 Refusal check_childless(const AdmissionRequest& request, const Transaction& transaction) {
   const std::string_view name = (*request.before)["metadata"]["name"].text();
   if (name == kDefaultQueue) {
-    return forbidden(*request.kind, name, "what names no queue waits in this one; set spec.hold to stop it");
+    return forbidden(*request.kind, name, "what names no queue waits in this one; set spec.stop to hold it");
   }
   Refusal refusal;
   transaction.for_each(std::string(kQueues) + "/", [&](const RecordPtr& record) {

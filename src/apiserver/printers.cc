@@ -247,12 +247,28 @@ std::string amounts_text(const Value& amounts) {
   return text;
 }
 
+// "12.5 left of 100"; what is granted beside the budget counts.
+std::string budget_text(const Value& queue) {
+  const Value& budget = queue["spec"]["budget"];
+  const Value& status = queue["status"]["budget"];
+  if (budget.is_null()) return "";
+  std::string given;
+  const auto add = [&](const Value& hours) {
+    given +=
+        (given.empty() ? "" : "+") + (hours.is_integer() ? std::to_string(hours.integer()) : std::string(hours.text()));
+  };
+  add(budget["gpuHours"]);
+  for (const Value& grant : budget["grants"].items()) add(grant["gpuHours"]);
+  return status.is_null() ? given : std::string(status["left"].text()) + " left of " + given;
+}
+
 Value::List queue_cells(const Value& queue, Time now) {
   return {name_cell(queue),
           text_or(queue["spec"]["order"], "as its parent"),
           Value(queue["spec"]["parent"].text()),
           amounts_text(queue["spec"]["guarantee"]),
           amounts_text(queue["status"]["used"]),
+          budget_text(queue),
           queue["status"]["pending"].integer(),
           queue["status"]["running"].integer(),
           age_cell(queue, now)};
@@ -328,6 +344,7 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Parent", "The queue above it."},
          {"Guarantee", "Its floor."},
          {"Used", "What it and the queues below it hold."},
+         {"Budget", "GPU-hours that are left, of those given and granted."},
          {"Pending", "Workloads that wait.", false, "integer"},
          {"Running", "Workloads that run.", false, "integer"},
          kAge},

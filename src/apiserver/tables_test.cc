@@ -52,7 +52,8 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"coordination.k8s.io", "v1", "leases", "Name|Holder|Age"},
       {"policy", "v1", "poddisruptionbudgets", "Name|Min Available|Max Unavailable|Allowed Disruptions:integer|Age"},
       {"rbac.authorization.k8s.io", "v1", "roles", "Name|Created At:date"},
-      {"berth.dev", "v1alpha1", "queues", "Name|Order|Parent|Guarantee|Used|Pending:integer|Running:integer|Age"},
+      {"berth.dev", "v1alpha1", "queues",
+       "Name|Order|Parent|Guarantee|Used|Budget|Pending:integer|Running:integer|Age"},
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
   };
@@ -215,9 +216,10 @@ TEST(Tables, ShowTheOtherKinds) {
       {"scheduling.k8s.io", "v1", "priorityclasses", R"({"metadata":{"name":"p"},"value":1000,"globalDefault":true})",
        R"(["p",1000,true,"<unknown>","PreemptLowerPriority"])"},
       {"berth.dev", "v1alpha1", "queues",
-       R"({"metadata":{"name":"q"},"spec":{"order":"sjf","parent":"root","guarantee":{"h100":8,"h100.memory":"1Ti"}},)"
-       R"("status":{"used":{"h100":"4"},"pending":3,"running":2}})",
-       R"(["q","sjf","root","h100:8,h100.memory:1Ti","h100:4",3,2,"<unknown>"])"},
+       R"({"metadata":{"name":"q"},"spec":{"order":"sjf","parent":"root","guarantee":{"h100":8,"h100.memory":"1Ti"},)"
+       R"("budget":{"gpuHours":100,"grants":[{"gpuHours":"500m"}]}},)"
+       R"("status":{"used":{"h100":"4"},"budget":{"left":"12.5"},"pending":3,"running":2}})",
+       R"(["q","sjf","root","h100:8,h100.memory:1Ti","h100:4","12.5 left of 100+500m",3,2,"<unknown>"])"},
       {"berth.dev", "v1alpha1", "resourceflavors",
        R"({"metadata":{"name":"f"},"spec":{"gpuModel":"H100","memoryMiB":81559}})",
        R"(["f","H100","81559Mi","<unknown>"])"},

@@ -428,7 +428,9 @@ void check_queue(const AdmissionRequest& request, Causes& causes) {
   if (queue["metadata"]["name"].text().size() > 63) {
     causes.push_back(invalid_value("metadata.name", queue["metadata"]["name"], "must be no more than 63 characters"));
   }
+  // What the schema lists has been looked at.
   for (const SpecMistake& mistake : read_queue_spec(spec).mistakes) {
+    if (std::ranges::find(causes, mistake.field, &ErrorCause::field) != causes.end()) continue;
     causes.push_back(invalid_value(mistake.field, mistake.value, mistake.text));
   }
   if (!spec["parent"].is_empty() && spec["parent"] == queue["metadata"]["name"]) {

@@ -425,7 +425,7 @@ TEST(ValidateOthers, FindsWhatIsWrong) {
        "subjects[0].kind: Unsupported value"},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: fifo, parent: p}}", ""},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: lifo}}",
-       "spec.order: Invalid value: \"lifo\": write fifo, fifo-skip or sjf"},
+       "spec.order: Unsupported value: \"lifo\": supported values: \"fifo\", \"fifo-skip\", \"sjf\""},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: fifo, guarantee: {h100: 8, "
        "h100.cpu: 64, "
        "h100.memory: 1Ti}, limit: {h100: 16}, borrowingLimit: {h100: 8}, lendingLimit: {h100: 500m}, weight: 2, "
@@ -443,9 +443,9 @@ TEST(ValidateOthers, FindsWhatIsWrong) {
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {weight: 0}}",
        "spec.weight: Invalid value: 0: write a weight of 0.001 to 1000"},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {reclaim: always}}",
-       "spec.reclaim: Invalid value: \"always\": write initial-share, final-share or never"},
+       "spec.reclaim: Unsupported value: \"always\": supported values: "},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {preempt: always}}",
-       "spec.preempt: Invalid value: \"always\": write lower-priority or never"},
+       "spec.preempt: Unsupported value: \"always\": supported values: "},
       {"{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {patience: 10}}",
        "spec.patience: Invalid value: "},
       {"{apiVersion: berth.dev/v1alpha1, kind: ResourceFlavor, spec: {gpuModel: H100, weight: 0}}",
@@ -472,6 +472,17 @@ TEST(ValidateOthers, KeepsWhatMayNotChange) {
   expect_changes(
       defaulted("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {kind: Role, name: a}}"),
       {{R"("name":"a")", R"("name":"b")", "roleRef: Invalid value"}});
+}
+
+TEST(Validate, SaysOnceWhatIsWrongWithAQueue) {
+  EXPECT_EQ(
+      wrongs(yaml_object(
+          "{apiVersion: berth.dev/v1alpha1, kind: Queue, metadata: {name: q}, spec: {order: lifo, halfLife: "
+          "1s, windows: [{from: '08:00', to: noon, weight: 2}], budget: {gpuHours: 1, end: never}}}")),
+      "spec.order: Unsupported value: \"lifo\": supported values: \"fifo\", \"fifo-skip\", \"sjf\"; "
+      "spec.budget.end: Unsupported value: \"never\": supported values: \"stop\", \"best-effort\"; "
+      "spec.halfLife: Invalid value: \"1s\": write one minute to ten years, such as 7d; 0s: the past does not count; "
+      "spec.windows[0].to: Invalid value: \"noon\": write a time such as 20:00, or 24:00 for the end of the day");
 }
 
 TEST(Validate, StopsCountingAtAHundred) {

@@ -79,10 +79,10 @@ std::string older_in_words(const Work& work, const std::vector<const Work*>& old
 // Empty: nobody holds it.
 std::string hold_in_words(const std::vector<const Value*>& way) {
   for (const Value* queue : way) {
-    if (!(*queue)["spec"]["hold"].truth()) continue;
+    if ((*queue)["spec"]["stop"].text() != "hold") continue;
     const std::string name((*queue)["metadata"]["name"].text());
     return "queue " + name + " is on hold, nothing of it starts; `kubectl patch queue " + name +
-           " --type=merge -p '{\"spec\":{\"hold\":false}}'` lets it go";
+           " --type=merge -p '{\"spec\":{\"stop\":null}}'` lets it go";
   }
   return "";
 }

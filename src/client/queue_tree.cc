@@ -48,7 +48,9 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
   const std::string name(queue["metadata"]["name"].text());
   const std::string parent(spec["parent"].text());
   const std::string order(spec["order"].text());
-  const bool hold = spec["hold"].truth();
+  const std::string_view stop = spec["stop"].text();
+  const bool hold = stop == "hold";
+  const char* const how = hold ? "held" : stop == "drain" ? "drained" : "open";
   const std::int64_t pending = status["pending"].integer(), running = status["running"].integer();
   row.name = "queue/" + name;
   row.cells = {std::string(2 * depth, ' ') + name,
@@ -59,7 +61,7 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
                amounts_of(status["borrowed"]),
                std::to_string(pending),
                std::to_string(running),
-               hold ? "held" : "open",
+               how,
                status["share"].is_empty() ? "-" : std::string(status["share"].text()),
                submitters_of(queue)};
   row.facts = Value::map_of({{"name", name},
@@ -68,7 +70,7 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
                              {"pending", pending},
                              {"running", running},
                              {"hold", hold},
-                             {"state", hold ? "held" : "open"}});
+                             {"state", how}});
   for (const char* const field : {"guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"}) {
     if (!spec[field].is_empty()) row.facts.set(field, spec[field]);
   }

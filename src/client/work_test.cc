@@ -204,7 +204,7 @@ TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
   const auto queues = objects(
       "metadata: {name: vision}\nspec: {parent: research, order: fifo, guarantee: {h100: 8}}\n"
       "status: {pending: 3, running: 1, used: {h100: 12, h100.cpu: 4}, borrowed: {h100: 4}}\n"
-      "---\nmetadata: {name: research}\nspec: {hold: true}\n"
+      "---\nmetadata: {name: research}\nspec: {stop: hold}\n"
       "---\nmetadata: {name: default}\nspec: {order: sjf}\n"
       "---\nmetadata: {name: lost}\nspec: {parent: nowhere}\n"
       "---\nmetadata: {name: u}\nspec: {parent: v}\n---\nmetadata: {name: v}\nspec: {parent: u}\n");
@@ -233,7 +233,7 @@ TEST(Account, SaysWhyAndWhoIsOlder) {
       objects(waiting("a", "'no room'") + waiting("b", "'no room'")));
   const auto queues = objects(
       "metadata: {name: research}\nspec: {parent: top, order: fifo}\n"
-      "---\nmetadata: {name: top}\nspec: {hold: true}\n");
+      "---\nmetadata: {name: top}\nspec: {stop: hold}\n");
   const auto train = std::ranges::find(all, "train", [](const Work& work) { return work.name.name; });
   ASSERT_NE(train, all.end());
   const Account account = account_of(*train, {.others = all, .others_are_all = true, .queues = queues}, kNow);
@@ -246,7 +246,7 @@ TEST(Account, SaysWhyAndWhoIsOlder) {
             "  pods    0 of 2 run or are done\n"
             "  why     no room\n"
             "  hold    queue top is on hold, nothing of it starts; `kubectl patch queue top --type=merge -p "
-            "'{\"spec\":{\"hold\":false}}'` lets it go\n"
+            "'{\"spec\":{\"stop\":null}}'` lets it go\n"
             "  older   1 waits longer in its queue: job/old of web (4 GPUs, 120m)\n");
   EXPECT_EQ(account.facts["older"].items().size(), 1U);
   EXPECT_EQ(account.facts["reasons"].items().front()["pods"].integer(), 2);

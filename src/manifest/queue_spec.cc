@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "base/wording.h"
-#include "model/quantity.h"
+#include "manifest/timestamp.h"
+#include "model/calendar.h"
 
 namespace berth {
 namespace {
@@ -42,16 +43,22 @@ class SpecReader {
   QueueSpecReading read() {
     QueueSpec& spec = made_.spec;
     spec.parent = spec_["parent"].text();
-    spec.hold = spec_["hold"].truth();
+    if (const Value* const hold = given("hold")) {
+      complain("spec.hold", *hold, "hold: true is written stop: hold; leave hold out");
+    }
+    if (const Value* const stop = given("stop")) read_name("spec.stop", *stop, kQueueStopNames, spec.stop);
     if (const Value* const order = given("order")) {
       spec.order = find_order(order->text());
       if (!spec.order) complain("spec.order", *order, one_of(kOrderNames));
     }
-    read_amounts("guarantee", spec.guarantee);
-    read_amounts("limit", spec.limit);
-    read_amounts("borrowingLimit", spec.borrowing_limit);
-    read_amounts("lendingLimit", spec.lending_limit);
+    read_amounts(spec_, "spec.guarantee", spec.guarantee);
+    read_amounts(spec_, "spec.limit", spec.limit);
+    read_amounts(spec_, "spec.borrowingLimit", spec.borrowing_limit);
+    read_amounts(spec_, "spec.lendingLimit", spec.lending_limit);
+    read_amounts(spec_, "spec.userLimit", spec.user_limit);
     read_policies(spec.policies);
+    read_windows();
+    read_budget();
     return std::move(made_);
   }
 
@@ -64,9 +71,17 @@ class SpecReader {
     made_.mistakes.push_back({std::move(field), value, std::move(text)});
   }
 
-  void read_amounts(const std::string& field, std::vector<FlavorAmount>& into) {
-    for (const Value::Member& each : spec_[field].members()) {
-      const std::string place = "spec." + field + "[" + each.key + "]";
+  template <class Enum, std::size_t N>
+  void read_name(const std::string& field, const Value& value, const std::string_view (&names)[N], Enum& into) {
+    const auto* const known = std::ranges::find(names, value.text());
+    if (known == std::end(names)) return complain(field, value, one_of(names));
+    into = static_cast<Enum>(known - std::begin(names));
+  }
+
+  // `field` is the whole path; its last part is the member's name.
+  void read_amounts(const Value& of, const std::string& field, std::vector<FlavorAmount>& into) {
+    for (const Value::Member& each : of[field.substr(field.rfind('.') + 1)].members()) {
+      const std::string place = field + "[" + each.key + "]";
       FlavorAmount made = flavor_amount_named(each.key);
       const bool memory = made.resource == Resource::kMemory;
       const Parsed<std::int64_t> amount = memory ? parse_bytes(text_of(each.value)) : parse_milli(text_of(each.value));
@@ -94,26 +109,122 @@ class SpecReader {
 
   void read_policies(Quota& quota) {
     if (const Value* const weight = given("weight")) {
-      const Parsed<std::int64_t> milli = parse_milli(text_of(*weight));
-      if (milli && *milli >= 1 && *milli <= kWeightMilliMax) {
-        quota.weight_milli = *milli;
-      } else {
-        complain("spec.weight", *weight, "write a weight of 0.001 to 1000, such as 2 or 500m");
-      }
+      quota.weight_milli = read_weight("spec.weight", *weight).value_or(quota.weight_milli);
     }
     if (const Value* const reclaim = given("reclaim")) {
-      const auto known = find_fair_reclaim(reclaim->text());
-      if (!known) complain("spec.reclaim", *reclaim, one_of(kFairReclaimNames));
-      quota.fair_reclaim = known.value_or(quota.fair_reclaim);
+      read_name("spec.reclaim", *reclaim, kFairReclaimNames, quota.fair_reclaim);
     }
     if (const Value* const preempt = given("preempt")) {
-      const auto known = find_preempt(preempt->text());
-      if (!known) complain("spec.preempt", *preempt, one_of(kPreemptNames));
-      quota.preempt = known.value_or(quota.preempt);
+      read_name("spec.preempt", *preempt, kPreemptNames, quota.preempt);
     }
+    if (const Value* const users = given("users")) read_name("spec.users", *users, kUserOrderNames, quota.users);
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);
+    read_duration("halfLife", quota.half_life);
+    if (quota.half_life.ms != 0 && (quota.half_life < kHalfLifeMin || quota.half_life > kHalfLifeMax)) {
+      complain("spec.halfLife", *given("halfLife"),
+               "write one minute to ten years, such as 7d; 0s: the past does not count");
+      quota.half_life = {};
+    }
+  }
+
+  std::optional<std::int64_t> read_weight(std::string field, const Value& weight) {
+    const Parsed<std::int64_t> milli = parse_milli(text_of(weight));
+    if (milli && *milli >= 1 && *milli <= kWeightMilliMax) return *milli;
+    complain(std::move(field), weight, "write a weight of 0.001 to 1000, such as 2 or 500m");
+    return std::nullopt;
+  }
+
+  // ---- the calendar ---------------------------------------------------------------------------------------------------
+
+  void read_windows() {
+    const Value& windows = spec_["windows"];
+    if (windows.items().size() > kWindowsMax) {
+      return complain("spec.windows", Value(static_cast<std::int64_t>(windows.items().size())),
+                      "are more than the 64 windows that there may be in a cluster; take fewer");
+    }
+    for (std::size_t i = 0; i < windows.items().size(); ++i) {
+      read_window("spec.windows[" + std::to_string(i) + "]", windows.items()[i]);
+    }
+  }
+
+  void read_window(const std::string& place, const Value& window) {
+    const std::size_t before = made_.mistakes.size();
+    WindowSpec made;
+    if (!window["days"].is_null()) made.days = window["days"].text();
+    if (!window["zone"].is_null()) made.zone = window["zone"].text();
+    made.from = window["from"].text();
+    made.to = window["to"].text();
+    check_hours(place, window, made);
+    read_amounts(window, place + ".guarantee", made.guarantee);
+    read_amounts(window, place + ".limit", made.limit);
+    read_amounts(window, place + ".lendingLimit", made.lending_limit);
+    if (!window["weight"].is_null()) made.weight_milli = read_weight(place + ".weight", window["weight"]);
+    if (made_.mistakes.size() > before) return;
+    if (made.guarantee.empty() && made.limit.empty() && made.lending_limit.empty() && !made.weight_milli) {
+      return complain(place, Value(), "changes nothing; give it guarantee, limit, lendingLimit or weight");
+    }
+    made.times = *WindowTimes::read(made.days, made.from + "-" + made.to, made.zone);
+    made_.spec.windows.push_back(std::move(made));
+  }
+
+  // Each part by itself, so that all that is wrong is said at once.
+  void check_hours(const std::string& place, const Value& window, const WindowSpec& made) {
+    constexpr const char* kAlways = "00:00-24:00";
+    if (const auto days = WindowTimes::read("daily", kAlways, made.zone); !days) {
+      complain(place + ".zone", window["zone"], days.error());
+    }
+    if (const auto days = WindowTimes::read(made.days, kAlways, WindowTimes::kUtc); !days) {
+      complain(place + ".days", window["days"], days.error());
+    }
+    constexpr const char* kTime = "write a time such as 20:00";
+    const bool opens = WindowTimes::read("daily", made.from + "-24:00", WindowTimes::kUtc).has_value();
+    const bool closes = made.to == "00:00" || WindowTimes::read("daily", "00:00-" + made.to, WindowTimes::kUtc);
+    if (!opens) complain(place + ".from", window["from"], std::string(kTime) + "; a day begins at 00:00");
+    if (!closes) complain(place + ".to", window["to"], std::string(kTime) + ", or 24:00 for the end of the day");
+    if (!opens || !closes) return;
+    if (const auto hours = WindowTimes::read("daily", made.from + "-" + made.to, WindowTimes::kUtc); !hours) {
+      complain(place + ".to", window["to"], hours.error());
+    }
+  }
+
+  // ---- GPU time -------------------------------------------------------------------------------------------------------
+
+  void read_budget() {
+    const Value* const budget = given("budget");
+    if (budget == nullptr) return;
+    if (const auto gpu_us = read_gpu_hours("spec.budget.gpuHours", (*budget)["gpuHours"], 0)) {
+      made_.spec.policies.budget_gpu_us = gpu_us;
+    }
+    if (const Value& end = (*budget)["end"]; !end.is_null()) {
+      read_name("spec.budget.end", end, kBudgetEndNames, made_.spec.policies.budget_end);
+    }
+    const Value& grants = (*budget)["grants"];
+    for (std::size_t i = 0; i < grants.items().size(); ++i) {
+      read_grant("spec.budget.grants[" + std::to_string(i) + "]", grants.items()[i]);
+    }
+    if (!made_.spec.policies.budget_gpu_us) made_.spec.grants.clear();
+  }
+
+  void read_grant(const std::string& place, const Value& grant) {
+    const auto gpu_us = read_gpu_hours(place + ".gpuHours", grant["gpuHours"], 1);
+    auto until = parse_timestamp(grant["until"].text());
+    if (until) until->ms -= until->ms % 1000;
+    if (!until) complain(place + ".until", grant["until"], "write when it is void, such as 2026-12-01T00:00:00Z");
+    if (!gpu_us || !until) return;
+    if (std::ranges::find(made_.spec.grants, *until, &GrantSpec::until) != made_.spec.grants.end()) {
+      return complain(place + ".until", grant["until"], "another grant ends then; write one with the sum of both");
+    }
+    made_.spec.grants.push_back({*gpu_us, *until});
+  }
+
+  std::optional<std::int64_t> read_gpu_hours(std::string field, const Value& value, std::int64_t least) {
+    const Parsed<std::int64_t> gpu_us = parse_gpu_hours(text_of(value));
+    if (gpu_us && *gpu_us >= least) return *gpu_us;
+    complain(std::move(field), value,
+             gpu_us ? "nothing is given; write how many GPU-hours, such as 50" : gpu_us.error());
+    return std::nullopt;
   }
 
   void read_duration(const std::string& field, Duration& into) {
@@ -151,6 +262,26 @@ FlavorAmount flavor_amount_named(std::string_view key) {
 std::string name_of(const FlavorAmount& amount) {
   return amount.resource == Resource::kGpu ? amount.flavor
                                            : amount.flavor + "." + std::string(name_of(amount.resource));
+}
+
+namespace {
+
+constexpr std::int64_t kGpuUsInMilliHour = 3'600'000;
+
+}  // namespace
+
+std::string format_gpu_hours(Wide gpu_us) {
+  const bool negative = gpu_us < 0;
+  const Wide milli = ((negative ? -gpu_us : gpu_us) + (negative ? 0 : kGpuUsInMilliHour - 1)) / kGpuUsInMilliHour;
+  return (negative && milli > 0 ? "-" : "") + decimal_of_milli(narrow(milli).value_or(INT64_MAX));
+}
+
+Parsed<std::int64_t> parse_gpu_hours(std::string_view text) {
+  const Parsed<std::int64_t> milli = parse_milli(text);
+  if (!milli) return milli;
+  if (*milli > kGpuTimeMax / kGpuUsInMilliHour)
+    return std::unexpected("is more than 1,000,000,000 GPU-hours; write less");
+  return *milli * kGpuUsInMilliHour;
 }
 
 std::string format_amount(Resource resource, std::int64_t amount) {

@@ -7,8 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
+#include "base/wide.h"
 #include "manifest/value.h"
+#include "manifest/window_times.h"
 #include "model/amount.h"
+#include "model/quantity.h"
 #include "model/queue.h"
 #include "model/quota.h"
 
@@ -23,16 +27,45 @@ struct FlavorAmount {
   friend bool operator==(const FlavorAmount&, const FlavorAmount&) = default;
 };
 
+// Whether anything of it starts.
+enum class QueueStop : std::uint8_t {
+  kNone,
+  kHold,   // nothing does; what runs goes on
+  kDrain,  // what comes from now on does not
+};
+inline constexpr std::string_view kQueueStopNames[] = {"none", "hold", "drain"};
+
+// Other amounts at some hours. The texts are as they were written.
+struct WindowSpec {
+  std::string days{"daily"}, from, to, zone{WindowTimes::kUtc};
+  WindowTimes times = {};
+  std::vector<FlavorAmount> guarantee = {}, limit = {}, lending_limit = {};
+  std::optional<std::int64_t> weight_milli = {};
+
+  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+};
+
+// GPU time beside a budget. INVARIANT: it ends at a whole second, of one queue no two at the same one.
+struct GrantSpec {
+  std::int64_t gpu_us = 0;
+  Time until;
+
+  friend bool operator==(const GrantSpec&, const GrantSpec&) = default;
+};
+
 struct QueueSpec {
   std::string parent = {};  // empty: at the top
   std::optional<Order> order =
       {};  // none: it shares its parent's line, or has amounts and an order of its own by default
-  bool hold = false;
-  std::vector<FlavorAmount> guarantee = {}, limit = {}, borrowing_limit = {}, lending_limit = {};
+  QueueStop stop = QueueStop::kNone;
+  std::vector<FlavorAmount> guarantee = {}, limit = {}, borrowing_limit = {}, lending_limit = {}, user_limit = {};
   Quota policies = {};  // without amounts
+  std::vector<WindowSpec> windows = {};
+  std::vector<GrantSpec> grants = {};  // INVARIANT: only beside a budget
 
   bool has_amounts() const {
-    return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty();
+    return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty() ||
+           !user_limit.empty() || !windows.empty();
   }
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
@@ -54,6 +87,10 @@ QueueSpecReading read_queue_spec(const Value& spec);
 FlavorAmount flavor_amount_named(std::string_view key);
 // The inverse.
 std::string name_of(const FlavorAmount& amount);
+// "0.5", "100": GPU-hours as people write them, to a thousandth, rounded up.
+std::string format_gpu_hours(Wide gpu_us);
+// The inverse, of a quantity; nothing: it is none, or too large.
+Parsed<std::int64_t> parse_gpu_hours(std::string_view text);
 // "24", "500m", "1Ti": the amount in the units of its resource; memory is rounded up to MiB.
 std::string format_amount(Resource resource, std::int64_t amount);
 

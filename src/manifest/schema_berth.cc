@@ -16,7 +16,9 @@ type QueueSpec "What a queue is meant to be." {
     "Whose turn it is: fifo (nobody passes the first), fifo-skip (who fits may pass), "
     "sjf (shortest declared run first).";
   0 parent: text "The name of the queue above this one.";
-  0 hold: bool "While true, nothing of this queue starts; what runs goes on.";
+  0 stop: text oneof=none|hold|drain
+    "hold: nothing of this queue and those below it starts; what runs goes on. drain: what comes from now on does not "
+    "start; what waits already may. Both end with none, which is the same as to leave it out.";
   0 submitters: QueueSubmitters "Who may submit to this queue. Absent: everybody who may create pods.";
   0 guarantee: <quantity>
     "The floor: what the queue and those below it get back at any time. By flavor (h100: GPUs) or flavor and resource "
@@ -24,13 +26,41 @@ type QueueSpec "What a queue is meant to be." {
   0 limit: <quantity> "The most that the queue and those below it hold.";
   0 borrowingLimit: <quantity> "The most that they hold above the guarantee.";
   0 lendingLimit: <quantity> "How much of the idle guarantee others may have. Absent: all of it.";
+  0 userLimit: <quantity> "The most that one user's running work holds, here and below.";
+  0 users: text oneof=none|fair "fair: among equal priorities whose user holds least goes first.";
   0 weight: quantity "Divides the share by which turns among borrowers go; 1 if absent.";
+  0 halfLife: text
+    "After so long what it held above its guarantee counts half as much in the order among its siblings: 1m to 3650d. "
+    "Absent: its past does not count.";
   0 reclaim: text oneof=initial-share|final-share|never
     "Whom its borrowers take from towards a fair share: initial-share if absent.";
   0 preempt: text oneof=lower-priority|never "Whether a higher priority takes from a lower one in it.";
   0 reclaimWithin: text "How long what a borrower set for itself holds against this queue: 60s if absent.";
   0 patience: text "How long its work waits before it takes from others: 0s if absent.";
   0 minRuntime: text "Its work is not taken before, inside the guarantee: 0s if absent.";
+  0 windows: [QueueWindow] "Other amounts at some hours; of two that name the same one the later holds.";
+  0 budget: QueueBudget "GPU time for the queue and all below it. Absent: as much as they like.";
+}
+type QueueWindow "Hours at which a queue has other amounts; what is not named stays as it is." {
+  0 days: text "daily (if absent), or days and ranges of days on which it opens: mon-fri, sat,sun.";
+  0 from: text! "When it opens, such as 20:00.";
+  0 to: text! "When it closes, on the next day if that is not after `from`; 24:00 is the end of the day.";
+  0 zone: text "Where the clock hangs, such as Europe/Berlin; UTC if absent.";
+  0 guarantee: <quantity> "The guarantee while it is open.";
+  0 limit: <quantity> "The limit while it is open. Who is above it when it opens has to stop.";
+  0 lendingLimit: <quantity> "The lending limit while it is open.";
+  0 weight: quantity "The weight while it is open.";
+}
+type QueueBudget "GPU time. Work starts if its GPUs times its run limit (activeDeadlineSeconds of its pods) are left." {
+  0 gpuHours: quantity! "GPU-hours of all flavors; they are used up for good.";
+  0 end: text oneof=stop|best-effort
+    "What becomes of work that not enough is left for: it waits (stop, if absent), or it runs in free room, counts for "
+    "nothing and is the first to go.";
+  0 grants: [QueueGrant] "GPU time that goes before the budget, and is void from a moment on.";
+}
+type QueueGrant "GPU time beside a budget." {
+  0 gpuHours: quantity! "How much.";
+  0 until: text! "When it is void, such as 2026-12-01T00:00:00Z. No two end at the same moment.";
 }
 type QueueSubmitters "Who may submit to a queue: whoever is named by any of the three lists." {
   0 namespaces: [text] set "From these namespaces, whoever it is.";
@@ -50,6 +80,9 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 shareParts: [QueueSharePart] "What the share is made of: the largest of these.";
   0 turn: text "Who goes before it at each level, and why.";
   0 waiting: [text] "The first ten of its line, in their order.";
+  0 budget: QueueBudgetStatus "What has become of its GPU time.";
+  0 pastUse: <text> "What it held above its guarantee on average, the longer ago the less; where it has a half-life.";
+  0 asOf: microtime "When budget and pastUse were so.";
   0 conditions: [Condition] keys=type "What is true of the queue now.";
 }
 
@@ -59,6 +92,16 @@ type QueueSharePart "What a queue holds above its floor of one resource, over wh
   0 above: <quantity> "What is held above the floor, by flavor.";
   0 capacity: <quantity> "What the nodes that take work have, by flavor.";
   0 flavorWeights: <int> "Weights of flavors that are not 1.";
+}
+type QueueBudgetStatus "GPU-hours of a queue's budget and grants." {
+  0 used: text "Gone, with what those have used who run.";
+  0 reserved: text "What else those may use who run.";
+  0 left: text "For others; what is void is not in it.";
+  0 grants: [QueueGrantStatus] "What of `used` was of grants.";
+}
+type QueueGrantStatus "What is gone of a grant." {
+  0 until: text! "Which one: when it is void.";
+  0 used: text! "GPU-hours.";
 }
 
 kind ResourceFlavor "A kind of GPU that nodes have, and how such nodes are recognised." {

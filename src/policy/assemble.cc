@@ -220,11 +220,15 @@ class Assembly {
   QueueId append(const QueuePart& part, QueueId parent) {
     PolicyQueue made;
     made.queue = {.name = part.name, .parent = parent, .order = part.order, .quota = part.quota};
-    if (!made.queue.order && (parent.is_none() || !part.amounts.empty())) made.queue.order = order_above(parent);
+    const bool governed = !part.amounts.empty() || !part.windows.empty() || part.quota.looks_at_users();
+    if (!made.queue.order && (parent.is_none() || governed)) made.queue.order = order_above(parent);
     made.origin = part.origin;
     made.cohort = part.cohort;
     made.declared = !(part.cohort && implied_.contains(part.name));
     made.queue.held = part.held;
+    made.queue.closed = part.closed;
+    made.windows = part.windows;
+    made.grants = part.grants;
     made.submitters = part.submitters;
     made.place = part.place;
     if (part.origin == Origin::kKueue) {

@@ -41,12 +41,12 @@ TEST(PolicyDiff, NamesWhatCameWentAndChanged) {
       {"an amount that is no more", queue("a", "guarantee: {h100: 8}, lendingLimit: {h100: 2}"),
        queue("a", "guarantee: {h100: 8}"), "queue a: lendingLimit h100: 2 -> -\n"},
       {"policies", queue("a", "order: fifo"), queue("a", "order: sjf, weight: 2, patience: 30s, hold: true"),
-       "queue a: order: fifo -> sjf\nqueue a: weight: 1 -> 2\nqueue a: patience: 0s -> 30s\nqueue a: hold: no -> "
+       "queue a: order: fifo -> sjf\nqueue a: weight: 1 -> 2\nqueue a: patience: 0s -> 30s\nqueue a: stop: none -> "
        "yes\n"},
       {"queues", queue("a", "") + queue("b", ""), queue("b", "") + queue("c", "parent: b, guarantee: {h100: 4}"),
        "queue a is gone\nqueue b: pool h100: - -> 0\nflavor h100 is new\n"
        "queue c is new: parent b, guarantee h100 4\n"},
-      {"Kueue's", kueue, held, "queue a: hold: no -> yes\n"},
+      {"Kueue's", kueue, held, "queue a: stop: none -> hold\n"},
   };
   for (const Case& each : cases) EXPECT_EQ(changes(each.before, each.after), each.says) << each.what;
 }

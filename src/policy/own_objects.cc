@@ -1,12 +1,14 @@
 #include "policy/own_objects.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "manifest/queue_spec.h"
+#include "manifest/timestamp.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -28,6 +30,35 @@ Value list_of(const std::vector<std::string>& names) {
   Value list = Value::list();
   for (const std::string& name : names) list.push_back(name);
   return list;
+}
+
+std::array<std::pair<const char*, const std::vector<FlavorAmount>*>, 3> amounts_named(const WindowSpec& window) {
+  return {{{"guarantee", &window.guarantee}, {"limit", &window.limit}, {"lendingLimit", &window.lending_limit}}};
+}
+
+Value windows_value(const std::vector<WindowSpec>& windows) {
+  Value list = Value::list();
+  for (const WindowSpec& each : windows) {
+    Value made = Value::map_of({{"days", each.days}, {"from", each.from}, {"to", each.to}, {"zone", each.zone}});
+    for (const auto& [field, amounts] : amounts_named(each)) {
+      for (const FlavorAmount& amount : *amounts) {
+        made.at(field).set(name_of(amount), format_amount(amount.resource, amount.amount));
+      }
+    }
+    if (each.weight_milli) made.set("weight", format_milli(*each.weight_milli));
+    list.push_back(std::move(made));
+  }
+  return list;
+}
+
+Value budget_value(const Quota& quota, const std::vector<GrantSpec>& grants) {
+  Value made = Value::map_of({{"gpuHours", format_gpu_hours(*quota.budget_gpu_us)},
+                              {"end", kBudgetEndNames[static_cast<std::size_t>(quota.budget_end)]}});
+  for (const GrantSpec& each : grants) {
+    made.at("grants").push_back(
+        Value::map_of({{"gpuHours", format_gpu_hours(each.gpu_us)}, {"until", format_timestamp(each.until)}}));
+  }
+  return made;
 }
 
 class Writer {
@@ -66,11 +97,13 @@ class Writer {
     Value spec = Value::map();
     if (!queue.queue.parent.is_none()) spec.set("parent", names_[queue.queue.parent.index()]);
     if (queue.queue.order) spec.set("order", name_of(*queue.queue.order));
-    if (queue.queue.held) spec.set("hold", true);
+    if (queue.queue.held || queue.queue.closed) spec.set("stop", queue.queue.held ? "hold" : "drain");
     add_amounts(queue, AmountKind::kGuarantee, "guarantee", spec);
     add_amounts(queue, AmountKind::kLimit, "limit", spec);
     add_amounts(queue, AmountKind::kBorrowingLimit, "borrowingLimit", spec);
     add_amounts(queue, AmountKind::kLendingLimit, "lendingLimit", spec);
+    add_amounts(queue, AmountKind::kUserLimit, "userLimit", spec);
+    if (quota.users != usual.users) spec.set("users", kUserOrderNames[static_cast<std::size_t>(quota.users)]);
     if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
     if (quota.fair_reclaim != usual.fair_reclaim) {
       spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);
@@ -79,6 +112,9 @@ class Writer {
     if (quota.reclaim_within != usual.reclaim_within) spec.set("reclaimWithin", text_of(quota.reclaim_within));
     if (quota.patience != usual.patience) spec.set("patience", text_of(quota.patience));
     if (quota.min_runtime != usual.min_runtime) spec.set("minRuntime", text_of(quota.min_runtime));
+    if (quota.half_life != usual.half_life) spec.set("halfLife", text_of(quota.half_life));
+    if (!queue.windows.empty()) spec.set("windows", windows_value(queue.windows));
+    if (quota.budget_gpu_us) spec.set("budget", budget_value(quota, queue.grants));
     add_submitters(queue, spec);
     made_.objects.push_back(object_of_kind("Queue", names_.back(), std::move(spec)));
   }
@@ -100,7 +136,7 @@ class Writer {
     const Submitters& submitters = queue.submitters;
     if (submitters.who == Submitters::Who::kEverybody) return;
     if (submitters.who == Submitters::Who::kNobody) {
-      spec.set("hold", true);
+      spec.set("stop", "hold");
       made_.left_out.push_back({queue.place, "nobody may submit to it: it is held instead"});
       return;
     }
@@ -117,6 +153,17 @@ class Writer {
 };
 
 }  // namespace
+
+std::string text_of(const WindowSpec& window) {
+  std::string text = window.days + "," + window.from + "-" + window.to + "," + window.zone;
+  for (const auto& [field, amounts] : amounts_named(window)) {
+    for (const FlavorAmount& amount : *amounts) {
+      text += std::string(",") + field + "=" + name_of(amount) + ":" + format_amount(amount.resource, amount.amount);
+    }
+  }
+  if (window.weight_milli) text += ",weight=" + format_milli(*window.weight_milli);
+  return text;
+}
 
 OwnObjects own_objects_of(const Policy& policy) { return Writer(policy).write(); }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "manifest/queue_spec.h"
 #include "model/amount.h"
 #include "model/queue.h"
 #include "model/quota.h"
@@ -20,8 +21,9 @@ namespace berth {
 // Whose words a thing is said in. Names are looked up among things of the same origin.
 enum class Origin : std::uint8_t { kBerth, kKueue, kVolcano };
 
-enum class AmountKind : std::uint8_t { kGuarantee, kLimit, kBorrowingLimit, kLendingLimit };
-inline constexpr std::string_view kAmountKindNames[] = {"guarantee", "limit", "borrowing limit", "lending limit"};
+enum class AmountKind : std::uint8_t { kGuarantee, kLimit, kBorrowingLimit, kLendingLimit, kUserLimit };
+inline constexpr std::string_view kAmountKindNames[] = {"guarantee", "limit", "borrowing limit", "lending limit",
+                                                        "user limit"};
 constexpr std::string_view name_of(AmountKind kind) { return kAmountKindNames[static_cast<std::size_t>(kind)]; }
 // The list of a quota that holds amounts of a kind.
 AmountList& amounts_of(Quota& quota, AmountKind kind);
@@ -57,6 +59,9 @@ struct QueuePart {
   std::vector<PartAmount> amounts;
   bool reclaims = true;  // Kueue: whether it takes back from others of its cohort
   bool held = false;
+  bool closed = false;
+  std::vector<WindowSpec> windows = {};
+  std::vector<GrantSpec> grants = {};
   Submitters submitters = {};
   PolicyPlace place;
   PolicyPlace parent_place;

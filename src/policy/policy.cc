@@ -17,6 +17,8 @@ auto& list_of(AnyQuota& quota, AmountKind kind) {
       return quota.limit;
     case AmountKind::kBorrowingLimit:
       return quota.borrowing_limit;
+    case AmountKind::kUserLimit:
+      return quota.user_limit;
     case AmountKind::kLendingLimit:
       break;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "manifest/queue_spec.h"
 #include "model/flavor.h"
 #include "model/node.h"
 #include "model/queue.h"
@@ -34,6 +35,8 @@ struct PolicyQueue {
   bool declared = true;  // else it is only named, by others of its cohort
   // Kueue: its work may have GPUs of the flavors that it lists, and no others: those have the limit 0.
   std::vector<FlavorId> closed_flavors;
+  std::vector<WindowSpec> windows;
+  std::vector<GrantSpec> grants;
   Submitters submitters;
   PolicyPlace place;
   std::map<std::pair<AmountKind, std::size_t>, PolicyPlace> amount_places;

@@ -49,16 +49,30 @@ void read_berth_queue(ObjectReader& reader) {
   queue.parent = read.spec.parent;
   queue.parent_place = reader.place("spec.parent");
   queue.order = read.spec.order;
-  queue.held = read.spec.hold;
+  queue.held = read.spec.stop == QueueStop::kHold;
+  queue.closed = read.spec.stop == QueueStop::kDrain;
+  queue.windows = read.spec.windows;
+  queue.grants = read.spec.grants;
   queue.quota = read.spec.policies;
   add_amounts(reader, "guarantee", AmountKind::kGuarantee, read.spec.guarantee, queue);
   add_amounts(reader, "limit", AmountKind::kLimit, read.spec.limit, queue);
   add_amounts(reader, "borrowingLimit", AmountKind::kBorrowingLimit, read.spec.borrowing_limit, queue);
   add_amounts(reader, "lendingLimit", AmountKind::kLendingLimit, read.spec.lending_limit, queue);
+  add_amounts(reader, "userLimit", AmountKind::kUserLimit, read.spec.user_limit, queue);
   read_submitters(spec["submitters"], queue);
   reader.finish(spec, "spec",
-                {"order", "parent", "hold", "submitters", "guarantee", "limit", "borrowingLimit", "lendingLimit",
-                 "weight", "reclaim", "preempt", "reclaimWithin", "patience", "minRuntime"});
+                {"order",          "parent",        "hold",      "stop",       "submitters", "guarantee", "limit",
+                 "borrowingLimit", "lendingLimit",  "userLimit", "users",      "halfLife",   "weight",    "reclaim",
+                 "preempt",        "reclaimWithin", "patience",  "minRuntime", "windows",    "budget"});
+  for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
+    reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
+                  {"days", "from", "to", "zone", "guarantee", "limit", "lendingLimit", "weight"});
+  }
+  reader.finish(spec["budget"], "spec.budget", {"gpuHours", "end", "grants"});
+  for (std::size_t i = 0; i < spec["budget"]["grants"].items().size(); ++i) {
+    reader.finish(spec["budget"]["grants"].items()[i], "spec.budget.grants[" + std::to_string(i) + "]",
+                  {"gpuHours", "until"});
+  }
   reader.parts().queues.push_back(std::move(queue));
 }
 

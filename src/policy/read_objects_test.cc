@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "manifest/queue_spec.h"
+#include "manifest/yaml.h"
 #include "policy/assemble.h"
 #include "policy/lint.h"
+#include "policy/own_objects.h"
 #include "policy/show.h"
 
 namespace berth {
@@ -51,6 +53,44 @@ std::string cluster_queue(std::string_view more, std::string_view version = "v1b
   return "apiVersion: kueue.x-k8s.io/" + std::string(version) +
          "\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n  namespaceSelector: {}\n  " +
          (newer ? "cohortName" : "cohort") + ": c\n" + std::string(more);
+}
+
+// Whatever a queue may say comes out of `berth policy convert` as it went in.
+TEST(OwnObjects, SayTheSameAsWhatWasRead) {
+  const std::string yaml =
+      "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec:\n"
+      "  order: sjf\n  stop: drain\n  guarantee: {h100: 8}\n  limit: {h100: 16}\n  borrowingLimit: {h100: 4}\n"
+      "  lendingLimit: {h100: 2}\n  userLimit: {h100: 3, h100.cpu: 64}\n  users: fair\n  halfLife: 7d\n  weight: 500m\n"
+      "  reclaim: never\n  preempt: never\n  reclaimWithin: 2m\n  patience: 30s\n  minRuntime: 1h\n"
+      "  submitters: {users: [ann]}\n"
+      "  windows:\n  - {days: mon-fri, from: '20:00', to: '08:00', zone: Europe/Berlin, guarantee: {h100: 24}, weight: "
+      "2}\n"
+      "  - {from: '08:00', to: '10:00', limit: {h100: 1}, lendingLimit: {h100: 0}}\n"
+      "  budget: {gpuHours: '0.25', end: best-effort, grants: [{gpuHours: 5, until: '2026-12-01T00:00:00Z'}]}\n";
+  const Policy policy = read(yaml);
+  EXPECT_TRUE(policy.findings.empty());
+  EXPECT_EQ(ignored(policy), "");
+  const OwnObjects own = own_objects_of(policy);
+  EXPECT_TRUE(own.left_out.empty());
+  const QueueSpecReading before = read_queue_spec(parse_yaml(yaml)->at(0)["spec"]);
+  const QueueSpecReading after = read_queue_spec(own.objects.back()["spec"]);
+  EXPECT_TRUE(before.mistakes.empty() && after.mistakes.empty());
+  EXPECT_TRUE(before.spec == after.spec) << to_yaml(own.objects.back());
+  const std::string shown = table_of(policy).rows.front().back();
+  for (const char* const word : {"closed", "users=fair", "half_life=168h", "user_limit=h100:3,h100.cpu:64",
+                                 "budget=0.25h", "budget_end=best-effort", "grant=5h,until=2026-12-01T00:00:00Z",
+                                 "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
+                                 "window=daily,08:00-10:00,UTC,limit=h100:1,lendingLimit=h100:0"}) {
+    EXPECT_TRUE(shown.contains(word)) << word << " in " << shown;
+  }
+}
+
+TEST(OwnObjects, SayWhichFieldsOfAWindowOrABudgetThereAreNot) {
+  const Policy policy = read(
+      "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec:\n"
+      "  windows: [{from: '08:00', to: '10:00', weight: 2, day: mon}]\n"
+      "  budget: {gpuHours: 1, hours: 2, grants: [{gpuHours: 5, until: '2026-12-01T00:00:00Z', from: now}]}\n");
+  EXPECT_EQ(ignored(policy), "spec.windows[0].day\nspec.budget.hours\nspec.budget.grants[0].from\n");
 }
 
 constexpr const char* kGroup =

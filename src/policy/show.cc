@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "manifest/queue_spec.h"
+#include "manifest/timestamp.h"
 #include "model/quantity.h"
+#include "policy/own_objects.h"
 #include "state/quota_tree.h"
 
 namespace berth {
@@ -27,6 +29,10 @@ std::string length(Duration duration) {
     if (duration.ms != 0 && duration.ms % ms == 0) return std::to_string(duration.ms / ms) + unit;
   }
   return duration.ms == 0 ? "0s" : std::to_string(duration.ms) + "ms";
+}
+
+std::string grant_text(const GrantSpec& grant) {
+  return format_gpu_hours(grant.gpu_us) + "h,until=" + format_timestamp(grant.until);
 }
 
 class Shown {
@@ -70,7 +76,21 @@ class Shown {
     made.set("reclaimWithin", length(quota.reclaim_within));
     made.set("patience", length(quota.patience));
     made.set("minRuntime", length(quota.min_runtime));
-    made.set("hold", it.queue.held);
+    Value user_limit = Value::map();
+    for (const Amount& each : quota.user_limit) {
+      user_limit.set(key_of(each.dim), format_amount(each.dim.resource(), each.amount));
+    }
+    made.set("userLimit", std::move(user_limit));
+    made.set("users", kUserOrderNames[static_cast<std::size_t>(quota.users)]);
+    made.set("halfLife", length(quota.half_life));
+    Value windows = Value::list(), grants = Value::list();
+    for (const WindowSpec& each : it.windows) windows.push_back(text_of(each));
+    for (const GrantSpec& each : it.grants) grants.push_back(grant_text(each));
+    made.set("windows", std::move(windows));
+    made.set("budget", quota.budget_gpu_us ? Value(format_gpu_hours(*quota.budget_gpu_us)) : Value());
+    made.set("budgetEnd", kBudgetEndNames[static_cast<std::size_t>(quota.budget_end)]);
+    made.set("grants", std::move(grants));
+    made.set("stop", it.queue.held ? "hold" : it.queue.closed ? "drain" : "none");
     made.set("submitters", submitters_value(it.submitters));
     return made;
   }
@@ -167,6 +187,22 @@ class Shown {
     if (quota.reclaim_within != usual.reclaim_within) words.push_back("reclaim_within=" + length(quota.reclaim_within));
     if (quota.patience != usual.patience) words.push_back("patience=" + length(quota.patience));
     if (quota.min_runtime != usual.min_runtime) words.push_back("min_runtime=" + length(quota.min_runtime));
+    if (!quota.user_limit.empty()) {
+      std::string amounts;
+      for (const Amount& each : quota.user_limit) {
+        amounts +=
+            (amounts.empty() ? "" : ",") + key_of(each.dim) + ":" + format_amount(each.dim.resource(), each.amount);
+      }
+      words.push_back("user_limit=" + amounts);
+    }
+    if (quota.users != usual.users) words.emplace_back("users=fair");
+    if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));
+    for (const WindowSpec& each : queue.windows) words.push_back("window=" + text_of(each));
+    if (quota.budget_gpu_us) {
+      words.push_back("budget=" + format_gpu_hours(*quota.budget_gpu_us) + "h");
+      if (quota.budget_end != usual.budget_end) words.emplace_back("budget_end=best-effort");
+    }
+    for (const GrantSpec& each : queue.grants) words.push_back("grant=" + grant_text(each));
     if (queue.queue.held) words.emplace_back("held");
     if (queue.queue.closed) words.emplace_back("closed");
     if (queue.submitters.who == Submitters::Who::kNobody) words.emplace_back("submitters=nobody");

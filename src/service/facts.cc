@@ -67,6 +67,7 @@ class PodReader {
     facts_.created = parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{});
     facts_.queued =
         std::min(parse_timestamp(annotations_[kQueuedAtAnnotation].text()).value_or(facts_.created), facts_.created);
+    read_user();
     read_stage();
     read_owner();
     read_group();
@@ -95,12 +96,22 @@ class PodReader {
                                                : std::string(kDefaultQueue);
   }
 
+  // Where nobody stamps who made an object, all of a namespace are one user, and that is how he is called.
+  void read_user() {
+    facts_.user = annotations_[kUserAnnotation].text();
+    if (facts_.user.empty()) facts_.user = "of namespace " + facts_.name_space + " (its pods name none)";
+  }
+
   void read_stage() {
     const std::string_view phase = pod_["status"]["phase"].text();
     const bool deleted = !pod_["metadata"]["deletionTimestamp"].is_null();
     facts_.node = spec_["nodeName"].text();
     if (phase == "Succeeded" || phase == "Failed") {
       facts_.stage = phase == "Failed" ? PodStage::kFailed : PodStage::kSucceeded;
+      for (const Value& container : pod_["status"]["containerStatuses"].items()) {
+        const auto ended = parse_timestamp(container["state"]["terminated"]["finishedAt"].text());
+        if (ended && (!facts_.ended_at || *ended > *facts_.ended_at)) facts_.ended_at = ended;
+      }
     } else if (!facts_.node.empty()) {
       facts_.stage = PodStage::kBound;
       if (const Value* gpus = annotations_.find(kGpusAnnotation)) facts_.gpus = parse_gpus(gpus->text());
@@ -242,6 +253,7 @@ class PodReader {
   void read_run() {
     if (const Value* limit = spec_.find("activeDeadlineSeconds"); limit != nullptr && limit->integer() > 0) {
       facts_.run = Duration{std::min(limit->integer(), kTimeMax.ms / 1000) * 1000};
+      facts_.terms.run_limit = facts_.run;
     } else if (const Value* run = annotations_.find(kRunForAnnotation)) {
       if (const auto ms = parse_duration_ms(run->text()); ms && *ms <= kTimeMax.ms) facts_.run = Duration{*ms};
     }
@@ -341,9 +353,45 @@ NodeFacts read_node(const Value& node) {
 
 PodFacts read_pod(const Value& pod) { return PodReader(pod).read(); }
 
+namespace {
+
+// What cannot be read was not written by a scheduler: it counts as nothing.
+QueueRecord read_record(const Value& status) {
+  QueueRecord record{.as_of = parse_timestamp(status["asOf"].text())};
+  const auto gpu_us = [](const Value& text) { return Wide{parse_gpu_hours(text.text()).value_or(0)}; };
+  record.used_gpu_us = gpu_us(status["budget"]["used"]);
+  for (const Value& grant : status["budget"]["grants"].items()) {
+    const auto until = parse_timestamp(grant["until"].text());
+    if (!until || record.of_grants.contains(*until)) continue;
+    record.of_grants[*until] = gpu_us(grant["used"]);
+    record.used_gpu_us -= gpu_us(grant["used"]);
+  }
+  for (const Value::Member& each : status["pastUse"].members()) {
+    FlavorAmount amount = flavor_amount_named(each.key);
+    const bool memory = amount.resource == Resource::kMemory;
+    const auto held = memory ? parse_bytes(each.value.text()) : parse_milli(each.value.text());
+    if (!held) continue;
+    amount.amount = std::min(memory ? *held >> 20 : *held, kAmountMax);
+    record.past_use.push_back(std::move(amount));
+  }
+  for (const Value& each : status["conditions"].items()) {
+    record.conditions.push_back({.type = std::string(each["type"].text()),
+                                 .holds = each["status"].text() == "True",
+                                 .reason = std::string(each["reason"].text()),
+                                 .message = std::string(each["message"].text()),
+                                 .since = parse_timestamp(each["lastTransitionTime"].text()).value_or(Time{})});
+  }
+  return record;
+}
+
+}  // namespace
+
 QueueFacts read_queue(const Value& queue) {
   QueueSpecReading reading = read_queue_spec(queue["spec"]);
-  QueueFacts facts{.name = std::string(queue["metadata"]["name"].text()), .spec = std::move(reading.spec)};
+  QueueFacts facts{.name = std::string(queue["metadata"]["name"].text()),
+                   .spec = std::move(reading.spec),
+                   .uid = std::string(queue["metadata"]["uid"].text()),
+                   .record = read_record(queue["status"])};
   for (const SpecMistake& mistake : reading.mistakes) {
     facts.problem += (facts.problem.empty() ? "" : "; ") + mistake.field + ": " + mistake.text;
   }

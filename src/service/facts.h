@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
+#include "base/wide.h"
 #include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
@@ -63,6 +65,7 @@ struct PodFacts {
   std::string group;  // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
   std::string group_name;
   std::int64_t group_size = 1;          // so many of them at least
+  std::string user;                     // in whose name it was submitted
   PodRequest request;                   // its flavors are still open: gpu_models
   std::vector<std::string> gpu_models;  // empty: any
   PodStage stage = PodStage::kGated;
@@ -71,6 +74,7 @@ struct PodFacts {
   Time created;
   Time queued;  // since when it waits or runs, also as another pod of the same Job
   std::optional<Time> bound_at;
+  std::optional<Time> ended_at;  // kSucceeded, kFailed: as its node says
   Duration run = kRunNotDeclared;
   Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
@@ -83,13 +87,43 @@ struct PodFacts {
   Obstacle shut = {};  // its LocalQueue lets nothing in
 };
 
+// What is true of a queue, in its status.
+struct QueueCondition {
+  std::string type;
+  bool holds = false;
+  std::string reason, message;
+  Time since;
+
+  friend bool operator==(const QueueCondition&, const QueueCondition&) = default;
+};
+
+// By these a queue tells that it is held or drained, and that four fifths of its budget are used or reserved.
+inline constexpr std::string_view kStoppedCondition = "Stopped";
+inline constexpr std::string_view kDrainedReason = "Drained";
+inline constexpr std::string_view kBudgetCondition = "BudgetNearlyUsed";
+
+// What no object but the queue's own status knows any more: the scheduler writes it down for one that is started anew.
+struct QueueRecord {
+  std::optional<Time> as_of;
+  Wide used_gpu_us = 0;                 // of its budget, without its grants
+  std::map<Time, Wide> of_grants = {};  // by the moment when they are void
+  std::vector<FlavorAmount> past_use = {};
+  std::vector<QueueCondition> conditions = {};
+};
+
 struct QueueFacts {
   std::string name;
   QueueSpec spec = {};
   std::string problem = {};  // of its spec; empty: none
   bool only_listed = false;  // its work may have GPUs of those flavors alone that its guarantee names
+  std::string uid = {};
+  QueueRecord record = {};
 
-  friend bool operator==(const QueueFacts&, const QueueFacts&) = default;
+  // What it is meant to be.
+  bool same_queue(const QueueFacts& other) const {
+    return name == other.name && spec == other.spec && problem == other.problem && only_listed == other.only_listed &&
+           uid == other.uid;
+  }
 };
 
 // The flavor of an amount that names none: of the one that nodes with GPUs have, if it is one.

@@ -15,12 +15,10 @@ namespace {
 constexpr Effort kEffort{10'000};
 // Nobody has gone at the moment when he is told to.
 constexpr Duration kGraceMin = seconds(1);
-// While time alone may give somebody a right.
-constexpr Duration kLookAgain = seconds(1);
 
 bool asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.gpu_models == b.gpu_models && a.run == b.run &&
-         a.group_size == b.group_size && a.terms == b.terms && a.problem == b.problem;
+         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
 }
 
 bool names_no_flavor(const QueueSpec& spec) {
@@ -35,12 +33,22 @@ LiveEngine::LiveEngine(Seed seed, PlacementPolicy policy, NewJournal new_journal
 
 void LiveEngine::set_queue(const QueueFacts& queue) {
   const auto known = queues_.find(queue.name);
-  if (known != queues_.end() && known->second == queue) return;
+  if (known != queues_.end() && known->second.same_queue(queue)) return;
+  // What it says of itself is what was written here, but for the first time.
+  const auto record = records_.find(queue.name);
+  if (record == records_.end() || (known != queues_.end() && known->second.uid != queue.uid)) {
+    forgotten_.insert(queue.name);
+    records_[queue.name] = queue.record;
+  }
   queues_[queue.name] = queue;
   anew_ = true;
 }
 
-void LiveEngine::remove_queue(const std::string& name) { anew_ = queues_.erase(name) > 0 || anew_; }
+void LiveEngine::remove_queue(const std::string& name) {
+  anew_ = queues_.erase(name) > 0 || anew_;
+  forgotten_.insert(name);
+  records_.erase(name);
+}
 
 void LiveEngine::set_flavor(const FlavorFacts& flavor) {
   const auto known = flavors_.find(flavor.name);
@@ -166,7 +174,7 @@ const LiveEngine::Run* LiveEngine::run_of(const Member& member) const {
   return at == runs_.end() ? nullptr : &at->second;
 }
 
-// Gives back its place, if it has one. In an engine that will be made anew nothing needs to be told any more.
+// Gives back its place, if it has one. Also an engine that will be made anew is told: it is asked what was used.
 void LiveEngine::end(Member& member) {
   unsettled_.insert(member.group);
   without_room_.erase(member.facts.uid);
@@ -177,12 +185,10 @@ void LiveEngine::end(Member& member) {
   room_came_free_ = true;
   if (run.starting) return give_up_start(id);
   const auto at = std::ranges::find(run.uids, member.facts.uid);
-  if (!anew_) {
-    if (run.uids.size() > 1) {
-      session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
-    } else {
-      session_->apply(run.stop_by ? Event(WorkloadCancelled{id}) : Event(WorkloadEnded{id}));
-    }
+  if (run.uids.size() > 1) {
+    session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
+  } else {
+    session_->apply(run.stop_by ? Event(WorkloadCancelled{id}) : Event(WorkloadEnded{id}));
   }
   run.uids.erase(at);
   if (run.uids.empty()) runs_.erase(id);
@@ -217,11 +223,27 @@ void LiveEngine::note_checkpoints(Time now) {
 // ---- what waits ---------------------------------------------------------------------------------------------------------
 
 void LiveEngine::settle(Time now) {
+  if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key); });
   if (anew_) rebuild(now);
   if (!new_nodes_.empty()) add_new_nodes();
   if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
   if (!checkpoints_.empty()) note_checkpoints(now);
-  // Who came first is submitted first, also when everything is submitted anew.
+  const std::vector<std::string> in_order = take_unsettled();
+  std::vector<std::string> late;
+  for (const std::string& key : in_order) {
+    const PodFacts& first = members_.at(by_sequence_.at(*groups_.at(key).members.begin())).facts;
+    if (!to_drain_.empty() && came_after_the_drain(first)) {
+      late.push_back(key);
+    } else {
+      settle_group(key, now);
+    }
+  }
+  drain_queues();
+  for (const std::string& key : late) settle_group(key, now);
+}
+
+// Who came first is submitted first, also when everything is submitted anew.
+std::vector<std::string> LiveEngine::take_unsettled() {
   std::vector<std::tuple<Time, std::uint64_t, std::string>> in_order;
   for (const std::string& key : std::exchange(unsettled_, {})) {
     const auto group = groups_.find(key);
@@ -235,7 +257,9 @@ void LiveEngine::settle(Time now) {
     in_order.emplace_back(members_.at(by_sequence_.at(first)).facts.queued, first, key);
   }
   std::ranges::sort(in_order);
-  for (const auto& [created, first, key] : in_order) settle_group(key, now);
+  std::vector<std::string> keys;
+  for (auto& [created, first, key] : in_order) keys.push_back(std::move(key));
+  return keys;
 }
 
 LiveEngine::Tally LiveEngine::tally(const Group& group) {
@@ -283,8 +307,6 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
       return {"QueueUnknown", "there is no queue " + quote(pod.queue) + "; create it, or name another in the label " +
                                   std::string(kQueueLabel)};
     }
-    if (const std::string held = held_by(pod.queue); !held.empty())
-      return {"Held", "queue " + quote(held) + " is on hold"};
     if (pod.queue != tally.waiting.front()->facts.queue) {
       return {"NotFollowed", "its group's pods name several queues; name one"};
     }
@@ -295,6 +317,9 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
       return {"NotFollowed", "queue " + quote(pod.queue) +
                                  ": its amounts name no kind of GPU, so nodes must have one kind; they have none or "
                                  "several"};
+    }
+    if (const auto problem = queue_problems_.find(pod.queue); problem != queue_problems_.end()) {
+      return {"NotFollowed", "queue " + quote(pod.queue) + ": " + problem->second};
     }
     if (!flavors_of(pod)) {
       std::string models;
@@ -307,16 +332,6 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
   if (waiting >= needed) return {};
   return {"GangIncomplete", "its group starts together, and " + with_separators(needed - waiting) + " of " +
                                 with_separators(tally.size) + " pods have not been created"};
-}
-
-// The queue on hold that this one is, or is below; empty: none.
-std::string LiveEngine::held_by(const std::string& name) const {
-  std::set<std::string> seen;
-  for (auto queue = queues_.find(name); queue != queues_.end() && seen.insert(queue->first).second;
-       queue = queues_.find(queue->second.spec.parent)) {
-    if (queue->second.spec.hold) return queue->first;
-  }
-  return "";
 }
 
 // Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
@@ -336,8 +351,15 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
   return flavors;
 }
 
-Terms LiveEngine::terms_of(const PodFacts& pod) const {
+// Its nodes end each pod at its own limit: of several, the last one ends the workload.
+Terms LiveEngine::terms_of(const std::vector<Member*>& members) const {
+  const PodFacts& pod = members.front()->facts;
   Terms terms = pod.terms;
+  for (const Member* const member : members) {
+    const std::optional<Duration> limit = member->facts.terms.run_limit;
+    if (!limit || !terms.run_limit) terms.run_limit.reset();
+    if (terms.run_limit) terms.run_limit = std::max(*terms.run_limit, *limit);
+  }
   terms.grace = std::max(terms.grace, kGraceMin);
   const auto of_namespace = budgets_.lower_bound({pod.name_space, ""});
   for (auto at = of_namespace; at != budgets_.end() && at->first.first == pod.name_space; ++at) {
@@ -410,7 +432,8 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
                                             .queue = queue_ids_.at(first.queue),
                                             .at = first.queued,
                                             .declared_run = run,
-                                            .shape = {ways_of(tally.waiting, uids), terms_of(first)}};
+                                            .shape = {ways_of(tally.waiting, uids), terms_of(tally.waiting)},
+                                            .user = first.user};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";
     group.unsubmitted_why = *refusal;
@@ -439,13 +462,15 @@ void LiveEngine::withdraw(Group& group) {
 
 Round LiveEngine::decide(Time now) {
   Round round;
+  it_is(now);
   settle(now);
+  note_overruns(now);
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
     finished = plan.finished;
     carry_out(plan, round, now);
   }
-  if (takes_time() && !round.again_at) round.again_at = now + kLookAgain;
+  if (const auto next = next_moment(now); next && (!round.again_at || *next < *round.again_at)) round.again_at = next;
   roll_back(round, now);
   tell(round, now);
   return round;
@@ -491,12 +516,18 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
   Run& run = runs_.at(id);
   run.starting = false;
   const std::string coverage = coverage_in_words(id);
+  const bool best_effort = state().workload(id).best_effort;
+  note_limit(id);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     untold_.insert(member.group);
     unsettled_.insert(member.group);
     member.told.clear();
-    round.bindings.push_back({{uid, member.facts.name_space, member.facts.name}, member.node, member.gpus, coverage});
+    round.bindings.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
+                              .node = member.node,
+                              .gpus = member.gpus,
+                              .coverage = coverage,
+                              .best_effort = best_effort && !member.facts.terms.best_effort});
   }
 }
 
@@ -533,16 +564,6 @@ bool LiveEngine::unbind(const Run& run, Round& round) const {
   if (std::ranges::none_of(round.bindings, of_run)) return false;
   std::erase_if(round.bindings, of_run);
   return true;
-}
-
-// Somebody waits for time to pass: its queue's patience, or the end of a protection.
-bool LiveEngine::takes_time() const {
-  return std::ranges::any_of(state().lines(), [](const std::optional<Line>& line) {
-    return line && line->gated() > 0 && std::ranges::any_of(line->shapes(), [](const ShapeInLine& entry) {
-             return entry.blocked() &&
-                    (entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected);
-           });
-  });
 }
 
 }  // namespace berth

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "base/time.h"
+#include "manifest/window_times.h"
+#include "model/calendar.h"
 #include "service/facts.h"
 #include "sim/session.h"
 
@@ -35,6 +37,7 @@ struct Binding {
   std::string node;
   GpuSet gpus;
   std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
+  bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
 };
 
 // A pod whose workload has to make room.
@@ -94,8 +97,17 @@ struct Round {
   std::optional<Time> again_at;  // something becomes due then, even if nothing happens
 };
 
+// GPU-hours, in words.
+struct BudgetStanding {
+  std::string used, reserved, left;
+  std::vector<std::pair<Time, std::string>> grants = {};  // until when, and what of them is used
+
+  friend bool operator==(const BudgetStanding&, const BudgetStanding&) = default;
+};
+
 // Workloads: a gang is one, and runs as soon as one of its pods does.
 struct QueueStanding {
+  std::string uid = {};
   std::int64_t pending = 0, running = 0;
   // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
   std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
@@ -106,6 +118,14 @@ struct QueueStanding {
   Value share_parts = {};                           // for each resource: what is above the floor, of what there is
   std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
   std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"
+  std::optional<BudgetStanding> budget = {};
+  std::map<std::string, std::string> past_use = {};  // as `used`
+  std::optional<Time> as_of = {};                    // when these two were so
+  std::vector<QueueCondition> conditions = {};
+
+  // The same, but that time has passed for who runs.
+  bool same_but_for_time(const QueueStanding& other) const;
+
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
 };
 
@@ -122,6 +142,9 @@ class LiveEngine {
   // Called for each new life of the engine; what it returns records that life.
   using NewJournal = std::function<Session::Recorder()>;
   explicit LiveEngine(Seed seed, PlacementPolicy policy = PlacementPolicy::kBestFit, NewJournal new_journal = nullptr);
+
+  // So late it is: what is set from now on happened then. Windows that open or close until then do so.
+  void it_is(Time now);
 
   void set_queue(const QueueFacts& queue);
   void remove_queue(const std::string& name);
@@ -150,7 +173,7 @@ class LiveEngine {
   // Folds in what was set, and decides.
   Round decide(Time now);
 
-  std::map<std::string, QueueStanding> queue_standings() const;
+  std::map<std::string, QueueStanding> queue_standings();
   // By what `name` makes of the first pod of each group; groups of which it makes nothing are left out.
   std::map<std::string, Holding> holdings(const std::function<std::string(const PodFacts&)>& name) const;
   // Of the engine's present life; none: there is no such flavor.
@@ -213,10 +236,30 @@ class LiveEngine {
   // The one that is declared for such nodes, the most exactly if there are several; else the one of its GPU model.
   std::string flavor_name_of(const NodeFacts& node) const;
   std::vector<const FlavorFacts*> declared_flavors() const;
-  std::string held_by(const std::string& queue) const;
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
-  Terms terms_of(const PodFacts& pod) const;
+  Terms terms_of(const std::vector<Member*>& members) const;
+  // What one life of the engine has to know of the last one, and of those before it.
+  void remember();
+  void tell_what_was_before(Time now);
+  void tell_windows(Time now);
+  bool tell_window(std::size_t number, Time now);
+  void tell_budget(const std::string& name);
+  enum class Charge : std::uint8_t {
+    kKnown,   // is in the queue's record already: taken off
+    kMissed,  // came after it: added
+  };
+  void charge(QueueId queue, std::int64_t gpu_milli, Time from, Time to, Charge which);
+  void take_off_what_is_known(WorkloadId found);
+  void add_what_was_missed(Time now);
+  void note_condition(const std::string& queue, QueueCondition condition);
+  void note_stops(Time now);
+  std::optional<Time> drained_since(const std::string& queue) const;
+  bool came_after_the_drain(const PodFacts& pod) const;
+  bool needs_a_new_life(const std::string& key) const;
+  void drain_queues();
+
   void settle(Time now);
+  std::vector<std::string> take_unsettled();
   void place_found(Time now);
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
   WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) const;
@@ -241,7 +284,12 @@ class LiveEngine {
   void end(Member& member);
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
-  bool takes_time() const;
+  void note_limit(WorkloadId run);
+  void note_overruns(Time now);
+  // When time alone may give somebody a right, or the calendar turns.
+  std::optional<Time> next_moment(Time now) const;
+  Time end_of_patience(const ShapeInLine& entry) const;
+  std::optional<Time> end_of_protection(const ShapeInLine& entry, Time now) const;
   void leave_group(Member& member);
   void roll_back(Round& round, Time now);
   void tell(Round& round, Time now);
@@ -258,6 +306,8 @@ class LiveEngine {
   std::string name_in_words(const PodFacts& first) const;
   std::string loss_in_words(WorkloadId id, Time now) const;
   std::optional<RoomTaken> room_taken(const Eviction& eviction) const;
+  AmountList past_use_of(QueueId queue) const;
+  void note_past(const std::string& name, QueueStanding& standing);
   void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round);
 
   Seed seed_;
@@ -275,7 +325,20 @@ class LiveEngine {
   std::map<std::string, Group> groups_;
   std::uint64_t next_sequence_ = 0;
 
+  std::map<std::string, QueueRecord> records_;  // by queue
+  std::set<std::string> forgotten_;             // queues that the engine's life now ending knows, and that are no more
+
   // Of the engine's present life.
+  struct LiveWindow {
+    Window window;
+    WindowTimes times;
+  };
+  std::vector<LiveWindow> windows_;                  // by their numbers
+  std::map<std::string, std::vector<Time>> grants_;  // by queue: when they are void, in the order of their pots
+  std::set<std::pair<Time, WorkloadId>>
+      limits_;  // when the run limits of those who run end; also of some who have ended
+  std::map<std::string, std::string> queue_problems_;  // what the engine refuses of a queue
+  std::set<std::string> to_drain_;                     // when those wait in them who came before
   std::map<std::string, QueueId> queue_ids_;
   std::map<std::string, NodeId> node_ids_;
   std::map<std::string, FlavorId> flavor_ids_;

@@ -22,6 +22,7 @@ GpuSet first_free(const State& state, NodeId node, const PodRequest& request, Gp
 }  // namespace
 
 void LiveEngine::rebuild(Time now) {
+  remember();
   session_->close();
   session_ = std::make_unique<Session>(new_journal_ ? new_journal_() : Session::Recorder());
   queue_ids_.clear();
@@ -31,9 +32,13 @@ void LiveEngine::rebuild(Time now) {
   pending_groups_.clear();
   groups_by_shape_.clear();
   without_room_.clear();
+  limits_.clear();
+  queue_problems_.clear();
   session_->apply(RunConfigured{seed_, policy_});
   add_flavors();
   add_queues();
+  tell_what_was_before(now);
+  note_stops(now);
   new_nodes_.clear();
   for (const auto& [name, node] : nodes_) new_nodes_.insert(name);
   add_new_nodes();
@@ -53,6 +58,7 @@ void LiveEngine::rebuild(Time now) {
   runs_.clear();
   room_came_free_ = false;
   place_found(now);
+  add_what_was_missed(now);
 }
 
 // Those that are declared first, then those of the nodes, then those that only a quota names.
@@ -79,10 +85,17 @@ void LiveEngine::add_flavors() {
   only_flavor_ = of_nodes.size() == 1 ? flavor_named(*of_nodes.begin()) : std::nullopt;
   for (const auto& [name, queue] : queues_) {
     const QueueSpec& spec = queue.spec;
-    for (const auto* const list : {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit}) {
-      for (const FlavorAmount& amount : *list) {
+    const auto add_all = [&](const std::vector<FlavorAmount>& amounts) {
+      for (const FlavorAmount& amount : amounts) {
         if (!amount.flavor.empty() && amount.flavor != kOnlyFlavor) add({.name = amount.flavor, .model = {}});
       }
+    };
+    for (const auto* const list :
+         {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit, &spec.user_limit}) {
+      add_all(*list);
+    }
+    for (const WindowSpec& window : spec.windows) {
+      for (const auto* const list : {&window.guarantee, &window.limit, &window.lending_limit}) add_all(*list);
     }
   }
 }
@@ -117,7 +130,10 @@ void LiveEngine::add_queues() {
   queues_.try_emplace(otherwise, QueueFacts{.name = otherwise});
   reclaim_within_ = Duration{kTimeMax.ms};
   for (const auto& [name, queue] : queues_) {
-    if (!queue.spec.guarantee.empty()) reclaim_within_ = std::min(reclaim_within_, quota_of(queue).reclaim_within);
+    const bool promised =
+        !queue.spec.guarantee.empty() ||
+        std::ranges::any_of(queue.spec.windows, [](const auto& each) { return !each.guarantee.empty(); });
+    if (promised) reclaim_within_ = std::min(reclaim_within_, quota_of(queue).reclaim_within);
   }
   std::set<std::string> on_the_way;
   add_queue(otherwise, on_the_way);
@@ -131,10 +147,15 @@ QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on
   if (queue == queues_.end() || !on_the_way.insert(name).second) return QueueId();
   const QueueSpec& spec = queue->second.spec;
   const QueueId parent = spec.parent.empty() ? QueueId() : add_queue(spec.parent, on_the_way);
-  Queue made{.name = name, .parent = parent, .order = spec.order, .quota = quota_of(queue->second)};
-  if (!made.order && (parent.is_none() || spec.has_amounts())) made.order = Order::kFifoSkip;
+  Queue made{.name = name,
+             .parent = parent,
+             .order = spec.order,
+             .quota = quota_of(queue->second),
+             .held = spec.stop == QueueStop::kHold};
+  const bool governed = spec.has_amounts() || made.quota.looks_at_users();
+  if (!made.order && (parent.is_none() || governed)) made.order = Order::kFifoSkip;
   if (const auto refusal = session_->state().refusal(QueueAdded{made})) {
-    queue->second.problem = *refusal;
+    queue_problems_[name] = *refusal;
     made.quota = taking_nothing();
   }
   session_->apply(QueueAdded{made});
@@ -145,7 +166,13 @@ QueueId LiveEngine::add_queue(const std::string& name, std::set<std::string>& on
 Quota LiveEngine::quota_of(const QueueFacts& queue) const {
   Quota quota = queue.spec.policies;
   const bool governed = std::ranges::any_of(queues_, [](const auto& each) {
-    return each.second.spec.has_amounts() || !(each.second.spec.policies == Quota{});
+    Quota policies = each.second.spec.policies;
+    // They say who may start and when, and give no right to anybody's room.
+    policies.users = UserOrder::kNone;
+    policies.half_life = Duration{0};
+    policies.budget_gpu_us.reset();
+    policies.budget_end = BudgetEnd::kStop;
+    return each.second.spec.has_amounts() || !(policies == Quota{});
   });
   if (!governed) quota.fair_reclaim = FairReclaim::kNever;
   // Whoever is told to stop is there for a moment still.
@@ -154,6 +181,7 @@ Quota LiveEngine::quota_of(const QueueFacts& queue) const {
   quota.limit = amounts_of(queue.spec.limit);
   quota.borrowing_limit = amounts_of(queue.spec.borrowing_limit);
   quota.lending_limit = amounts_of(queue.spec.lending_limit);
+  quota.user_limit = amounts_of(queue.spec.user_limit);
   if (queue.only_listed) close_other_flavors(quota);
   return quota;
 }
@@ -212,14 +240,14 @@ void LiveEngine::add_new_nodes() {
 }
 
 // Those of one group that run are one workload, in the order in which they were given their places; those that were told
-// to leave are another.
+// to leave are another, and so are those that count for nothing.
 void LiveEngine::place_found(Time now) {
-  std::map<std::pair<std::string, bool>, std::vector<Member*>> together;
+  std::map<std::tuple<std::string, bool, bool>, std::vector<Member*>> together;
   for (const std::string& uid : std::exchange(found_, {})) {
     Member& member = members_.at(uid);
     if (!member.running.is_none()) continue;
     if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
-    together[{member.group, member.stop_by.has_value()}].push_back(&member);
+    together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort}].push_back(&member);
   }
   std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
   for (auto& [key, members] : together) {
@@ -267,6 +295,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
   }
   const WorkloadId id = state().workloads().next_id();
   session_->apply(found);
+  take_off_what_is_known(id);
   Run& run = runs_[id];
   run.stop_by = members.front()->stop_by;
   for (std::size_t at = 0; at < in_order.size(); ++at) {
@@ -277,6 +306,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     member.gpus = found.pods[at].gpus;
     run.uids.push_back(member.facts.uid);
   }
+  if (!run.stop_by) note_limit(id);
   if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
   return true;
 }
@@ -305,7 +335,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                        .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
                        .at = first.queued,
                        .declared_run = first.run,
-                       .shape = {.ways = {sets}, .terms = terms_of(first)}},
+                       .shape = {.ways = {sets}, .terms = terms_of(members)},
+                       .user = first.user},
           .pods = {},
           .started = std::min(first.bound_at.value_or(now), now)};
 }

@@ -79,10 +79,15 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   if (code == ReasonCode::kBehind) {
     return {std::string(name_of(code)), "in a strict order behind one that does not fit yet"};
   }
+  // Of the same shape one may have come before its queue was drained, and the other later.
+  if (state().is_kept_aside(group.pending)) return {std::string(name_of(code)), explain(state(), group.pending).text};
   const auto [at, is_new] = explained_.try_emplace({workload.queue, workload.shape});
   if (is_new) {
     const Explanation explanation = explain(state(), group.pending);
     at->second = {std::string(name_of(explanation.code)), explanation.text};
+    if (code == ReasonCode::kBudget && !state().shape(workload.shape).terms.run_limit) {
+      at->second.text += " (activeDeadlineSeconds in the spec of its pods; a Job's own counts from when it was made)";
+    }
   }
   return {at->second.code, at->second.text};
 }
@@ -193,9 +198,20 @@ void LiveEngine::tell(Round& round, Time now) {
   }
 }
 
-std::map<std::string, QueueStanding> LiveEngine::queue_standings() const {
+bool QueueStanding::same_but_for_time(const QueueStanding& other) const {
+  QueueStanding then = *this;
+  then.past_use = other.past_use;
+  then.as_of = other.as_of;
+  if (then.budget && other.budget && then.budget->left == other.budget->left) then.budget = other.budget;
+  for (std::size_t i = 0; i < std::min(then.conditions.size(), other.conditions.size()); ++i) {
+    then.conditions[i].message = other.conditions[i].message;
+  }
+  return then == other;
+}
+
+std::map<std::string, QueueStanding> LiveEngine::queue_standings() {
   std::map<std::string, QueueStanding> standings;
-  for (const auto& [name, queue] : queues_) standings[name];
+  for (const auto& [name, queue] : queues_) standings[name].uid = queue.uid;
   for (const auto& [key, group] : groups_) {
     bool runs = false, waits = false;
     const PodFacts* pod = nullptr;
@@ -211,10 +227,57 @@ std::map<std::string, QueueStanding> LiveEngine::queue_standings() const {
     if (runs) ++standings[pod->queue].running;
     if (waits && !runs) ++standings[pod->queue].pending;
   }
-  for (const auto& [name, id] : queue_ids_) note_amounts(id, standings[name]);
+  for (const auto& [name, id] : queue_ids_) {
+    note_amounts(id, standings[name]);
+    note_past(name, standings[name]);
+    standings[name].conditions = records_[name].conditions;
+  }
   note_lending(standings);
   note_turns(standings);
   return standings;
+}
+
+// What the next scheduler has to know, and people too: of its budget, and of what it held.
+void LiveEngine::note_past(const std::string& name, QueueStanding& standing) {
+  const QueueId id = queue_ids_.at(name);
+  std::vector<QueueCondition>& conditions = records_[name].conditions;
+  std::erase_if(conditions, [&](const QueueCondition& each) {
+    return each.type == kBudgetCondition && !state().quotas().budgets().has_budget(id);
+  });
+  if (state().quotas().budgets().has_budget(id)) {
+    const BudgetState budget = state().budget_of(id);
+    const std::vector<Wide> used = state().gpu_us_used_of(id);
+    standing.as_of = state().clock();
+    standing.budget = {.used = format_gpu_hours(budget.used_gpu_us),
+                       .reserved = format_gpu_hours(budget.reserved_gpu_us),
+                       .left = format_gpu_hours(budget.left_gpu_us)};
+    for (std::size_t grant = 1; grant < used.size(); ++grant) {
+      standing.budget->grants.emplace_back(grants_.at(name)[grant - 1], format_gpu_hours(used[grant]));
+    }
+    const bool warns = budget.is_nearly_gone();
+    note_condition(name, {.type = std::string(kBudgetCondition),
+                          .holds = warns,
+                          .reason = warns ? "FourFifthsUsed" : "EnoughLeft",
+                          .message = standing.budget->used + " GPU-hours are used and " + standing.budget->reserved +
+                                     " reserved, " + standing.budget->left + " are left",
+                          .since = state().clock()});
+  }
+  for (const auto& [dim, amount] : past_use_of(id)) {
+    standing.as_of = state().clock();
+    standing.past_use[name_of(FlavorAmount{state().flavors()[dim.flavor().index()].name, dim.resource()})] =
+        format_amount(dim.resource(), amount);
+  }
+}
+
+// Its average above its floor, where it has a half-life.
+AmountList LiveEngine::past_use_of(QueueId queue) const {
+  AmountList held;
+  const AmountsByDim past = state().past_use(queue, state().clock());
+  for (std::size_t index = 0; index < past.size(); ++index) {
+    const Dim dim = Dim::at(index);
+    if (past[index] > 0 && !dim.flavor().is_none()) held.push_back({dim, past[index]});
+  }
+  return held;
 }
 
 // What it was promised is shown also while nothing of it is used.
@@ -242,9 +305,13 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
 }
 
 std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
+  const std::string until = "; it stops by " + format_timestamp(eviction.stop_by);
+  if (eviction.claimant.is_none()) {
+    return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
+  }
   const Workload& claimant = state().workload(eviction.claimant);
   return std::string(name_of(eviction.rule)) + ": its room goes to " + pending_name(eviction.claimant) + " of queue " +
-         quote(state().queues()[claimant.queue.index()].name) + "; it stops by " + format_timestamp(eviction.stop_by);
+         quote(state().queues()[claimant.queue.index()].name) + until;
 }
 
 std::string LiveEngine::vacating_in_words() const {
@@ -257,9 +324,11 @@ std::string LiveEngine::vacating_in_words() const {
 // Who may take its room, where anybody was promised anything.
 std::string LiveEngine::coverage_in_words(WorkloadId id) const {
   const QuotaLedger& quotas = state().quotas();
-  if (!quotas.tree().has_floors()) return "";
   const Workload& workload = state().workload(id);
-  if (state().shape(workload.shape).terms.best_effort) return "best effort: nothing protects it";
+  const bool asked_for = state().shape(workload.shape).terms.best_effort;
+  if (workload.best_effort && !asked_for) return "best effort: a budget had not enough left, and nothing protects it";
+  if (!quotas.tree().has_floors()) return "";
+  if (asked_for) return "best effort: nothing protects it";
   const QueueId covered_at = quotas.unit(workload.unit).covered_at;
   if (covered_at == workload.queue) return "guaranteed against everyone outside its queue";
   if (!covered_at.is_none()) {

@@ -7,78 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "service/live_cluster.h"
 #include "service/live_engine.h"
 #include "service/live_facts.h"
 
 namespace berth {
 namespace {
-
-QueueFacts queue(const std::string& name, std::int64_t gpus, const std::string& parent = "") {
-  QueueFacts facts{.name = name, .spec = {.parent = parent, .order = Order::kFifo}};
-  if (gpus > 0) facts.spec.guarantee = {{"h100", Resource::kGpu, gpus * kMilliPerGpu}};
-  return facts;
-}
-
-PodFacts in_queue(const std::string& queue, PodFacts pod) {
-  pod.queue = queue;
-  pod.terms.grace = seconds(30);
-  return pod;
-}
-
-// Nodes, queues and pods as an API server would have them, for one engine after the other.
-class Cluster {
- public:
-  Cluster() { begin_anew(); }
-
-  LiveEngine& engine() { return *engine_; }
-  void begin_anew() {
-    engine_ = std::make_unique<LiveEngine>(Seed{1});
-    for (const QueueFacts& each : queues_) engine_->set_queue(each);
-    for (const NodeFacts& each : nodes_) engine_->set_node(each);
-    for (const auto& [uid, each] : pods_) engine_->set_pod(each);
-  }
-  void add(const QueueFacts& queue) {
-    queues_.push_back(queue);
-    engine_->set_queue(queue);
-  }
-  void add(const NodeFacts& node) {
-    nodes_.push_back(node);
-    engine_->set_node(node);
-  }
-  void set(const PodFacts& pod) {
-    pods_[pod.uid] = pod;
-    engine_->set_pod(pod);
-  }
-  void gone(const std::string& name) {
-    pods_.erase("uid-" + name);
-    engine_->remove_pod("uid-" + name);
-  }
-  // Bindings are confirmed, and who is evicted knows it.
-  Round decide(std::int64_t seconds_now) {
-    const Time now{seconds_now * 1000};
-    const Round round = engine_->decide(now);
-    for (const Binding& binding : round.bindings) set(bound(pods_.at(binding.pod.uid), binding, now));
-    for (const PodEviction& eviction : round.evictions) {
-      if (eviction.signal_at > now) continue;
-      PodFacts facts = pods_.at(eviction.pod.uid);
-      facts.leaving_until = eviction.stop_by;
-      set(facts);
-    }
-    return round;
-  }
-
- private:
-  std::vector<QueueFacts> queues_;
-  std::vector<NodeFacts> nodes_;
-  std::map<std::string, PodFacts> pods_;
-  std::unique_ptr<LiveEngine> engine_;
-};
-
-std::set<std::string> evicted_in(const Round& round) {
-  std::set<std::string> names;
-  for (const PodEviction& eviction : round.evictions) names.insert(eviction.pod.name);
-  return names;
-}
 
 // Two teams that own a node each; the second has filled both.
 Cluster lent() {

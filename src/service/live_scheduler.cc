@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::uint64_t kJournalBytesMax = 64 << 20;  // of one file; then the engine begins anew
 constexpr Duration kQueueStatusEvery = seconds(1);
+constexpr Duration kPastRetoldAfter = seconds(10);  // if nothing has changed but the time
 constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
 
@@ -81,6 +82,7 @@ class RunningScheduler final : public LiveScheduler {
   void begin(std::int64_t epoch) {
     options_.log("leads, epoch " + std::to_string(epoch));
     leading_ = true;
+    began_ = options_.now();
     engine_.emplace(options_.seed, options_.policy,
                     journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr);
     others_.emplace(*engine_);
@@ -167,7 +169,10 @@ class RunningScheduler final : public LiveScheduler {
     return Mirror::start(
         transport_, alarm_, options,
         [this, read = std::move(read)](const ObjectChange& change) {
-          strand_->post([this, fold = read(change)] { fold(*engine_); });
+          strand_->post([this, fold = read(change)] {
+            engine_->it_is(options_.now());
+            fold(*engine_);
+          });
         },
         [this, synced = std::move(synced)] { strand_->post(synced); });
   }
@@ -191,7 +196,7 @@ class RunningScheduler final : public LiveScheduler {
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
-    if (round.again_at) later(*round.again_at - now, [] {});
+    wake_at(round.again_at, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
   }
 
@@ -238,7 +243,10 @@ class RunningScheduler final : public LiveScheduler {
     ++refused_;
     const int times = std::min(refusals_[binding.pod.uid]++, 7);
     const Duration wait = answer.status == 404 ? Duration{0} : std::min(Duration{kRetryFirst.ms << times}, kRetryMax);
-    later(wait, [this, uid = binding.pod.uid] { engine_->refuse_binding(uid); });
+    later(wait, [this, uid = binding.pod.uid] {
+      engine_->it_is(options_.now());
+      engine_->refuse_binding(uid);
+    });
     if (answer.status == 404) refusals_.erase(binding.pod.uid);
   }
 
@@ -322,14 +330,21 @@ class RunningScheduler final : public LiveScheduler {
     later(kQueueStatusEvery, [this] {
       tell_queues();
       if (!synced_) return;
+      const Time now = options_.now();
+      engine_->it_is(now);
       tell_other_queues();
       for (const auto& [queue, standing] : engine_->queue_standings()) {
         if (queue.find('/') != std::string::npos) continue;  // no Queue of berth.dev
         const auto told = told_standings_.find(queue);
-        if (told != told_standings_.end() && told->second == standing) continue;
+        if (told != told_standings_.end()) {
+          if (told->second.standing == standing) continue;
+          const bool early = now < told->second.at + kPastRetoldAfter;
+          if (early && told->second.standing.same_but_for_time(standing)) continue;
+        }
         // Of two calls on their way the first could be the last to arrive.
         if (!telling_queues_.insert(queue).second) continue;
-        told_standings_[queue] = standing;
+        told_standings_[queue] = {standing, now};
+        warn(queue, standing);
         outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, standing),
                      [this, name = queue](const ApiAnswer& answer) {
                        telling_queues_.erase(name);
@@ -354,6 +369,24 @@ class RunningScheduler final : public LiveScheduler {
     return status.qualified + "/" + status.name_space + "/" + status.name;
   }
 
+  // Once each time it becomes so.
+  void warn(const std::string& queue, const QueueStanding& standing) {
+    for (const QueueCondition& each : standing.conditions) {
+      const bool news = each.type == kBudgetCondition && each.holds && each.since >= began_;
+      if (!news || std::exchange(warned_[queue], each.since) == each.since) continue;
+      record({.api_version = "berth.dev/v1alpha1", .kind = "Queue", .name = queue, .uid = standing.uid}, "",
+             EventRecorder::Type::kWarning, "BudgetNearlyUsed", each.message);
+    }
+  }
+
+  // One alarm for the next moment at which time alone makes a difference.
+  void wake_at(std::optional<Time> moment, Time now) {
+    if (wakes_at_ == moment) return;
+    if (wakes_at_) delays_.cancel(alarm_number_);
+    wakes_at_ = moment;
+    if (moment) alarm_number_ = delays_.after(*moment - now, [this] { wakes_at_.reset(); });
+  }
+
   // Runs on the strand after a while, followed by a decision.
   void later(Duration delay, std::function<void()> run) { delays_.after(delay, std::move(run)); }
 
@@ -365,8 +398,16 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<LiveEngine> engine_;
   std::optional<OtherQueues> others_;
   std::map<std::string, int> refusals_;  // by pod
-  std::map<std::string, QueueStanding> told_standings_;
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
+  struct Told {
+    QueueStanding standing;
+    Time at;
+  };
+  std::map<std::string, Told> told_standings_;
+  std::map<std::string, Time> warned_;  // by queue: of what, since when
+  Time began_;
+  std::optional<Time> wakes_at_;
+  std::uint64_t alarm_number_ = 0;
   std::set<std::string> telling_queues_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;

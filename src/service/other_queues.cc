@@ -145,7 +145,7 @@ void OtherQueues::settle() {
   }
   for (const auto& [name, queue] : queues) {
     const auto told = told_queues_.find(name);
-    if (told == told_queues_.end() || !(told->second == queue)) engine_.set_queue(queue);
+    if (told == told_queues_.end() || !told->second.same_queue(queue)) engine_.set_queue(queue);
   }
   told_queues_ = std::move(queues);
   doors_.clear();
@@ -162,7 +162,7 @@ void OtherQueues::take_over(const Policy& policy, std::map<std::string, QueueFac
     QueueSpec& spec = facts.spec;
     if (!each.queue.parent.is_none()) spec.parent = engine_name(policy.queues[each.queue.parent.index()]);
     spec.order = each.queue.order;
-    spec.hold = each.queue.held;
+    spec.stop = each.queue.held ? QueueStop::kHold : QueueStop::kNone;
     const Quota& quota = each.queue.quota;
     spec.policies = quota;
     for (const auto& [from, to, left] :
@@ -209,7 +209,7 @@ OtherQueues::Door OtherQueues::door_of(const QueueDoor& door, const Value& objec
     made.shut = {"QueueUnknown", own + " leads to ClusterQueue " + quote(door.queue) + ", which there is not"};
     made.reason = "ClusterQueueDoesNotExist";
     made.message = "Can't submit new workloads to clusterQueue";
-  } else if (queue->second.spec.hold || !queue->second.problem.empty()) {
+  } else if (queue->second.spec.stop == QueueStop::kHold || !queue->second.problem.empty()) {
     made.reason = "ClusterQueueIsInactive";
     made.message = "Can't submit new workloads to clusterQueue";
   }
@@ -323,8 +323,9 @@ OtherStatus OtherQueues::cluster_queue_status(const Held& held, const std::map<s
       !missing.empty()
           ? condition(false, "FlavorNotFound",
                       "Can't admit new workloads: references missing ResourceFlavor(s): " + missing, held.object, now)
-      : queue.spec.hold ? condition(false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
-                        : condition(true, "Ready", "Can admit new workloads", held.object, now);
+      : queue.spec.stop == QueueStop::kHold
+          ? condition(false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
+          : condition(true, "Ready", "Can admit new workloads", held.object, now);
   Value status = Value::map_of({{"conditions", Value::List{std::move(active)}},
                                 {"pendingWorkloads", holding.pending},
                                 {"reservingWorkloads", holding.reserving},

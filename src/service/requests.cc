@@ -19,6 +19,7 @@ ApiCall binding_call(const Binding& binding) {
   metadata.set("namespace", binding.pod.name_space);
   metadata.set("uid", binding.pod.uid);
   if (!binding.gpus.empty()) metadata.at("annotations").set(kGpusAnnotation, format_gpus(binding.gpus));
+  if (binding.best_effort) metadata.at("annotations").set(kCoverageAnnotation, "best-effort");
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
   return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
 }
@@ -102,6 +103,14 @@ ApiCall whole_status_call(std::string path, Value status) {
   return call_with("PATCH", std::move(path), patch, "application/json-patch+json");
 }
 
+Value budget_status(const BudgetStanding& budget) {
+  Value made = Value::map_of({{"used", budget.used}, {"reserved", budget.reserved}, {"left", budget.left}});
+  for (const auto& [until, used] : budget.grants) {
+    made.at("grants").push_back(Value::map_of({{"until", format_timestamp(until)}, {"used", used}}));
+  }
+  return made;
+}
+
 }  // namespace
 
 ApiCall workload_creation_call(const WorkloadNews& news) {
@@ -161,6 +170,12 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.share_parts.items().empty()) status.set("shareParts", standing.share_parts);
   if (!standing.turn.empty()) status.set("turn", standing.turn);
   for (const std::string& name : standing.waiting) status.at("waiting").push_back(name);
+  if (standing.budget) status.set("budget", budget_status(*standing.budget));
+  if (!standing.past_use.empty()) status.set("pastUse", map_of(standing.past_use));
+  if (standing.as_of) status.set("asOf", format_micro_timestamp(*standing.as_of));
+  for (const QueueCondition& each : standing.conditions) {
+    status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));
+  }
   return whole_status_call(api_path("queues.berth.dev", "", queue, "status"), std::move(status));
 }
 

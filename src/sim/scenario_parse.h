@@ -12,9 +12,9 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time.h"
+#include "manifest/window_times.h"
 #include "model/event.h"
 #include "model/reason.h"
-#include "sim/window_times.h"
 
 namespace berth {
 

@@ -18,6 +18,7 @@
 #include "fairness/lending.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
+#include "manifest/window_times.h"
 #include "model/quantity.h"
 #include "sim/scenario_amount.h"
 #include "sim/scenario_moment.h"
@@ -35,9 +36,6 @@ using namespace scenario;
 constexpr std::int64_t kStepsMax = 20'000'000;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::size_t kNamesShownMax = 8;
-// So far ahead the calendar is always known, with some room to spare: every hour that a year brings.
-constexpr Duration kYear{370 * kDayMs};
-constexpr Duration kCalendarAhead{400 * kDayMs};
 
 std::string joined(std::span<const std::string> names) {
   std::string out;
@@ -259,7 +257,7 @@ class ScenarioRun {
     now_ = std::max(now_, at);
     if (!afford(cost_of_calendar()) || !apply(CalendarTurned{at})) return;
     for (std::size_t number = 0; number < windows_.size(); ++number) {
-      if (state().windows()[number].known_until < now_ + kYear) tell_window(number);
+      if (state().windows()[number].known_until < now_ + kCalendarLeft) tell_window(number);
     }
   }
 

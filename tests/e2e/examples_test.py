@@ -117,15 +117,15 @@ def indexed(bench):
 def queue(bench):
     def message():
         pods = bench.get("pods -n research")["items"]
-        return pods and "on hold" in json.dumps(pods[0].get("status", {}).get("conditions", []))
+        return pods and "is held: nothing of it starts" in json.dumps(pods[0].get("status", {}).get("conditions", []))
 
-    bench.wait(message, "the pod says that its queue is on hold")
+    bench.wait(message, "the pod says that its queue is held")
     job = (EXAMPLES / "queue.yaml").read_text().split("---")[-1].replace("namespace: research", "namespace: default")
     bench.plane.must("create rolebinding submit --clusterrole=edit --user=ann --user=rex")
     bench.refused("create -f -", 'queue "research" takes nothing from user "ann"', text=job,
                   kubeconfig=bench.as_user("ann"))
     bench.plane.must("create -f -", text=job, kubeconfig=bench.as_user("rex"))
-    bench.plane.must(["patch", "queue", "research", "--type=merge", "-p", '{"spec":{"hold":false}}'])
+    bench.plane.must(["patch", "queue", "research", "--type=merge", "-p", '{"spec":{"stop":null}}'])
     bench.plane.must("wait -n research --for=condition=Complete job/study --timeout=40s")
     bench.plane.must("wait --for=condition=Complete job/study --timeout=40s")
     bench.plane.must("delete job/study rolebinding/submit")
@@ -163,6 +163,16 @@ def kueue(bench):
                "eight GPUs are borrowed")
 
 
+def budget(bench):
+    bench.wait(lambda: bench.phases("-l app=first") == ["Running"] or bench.phases("-l app=second") == ["Running"],
+               "one of them running")
+    bench.wait(lambda: "Budget: queue quarter has " in bench.plane.must("describe pods"), "the other waits for hours")
+    bench.wait(lambda: "left of 10" in bench.plane.must("get queue quarter"), "the queue says what is left")
+    grant = {"spec": {"budget": {"grants": [{"gpuHours": 8, "until": "2099-12-31T00:00:00Z"}]}}}
+    bench.plane.must(["patch", "queue", "quarter", "--type=merge", "-p", json.dumps(grant)])
+    bench.wait(lambda: bench.phases() == ["Running"] * 2, "both running")
+
+
 def team_role(bench):
     ann = bench.as_user("ann")
     bench.plane.must("create job theirs --image=busybox -n team-speech", kubeconfig=ann)
@@ -192,7 +202,8 @@ def failure_policy(bench):
 CHECKS = {"hello.yaml": [hello], "gang.yaml": [gang, gang_beside_another], "fraction.yaml": [fraction],
           "gpu-models.yaml": [gpu_models], "indexed.yaml": [indexed], "queue.yaml": [queue],
           "priority.yaml": [priority], "team-quota.yaml": [team_quota], "team-role.yaml": [team_role],
-          "quotas.yaml": [quotas], "kueue.yaml": [kueue], "suspended.yaml": [suspended], "failure-policy.yaml": [failure_policy]}
+          "quotas.yaml": [quotas], "kueue.yaml": [kueue], "budget.yaml": [budget], "suspended.yaml": [suspended],
+          "failure-policy.yaml": [failure_policy]}
 
 
 def run(bench, names):

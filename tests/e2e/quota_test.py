@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import time
+from pathlib import Path
 
 import harness
 
@@ -268,7 +269,100 @@ def kueues_queues(stage):
     stage.wait_running("held")
 
 
-STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit, kueues_queues)
+def hours(text):
+    return float(text)
+
+
+def budget_of(stage, name):
+    return stage.status(name).get("budget", {})
+
+
+def a_budget(stage):
+    """Who can be paid starts; the next one says how much is missing, the queue warns, and a grant lets it start."""
+    # Four GPUs for two minutes are 0.134 GPU-hours.
+    stage.apply(queue("paid", budget={"gpuHours": "0.3"}))
+    for name in ("first", "second"):
+        stage.apply(job(name, "paid", 4, activeDeadlineSeconds=120))
+        stage.wait_running(name)
+    stage.apply(job("third", "paid", 4, activeDeadlineSeconds=120))
+    stage.wait(lambda: "Budget: queue paid has 0.033 GPU-hours left for it, and it may use 0.133 GPU-hours"
+               in stage.plane.must("describe pods -l app=third"), "the pod says that the budget is too small")
+    stage.wait(lambda: stage.events("FailedScheduling") and "Budget: " in stage.plane.must("describe job third"),
+               "the Job says it too")
+    stage.wait(lambda: "left of 300m" in stage.plane.must("get queue paid"), "the queue says what is left")
+    stage.wait(lambda: "BudgetNearlyUsed" in stage.plane.must("describe queue paid"), "the queue warns")
+    stage.wait(lambda: "are left" in stage.plane.must("describe queue paid").partition("Events:")[2], "an event warns, too")
+    warns = [each for each in stage.status("paid")["conditions"] if each["type"] == "BudgetNearlyUsed"]
+    expect(warns[0]["status"] == "True" and warns[0]["reason"] == "FourFifthsUsed", f"the condition says {warns}")
+    expect(stage.phases("third") == ["Pending"], "it started without hours")
+    grant = {"spec": {"budget": {"grants": [{"gpuHours": "0.2", "until": "2099-12-31T00:00:00Z"}]}}}
+    stage.plane.must(["patch", "queue", "paid", "--type=merge", "-p", json.dumps(grant)])
+    stage.wait_running("third")
+    stage.apply(job("endless", "paid", 1))
+    stage.wait(lambda: "activeDeadlineSeconds in the spec of its pods" in stage.plane.must("describe pods -l app=endless"),
+               "who has no limit is told to set one")
+
+
+def a_budget_outlives_its_scheduler(stage):
+    """What was used is in the queue's status: a scheduler that is started anew, without any journal, goes on from there."""
+    stage.apply(queue("paid", budget={"gpuHours": 1}))
+    stage.apply(job("done", "paid", 8, run="4s", activeDeadlineSeconds=60))
+    stage.plane.must("wait --for=condition=Complete job/done --timeout=40s")
+    stage.apply(job("runs", "paid", 8, activeDeadlineSeconds=300))
+    stage.wait_running("runs")
+    stage.wait(lambda: hours(budget_of(stage, "paid").get("reserved", "0")) > 0.5, "the hours of who runs are reserved")
+    before = budget_of(stage, "paid")
+    expect(hours(before["used"]) > 0.008, f"4 s of 8 GPUs are not counted: {before}")
+    [old] = [pid for pid, words in harness.children_of(stage.plane.process.pid).items() if "scheduler" in words]
+    harness.kill_now(old)
+    stage.wait(lambda: not Path(f"/proc/{old}").exists(), "the scheduler gone")
+    for journal in stage.plane.data.rglob("*.journal"):
+        journal.unlink(missing_ok=True)
+    stage.wait(lambda: [pid for pid, words in harness.children_of(stage.plane.process.pid).items()
+                        if "scheduler" in words and pid != old], "another scheduler")
+    as_of = stage.status("paid")["asOf"]
+    stage.wait(lambda: stage.status("paid").get("asOf", as_of) > as_of, "it has written the queue's status", 90)
+    after = budget_of(stage, "paid")
+    expect(hours(after["used"]) >= hours(before["used"]), f"hours were lost: {before} and then {after}")
+    total = {when: hours(each["used"]) + hours(each["reserved"]) + hours(each["left"])
+             for when, each in (("before", before), ("after", after))}
+    expect(all(abs(sum_ - 1) < 0.01 for sum_ in total.values()), f"hours appeared from nowhere: {before}, {after}")
+    expect(abs(hours(after["left"]) - hours(before["left"])) < 0.01, f"who runs was charged twice: {before}, {after}")
+
+
+def a_window(stage):
+    """By the clock a queue may hold more: its work starts at that minute."""
+    opens = time.time() // 60 * 60 + 60
+    if opens - time.time() < 8:
+        opens += 60
+    clock = [time.strftime("%H:%M", time.gmtime(opens + later)) for later in (0, 7200)]
+    stage.apply(queue("nights", limit={"h100": 0}, windows=[{"from": clock[0], "to": clock[1], "limit": {"h100": 8}}]))
+    stage.apply(job("night", "nights", 8))
+    stage.wait(lambda: "QuotaLimit: " in stage.plane.must("describe pods -l app=night"), "by day it waits")
+    stage.wait_running("night", seconds=opens - time.time() + 20)
+    [pod] = stage.get("pods -l app=night")["items"]
+    [bound] = [each["lastTransitionTime"] for each in pod["status"]["conditions"] if each["type"] == "PodScheduled"]
+    due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(opens))
+    expect(due <= bound, f"it started at {bound}, before the window opened at {due}")
+    late = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(opens + 5))
+    expect(bound < late, f"it started at {bound}, and the window opened at {due}")
+
+
+def a_users_limit(stage):
+    """Who holds as much as one user may waits beside idle GPUs, and holds up nobody else."""
+    stage.apply(queue("shared", userLimit={"h100": 4}))
+    stage.apply(job("a1", "shared", 4))
+    stage.wait_running("a1")
+    stage.apply(job("a2", "shared", 4))
+    stage.wait(lambda: "UserLimit: in queue shared user admin may hold 4 GPUs" in stage.plane.must("describe pods -l app=a2"),
+               "the reason is the user's limit")
+    stage.plane.must("apply --as=ann --as-group=system:masters -f -", text=json.dumps(job("b1", "shared", 4)))
+    stage.wait_running("b1")
+    expect(stage.phases("a2") == ["Pending"], "the limit was not kept")
+
+
+STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit, a_budget, a_budget_outlives_its_scheduler,
+           a_window, a_users_limit, kueues_queues)
 
 
 def play(stage, stories):

@@ -1,4 +1,4 @@
-#include "sim/window_times.h"
+#include "manifest/window_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/window_times.h"
+#include "manifest/window_times.h"
 
 #include <cctz/civil_time.h>
 #include <cctz/time_zone.h>

@@ -13,6 +13,10 @@
 
 namespace berth {
 
+// So far ahead the openings of windows are told; what repeats yearly is in it at any time, if they are told anew in time.
+inline constexpr Duration kCalendarAhead{std::int64_t{400} * 86'400'000};
+inline constexpr Duration kCalendarLeft{std::int64_t{370} * 86'400'000};  // told anew when less is left of it
+
 class WindowTimes {
  public:
   static constexpr std::string_view kUtc = "UTC";
@@ -28,6 +32,8 @@ class WindowTimes {
   // long after 1970. A time of the clock that a day has twice is the first; one that it has not is the moment at which the
   // clock jumps over it. So two windows of which one closes as the other opens neither overlap nor leave a gap.
   std::vector<Interval> openings(Time from, Time to, Duration zero_since_1970) const;
+
+  friend bool operator==(const WindowTimes&, const WindowTimes&) = default;
 
  private:
   static constexpr std::uint8_t kEveryDay = 0x7f;

@@ -1,0 +1,260 @@
+// Whatever the world does to a LiveEngine: no device is given twice, and no GPU time is forgotten.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "base/rng.h"
+#include "base/wide.h"
+#include "manifest/json.h"
+#include "manifest/window_times.h"
+#include "service/live_engine.h"
+#include "service/live_facts.h"
+#include "service/requests.h"
+#include "state/invariants.h"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kGpuSecond = 1'000'000;  // in GPU-microseconds
+
+// A world that obeys or refuses at random, forgets, restarts the scheduler, and loses nodes.
+class RandomWorld {
+ public:
+  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}) {
+    for (const char* const name : {"a", "b", "a-below"}) {
+      if (rng_.below(4) == 0) continue;
+      QueueSpec spec{.parent = std::string(name) == "a-below" ? "a" : "", .order = Order::kFifoSkip};
+      spec.policies.reclaim_within = seconds(5);
+      if (rng_.below(3) > 0) spec.guarantee = {{"h100", Resource::kGpu, rng_.between(1, 12) * 1000}};
+      govern(spec);
+      queues_.push_back({.name = name, .spec = spec});
+    }
+    for (int i = 0; i < 4; ++i) add_node(i);
+    engine_ = new_engine();
+  }
+
+  void step() {
+    pass(Duration{rng_.between(1, 3000)});
+    if (rng_.below(12) == 0) stop_or_let_go();
+    leave();
+    switch (rng_.below(8)) {
+      case 0:
+      case 1:
+        return create();
+      case 2:
+        return finish_one();
+      case 3:
+        return rng_.below(4) == 0 ? toggle_node() : create();
+      case 4:
+        return rng_.below(6) == 0 ? restart() : decide();
+      default:
+        return decide();
+    }
+  }
+
+  // No device is given twice, and what the engine holds is what the pods say.
+  void check() {
+    std::map<std::string, std::uint64_t> held;
+    std::size_t running = 0, held_in_engine = 0;
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.stage != PodStage::kBound) continue;
+      ++running;
+      ASSERT_EQ(held[pod.node] & pod.gpus->bits(), 0u) << pod.name << " on " << pod.node;
+      held[pod.node] |= pod.gpus->bits();
+    }
+    const State& state = engine_->state();
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (is_there(workload.phase)) for_each_pod(state, id, [&](const Pod&) { ++held_in_engine; });
+    });
+    ASSERT_EQ(held_in_engine + engine_->pods_without_room().size(), running);
+    ASSERT_EQ(violations(engine_->state()), std::vector<std::string>());
+    check_budgets();
+  }
+
+ private:
+  // A budget is often used up, a window opens after a minute, and who is limited is one of two.
+  void govern(QueueSpec& spec) {
+    if (rng_.below(4) == 0) spec.user_limit = {{"h100", Resource::kGpu, rng_.between(2, 8) * 1000}};
+    if (rng_.below(4) == 0) spec.policies.users = UserOrder::kFair;
+    if (rng_.below(4) == 0) spec.policies.half_life = kHalfLifeMin;
+    if (rng_.below(3) == 0) {
+      spec.policies.budget_gpu_us = rng_.between(0, 300) * kGpuSecond;
+      spec.policies.budget_end = rng_.below(2) == 0 ? BudgetEnd::kStop : BudgetEnd::kBestEffort;
+      if (rng_.below(2) == 0) spec.grants = {{rng_.between(1, 60) * kGpuSecond, Time{rng_.between(1, 90) * 1000}}};
+    }
+    if (rng_.below(3) == 0) {
+      WindowSpec window{.from = "00:01", .to = "00:02"};
+      window.times = *WindowTimes::read("daily", "00:01-00:02", "UTC");
+      window.limit = {{"h100", Resource::kGpu, rng_.between(0, 8) * 1000}};
+      spec.windows = {window};
+    }
+  }
+  void stop_or_let_go() {
+    if (queues_.empty()) return;
+    QueueFacts& queue = queues_[rng_.below(queues_.size())];
+    queue.spec.stop = static_cast<QueueStop>(rng_.below(3));
+    engine_->set_queue(queue);
+  }
+
+  // Who holds GPUs pays for them, to the budget of its queue and of the one above.
+  void pass(Duration time) {
+    now_ = now_ + time;
+    engine_->it_is(now_);
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.stage != PodStage::kBound || pod.terms.best_effort) continue;
+      used_gpu_us_[pod.queue] += Wide{pod.request.gpu_milli_total()} * time.ms;
+      if (pod.queue == "a-below") used_gpu_us_["a"] += Wide{pod.request.gpu_milli_total()} * time.ms;
+    }
+  }
+  // Statuses are rounded up to a thousandth of a GPU-hour, for each of a budget and its grant.
+  void check_budgets() {
+    const State& state = engine_->state();
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      if (!state.quotas().budgets().has_budget(QueueId(i))) continue;
+      const Wide excess = state.budget_of(QueueId(i)).used_gpu_us - used_gpu_us_[state.queues()[i].name];
+      ASSERT_GE(excess, 0) << state.queues()[i].name;
+      ASSERT_LE(excess, Wide{restarts_} * 2 * 3'600'000) << state.queues()[i].name;
+    }
+  }
+  // The next one reads what this one wrote.
+  void write_statuses() {
+    const auto standings = engine_->queue_standings();
+    for (QueueFacts& queue : queues_) {
+      const auto patch = parse_json(queue_status_call(queue.name, standings.at(queue.name)).body);
+      queue.record = read_queue(Value::map_of({{"status", patch->items()[0]["value"]}})).record;
+    }
+  }
+
+  std::unique_ptr<LiveEngine> new_engine() {
+    auto engine = std::make_unique<LiveEngine>(Seed{7});
+    for (const QueueFacts& queue : queues_) engine->set_queue(queue);
+    for (const auto& [name, facts] : nodes_) engine->set_node(facts);
+    return engine;
+  }
+  void add_node(int i) {
+    const NodeFacts facts = node("n" + std::to_string(i), i % 2 == 0 ? 4 : 8);
+    nodes_[facts.name] = facts;
+  }
+  // Whoever was told to stop goes when he likes, at the latest when he must.
+  void leave() {
+    for (auto at = stop_by_.begin(); at != stop_by_.end();) {
+      const auto pod = pods_.find(at->first);
+      const bool gone = pod == pods_.end() || pod->second.stage != PodStage::kBound;
+      if (!gone && at->second > now_ && rng_.below(3) > 0) {
+        ++at;
+        continue;
+      }
+      if (!gone) {
+        engine_->remove_pod(at->first);
+        pods_.erase(pod);
+      }
+      at = stop_by_.erase(at);
+    }
+  }
+  void toggle_node() {
+    const std::string name = "n" + std::to_string(rng_.below(4));
+    NodeFacts& facts = nodes_[name];
+    facts.open = !facts.open;
+    engine_->set_node(facts);
+  }
+  void create() {
+    const std::int64_t size = rng_.below(3) == 0 ? rng_.between(2, 4) : 1;
+    const std::string name = "j" + std::to_string(created_++);
+    const auto gpus = static_cast<std::int32_t>(rng_.between(0, 4));
+    for (std::int64_t i = 0; i < size; ++i) {
+      PodFacts facts = pod(name + "-" + std::to_string(i), gpus, now_.ms);
+      if (!queues_.empty()) facts.queue = queues_[static_cast<std::size_t>(created_) % queues_.size()].name;
+      facts.terms.priority = created_ % 3;
+      facts.user = created_ % 2 == 0 ? "ann" : "bob";
+      if (created_ % 4 > 0) facts.terms.run_limit = seconds(created_ % 20 + 1);
+      if (size > 1) facts = in_gang(facts, name, size);
+      pods_[facts.uid] = facts;
+      engine_->set_pod(facts);
+    }
+  }
+  void finish_one() {
+    std::vector<std::string> running;
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.stage == PodStage::kBound) running.push_back(uid);
+    }
+    if (running.empty()) return;
+    PodFacts& facts = pods_[running[rng_.below(running.size())]];
+    if (rng_.below(2) == 0) {
+      facts.stage = PodStage::kSucceeded;
+      engine_->set_pod(facts);
+    } else {
+      engine_->remove_pod(facts.uid);
+      pods_.erase(facts.uid);
+    }
+  }
+  void restart() {
+    engine_->decide(now_);  // what it has not taken in, nobody knows
+    write_statuses();
+    ++restarts_;
+    engine_ = new_engine();
+    for (const auto& [uid, facts] : pods_) engine_->set_pod(facts);
+    decide();
+  }
+  void decide() {
+    for (bool more = true; more && !::testing::Test::HasFailure();) more = decide_once();
+  }
+  bool decide_once() {
+    const Round round = engine_->decide(now_);
+    for (const Binding& binding : round.bindings) {
+      PodFacts& facts = pods_.at(binding.pod.uid);
+      EXPECT_EQ(facts.stage, PodStage::kWaiting);
+      if (rng_.below(10) == 0) {
+        engine_->refuse_binding(facts.uid);
+        continue;
+      }
+      facts = bound(facts, binding, now_);
+      facts.terms.best_effort = facts.terms.best_effort || binding.best_effort;
+      engine_->set_pod(facts);
+    }
+    for (const PodEviction& eviction : round.evictions) {
+      PodFacts& facts = pods_.at(eviction.pod.uid);
+      EXPECT_EQ(facts.stage, PodStage::kBound) << "nobody is evicted who is not there";
+      EXPECT_FALSE(stop_by_.contains(facts.uid)) << "nobody is told twice";
+      stop_by_[facts.uid] = eviction.stop_by;
+      facts.leaving_until = eviction.stop_by;
+      if (rng_.below(2) == 0) engine_->set_pod(facts);
+    }
+    for (const Rollback& rollback : round.rollbacks) {
+      engine_->remove_pod(rollback.pod.uid);
+      pods_.erase(rollback.pod.uid);
+    }
+    return !round.bindings.empty() || !round.rollbacks.empty();
+  }
+
+  Rng rng_;
+  Time now_{1000};
+  std::unique_ptr<LiveEngine> engine_;
+  std::vector<QueueFacts> queues_;
+  std::map<std::string, NodeFacts> nodes_;
+  std::map<std::string, PodFacts> pods_;
+  std::map<std::string, Time> stop_by_;
+  std::map<std::string, Wide> used_gpu_us_;  // by queue
+  int created_ = 0;
+  std::int64_t restarts_ = 0;
+};
+
+TEST(LiveEngineProperty, NoDeviceIsGivenTwiceWhateverTheWorldDoes) {
+  for (const Seed seed : property_seeds(60)) {
+    SCOPED_TRACE(name_of(seed));
+    RandomWorld world(seed.value);
+    for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) {
+      world.step();
+      world.check();
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,106 @@
+// How a LiveEngine follows the clock: windows that open and close, and when to look again though nothing has happened.
+#include <algorithm>
+#include <utility>
+
+#include "service/live_engine.h"
+
+namespace berth {
+
+// In an engine that keeps no time, nothing that happens costs anything for it.
+void LiveEngine::it_is(Time now) {
+  if (!state().keeps_time()) return;
+  if (state().next_turn() > now) return session_->pass_time(now);
+  session_->apply(CalendarTurned{now});
+  for (std::size_t number = 0; number < windows_.size(); ++number) {
+    if (state().windows()[number].known_until < now + kCalendarLeft) tell_window(number, now);
+  }
+  for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
+}
+
+// Those of a queue from the first that is refused on are left out, and said to be wrong.
+void LiveEngine::tell_windows(Time now) {
+  windows_.clear();
+  for (const auto& [name, id] : queue_ids_) {
+    for (const WindowSpec& spec : queues_.at(name).spec.windows) {
+      windows_.push_back({.window = {.queue = id,
+                                     .guarantee = amounts_of(spec.guarantee),
+                                     .limit = amounts_of(spec.limit),
+                                     .lending_limit = amounts_of(spec.lending_limit),
+                                     .weight_milli = spec.weight_milli},
+                          .times = spec.times});
+      if (windows_.size() == 1) session_->apply(TimePassed{now});
+      if (tell_window(windows_.size() - 1, now)) continue;
+      windows_.pop_back();
+      break;
+    }
+  }
+}
+
+bool LiveEngine::tell_window(std::size_t number, Time now) {
+  const LiveWindow& told = windows_[number];
+  Window window = told.window;
+  window.known_until = now + kCalendarAhead;
+  window.open = told.times.openings(now, window.known_until, Duration{0});
+  const WindowChanged event{static_cast<std::uint32_t>(number), std::move(window)};
+  if (const auto refusal = state().refusal(event)) {
+    queue_problems_[state().queues()[told.window.queue.index()].name] = "spec.windows: " + *refusal;
+    return false;
+  }
+  session_->apply(event);
+  return true;
+}
+
+void LiveEngine::note_limit(WorkloadId id) {
+  const Workload& workload = state().workload(id);
+  const Time end = enforced_end(state().shape(workload.shape).terms, workload.started);
+  if (end != kForever) limits_.emplace(end, id);
+}
+
+// Their nodes end them, and may be late: until they have gone they are there, and their room is no longer their own.
+void LiveEngine::note_overruns(Time now) {
+  while (!limits_.empty() && limits_.begin()->first <= now) {
+    const auto [end, id] = *limits_.begin();
+    limits_.erase(limits_.begin());
+    const auto run = runs_.find(id);
+    if (run == runs_.end() || state().workload(id).phase != Phase::kRunning) continue;
+    session_->apply(LeavingFound{id, end + state().shape(state().workload(id).shape).terms.grace});
+  }
+}
+
+std::optional<Time> LiveEngine::next_moment(Time now) const {
+  Time next = state().next_turn();
+  if (!limits_.empty()) next = std::min(next, limits_.begin()->first);
+  const auto consider = [&](std::optional<Time> moment) {
+    if (moment && *moment > now) next = std::min(next, *moment);
+  };
+  for (const std::optional<Line>& line : state().lines()) {
+    if (!line || line->gated() == 0) continue;
+    for (const ShapeInLine& entry : line->shapes()) {
+      if (!entry.blocked() || entry.waiting.empty()) continue;
+      if (entry.gate == ReasonCode::kPatience) consider(end_of_patience(entry));
+      if (entry.gate == ReasonCode::kVictimsProtected) consider(end_of_protection(entry, now));
+    }
+  }
+  return next == kForever ? std::nullopt : std::optional(next);
+}
+
+// The first of its shape is tried, and the others when that has started.
+Time LiveEngine::end_of_patience(const ShapeInLine& entry) const {
+  const Workload& first = state().workload(entry.waiting.front().workload);
+  return first.submitted + state().queues()[first.queue.index()].quota.patience;
+}
+
+// In its own queue; a disruption budget has no end.
+std::optional<Time> LiveEngine::end_of_protection(const ShapeInLine& entry, Time now) const {
+  const QueueId queue = state().workload(entry.waiting.front().workload).queue;
+  const Duration min_runtime = state().queues()[queue.index()].quota.min_runtime;
+  std::optional<Time> first;
+  for (const UnitId unit : state().quotas().units_in(queue)) {
+    const Workload& victim = state().workload(state().quotas().unit(unit).workload);
+    const Time end = victim.started + min_runtime;
+    if (end > now && (!first || end < *first)) first = end;
+  }
+  return first;
+}
+
+}  // namespace berth
