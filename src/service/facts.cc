@@ -122,6 +122,9 @@ class PodReader {
       if (deleted && condition["type"].text() == kEvictedCondition && condition["reason"].text() == kEvictedReason) {
         facts_.leaving_until = parse_timestamp(pod_["metadata"]["deletionTimestamp"].text());
       }
+      if (condition["type"].text() == kBestEffortCondition && condition["status"].text() == "True") {
+        facts_.terms.best_effort = true;
+      }
       if (condition["type"].text() != "PodScheduled") continue;
       if (condition["status"].text() == "False") facts_.told = condition["message"].text();
       if (condition["status"].text() == "True")

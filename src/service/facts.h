@@ -158,6 +158,9 @@ BudgetFacts read_budget(const Value& budget);
 inline constexpr std::string_view kEvictedCondition = "DisruptionTarget";
 inline constexpr std::string_view kEvictedReason = "PreemptionByScheduler";
 
+// By this one it knows that its budget is used up while it runs: it goes on as best effort.
+inline constexpr std::string_view kBestEffortCondition = "berth.dev/BestEffort";
+
 // "0,3" <-> {0, 3}; none for what is no list of device indexes.
 std::optional<GpuSet> parse_gpus(std::string_view text);
 std::string format_gpus(GpuSet gpus);

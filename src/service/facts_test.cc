@@ -110,6 +110,7 @@ TEST(PodFacts, KnowGroupsModelsFractionsAndRunLimits) {
   EXPECT_EQ(facts.request.gpu_milli, 250);
   EXPECT_EQ(facts.gpu_models, (std::vector<std::string>{"H100", "A100-80GB"}));
   EXPECT_EQ(facts.run, seconds(60));
+  EXPECT_EQ(facts.terms.run_limit, seconds(60));
   EXPECT_EQ(facts.created, Time{10'000});
   EXPECT_NE(read_pod(pod("{}", "{}", "{berth.dev/pod-group: g}")).problem, "");
 }
@@ -133,6 +134,37 @@ TEST(PodFacts, KnowTheTermsOnWhichItRuns) {
   EXPECT_EQ(read_pod(object(leaves + "EvictionByEvictionAPI}]}}")).leaving_until, std::nullopt) << "whoever deletes it";
   EXPECT_EQ(read_pod(object("{spec: {nodeName: n1}, " + told + "PreemptionByScheduler}]}}")).leaving_until,
             std::nullopt);
+}
+
+TEST(PodFacts, KnowInWhoseNameItRunsAndWhatOnesLeftBehindUsed) {
+  EXPECT_EQ(read_pod(pod("{}", "{berth.dev/user: ann}", "{}")).user, "ann");
+  EXPECT_EQ(read_pod(pod("{}", "{}", "{}")).user, "of namespace d (its pods name none)");
+  const PodFacts ended = read_pod(
+      object("{spec: {nodeName: n1}, status: {phase: Failed, containerStatuses: [{state: {terminated: {finishedAt: "
+             "'1970-01-01T00:00:07Z'}}}, {state: {terminated: {finishedAt: '1970-01-01T00:00:09Z'}}}], "
+             "conditions: [{type: berth.dev/BestEffort, status: 'True'}]}}"));
+  EXPECT_EQ(ended.ended_at, Time{9000});
+  EXPECT_TRUE(ended.terms.best_effort);
+}
+
+TEST(QueueFacts, KnowWhatTheLastSchedulerWroteDown) {
+  const QueueRecord record =
+      read_queue(object("{metadata: {name: q, uid: u}, status: {asOf: '1970-01-01T00:00:05.250000Z', budget: "
+                        "{used: '12.5', reserved: '1', left: '2', grants: [{until: "
+                        "'1970-01-01T01:00:00Z', used: '2.5'}]}, pastUse: {h100: 3500m, h100.memory: 2Mi}, "
+                        "conditions: [{type: Stopped, status: 'True', reason: Drained, "
+                        "lastTransitionTime: '1970-01-01T00:00:03Z'}]}}"))
+          .record;
+  constexpr std::int64_t kGpuHour = 3'600'000'000;
+  EXPECT_EQ(record.as_of, Time{5250});
+  EXPECT_EQ(record.used_gpu_us, 10 * kGpuHour) << "without its grants";
+  EXPECT_EQ(record.of_grants.at(Time{3'600'000}), kGpuHour * 5 / 2);
+  EXPECT_EQ(record.past_use,
+            (std::vector<FlavorAmount>{{"h100", Resource::kGpu, 3500}, {"h100", Resource::kMemory, 2}}));
+  ASSERT_EQ(record.conditions.size(), 1u);
+  EXPECT_EQ(record.conditions[0].since, Time{3000});
+  EXPECT_EQ(read_queue(object("{metadata: {name: q}}")).record.as_of, std::nullopt);
+  EXPECT_EQ(read_queue(object("{status: {asOf: soon, budget: {used: much}}}")).record.used_gpu_us, 0);
 }
 
 TEST(PodFacts, KnowTheStageOfAPod) {

@@ -482,6 +482,7 @@ void LiveEngine::carry_out(const Plan& plan, Round& round, Time now) {
   }
   for (const WorkloadId id : plan.begins) bind(id, round);
   for (const Eviction& eviction : plan.evictions) evict(eviction, round, now);
+  for (const WorkloadId id : plan.unpaid) note_unpaid(id, round);
   for (const Start& start : plan.starts) {
     take(start);
     if (!start.waits) bind(start.workload, round);
@@ -508,6 +509,7 @@ void LiveEngine::take(const Start& start) {
     member.stop_by.reset();
     member.confirmed = false;
     member.refused = false;
+    member.best_effort = start.best_effort;
   }
 }
 
@@ -528,6 +530,15 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
                               .gpus = member.gpus,
                               .coverage = coverage,
                               .best_effort = best_effort && !member.facts.terms.best_effort});
+  }
+}
+
+// Its pods say so from now on, for a scheduler that is started anew; who is bound in this very round says it in his binding.
+void LiveEngine::note_unpaid(WorkloadId id, Round& round) {
+  for (const std::string& uid : runs_.at(id).uids) {
+    Member& member = members_.at(uid);
+    member.best_effort = true;
+    round.best_effort.push_back({uid, member.facts.name_space, member.facts.name});
   }
 }
 

@@ -94,7 +94,8 @@ struct Round {
   std::vector<WaitingReason> reasons;
   std::vector<Rollback> rollbacks;
   std::vector<WorkloadNews> workloads;
-  std::optional<Time> again_at;  // something becomes due then, even if nothing happens
+  std::vector<PodName> best_effort;  // they run, their budget is used up, and they go on as best effort
+  std::optional<Time> again_at;      // something becomes due then, even if nothing happens
 };
 
 // GPU-hours, in words.
@@ -193,6 +194,7 @@ class LiveEngine {
     std::optional<Time> stop_by;  // it was told to leave it
     bool confirmed = false;       // the API server says so too
     bool refused = false;         // its last binding was
+    bool best_effort = false;     // a budget had not enough left for it
     std::string told;
     Time told_at;
     bool telling = false;    // it is on its way
@@ -284,6 +286,8 @@ class LiveEngine {
   void end(Member& member);
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
+  void note_unpaid(WorkloadId run, Round& round);
+  std::optional<Time> end_of_budget(QueueId queue, Time now) const;
   void note_limit(WorkloadId run);
   void note_overruns(Time now);
   // When time alone may give somebody a right, or the calendar turns.

@@ -247,7 +247,8 @@ void LiveEngine::place_found(Time now) {
     Member& member = members_.at(uid);
     if (!member.running.is_none()) continue;
     if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
-    together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort}].push_back(&member);
+    together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort || member.best_effort}]
+        .push_back(&member);
   }
   std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
   for (auto& [key, members] : together) {
@@ -316,6 +317,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                                    std::vector<Member*>& in_order) const {
   const PodFacts& first = members.front()->facts;
   const auto queue = queue_ids_.find(first.queue);
+  Terms terms = terms_of(members);
+  terms.best_effort = terms.best_effort || members.front()->best_effort;
   PodSets sets;
   std::vector<std::vector<Member*>> of_set;
   for (Member* const member : members) {
@@ -335,7 +338,7 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                        .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
                        .at = first.queued,
                        .declared_run = first.run,
-                       .shape = {.ways = {sets}, .terms = terms_of(members)},
+                       .shape = {.ways = {sets}, .terms = terms},
                        .user = first.user},
           .pods = {},
           .started = std::min(first.bound_at.value_or(now), now)};

@@ -217,6 +217,7 @@ class RandomWorld {
       facts.terms.best_effort = facts.terms.best_effort || binding.best_effort;
       engine_->set_pod(facts);
     }
+    for (const PodName& pod : round.best_effort) pods_.at(pod.uid).terms.best_effort = true;
     for (const PodEviction& eviction : round.evictions) {
       PodFacts& facts = pods_.at(eviction.pod.uid);
       EXPECT_EQ(facts.stage, PodStage::kBound) << "nobody is evicted who is not there";

@@ -68,11 +68,14 @@ void LiveEngine::note_overruns(Time now) {
 }
 
 std::optional<Time> LiveEngine::next_moment(Time now) const {
-  Time next = state().next_turn();
+  Time next = std::min(state().next_turn(), state().next_wake());
   if (!limits_.empty()) next = std::min(next, limits_.begin()->first);
   const auto consider = [&](std::optional<Time> moment) {
     if (moment && *moment > now) next = std::min(next, *moment);
   };
+  for (std::size_t i = 0; i < state().queues().size(); ++i) {
+    if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));
+  }
   for (const std::optional<Line>& line : state().lines()) {
     if (!line || line->gated() == 0) continue;
     for (const ShapeInLine& entry : line->shapes()) {
@@ -82,6 +85,18 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
     }
   }
   return next == kForever ? std::nullopt : std::optional(next);
+}
+
+// If all who are charged use it from now on; who has a grant uses that first, and then this is looked at again.
+std::optional<Time> LiveEngine::end_of_budget(QueueId queue, Time now) const {
+  const Wide left = *state().queues()[queue.index()].quota.budget_gpu_us - state().gpu_us_used_of(queue).front();
+  Wide gpu_milli = 0;
+  state().quotas().budgets().for_each_charged(queue, [&](WorkloadId id) {
+    const Workload& workload = state().workload(id);
+    gpu_milli += state().shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
+  });
+  if (left <= 0 || gpu_milli == 0) return std::nullopt;
+  return now + Duration{narrow((left + gpu_milli - 1) / gpu_milli).value_or(0)};
 }
 
 // The first of its shape is tried, and the others when that has started.

@@ -193,6 +193,7 @@ class RunningScheduler final : public LiveScheduler {
     for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
     for (const PodEviction& eviction : round.evictions) evict(eviction, now);
     for (const RoomTaken& taken : round.taken) tell(taken);
+    for (const PodName& pod : round.best_effort) mark_best_effort(pod, kRetryFirst);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
@@ -279,6 +280,14 @@ class RunningScheduler final : public LiveScheduler {
     record(taken.pod, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
     if (taken.owner.uid.empty()) return;
     record(taken.owner, taken.pod.name_space, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
+  }
+
+  void mark_best_effort(const PodName& pod, Duration retry) {
+    outbox_.send(
+        Outbox::Urgency::kSecond, best_effort_call(pod, options_.now()), [this, pod, retry](const ApiAnswer& answer) {
+          if (!is_passing(answer)) return;
+          later(retry, [this, pod, retry] { mark_best_effort(pod, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+        });
   }
 
   void take_back(const Rollback& rollback) {

@@ -203,6 +203,35 @@ TEST(LiveBudget, WhoRunsBeyondItSaysSoAlsoToTheNextScheduler) {
   EXPECT_EQ(left_of(cluster, "team"), "1");
 }
 
+// What they use from then on, beside what they used before: half an hour of 8 GPUs are 4 GPU-hours.
+TEST(LiveBudget, ThatIsMadeSmallerIsGoneAtItsMomentAndTheSchedulerWakesForIt) {
+  for (const BudgetEnd end : {BudgetEnd::kStop, BudgetEnd::kBestEffort}) {
+    Cluster cluster = with_nodes(1);
+    QueueFacts team = with_budget("team", 100);
+    team.spec.policies.budget_end = end;
+    cluster.add(team);
+    cluster.set(limited(in_queue("team", pod("p", 8)), 36'000));
+    ASSERT_EQ(cluster.decide(0).bindings.size(), 1u);
+    team.spec.policies.budget_gpu_us = 4 * kGpuHour;
+    cluster.add(team);
+    EXPECT_EQ(cluster.decide(900).again_at, Time{1'800'000});
+    const Round round = cluster.decide(1800);
+    if (end == BudgetEnd::kStop) {
+      ASSERT_EQ(evicted_in(round), Names{"p"});
+      EXPECT_TRUE(
+          round.evictions[0].why.starts_with("budget: its queue may hold less from now on; it stops by "
+                                             "1970-01-01T00:30:30Z; since its start it has worked "));
+      continue;
+    }
+    EXPECT_TRUE(round.evictions.empty());
+    ASSERT_EQ(round.best_effort.size(), 1u);
+    EXPECT_EQ(round.best_effort[0].name, "p");
+    cluster.engine().begin_anew();
+    EXPECT_TRUE(cluster.decide(3600).best_effort.empty()) << "it is so already";
+    EXPECT_EQ(used_of(cluster, "team"), "4");
+  }
+}
+
 TEST(LiveWindow, OpensAtItsMomentAndTheSchedulerWakesForIt) {
   Cluster cluster = with_nodes(1);
   QueueFacts nights = queue("nights", 0);
@@ -220,7 +249,8 @@ TEST(LiveWindow, OpensAtItsMomentAndTheSchedulerWakesForIt) {
   // Above the limit that comes then, it has to stop; nobody is given its room for that.
   round = cluster.decide((24 + 6) * 3600);
   ASSERT_EQ(evicted_in(round), Names{"p"});
-  EXPECT_EQ(round.evictions[0].why, "window: its queue may hold less from now on; it stops by 1970-01-02T06:00:30Z");
+  EXPECT_TRUE(round.evictions[0].why.starts_with(
+      "window: its queue may hold less from now on; it stops by 1970-01-02T06:00:30Z; since its start it has worked "));
 }
 
 TEST(LiveWindow, WhatWasMissedWhileNobodyLookedIsTakenAtOnce) {

@@ -50,6 +50,20 @@ ApiCall eviction_notice_call(const PodEviction& eviction, Time now) {
                    "application/strategic-merge-patch+json");
 }
 
+ApiCall best_effort_call(const PodName& pod, Time now) {
+  Value body;
+  body.at("metadata").set("uid", pod.uid);
+  body.at("status")
+      .at("conditions")
+      .push_back(Value::map_of({{"type", kBestEffortCondition},
+                                {"status", "True"},
+                                {"reason", "BudgetUsed"},
+                                {"message", "a budget is used up: it counts for nothing, and nothing protects it"},
+                                {"lastTransitionTime", format_timestamp(now)}}));
+  return call_with("PATCH", api_path("pods", pod.name_space, pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
 ApiCall eviction_call(const PodEviction& eviction, Time now) {
   // Without any grace a kubelet is not asked, and its devices may be busy still.
   const std::int64_t left_s = std::max<std::int64_t>((eviction.stop_by - now).ms / 1000, 1);

@@ -17,6 +17,8 @@ ApiCall binding_call(const Binding& binding);
 ApiCall waiting_call(const WaitingReason& reason, Time now);
 // The condition by which a pod, and whoever watches it, knows that it was evicted and why.
 ApiCall eviction_notice_call(const PodEviction& eviction, Time now);
+// The condition by which a pod that runs knows that it counts for nothing any more.
+ApiCall best_effort_call(const PodName& pod, Time now);
 // Its deletion, with what is left until it must have stopped.
 ApiCall eviction_call(const PodEviction& eviction, Time now);
 // With uid and revision as preconditions: whoever came later under the same name is left alone, and who has ended meanwhile.
