@@ -69,6 +69,12 @@ TEST(WhoIsNext, TheFirstOfALineStandAsItsOrderSaysAndNoneWhoCanNeverRun) {
             (std::vector<WorkloadId>{WorkloadId(2), WorkloadId(0), WorkloadId(1)}));
   EXPECT_EQ(first_in_line(state, QueueId(1), 9).size(), 4U);
   EXPECT_TRUE(first_in_line(state, QueueId(0), 9).empty());
+  const ShapeId one = state.workload(WorkloadId(1)).shape;
+  state.adopt({.now = Time{1},
+               .revision = state.revision(),
+               .blocked = {{.line = QueueId(1), .shape = one, .missing = kMissingForever}}});
+  EXPECT_EQ(first_in_line(state, QueueId(1), 3),
+            (std::vector<WorkloadId>{WorkloadId(2), WorkloadId(0), WorkloadId(3)}));
 }
 
 // What waits at the inner queue itself stands beside its children.
