@@ -130,10 +130,11 @@ TEST(PolicyDiff, WhatATraceCannotShowIsRefusedAllAtOnce) {
   Policy limited = good;
   limited.queues[0].queue.quota.budget_gpu_us = 1;
   limited.queues[0].queue.quota.users = UserOrder::kFair;
+  limited.queues[0].windows.emplace_back();
   const auto refused =
       diff_policies(pool_of(4, {job("a", 0, 1, 1)}), good, "old.yaml", limited, "new.yaml", {.seed = Seed{1}}, "jobs");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().count(), 2U) << refused.error().to_string();
+  EXPECT_EQ(refused.error().count(), 3U) << refused.error().to_string();
   const Policy volcano = policy(
       "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\n"
       "spec: {deserved: {nvidia.com/gpu: 4}}\n");

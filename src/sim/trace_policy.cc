@@ -80,6 +80,7 @@ class OnTrace {
       if (has) complaints_.add({source_}, "queue " + made.name + " has " + what + "; leave it out for the comparison");
     };
     refuse(given.budget_gpu_us.has_value(), "a budget, and jobs of a trace have no run limit, so nobody could start");
+    refuse(!queue.windows.empty(), "windows, and a trace begins at no hour of any day");
     refuse(!given.user_limit.empty(), "a limit of one user, and users of a trace are not looked at");
     refuse(given.users == UserOrder::kFair, "users who take turns, and users of a trace are not looked at");
     made_.queues.push_back(std::move(made));
