@@ -11,6 +11,13 @@
 
 namespace berth {
 
+// Sanitizers make a test slow, and find what they look for in fewer runs.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);  // layers: allow getenv: tests only; no library includes this header
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

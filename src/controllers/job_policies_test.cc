@@ -97,17 +97,24 @@ TEST(JobPlan, AFailureThatFailsTheJobEndsAllOfIt) {
   EXPECT_TRUE(world.active().empty());
 }
 
+// The one pod of the world ends, and why is said in its conditions.
+std::string end_disrupted(JobWorld& world, const char* reason) {
+  Value condition = Value::map_of({{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", reason}});
+  Value conditions = Value::list();
+  conditions.push_back(std::move(condition));
+  const std::string name = world.active().at(0);
+  world.pods.at(name).at("status").set("conditions", std::move(conditions));
+  world.set_phase(name, "Failed", 137);
+  return name;
+}
+
 TEST(JobPlan, AFailureThatIsIgnoredIsReplacedAndNotCounted) {
   JobWorld world(std::string("{parallelism: 1, completions: 1, backoffLimit: 0, podReplacementPolicy: Failed, ") +
                  kRules + "}");
   for (int i = 0; i < 3; ++i) {
     world.settle();
     ASSERT_EQ(world.active().size(), 1u);
-    Value conditions = Value::list();
-    conditions.push_back(Value::map_of({{"type", "DisruptionTarget"}, {"status", "True"}}));
-    const std::string name = world.active()[0];
-    world.pods.at(name).at("status").set("conditions", std::move(conditions));
-    world.set_phase(name, "Failed", 137);
+    const std::string name = end_disrupted(world, "EvictionByEvictionAPI");
     world.settle();
     EXPECT_EQ(world.count("failed"), 0);
     EXPECT_FALSE(is_tracked(world.pods.at(name)));
@@ -125,12 +132,7 @@ TEST(JobPlan, WhoWasEvictedByTheSchedulerHasNotFailed) {
   for (int i = 0; i < 3; ++i) {
     world.settle();
     ASSERT_EQ(world.active().size(), 1u) << i;
-    Value conditions = Value::list();
-    conditions.push_back(
-        Value::map_of({{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "PreemptionByScheduler"}}));
-    const std::string name = world.active()[0];
-    world.pods.at(name).at("status").set("conditions", std::move(conditions));
-    world.set_phase(name, "Failed", 137);
+    const std::string name = end_disrupted(world, "PreemptionByScheduler");
     world.settle();
     EXPECT_EQ(world.count("failed"), 0);
     EXPECT_FALSE(is_tracked(world.pods.at(name)));

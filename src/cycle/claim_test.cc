@@ -22,11 +22,7 @@ namespace {
 
 constexpr Time kNow{1'000'000};
 constexpr std::size_t kVictimsMax = 8;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSeeds = 500;
-#else
-constexpr std::uint64_t kSeeds = 10'000;
-#endif
+constexpr std::uint64_t kSeeds = kSanitized ? 500 : 10'000;
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
 

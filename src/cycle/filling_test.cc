@@ -17,11 +17,7 @@
 namespace berth {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSeeds = 200;
-#else
-constexpr std::uint64_t kSeeds = 10'000;
-#endif
+constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 
 // ---- the four properties ------------------------------------------------------------------------------------------
 

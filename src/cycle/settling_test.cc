@@ -22,11 +22,7 @@
 namespace berth {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSeeds = 200;
-#else
-constexpr std::uint64_t kSeeds = 10'000;
-#endif
+constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 
 // Any policies at all, sums above parents and above the fleet among them.
 Queue random_queue(Rng& rng, QueueId parent) {

@@ -324,11 +324,16 @@ TEST(ApiServer, AnApplySaysWhatItIsAndNamesWhatItMakes) {
   }
 }
 
-TEST(ApiServer, StampsTheUserWhoCreated) {
-  TestServer server;
+// Alice and the controllers may do everything.
+void let_alice_and_the_controllers(TestServer& server) {
   const std::string rights =
       R"({"metadata":{"name":"r"},"subjects":[{"kind":"User","name":"alice","apiGroup":"rbac.authorization.k8s.io"},{"kind":"User","name":"system:berth-controllers","apiGroup":"rbac.authorization.k8s.io"}],"roleRef":{"kind":"ClusterRole","name":"cluster-admin","apiGroup":"rbac.authorization.k8s.io"}})";
   ASSERT_EQ(server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", rights).status, 201);
+}
+
+TEST(ApiServer, StampsTheUserWhoCreated) {
+  TestServer server;
+  let_alice_and_the_controllers(server);
   const auto user_of = [](const ApiAnswer& answer) {
     return std::string(object_of(answer)["metadata"]["annotations"]["berth.dev/user"].text(answer.body));
   };
@@ -347,9 +352,7 @@ TEST(ApiServer, StampsTheUserWhoCreated) {
 // Whoever could write it could stand before everybody in his queue.
 TEST(ApiServer, SinceWhenAPodWaitsIsSaidByTheJobControllerOnly) {
   TestServer server;
-  const std::string rights =
-      R"({"metadata":{"name":"r"},"subjects":[{"kind":"User","name":"alice","apiGroup":"rbac.authorization.k8s.io"},{"kind":"User","name":"system:berth-controllers","apiGroup":"rbac.authorization.k8s.io"}],"roleRef":{"kind":"ClusterRole","name":"cluster-admin","apiGroup":"rbac.authorization.k8s.io"}})";
-  ASSERT_EQ(server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", rights).status, 201);
+  let_alice_and_the_controllers(server);
   const auto since = [](const ApiAnswer& answer) {
     return std::string(object_of(answer)["metadata"]["annotations"]["berth.dev/queued-at"].text("none"));
   };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/property_seeds.h"
 #include "rehearsal/past.h"
 #include "rehearsal/plane.h"
 #include "rehearsal/stories.h"
@@ -25,13 +26,8 @@ using Failure = FaultyDisk::Failure;
 using Unsynced = FaultyDisk::Unsynced;
 
 // Under a sanitizer everything takes five times as long: some of the crashes, always the same.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int64_t kStride = 7;
-constexpr std::int64_t kFailuresOfAKind = 3;
-#else
-constexpr std::int64_t kStride = 1;
-constexpr std::int64_t kFailuresOfAKind = 12;
-#endif
+constexpr std::int64_t kStride = kSanitized ? 7 : 1;
+constexpr std::int64_t kFailuresOfAKind = kSanitized ? 3 : 12;
 
 constexpr const char* kFullText = "the disk that holds the API objects is full: nothing was written; free some space";
 constexpr const char* kFailedText = "the disk that holds the API objects failed: nothing was written; reads go on";
