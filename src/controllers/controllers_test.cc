@@ -280,7 +280,8 @@ TEST_F(ControllersTest, CutOffAfterEachWriteNothingIsLostOrDoneTwice) {
     });
     EXPECT_EQ(get(job)["status"]["succeeded"].integer(), static_cast<std::int64_t>(succeeded.size()));
     EXPECT_EQ(get(job)["status"]["failed"].integer(), static_cast<std::int64_t>(failed.size()));
-    EXPECT_LE(succeeded.size(), 4U);
+    // What was on its way when it was cut off may arrive after its successor has counted: as many as may run at once.
+    EXPECT_LE(succeeded.size(), 3U + 2U);
     call("DELETE", job + "?propagationPolicy=Background");
     eventually("its pods go", [&] { return pods().empty(); });
   }
