@@ -8,7 +8,9 @@ The mutants are built in a checkout of their own of what is committed, build/mut
 What became of each stands in build/mutants/results; a call goes on where the last one stopped, unless the core, its tests,
 the scenarios or the mutant have changed. Ends with 1 if a mutant survived.
 
-usage: ./dev mutants [N]   at most N of those that are left; `./dev mutants 0` only says how things stand
+usage: ./dev mutants [N] [FILE...]   at most N of those that are left, in these files alone; `./dev mutants 0` only says how
+                                     things stand
+       tools/mutants.py check        whether the list fits the code as it stands here
 """
 
 import hashlib
@@ -58,10 +60,10 @@ def read_list():
     return mutants
 
 
-def complaints(mutants):
+def complaints(mutants, tree):
     said = []
     for number, path, before, after in mutants:
-        text = (TREE / path).read_text() if (TREE / path).exists() else ""
+        text = (tree / path).read_text() if (tree / path).exists() else ""
         if text.count(before) != 1:
             said.append(f"{LIST.name}:{number}: '{before}' stands {text.count(before)} times in {path}, not once")
         elif before == after:
@@ -116,13 +118,29 @@ def known_results(digest):
     return {line[1]: line[2] for line in lines if len(line) == 3 and line[0] == digest}
 
 
-def main():
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else sys.maxsize
-    sources = fresh_tree()
+def checked_list(tree):
     mutants = read_list()
-    wrong = complaints(mutants)
+    wrong = complaints(mutants, tree)
     if wrong:
         sys.exit("\n".join(wrong))
+    return mutants
+
+
+def in_files(mutants, files):
+    unknown = set(files) - {path for _, path, _, _ in mutants}
+    if unknown:
+        sys.exit(f"{LIST.name} breaks nothing in {', '.join(sorted(unknown))}")
+    return [each for each in mutants if not files or each[1] in files]
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments == ["check"]:
+        print(f"{LIST.name}: {len(checked_list(ROOT))} mutants, each text stands once")
+        return 0
+    wanted = int(arguments.pop(0)) if arguments and arguments[0].isdigit() else sys.maxsize
+    sources = fresh_tree()
+    mutants = in_files(checked_list(TREE), arguments)
     digest = hashlib.sha256(sources.encode()).hexdigest()[:16]
     results = known_results(digest)
     named = [(f"{path}: {before.strip()} -> {after.strip()}", path, before, after) for _, path, before, after in mutants]
