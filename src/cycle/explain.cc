@@ -112,13 +112,18 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
 }
 
-// It may not borrow yet, and no floor has room for it in any of its ways.
-bool may_not_borrow_yet(const State& state, QueueId queue, const Shape& shape) {
-  for (std::size_t way = 0; shape.cools && way < shape.ways.size(); ++way) {
+// Which gate of its queues refuses it now, in all of its ways; the first way says which.
+std::optional<ReasonCode> refused_by_quotas(const State& state, QueueId queue, const Shape& shape) {
+  std::optional<ReasonCode> code;
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
-    if (!refusal || code_of(*refusal, shape) != ReasonCode::kCooldown) return false;
+    if (!refusal) return std::nullopt;
+    const bool goes_on_unpaid = refusal->code == ReasonCode::kBudget && !shape.insists() &&
+                                state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
+    if (goes_on_unpaid) return std::nullopt;
+    if (!code) code = code_of(*refusal, shape);
   }
-  return shape.cools;
+  return code;
 }
 
 // As things are now: what refused it a while ago may have become another bound, or none.
@@ -165,7 +170,10 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
   if (entry.impossible()) return reason_never(state, shape);
-  if (may_not_borrow_yet(state, workload.queue, shape)) return ReasonCode::kCooldown;
+  // Who may take others' room passes by these as he takes it.
+  const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
+  const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
+  if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   if (!entry.blocked()) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;

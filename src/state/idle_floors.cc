@@ -41,7 +41,11 @@ void IdleFloors::lay_out(const std::vector<Queue>& queues, const QuotaLedger& qu
     memory.floor.resize(floor.size());
     memory.before.resize(floor.size());
     for (std::size_t dim = 0; dim < floor.size(); ++dim) {
-      if (floor[dim] > memory.floor[dim]) note(memory, dim, floor[dim], now);
+      const std::int64_t more = floor[dim] - memory.floor[dim];
+      if (more > 0) {
+        for (Peak& peak : memory.before[dim]) peak.amount += more;
+        note(memory, dim, quotas.used(QueueId(i))[dim] + more, now);
+      }
       memory.floor[dim] = floor[dim];
     }
   }

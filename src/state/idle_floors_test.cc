@@ -84,14 +84,20 @@ TEST(IdleFloors, WhatAFloorHasMoreCountsFromThenOn) {
   World world(Duration{10});
   EXPECT_EQ(world.idle(kChild, Time{50}), 6);
   world.set_floors(20, 10, Time{50});
-  EXPECT_EQ(world.idle(kChild, Time{59}), 0);
+  EXPECT_EQ(world.idle(kChild, Time{59}), 6) << "what was idle before is so still";
   EXPECT_EQ(world.idle(kChild, Time{60}), 10);
-  world.set_floors(20, 3, Time{60});
-  EXPECT_EQ(world.idle(kChild, Time{60}), 3);
-  world.set_idle_after(Duration{100}, Time{60});
-  EXPECT_EQ(world.idle(kChild, Time{159}), 0);
-  EXPECT_EQ(world.idle(kChild, Time{160}), 3);
-  world.set_idle_after(Duration{0}, Time{160});
+  world.hold(kChild, 5, Time{60});
+  world.hold(kChild, 0, Time{61});
+  world.set_floors(20, 12, Time{62});
+  EXPECT_EQ(world.idle(kChild, Time{70}), 5) << "5 were held, and 2 are new";
+  EXPECT_EQ(world.idle(kChild, Time{71}), 10);
+  EXPECT_EQ(world.idle(kChild, Time{72}), 12);
+  world.set_floors(20, 3, Time{72});
+  EXPECT_EQ(world.idle(kChild, Time{72}), 3);
+  world.set_idle_after(Duration{100}, Time{72});
+  EXPECT_EQ(world.idle(kChild, Time{171}), 0);
+  EXPECT_EQ(world.idle(kChild, Time{172}), 3);
+  world.set_idle_after(Duration{0}, Time{172});
   EXPECT_FALSE(world.counts());
   EXPECT_EQ(world.idle(kChild, Time{500}), 0);
 }
