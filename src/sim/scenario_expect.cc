@@ -41,9 +41,8 @@ class ExpectationReader {
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
       return line_.complain(
-          *subject,
-          quote(subject->value) + " is not supported yet (" + std::string(later->what) +
-              "); this version knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget and fragments");
+          *subject, not_supported_yet(quote(subject->value), *later) +
+                        "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget and fragments");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -71,10 +70,7 @@ class ExpectationReader {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
       return line_.finish("expect", {});
     }
-    const LaterWord* const later = find_later_word("expect", word);
-    line_.complain(verb, later != nullptr ? quote(word) + " is not supported yet (" + std::string(later->what) +
-                                                "); this version knows " + listed_words(kVerbs)
-                                          : quote(word) + " is nothing to expect" + line_.instead(word, kVerbs));
+    line_.complain_unknown(verb, word, "expect", kVerbs, "is nothing to expect");
   }
 
   void expect_running(WorkloadId workload, const ScenarioWord& verb) {
@@ -116,13 +112,8 @@ class ExpectationReader {
   void take_coverage(ExpectRunning& expected) {
     constexpr std::string_view kCoverages[] = {"floor", "borrowed", "best-effort"};
     if (const ScenarioWord* const word = line_.take("covered")) {
-      const auto* const place = std::find(std::begin(kCoverages), std::end(kCoverages), word->value);
-      if (place == std::end(kCoverages)) {
-        line_.complain(*word,
-                       "covered: " + quote(word->value) + " is no coverage" + line_.instead(word->value, kCoverages));
-      } else {
-        expected.covered = static_cast<Coverage>(place - std::begin(kCoverages));
-      }
+      const auto place = line_.choice(*word, kCoverages, "is no coverage");
+      if (place) expected.covered = static_cast<Coverage>(*place);
     }
     if (const ScenarioWord* const word = line_.take("against")) {
       expected.against = word->value == "everyone" ? QueueId() : names_.queue(line_, *word).value_or(QueueId());
@@ -133,15 +124,8 @@ class ExpectationReader {
     const ScenarioWord* const word = line_.take("reason");
     if (word == nullptr) return std::nullopt;
     const std::span known = std::span(kReasonNames).subspan(1);  // without kNone
-    const auto place = std::find(known.begin(), known.end(), word->value);
-    if (place != known.end()) return static_cast<ReasonCode>(1 + (place - known.begin()));
-    const bool later = std::find(std::begin(kLaterReasonNames), std::end(kLaterReasonNames), word->value) !=
-                       std::end(kLaterReasonNames);
-    line_.complain(*word, later
-                              ? "reason: " + quote(word->value) + " is not reached by this version; it knows " +
-                                    listed_words(known)
-                              : "reason: " + quote(word->value) + " is no reason" + line_.instead(word->value, known));
-    return std::nullopt;
+    const auto place = line_.choice(*word, known, "is no reason", kLaterReasonNames);
+    return place ? std::optional(static_cast<ReasonCode>(1 + *place)) : std::nullopt;
   }
 
   void expect_waits(WorkloadId workload) {
@@ -165,13 +149,8 @@ class ExpectationReader {
     if (word != nullptr) {
       constexpr ReasonCode kCodes[] = {ReasonCode::kGpuType, ReasonCode::kInvalid, ReasonCode::kDependency};
       constexpr std::string_view kImpossible[] = {name_of(kCodes[0]), name_of(kCodes[1]), name_of(kCodes[2])};
-      const auto* const place = std::find(std::begin(kImpossible), std::end(kImpossible), word->value);
-      if (place != std::end(kImpossible)) {
-        expected.reason = kCodes[place - std::begin(kImpossible)];
-      } else {
-        line_.complain(*word, "reason: " + quote(word->value) + " does not make a workload impossible in this version" +
-                                  line_.instead(word->value, kImpossible));
-      }
+      const auto place = line_.choice(*word, kImpossible, "does not make a workload impossible in this version");
+      if (place) expected.reason = kCodes[*place];
     }
     line_.finish("expect", kImpossibleKeys);
     made_ = expected;
@@ -181,17 +160,8 @@ class ExpectationReader {
     ExpectEvicted expected{.workload = workload, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
     if (const ScenarioWord* const rule = line_.take("rule")) {
       const std::span known = std::span(kEvictionRuleNames).subspan(1);  // without kNone
-      const auto place = std::find(known.begin(), known.end(), rule->value);
-      const bool later =
-          std::find(std::begin(kLaterRuleNames), std::end(kLaterRuleNames), rule->value) != std::end(kLaterRuleNames);
-      if (place != known.end()) {
-        expected.rule = static_cast<EvictionRule>(1 + (place - known.begin()));
-      } else {
-        line_.complain(*rule, later
-                                  ? "rule: " + quote(rule->value) + " is not reached by this version; it knows " +
-                                        listed_words(known)
-                                  : "rule: " + quote(rule->value) + " is no rule" + line_.instead(rule->value, known));
-      }
+      const auto place = line_.choice(*rule, known, "is no rule", kLaterRuleNames);
+      if (place) expected.rule = static_cast<EvictionRule>(1 + *place);
     }
     if (const ScenarioWord* const claimant = line_.take("for")) {
       expected.claimant = names_.workload(line_, *claimant, claimant->value);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "model/reason.h"
@@ -55,6 +56,11 @@ constexpr const LaterWord* find_later_word(std::string_view statement, std::stri
     return later.statement == statement && later.word == word;
   });
   return found == std::end(kLaterWords) ? nullptr : found;
+}
+
+// The beginning of a complaint about such a word; what this version has instead follows.
+inline std::string not_supported_yet(const std::string& quoted, const LaterWord& later) {
+  return quoted + " is not supported yet (" + std::string(later.what) + "); this version ";
 }
 
 // Codes of the closed list of reasons that nothing in this version leads to.

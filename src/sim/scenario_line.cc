@@ -123,14 +123,32 @@ void ScenarioLine::finish(std::string_view statement, std::span<const std::strin
     if (!word.is_pair()) {
       complain(word, shown(word) + " is one word too many; end the line before it");
     } else if (const LaterWord* const later = find_later_word(statement, word.key)) {
-      complain(word,
-               shown(word) + " is not supported yet (" + std::string(later->what) + "); this version " + what_is_known);
+      complain(word, not_supported_yet(shown(word), *later) + what_is_known);
     } else if (std::find(known.begin(), known.end(), word.key) != known.end()) {
       complain(word, shown(word) + " stands here twice; write it once");
     } else {
       complain(word, shown(word) + " is not known here" + instead(word.key, known));
     }
   }
+}
+
+void ScenarioLine::complain_unknown(const ScenarioWord& word, std::string_view name, std::string_view statement,
+                                    std::span<const std::string_view> known, const std::string& verdict) const {
+  const LaterWord* const later = find_later_word(statement, name);
+  complain(word, later != nullptr ? not_supported_yet(quote(name), *later) + "knows " + listed_words(known)
+                                  : quote(name) + " " + verdict + instead(name, known));
+}
+
+std::optional<std::size_t> ScenarioLine::choice(const ScenarioWord& word, std::span<const std::string_view> known,
+                                                const std::string& verdict,
+                                                std::span<const std::string_view> later) const {
+  const auto place = std::ranges::find(known, word.value);
+  if (place != known.end()) return static_cast<std::size_t>(place - known.begin());
+  const std::string given = word.key + ": " + quote(word.value);
+  complain(word, std::ranges::find(later, word.value) != later.end()
+                     ? given + " is not reached by this version; it knows " + listed_words(known)
+                     : given + " " + verdict + instead(word.value, known));
+  return std::nullopt;
 }
 
 std::int64_t ScenarioLine::integer(const ScenarioWord* word, std::int64_t low, std::int64_t high,

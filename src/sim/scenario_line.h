@@ -2,7 +2,9 @@
 // knows; whatever is left in the end is a complaint, so nothing that was written is ever ignored.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,7 +54,16 @@ class ScenarioLine {
   // sim/scenario_later.h), one that is there twice, one that nobody knows. `known` are the keys that there are.
   void finish(std::string_view statement, std::span<const std::string_view> known);
 
-  // AmountList. `otherwise` where there is no word, and after a complaint.
+  // About a name that is none of the `known` where words of `statement` may stand: one that is not supported yet (those
+  // of sim/scenario_later.h), or one of which the `verdict` holds, such as "is no statement".
+  void complain_unknown(const ScenarioWord& word, std::string_view name, std::string_view statement,
+                        std::span<const std::string_view> known, const std::string& verdict) const;
+  // Which of the `known` the value is; nothing, and a complaint with the `verdict`, if it is none. Those of `later` are
+  // words that this version never comes to.
+  std::optional<std::size_t> choice(const ScenarioWord& word, std::span<const std::string_view> known,
+                                    const std::string& verdict, std::span<const std::string_view> later = {}) const;
+
+  // Amounts. `otherwise` where there is no word, and after a complaint.
   std::int64_t integer(const ScenarioWord* word, std::int64_t low, std::int64_t high, std::int64_t otherwise) const;
   std::int64_t milli(const ScenarioWord* word, std::int64_t high, std::int64_t otherwise) const;
   std::int64_t bytes(const ScenarioWord* word, std::int64_t high, std::int64_t otherwise) const;

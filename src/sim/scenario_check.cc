@@ -1,0 +1,286 @@
+#include "sim/scenario_check.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "base/wording.h"
+#include "cycle/explain.h"
+#include "cycle/explanation_text.h"
+#include "cycle/feasibility.h"
+#include "fairness/lending.h"
+#include "fairness/rights.h"
+#include "fairness/share.h"
+#include "model/quantity.h"
+#include "sim/scenario_amount.h"
+#include "sim/scenario_found.h"
+#include "sim/scenario_moment.h"
+#include "sim/scenario_policy.h"
+
+namespace berth::scenario {
+namespace {
+
+void check_coverage(ScenarioWorld& world, const ExpectRunning& expected) {
+  const Workload& found = world.workload(expected.workload);
+  const QueueId covered_at = world.state().quotas().unit(found.unit).covered_at;
+  const std::string& name = world.name_of_workload(expected.workload);
+  if (expected.covered) {
+    const Coverage coverage = found.best_effort      ? Coverage::kBestEffort
+                              : covered_at.is_none() ? Coverage::kBorrowed
+                                                     : Coverage::kFloor;
+    const auto text = [](Coverage value) {
+      return value == Coverage::kFloor ? "floor" : value == Coverage::kBorrowed ? "borrowed" : "best-effort";
+    };
+    world.compare(name + " covered by", text(*expected.covered), text(coverage));
+  }
+  if (expected.against) {
+    const auto text = [&](QueueId queue) {
+      return queue.is_none() ? std::string("everyone") : world.name_of_queue(queue);
+    };
+    if (covered_at.is_none()) {
+      world.fail("expected " + name + " guaranteed against " + text(*expected.against) +
+                 ", found it guaranteed against nobody");
+    } else {
+      world.compare(name + " guaranteed against", text(*expected.against),
+                    text(covered_at == found.queue && world.state().quotas().tree().is_leaf(found.queue) ? QueueId()
+                                                                                                         : covered_at));
+    }
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectRunning& expected) {
+  const std::string& name = world.name_of_workload(expected.workload);
+  if (world.workload(expected.workload).phase != Phase::kRunning) {
+    return world.fail("expected " + name + " running, found it " + how_it_is(world, expected.workload));
+  }
+  const Whereabouts found = whereabouts(world, expected.workload);
+  if (world.stopped()) return;
+  if (expected.pods) world.compare(name + " running with", counted(*expected.pods, "pod"), counted(found.pods, "pod"));
+  if (!expected.on.empty() && expected.on != found.nodes) {
+    world.fail("expected " + name + " on " + joined(expected.on) + ", found it on " + joined(found.nodes));
+  }
+  if (!expected.flavors.empty())
+    world.compare(name + " on", flavors_text(world, expected.flavors), flavors_text(world, found.flavors));
+  const Time started = world.workload(expected.workload).started;
+  const bool holds_by_the_clock =
+      expected.started_on_any_day && expected.started && expected.started->ms % kDayMs == started.ms % kDayMs;
+  if (expected.started && !holds_by_the_clock) {
+    world.compare(name + " started", format_moment(*expected.started), format_moment(started));
+  }
+  check_coverage(world, expected);
+  if (const std::string text = coverage_text(world.state(), expected.workload); !text.contains(expected.has)) {
+    world.fail("expected " + name + " running with the words " + quote(expected.has) + ", found " + quote(text));
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectWaits& expected) {
+  const WorkloadId id = expected.workload;
+  const std::string& name = world.name_of_workload(id);
+  if (world.workload(id).phase != Phase::kPending)
+    return world.fail("expected " + name + " waiting, found it " + how_it_is(world, id));
+  if (expected.reason && reason_of(world.state(), id) != *expected.reason) {
+    world.fail("expected " + name + " waiting: " + std::string(name_of(*expected.reason)) + ", found it " +
+               how_it_is(world, id));
+  }
+  if (!expected.has.empty()) {
+    const std::string text = explained(world, id).text;
+    if (!text.contains(expected.has)) {
+      world.fail("expected " + name + " waiting with the words " + quote(expected.has) + ", found it " +
+                 how_it_is(world, id));
+    }
+  }
+  if (expected.ahead) {
+    if (!world.afford(static_cast<std::int64_t>(world.state().pending()))) return;
+    const std::vector<WorkloadId> ahead = ahead_of(world.state(), id);
+    if (ahead != *expected.ahead) {
+      world.fail("expected " + names_of(world, *expected.ahead) + " ahead of " + name + ", found " +
+                 names_of(world, ahead));
+    }
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectImpossible& expected) {
+  const WorkloadId id = expected.workload;
+  const std::string& name = world.name_of_workload(id);
+  if (world.workload(id).phase != Phase::kPending)
+    return world.fail("expected " + name + " impossible, found it " + how_it_is(world, id));
+  if (!world.afford(1 + Wide{std::ssize(world.state().node_types().counts)} *
+                            sets_of(world.state().shape(world.workload(id).shape))))
+    return;
+  const ReasonCode never = world.state().followers().waits_in_vain(id)
+                               ? ReasonCode::kDependency
+                               : reason_never(world.state(), world.state().shape(world.workload(id).shape));
+  if (never == ReasonCode::kNone) {
+    world.fail("expected " + name + " impossible, found that it could run on idle nodes; it is " +
+               how_it_is(world, id));
+  } else if (expected.reason && *expected.reason != never) {
+    world.fail("expected " + name + " impossible: " + std::string(name_of(*expected.reason)) + ", found " +
+               std::string(name_of(never)) + "; it is " + how_it_is(world, id));
+  }
+}
+
+// The last attempt ended so, requeued or not.
+void check(ScenarioWorld& world, const ExpectEvicted& expected) {
+  const Workload& found = world.workload(expected.workload);
+  const std::string& name = world.name_of_workload(expected.workload);
+  if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) {
+    return world.fail("expected " + name + " evicted, found it " + how_it_is(world, expected.workload));
+  }
+  if (expected.rule) {
+    world.compare(name + " evicted by the rule", std::string(name_of(*expected.rule)),
+                  std::string(name_of(found.evicted_by)));
+  }
+  const auto last = std::find_if(world.evictions().rbegin(), world.evictions().rend(),
+                                 [&](const Evicted& each) { return each.workload == expected.workload; });
+  if (expected.claimant) {
+    world.compare(name + " evicted for", world.name_of_workload(*expected.claimant),
+                  found.evicted_for.is_none() ? "nobody" : world.name_of_workload(found.evicted_for));
+  }
+  if (expected.lost_gpu_s) {
+    world.compare(name + " evicted with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
+                  counted(last == world.evictions().rend() ? 0 : last->decision.lost_gpu_s, "GPU-second"));
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectEvicting& expected) {
+  if (world.workload(expected.workload).phase == Phase::kStopping) return;
+  world.fail("expected " + world.name_of_workload(expected.workload) + " evicting, found it " +
+             how_it_is(world, expected.workload));
+}
+
+void check(ScenarioWorld& world, const ExpectOver& expected) {
+  // Who was ended by his limit has not done what he was there for.
+  const Workload& found = world.workload(expected.workload);
+  if (found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun) return;
+  world.fail("expected " + world.name_of_workload(expected.workload) +
+             (expected.phase == Phase::kEnded ? " done" : " cancelled") + ", found it " +
+             how_it_is(world, expected.workload));
+}
+
+void check_none_evicted(ScenarioWorld& world, const ExpectNoneEvicted& expected, std::size_t since_last) {
+  const std::size_t first = expected.since_start ? 0 : since_last;
+  if (first >= world.evictions().size()) return;
+  const Evicted& eviction = world.evictions()[first];
+  world.fail("expected none evicted since " +
+             std::string(expected.since_start ? "the start" : "the last expectations") + ", found " +
+             counted(static_cast<std::int64_t>(world.evictions().size() - first), "eviction") + ", the first of " +
+             world.name_of_workload(eviction.workload) + " at " + format_moment(eviction.at));
+}
+
+// Of one flavor, or of all and the nodes without GPUs together.
+std::int64_t sum_of(std::span<const std::int64_t> amounts, const UsageAmount& asked) {
+  std::int64_t sum = 0;
+  for (std::size_t at = 0; at < amounts.size(); ++at) {
+    const Dim dim = Dim::at(at);
+    if (dim.resource() == asked.resource && (!asked.flavor || dim.flavor() == *asked.flavor)) sum += amounts[at];
+  }
+  return sum;
+}
+
+AmountsByDim usage(const ScenarioWorld& world, QueueId queue, UsageKind kind) {
+  const QuotaLedger& quotas = world.state().quotas();
+  if (kind == UsageKind::kBorrowed) return borrowed_by(quotas, queue);
+  if (kind == UsageKind::kLent) return lent_by(quotas, queue);
+  if (kind == UsageKind::kIdle) return world.state().idle_floor(queue, world.now());
+  return {quotas.used(queue).begin(), quotas.used(queue).end()};
+}
+
+void check(ScenarioWorld& world, const ExpectUsage& expected) {
+  const Wide queues = expected.kind == UsageKind::kLent ? Wide{std::ssize(world.state().queues())} : 1;
+  if (!world.afford((1 + std::ssize(world.state().flavors())) * (queues * queues + std::ssize(expected.amounts))))
+    return;
+  constexpr std::string_view kKinds[] = {"usage of ", "borrowed by ", "lent by ", "idle floor of "};
+  const std::string what =
+      std::string(kKinds[static_cast<std::size_t>(expected.kind)]) + world.name_of_queue(expected.queue);
+  if (expected.kind == UsageKind::kIdle && !world.state().looks_at_idle_floor(expected.queue)) {
+    return world.fail("expected something of the " + what + ", found that nobody looks; write idle_after= on its line");
+  }
+  const AmountsByDim found = usage(world, expected.queue, expected.kind);
+  for (const UsageAmount& asked : expected.amounts) {
+    const auto text = [&](std::int64_t amount) {
+      const bool memory = asked.resource == Resource::kMemory;
+      std::string out = asked.flavor ? world.name_of_flavor(*asked.flavor) : "";
+      if (asked.resource != Resource::kGpu) out += "." + std::string(name_of(asked.resource));
+      return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount << 20) : format_milli(amount));
+    };
+    world.compare(what, text(asked.amount), text(sum_of(found, asked)));
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectShare& expected) {
+  if (!world.afford(1 + std::ssize(world.state().flavors()))) return;
+  const Fraction found = share_of(world.state().quotas(), world.state().flavors(), expected.queue);
+  if (Fraction(expected.part, expected.whole) == found) return;
+  world.fail("expected the share of " + world.name_of_queue(expected.queue) + " to be " +
+             std::to_string(expected.part) + "/" + std::to_string(expected.whole) + ", found " + to_text(found));
+}
+
+std::string gpu_time_text(Wide gpu_us) {
+  const std::int64_t amount = narrow(gpu_us).value_or(INT64_MAX);
+  return amount < 0 ? "-" + format_gpu_time(-amount) : format_gpu_time(amount);
+}
+
+void check(ScenarioWorld& world, const ExpectBudget& expected) {
+  if (!world.afford(1 + Wide{static_cast<std::int64_t>(world.state().running() + world.state().stopping().size())}))
+    return;
+  const std::string& name = world.name_of_queue(expected.queue);
+  if (!world.state().quotas().budgets().has_budget(expected.queue)) {
+    return world.fail("expected something of the budget of " + name + ", found that it has none");
+  }
+  world.bring_state_to_now();
+  const BudgetState found = world.state().budget_of(expected.queue);
+  const auto compare_time = [&](const char* what, const std::optional<std::int64_t>& asked, Wide amount) {
+    if (asked)
+      world.compare(std::string(what) + " of the budget of " + name, format_gpu_time(*asked), gpu_time_text(amount));
+  };
+  compare_time("used", expected.used_gpu_us, found.used_gpu_us);
+  compare_time("reserved", expected.reserved_gpu_us, found.reserved_gpu_us);
+  compare_time("left", expected.left_gpu_us, found.left_gpu_us);
+  if (expected.warned) {
+    world.compare("a warning that the budget of " + name + " is nearly gone:", *expected.warned ? "yes" : "no",
+                  found.is_nearly_gone() ? "yes" : "no");
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectFragments& expected) {
+  if (!world.afford(world.nodes())) return;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < world.state().nodes(); ++i) {
+    const NodeFree& node = world.state().ledger().node(NodeId(i));
+    if (node.open) count += node.whole_gpus / expected.gpus;
+  }
+  const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
+  world.compare(what, with_separators(expected.count), with_separators(count));
+}
+
+void check(ScenarioWorld& world, const ExpectLint& expected) {
+  // Every workload is compared with every queue above it and every kind of node.
+  const Wide kinds = std::ssize(world.state().node_types().counts) + std::ssize(world.state().queues());
+  if (!world.afford(kinds * (1 + world.sets()) +
+                    Wide{std::ssize(world.state().queues())} * std::ssize(world.state().queues())))
+    return;
+  const std::string found = refuted(expected, policy_of(world.state(), world.places()));
+  if (!found.empty()) world.fail(found);
+}
+
+}  // namespace
+
+void check(ScenarioWorld& world, const Expectation& expectation, std::size_t since_last) {
+  std::visit(
+      [&]<class What>(const What& expected) {
+        if constexpr (std::is_same_v<What, ExpectNoneEvicted>) {
+          check_none_evicted(world, expected, since_last);
+        } else {
+          check(world, expected);
+        }
+      },
+      expectation);
+}
+
+}  // namespace berth::scenario

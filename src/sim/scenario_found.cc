@@ -1,0 +1,86 @@
+#include "sim/scenario_found.h"
+
+#include <algorithm>
+
+#include "model/quantity.h"
+#include "model/reason.h"
+#include "sim/scenario_moment.h"
+
+namespace berth::scenario {
+namespace {
+
+constexpr std::size_t kNamesShownMax = 8;
+
+}  // namespace
+
+std::string joined(std::span<const std::string> names) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamesShownMax); ++i) out += (i > 0 ? ", " : "") + names[i];
+  return names.size() > kNamesShownMax ? out + ", ..." : out;
+}
+
+std::string counted(std::int64_t count, const std::string& thing) {
+  return with_separators(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+Whereabouts whereabouts(ScenarioWorld& world, WorkloadId id) {
+  Whereabouts found;
+  // Names are copied and sorted, which costs more than a look at a number.
+  if (!world.afford(20 * Wide{world.state().shape(world.workload(id).shape).pods})) return found;
+  for_each_pod(world.state(), id, [&](const Pod& pod) {
+    ++found.pods;
+    const Node& node = world.state().node(pod.node);
+    found.nodes.push_back(node.name);
+    if (world.state().request(pod.request).gpus > 0) found.flavors.add(node.flavor);
+  });
+  std::sort(found.nodes.begin(), found.nodes.end());
+  found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());
+  return found;
+}
+
+std::string flavors_text(const ScenarioWorld& world, FlavorSet flavors) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < world.state().flavors().size(); ++i) {
+    if (flavors.contains(FlavorId(i))) names.push_back(world.name_of_flavor(FlavorId(i)));
+  }
+  return names.empty() ? "no GPUs" : joined(names);
+}
+
+std::string names_of(const ScenarioWorld& world, const std::vector<WorkloadId>& workloads) {
+  std::vector<std::string> names;
+  for (const WorkloadId id : workloads) names.push_back(world.name_of_workload(id));
+  return names.empty() ? "nobody" : joined(names);
+}
+
+Explanation explained(ScenarioWorld& world, WorkloadId id) {
+  const bool affordable =
+      world.afford(1 + Wide{world.nodes()} * sets_of(world.state().shape(world.workload(id).shape)));
+  world.bring_state_to_now();
+  return affordable ? explain(world.state(), id) : Explanation{};
+}
+
+std::string how_it_is(ScenarioWorld& world, WorkloadId id) {
+  switch (world.workload(id).phase) {
+    case Phase::kEnded:
+      return world.workload(id).evicted_by == EvictionRule::kOverRun ? "evicted: it ran as long as its limit allows"
+                                                                     : "done";
+    case Phase::kCancelled:
+      return "cancelled";
+    case Phase::kStarting:
+      return "starting, as soon as those have stopped who are still where it goes";
+    case Phase::kStopping:
+      return "evicting, until " + format_moment(world.workload(id).stop_by);
+    case Phase::kRunning: {
+      const Whereabouts found = whereabouts(world, id);
+      return "running: " + counted(found.pods, "pod") + " on " + joined(found.nodes) + " (" +
+             flavors_text(world, found.flavors) + "), started " + format_moment(world.workload(id).started);
+    }
+    case Phase::kPending:
+      break;
+  }
+  const Explanation why = explained(world, id);
+  if (why.code == ReasonCode::kNone) return "waiting: not tried yet";
+  return "waiting: " + std::string(name_of(why.code)) + ", " + why.text;
+}
+
+}  // namespace berth::scenario

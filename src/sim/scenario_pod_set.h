@@ -1,0 +1,44 @@
+// The pods that one `submit` or `group` line speaks of, and how those of one workload become its shape.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/flavor.h"
+#include "model/request.h"
+#include "model/workload.h"
+#include "sim/scenario_line.h"
+
+namespace berth::scenario {
+
+struct ScenarioReading;
+
+// A pod set before its flavors are made into ways.
+struct SetDraft {
+  PodRequest request;
+  std::int64_t count = 1;
+  std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
+  bool mixed = false;
+
+  FlavorSet all_flavors() const {
+    if (flavors.empty()) return FlavorSet::all();
+    FlavorSet set;
+    for (const FlavorId flavor : flavors) set.add(flavor);
+    return set;
+  }
+  bool allows(FlavorId flavor) const { return std::find(flavors.begin(), flavors.end(), flavor) != flavors.end(); }
+};
+
+// What a line says of its pods.
+SetDraft take_set(ScenarioReading& reading, ScenarioLine& line);
+
+// A set that would have to choose its own flavor, because the first set with GPUs may take one that it may not; nullptr
+// if there is none.
+const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets);
+
+// One way for each flavor that the first set with GPUs prefers: in it every set keeps to that flavor if it may.
+// PRE: no set has a choice of its own.
+WorkloadShape shape_of(const std::vector<SetDraft>& sets);
+
+}  // namespace berth::scenario

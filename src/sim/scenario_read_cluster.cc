@@ -1,0 +1,109 @@
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/wording.h"
+#include "model/gpu.h"
+#include "sim/scenario_later.h"
+#include "sim/scenario_statements.h"
+
+namespace berth::scenario {
+namespace {
+
+constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
+constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
+
+std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
+  const ScenarioWord* const word = line.take("flavor");
+  if (gpus == 0) {
+    if (word != nullptr) line.complain(*word, "flavor= says of which kind the GPUs are; write gpus=, too");
+    return std::nullopt;
+  }
+  if (word != nullptr) return reading.names.flavor(line, *word, word->value);
+  if (reading.names.flavors.size() == 1) return FlavorId(0);
+  line.complain(reading.names.flavors.size() == 0
+                    ? "no flavor is declared yet; write flavor lines above"
+                    : "there are several flavors; write flavor=" + reading.names.flavors[0]);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const name = line.take_plain("flavor h100 model=H100");
+  const ScenarioWord* const model_name = line.take("model");
+  const GpuModel* const model = find_gpu_model(model_name == nullptr ? "gpu" : std::string_view(model_name->value));
+  if (model == nullptr) {
+    const std::string_view nearest = nearest_gpu_model(model_name->value);
+    line.complain(*model_name, "model: unknown GPU model " + quote(model_name->value) +
+                                   (nearest.empty() ? "; write one such as H100, or leave model= out"
+                                                    : "; did you mean " + quote(nearest) + "?"));
+  }
+  const std::int64_t weight = line.integer(line.take("weight"), 1, kFlavorWeightMax, 1);
+  line.finish("flavor", kFlavorKeys);
+  if (name == nullptr || !line.is_name(*name) || !reading.names.flavors.is_new(line, *name, name->value)) return;
+  if (reading.names.flavors.size() == kFlavorsMax) return line.complain("more than 64 flavors; leave some out");
+  reading.add_flavor(line.number(), {.name = name->value,
+                                     .model = std::string(model == nullptr ? "gpu" : model->name),
+                                     .memory_mib = model == nullptr ? 0 : model->memory_mib,
+                                     .weight = weight});
+}
+
+void read_add(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const what = line.take_plain("add nodes n 4 gpus=8");
+  if (what == nullptr) return;
+  if (what->value == "nodes") return read_nodes(reading, line);
+  line.complain(*what, "only nodes can be added; write add nodes n 4 gpus=8");
+}
+
+void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const prefix = line.take_plain("nodes n 4 gpus=8");
+  const ScenarioWord* const count_word = prefix == nullptr ? nullptr : line.take_plain("how many nodes");
+  const std::int64_t count = line.integer(count_word, 1, kScenarioNodesMax, 0);
+  Node node;
+  node.gpus = static_cast<std::int32_t>(line.integer(line.take("gpus"), 0, kGpusPerNodeMax, 0));
+  if (const auto flavor = take_node_flavor(reading, line, node.gpus)) {
+    node.flavor = *flavor;
+    node.gpu_memory_mib = reading.gpu_memory_mib[flavor->index()];
+  }
+  node.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, kNodeCpuMilliMax);
+  node.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, kScenarioMemoryBytesMax);
+  node.pods_max = static_cast<std::int32_t>(line.integer(line.take("pods"), 0, kPodsUnbounded, kPodsUnbounded));
+  line.finish("nodes", kNodesKeys);
+  if (prefix == nullptr || !line.is_name(*prefix)) return;
+  if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {
+    return line.complain("more than 100,000 nodes in one scenario; take fewer");
+  }
+  NodesAdded added;
+  for (std::int64_t i = 1; i <= count; ++i) {
+    node.name = prefix->value + std::to_string(i);
+    if (!reading.names.nodes.is_new(line, *prefix, node.name)) return;
+    reading.names.nodes.add(node.name);
+    added.nodes.push_back(node);
+  }
+  reading.add(line, Event(std::move(added)));
+}
+
+void read_fail(ScenarioReading& reading, ScenarioLine& line) {
+  change_node(reading, line, line.take_plain("fail node n1"), "fail", NodeChange::kFail);
+}
+void read_restore(ScenarioReading& reading, ScenarioLine& line) {
+  change_node(reading, line, line.take_plain("restore node n1"), "restore", NodeChange::kRestore);
+}
+
+void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWord* kind, const std::string& verb,
+                 NodeChange change) {
+  const ScenarioWord* const name = kind == nullptr ? nullptr : line.take_plain(verb + " node n1");
+  if (kind != nullptr && kind->value != "node") {
+    const LaterWord* const later = find_later_word(verb, kind->value);
+    line.complain(*kind, later != nullptr
+                             ? not_supported_yet(quote(verb + " " + kind->value), *later) + "knows " + verb + " node"
+                             : quote(kind->value) + " is not known here; write " + verb + " node n1");
+  } else if (name != nullptr && reading.names.is_node(line, *name, name->value)) {
+    reading.add(line, ChangeNode{change, name->value});
+  }
+  line.finish(verb, {});
+}
+
+}  // namespace berth::scenario

@@ -1,0 +1,189 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/wording.h"
+#include "manifest/window_times.h"
+#include "model/quota.h"
+#include "sim/scenario_amount.h"
+#include "sim/scenario_statements.h"
+#include "sim/scenario_values.h"
+
+namespace berth::scenario {
+namespace {
+
+constexpr std::string_view kQueueKeys[] = {
+    "order",          "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight",
+    "reclaim_within", "patience",  "reclaim", "preempt",         "min_runtime",   "user_limit",
+    "users",          "half_life", "budget",  "budget_end",      "cooldown",      "idle_after"};
+constexpr std::string_view kGrantKeys[] = {"until"};
+constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
+
+Duration take_half_life(ScenarioLine& line, Duration otherwise) {
+  const ScenarioWord* const word = line.find("half_life");
+  const Duration half_life = take_duration(line, "half_life", otherwise);
+  if (half_life.ms == 0 || (half_life >= kHalfLifeMin && half_life <= kHalfLifeMax)) return half_life;
+  line.complain(*word, "half_life: " + quote(word->value) + " is out of range; write 1m to 3650d, or 0s for none");
+  return otherwise;
+}
+
+// What the line does not name stays.
+void take_amounts(const ScenarioReading& reading, ScenarioLine& line, std::string_view key, AmountList& amounts,
+                  bool may_be_none) {
+  const ScenarioWord* const word = line.take(key);
+  if (word == nullptr) return;
+  amounts = may_be_none && word->value == "none" ? AmountList() : read_quota_amounts(line, *word, reading.names);
+}
+
+// What the line does not name stays.
+Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
+  take_amounts(reading, line, "guarantee", quota.guarantee, true);
+  take_amounts(reading, line, "limit", quota.limit, true);
+  take_amounts(reading, line, "borrowing_limit", quota.borrowing_limit, true);
+  take_amounts(reading, line, "lending_limit", quota.lending_limit, true);
+  take_amounts(reading, line, "user_limit", quota.user_limit, true);
+  quota.weight_milli = line.milli(line.take("weight"), kWeightMilliMax, quota.weight_milli);
+  quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);
+  quota.patience = take_duration(line, "patience", quota.patience);
+  quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
+  quota.cooldown = take_duration(line, "cooldown", quota.cooldown);
+  quota.idle_after = take_duration(line, "idle_after", quota.idle_after);
+  quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, quota.fair_reclaim);
+  quota.half_life = take_half_life(line, quota.half_life);
+  quota.users = take_named(line, "users", kUserOrderNames, quota.users);
+  quota.preempt = take_named(line, "preempt", kPreemptNames, quota.preempt);
+  if (const ScenarioWord* const word = line.take("budget")) {
+    quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
+  }
+  quota.budget_end = take_named(line, "budget_end", kBudgetEndNames, quota.budget_end);
+  return quota;
+}
+
+void take_window_amounts(ScenarioReading& reading, ScenarioLine& line, Window& window) {
+  take_amounts(reading, line, "guarantee", window.guarantee, false);
+  take_amounts(reading, line, "limit", window.limit, false);
+  take_amounts(reading, line, "lending_limit", window.lending_limit, false);
+  if (const ScenarioWord* const word = line.take("weight")) {
+    window.weight_milli = line.milli(word, kWeightMilliMax, 1000);
+  }
+  if (window.guarantee.empty() && window.limit.empty() && window.lending_limit.empty() && !window.weight_milli) {
+    line.complain("nothing changes while it is open; write guarantee=, limit=, lending_limit= or weight=");
+  }
+}
+
+template <class Change>
+void change_named_queue(ScenarioReading& reading, ScenarioLine& line, const std::string& verb, Change change) {
+  const ScenarioWord* const path = line.take_plain(verb + " queue research");
+  const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
+  line.finish(verb, {});
+  if (!id) return;
+  Queue now = reading.queues[id->index()];
+  change(now);
+  reading.change_queue(line, *id, std::move(now));
+}
+
+template <class Change>
+void hold_or_release(ScenarioReading& reading, ScenarioLine& line, const std::string& verb, Change change) {
+  const ScenarioWord* const kind = line.take_plain(verb + " queue research");
+  if (kind == nullptr) return;
+  if (kind->value == "queue") return change_named_queue(reading, line, verb, change);
+  line.complain(*kind, quote(kind->value) + " is not known here; write " + verb + " queue research");
+}
+
+}  // namespace
+
+void read_queue(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const path = line.take_plain("queue research");
+  const Order order = take_named(line, "order", kOrderNames, Order::kFifo);
+  Quota quota = take_quota(reading, line, {});
+  line.finish("queue", kQueueKeys);
+  if (path == nullptr || !line.is_name(*path, true) || !reading.names.queues.is_new(line, *path, path->value)) return;
+  QueueId parent;
+  if (const std::size_t slash = path->value.rfind('/'); slash != std::string::npos) {
+    const std::string parent_path = path->value.substr(0, slash);
+    const auto index = reading.names.queues.look_up(line, *path, parent_path);
+    if (index) parent = QueueId(*index);
+  }
+  reading.add_queue(line.number(), {.name = path->value, .parent = parent, .order = order, .quota = std::move(quota)});
+}
+
+void set_queue(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const path = line.take_plain("set queue research guarantee=8");
+  const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
+  Queue now = id ? reading.queues[id->index()] : Queue{};
+  now.order = take_named(line, "order", kOrderNames, now.order.value_or(Order::kFifo));
+  now.quota = take_quota(reading, line, std::move(now.quota));
+  if (names_none_of(line, kQueueKeys)) line.complain("nothing is set; write what, as in guarantee=8");
+  line.finish("queue", kQueueKeys);
+  if (id) reading.change_queue(line, *id, std::move(now));
+}
+
+void read_grant(ScenarioReading& reading, ScenarioLine& line) {
+  constexpr std::string_view kForm = "grant research 50h until=2026-12-01T00:00:00Z";
+  const ScenarioWord* const path = line.take_plain(kForm);
+  const ScenarioWord* const hours = path == nullptr ? nullptr : line.take_plain(kForm);
+  GrantAdded grant{.queue = {}, .gpu_us = 0, .until = {}};
+  const auto queue = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
+  if (queue) grant.queue = *queue;
+  if (hours != nullptr) grant.gpu_us = gpu_time(line, *hours, hours->value).value_or(1);
+  if (hours != nullptr && grant.gpu_us == 0) line.complain(*hours, "nothing is granted; write how much, such as 50h");
+  if (const ScenarioWord* const until = line.take("until")) {
+    grant.until = reading.moment_of(line, *until);
+  } else if (hours != nullptr) {
+    line.complain("a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue");
+  }
+  line.finish("grant", kGrantKeys);
+  if (queue && !reading.queues[queue->index()].quota.budget_gpu_us) {
+    return line.complain(*path, "queue " + quote(path->value) +
+                                    " has no budget that a grant could go beside; write budget= on its line");
+  }
+  reading.add(line, Event(grant));
+}
+
+void read_window(ScenarioReading& reading, ScenarioLine& line) {
+  constexpr std::string_view kForm = "window research daily 20:00-08:00 guarantee=24";
+  const ScenarioWord* const path = line.take_plain(kForm);
+  const ScenarioWord* const days = path == nullptr ? nullptr : line.take_plain(kForm);
+  const ScenarioWord* const hours = days == nullptr ? nullptr : line.take_plain(kForm);
+  const ScenarioWord* const zone = line.take("zone");
+  DeclareWindow declared;
+  if (path != nullptr) declared.window.queue = reading.names.queue(line, *path).value_or(QueueId());
+  if (hours != nullptr) {
+    const Parsed<WindowTimes> times =
+        WindowTimes::read(days->value, hours->value, zone == nullptr ? WindowTimes::kUtc : zone->value);
+    if (!times)
+      return line.complain(zone != nullptr && times.error().starts_with("zone") ? *zone : *days, times.error());
+    declared.times = *times;
+  }
+  take_window_amounts(reading, line, declared.window);
+  line.finish("window", kWindowKeys);
+  if (++reading.windows > kWindowsMax) return line.complain("more than 64 windows in one scenario; take fewer");
+  if (!declared.times.is_same_every_day()) reading.dated_windows.push_back(line.number());
+  reading.add(line, std::move(declared));
+}
+
+void date_windows(ScenarioReading& reading) {
+  reading.scenario.zero_since_1970 = reading.clock.zero_since_1970();
+  if (reading.clock.has_date()) return;
+  for (const std::int64_t line : reading.dated_windows) {
+    reading.complaints.add({reading.file, line, 1},
+                           "when it is open depends on the date, and there is none; write one such as at "
+                           "2026-11-21T08:00:00Z");
+  }
+}
+
+void read_hold(ScenarioReading& reading, ScenarioLine& line) {
+  hold_or_release(reading, line, "hold", [](Queue& queue) { queue.held = true; });
+}
+void read_release(ScenarioReading& reading, ScenarioLine& line) {
+  hold_or_release(reading, line, "release", [](Queue& queue) { queue.held = queue.closed = false; });
+}
+void read_drain(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const kind = line.take_plain("drain node n1 or drain queue research");
+  if (kind == nullptr || kind->value != "queue") return change_node(reading, line, kind, "drain", NodeChange::kDrain);
+  change_named_queue(reading, line, "drain", [](Queue& queue) { queue.closed = true; });
+}
+
+}  // namespace berth::scenario

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/wording.h"
+#include "sim/scenario_pod_set.h"
+#include "sim/scenario_statements.h"
+#include "sim/scenario_values.h"
+
+namespace berth::scenario {
+namespace {
+
+// Words that have a meaning of their own after `expect` or in a list of workloads.
+constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "share", "borrowed",
+                                               "lent", "device", "mig",       "budget"};
+
+constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",     "gpus", "gpu_memory", "cpu",
+                                            "memory",     "flavor",   "mixed",   "run",  "priority",   "preempts",
+                                            "guaranteed", "coverage", "grace",   "pdb",  "limit",      "user",
+                                            "begin",      "after",    "after_ok"};
+constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
+constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
+
+Terms take_terms(ScenarioLine& line) {
+  Terms terms;
+  terms.priority = static_cast<std::int32_t>(line.integer(line.take("priority"), -kPriorityMax, kPriorityMax, 0));
+  terms.preempts = !takes_the_word(line, "preempts", "never");
+  terms.guaranteed_only = takes_the_word(line, "guaranteed", "only");
+  terms.best_effort = takes_the_word(line, "coverage", "best-effort");
+  terms.grace = take_duration(line, "grace", terms.grace);
+  terms.run_limit = take_length_of_run(line, "limit");
+  if (const ScenarioWord* const word = line.take("pdb")) {
+    std::string_view percent = word->value;
+    const bool well_formed = percent.ends_with('%');
+    if (well_formed) percent.remove_suffix(1);
+    const auto value = parse_integer(percent, 0, 100);
+    if (!well_formed || !value) {
+      line.complain(*word, "pdb: " + quote(word->value) + " is no part of its pods; write one such as 50%");
+    } else {
+      terms.disruption_permille = static_cast<std::int32_t>(*value * 10);
+    }
+  }
+  return terms;
+}
+
+void take_dependencies(ScenarioReading& reading, ScenarioLine& line, const std::string& key, bool only_if_done,
+                       std::vector<Dependency>& after) {
+  const ScenarioWord* const word = line.take(key);
+  if (word == nullptr) return;
+  for (const std::string& name : line.list(*word)) {
+    if (const auto other = reading.names.workload(line, *word, name)) after.push_back({*other, only_if_done});
+  }
+}
+
+QueueId take_queue(ScenarioReading& reading, ScenarioLine& line) {
+  if (const ScenarioWord* const word = line.take("queue")) return reading.names.queue(line, *word).value_or(QueueId());
+  if (reading.names.queues.size() == 1) return QueueId(0);
+  line.complain(reading.names.queues.size() == 0 ? "no queue is declared yet; write queue lines above"
+                                                 : "there are several queues; write queue=" + reading.names.queues[0]);
+  return {};
+}
+
+}  // namespace
+
+void read_submit(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const name = line.take_plain("submit w gpus=8");
+  WorkloadSubmitted submitted{.name = {}, .queue = take_queue(reading, line), .at = reading.clock.now(), .shape = {}};
+  submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
+  submitted.shape.terms = take_terms(line);
+  if (const ScenarioWord* const user = line.take("user")) submitted.user = user->value;
+  if (const ScenarioWord* const begin = line.take("begin")) submitted.not_before = reading.moment_of(line, *begin);
+  take_dependencies(reading, line, "after", false, submitted.after);
+  take_dependencies(reading, line, "after_ok", true, submitted.after);
+  const SetDraft set = take_set(reading, line);
+  line.finish("submit", kSubmitKeys);
+  if (name == nullptr || !line.is_name(*name)) return;
+  const bool reserved =
+      std::find(std::begin(kReservedNames), std::end(kReservedNames), name->value) != std::end(kReservedNames);
+  if (reserved) {
+    return line.complain(*name, quote(name->value) + " has a meaning of its own after expect; choose another name");
+  }
+  if (!reading.names.workloads.is_new(line, *name, name->value)) return;
+  const WorkloadId workload(reading.names.workloads.size());
+  reading.names.workloads.add(name->value);
+  submitted.name = name->value;
+  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}});
+  reading.add(line, Event(std::move(submitted)));
+}
+
+void read_group(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const name = line.take_plain("group w workers pods=2 gpus=8");
+  const ScenarioWord* const set_name =
+      name == nullptr ? nullptr : line.take_plain("a name for the pods, as in group w workers");
+  const SetDraft set = take_set(reading, line);
+  line.finish("submit", kGroupKeys);
+  if (set_name == nullptr || !line.is_name(*set_name)) return;
+  const auto workload = reading.names.workload(line, *name, name->value);
+  if (!workload) return;
+  const auto draft = std::find_if(reading.drafts.begin(), reading.drafts.end(),
+                                  [&](const WorkloadDraft& each) { return each.workload == *workload; });
+  if (draft == reading.drafts.end()) {
+    return line.complain(*name, quote(name->value) + " is submitted already; write group lines right below its submit");
+  }
+  draft->sets.push_back(set);
+}
+
+void read_end(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  if (const auto workload = reading.take_workload(line)) reading.add(line, EndWorkload{*workload});
+  line.finish("end", {});
+}
+void read_cancel(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  if (const auto workload = reading.take_workload(line)) reading.add(line, CancelWorkload{*workload});
+  line.finish("cancel", {});
+}
+void read_checkpoint(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  if (const auto workload = reading.take_workload(line)) reading.add(line, ReportCheckpoint{*workload});
+  line.finish("checkpoint", {});
+}
+
+void set_workload(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  const auto workload = reading.take_workload(line);
+  SetWorkload change{.workload = workload.value_or(WorkloadId()), .priority = {}, .queue = {}};
+  if (const ScenarioWord* const word = line.take("priority")) {
+    change.priority = static_cast<std::int32_t>(line.integer(word, -kPriorityMax, kPriorityMax, 0));
+  }
+  if (const ScenarioWord* const word = line.take("queue")) change.queue = reading.names.queue(line, *word);
+  if (names_none_of(line, kSetWorkloadKeys)) line.complain("nothing is set; write priority=200 or queue=other");
+  line.finish("set workload", kSetWorkloadKeys);
+  if (workload) reading.add(line, change);
+}
+
+}  // namespace berth::scenario

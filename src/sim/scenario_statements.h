@@ -1,0 +1,43 @@
+// How each statement of a scenario is read: `line` begins with its word, and what it says goes into `reading`.
+#pragma once
+
+#include <string>
+
+#include "sim/scenario_line.h"
+#include "sim/scenario_reading.h"
+
+namespace berth::scenario {
+
+// sim/scenario_read_cluster.cc: flavors and nodes.
+void read_flavor(ScenarioReading& reading, ScenarioLine& line);
+void read_nodes(ScenarioReading& reading, ScenarioLine& line);
+void read_add(ScenarioReading& reading, ScenarioLine& line);
+void read_fail(ScenarioReading& reading, ScenarioLine& line);
+void read_restore(ScenarioReading& reading, ScenarioLine& line);
+// `kind` is the word behind the verb, if there is one.
+void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWord* kind, const std::string& verb,
+                 NodeChange change);
+
+// sim/scenario_read_queue.cc: queues, what they are granted, and their windows.
+void read_queue(ScenarioReading& reading, ScenarioLine& line);
+void read_grant(ScenarioReading& reading, ScenarioLine& line);
+void read_window(ScenarioReading& reading, ScenarioLine& line);
+void read_hold(ScenarioReading& reading, ScenarioLine& line);
+void read_release(ScenarioReading& reading, ScenarioLine& line);
+// Of a queue, or of a node.
+void read_drain(ScenarioReading& reading, ScenarioLine& line);
+// What stands behind `set queue`.
+void set_queue(ScenarioReading& reading, ScenarioLine& line);
+// To be called at the end: days of the week and zones mean something only where the days have dates.
+void date_windows(ScenarioReading& reading);
+
+// sim/scenario_read_workload.cc: workloads.
+void read_submit(ScenarioReading& reading, ScenarioLine& line);
+void read_group(ScenarioReading& reading, ScenarioLine& line);
+void read_end(ScenarioReading& reading, ScenarioLine& line);
+void read_cancel(ScenarioReading& reading, ScenarioLine& line);
+void read_checkpoint(ScenarioReading& reading, ScenarioLine& line);
+// What stands behind `set workload`.
+void set_workload(ScenarioReading& reading, ScenarioLine& line);
+
+}  // namespace berth::scenario

@@ -1,0 +1,32 @@
+// Values that several statements have, read from one line. What is wrong is complained about and taken for not given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "sim/scenario_line.h"
+
+namespace berth::scenario {
+
+Duration take_duration(ScenarioLine& line, const std::string& key, Duration otherwise);
+// Longer than nothing.
+std::optional<Duration> take_length_of_run(ScenarioLine& line, const std::string& key);
+
+// One of the names that the values of an Enum have, in their order.
+template <class Enum, std::size_t size>
+Enum take_named(ScenarioLine& line, const std::string& key, const std::string_view (&names)[size], Enum otherwise) {
+  const ScenarioWord* const word = line.take(key);
+  const auto found = word == nullptr ? std::nullopt : line.choice(*word, names, "is none of these");
+  return found ? static_cast<Enum>(*found) : otherwise;
+}
+
+// A key that may have one value only.
+bool takes_the_word(ScenarioLine& line, const std::string& key, std::string_view value);
+
+bool names_none_of(const ScenarioLine& line, std::span<const std::string_view> keys);
+
+}  // namespace berth::scenario

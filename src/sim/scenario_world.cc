@@ -1,0 +1,229 @@
+#include "sim/scenario_world.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "fairness/rights.h"
+#include "manifest/window_times.h"
+#include "model/plan.h"
+
+namespace berth::scenario {
+
+const Workload& ScenarioWorld::workload(WorkloadId id) const {
+  const std::optional<Workload>& last = submitted_[id.index()].last;
+  return last ? *last : state().workload(id);
+}
+
+void ScenarioWorld::compare(const std::string& what, const std::string& expected, const std::string& found) {
+  if (expected != found) fail("expected " + what + " " + expected + ", found " + found);
+}
+
+bool ScenarioWorld::afford(Wide steps) {
+  if (steps > steps_left_ && !stopped_)
+    stop("this is more work than a scenario may ask for; take fewer nodes, pods or cycles");
+  if (!stopped_) steps_left_ -= static_cast<std::int64_t>(steps);
+  return !stopped_;
+}
+
+void ScenarioWorld::stop(std::string text) {
+  fail(std::move(text));
+  stopped_ = true;
+}
+
+bool ScenarioWorld::apply(const Event& event) {
+  if (const auto refusal = state().refusal(event)) {
+    stop(*refusal);
+    return false;
+  }
+  bring_state_to_now();
+  session_.apply(event);
+  return true;
+}
+
+void ScenarioWorld::declare(const Event& event) {
+  if (const auto* const added = std::get_if<NodesAdded>(&event)) return add_nodes(*added);
+  // Whoever waits below a queue that changes may be moved, and coverage is settled anew.
+  if (std::holds_alternative<QueueChanged>(event) &&
+      !afford(1 + Wide{std::ssize(state().queues())} + std::ssize(submitted_) + std::ssize(state().pods()))) {
+    return;
+  }
+  if (!apply(event)) return;
+  places_.note(line_, event);
+  if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) note_submitted(*fact);
+}
+
+void ScenarioWorld::add_nodes(const NodesAdded& added) {
+  // The nodes that there are, with their names, are copied.
+  const auto types = static_cast<std::int64_t>(state().node_types().counts.size());
+  if (!afford(8 * Wide{nodes()} + cost_of_freeing(std::ssize(added.nodes)) + Wide{types} * std::ssize(added.nodes)))
+    return;
+  const std::size_t first = state().nodes();
+  if (!apply(added)) return;
+  for (std::size_t i = first; i < state().nodes(); ++i) node_ids_.emplace(state().node(NodeId(i)).name, NodeId(i));
+}
+
+void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
+  submitted_.push_back({fact.name, fact.declared_run, {}});
+  const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
+  sets_ += sets_of(shape);
+  largest_ = {std::max(largest_.sets, sets_of(shape)), std::max(largest_.pods, shape.pods * std::ssize(shape.ways))};
+}
+
+Wide ScenarioWorld::cost_of_freeing(std::int64_t pods_or_nodes) const {
+  return Wide{pods_or_nodes} * (1 + std::ssize(state().queues()) + sets_);
+}
+
+Wide ScenarioWorld::cost_of_freeing(WorkloadId id) const {
+  return cost_of_freeing(state().shape(workload(id).shape).pods);
+}
+
+void ScenarioWorld::pass_time(Time until) {
+  while (!stopped_) {
+    const Time end = ends_.empty() ? kForever : ends_.begin()->at;
+    const Time stop = next_stop();
+    if (const Time turn = state().next_turn(); turn < std::min({end, stop, until})) {
+      turn_calendar(turn);
+      continue;
+    }
+    if (std::min(end, stop) > until) break;
+    now_ = std::max(now_, std::min(end, stop));
+    if (end <= stop) {
+      end_one();
+    } else {
+      stop_one();
+    }
+  }
+  now_ = until;
+}
+
+void ScenarioWorld::end_one() {
+  const End end = *ends_.begin();
+  ends_.erase(ends_.begin());
+  const Workload& ending = workload(end.workload);
+  if (ending.attempts != end.attempt) return;
+  if (!end.enforced && is_there(ending.phase)) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+  // Who was told to stop has stopped by then.
+  if (end.enforced && ending.phase == Phase::kRunning) enforce_end(end.workload);
+}
+
+void ScenarioWorld::enforce_end(WorkloadId id) {
+  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  finish(WorkloadOverran{id}, id, Phase::kEnded);
+  if (stopped_) return;
+  submitted_[id.index()].last->evicted_by = EvictionRule::kOverRun;
+  submitted_[id.index()].last->evicted_for = WorkloadId();
+  evictions_.push_back({id, now_, {id, WorkloadId(), EvictionRule::kOverRun, now_, lost}});
+}
+
+Time ScenarioWorld::next_stop() const {
+  Time next = kForever;
+  for (const WorkloadId id : state().stopping()) next = std::min(next, state().workload(id).stop_by);
+  return next;
+}
+
+void ScenarioWorld::stop_one() {
+  const Time next = next_stop();
+  const auto& stopping = state().stopping();
+  const auto due = std::find_if(stopping.begin(), stopping.end(),
+                                [&](WorkloadId id) { return state().workload(id).stop_by == next; });
+  const WorkloadId id = *due;
+  if (afford(cost_of_freeing(id))) apply(WorkloadStopped{id});
+}
+
+void ScenarioWorld::declare(const DeclareWindow& window) {
+  windows_.push_back(window);
+  if (apply(TimePassed{now_})) tell_window(windows_.size() - 1);
+}
+
+Wide ScenarioWorld::cost_of_calendar() const {
+  const Wide openings = Wide{std::ssize(windows_)} * kCalendarAhead.ms / kDayMs;
+  return openings * 4 + Wide{std::ssize(state().queues())} * (1 + 4 * std::ssize(windows_));
+}
+
+void ScenarioWorld::tell_window(std::size_t number) {
+  if (!afford(cost_of_calendar())) return;
+  Window window = windows_[number].window;
+  window.known_until = now_ + kCalendarAhead;
+  window.open = windows_[number].times.openings(now_, window.known_until, zero_since_1970_);
+  apply(WindowChanged{static_cast<std::uint32_t>(number), std::move(window)});
+}
+
+void ScenarioWorld::turn_calendar(Time at) {
+  now_ = std::max(now_, at);
+  if (!afford(cost_of_calendar()) || !apply(CalendarTurned{at})) return;
+  for (std::size_t number = 0; number < windows_.size(); ++number) {
+    if (state().windows()[number].known_until < now_ + kCalendarLeft) tell_window(number);
+  }
+}
+
+void ScenarioWorld::tell_time() {
+  if (!state().keeps_time()) return;
+  if (state().next_turn() <= now_) {
+    turn_calendar(now_);
+  } else {
+    bring_state_to_now();
+  }
+}
+
+void ScenarioWorld::finish(const Event& event, WorkloadId id, Phase phase) {
+  if (!afford(cost_of_freeing(id))) return;
+  Workload last = workload(id);
+  if (!apply(event)) return;
+  last.phase = phase;
+  last.first_pod = PodId();
+  submitted_[id.index()].last = last;
+}
+
+bool ScenarioWorld::prioritize(WorkloadId id, std::int32_t priority) {
+  sets_ += sets_of(state().shape(workload(id).shape));
+  return apply(WorkloadPrioritized{id, priority});
+}
+
+void ScenarioWorld::change_node(const ChangeNode& action) {
+  const auto known = node_ids_.find(action.node);
+  if (known == node_ids_.end()) return;  // its nodes were refused, which is a failure already
+  const NodeId node = known->second;
+  if (action.change == NodeChange::kDrain) {
+    apply(NodeDrained{node});
+  } else if (action.change == NodeChange::kRestore) {
+    if (afford(cost_of_freeing(1))) apply(NodeRestored{node});
+  } else {
+    fail_node(node);
+  }
+}
+
+void ScenarioWorld::fail_node(NodeId node) {
+  std::set<WorkloadId> lost;
+  for (const Pod& pod : state().pods()) {
+    const bool there = !pod.workload.is_none() && pod.node == node;
+    // Who has been evicted already, or has not begun, is not evicted by this.
+    if (there && workload(pod.workload).phase == Phase::kRunning) lost.insert(pod.workload);
+  }
+  Wide cost = std::ssize(state().pods());
+  for (const WorkloadId id : lost) cost += cost_of_freeing(id);
+  if (!afford(cost) || !apply(NodeFailed{node})) return;
+  for (const WorkloadId id : lost) evictions_.push_back({id, now_, {}});
+}
+
+bool ScenarioWorld::run_cycle() {
+  tell_time();
+  const std::int64_t cost = cost_of_attempt();
+  if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
+  const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
+  static_cast<void>(afford(Wide{plan.attempts} * cost));
+  for (const Start& start : plan.starts) {
+    if (!start.waits) note_begun(start.workload);
+  }
+  for (const WorkloadId id : plan.begins) note_begun(id);
+  for (const Eviction& decision : plan.evictions) evictions_.push_back({decision.workload, now_, decision});
+  return !plan.changes_nothing();
+}
+
+void ScenarioWorld::note_begun(WorkloadId id) {
+  const Duration run = submitted_[id.index()].run;
+  if (run != kRunNotDeclared) ends_.insert({now_ + run, false, id, workload(id).attempts});
+  const Time enforced = enforced_end(state().shape(workload(id).shape).terms, now_);
+  if (enforced != kForever) ends_.insert({enforced, true, id, workload(id).attempts});
+}
+
+}  // namespace berth::scenario

@@ -1,0 +1,158 @@
+// The cluster of a scenario under virtual time, and those who do in it what nobody writes down: runs and graces that end,
+// windows that open. It also keeps what was not as the scenario says, and what the scenario may still cost.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/wide.h"
+#include "model/event.h"
+#include "sim/scenario_parse.h"
+#include "sim/scenario_policy.h"
+#include "sim/session.h"
+
+namespace berth::scenario {
+
+// What a scenario may cost, in looks at a node or a pod: a few seconds. Scenarios are one screen long; this is for the
+// text that wants to keep us busy for ever.
+inline constexpr std::int64_t kStepsMax = 20'000'000;
+inline constexpr std::int64_t kDayMs = 86'400'000;
+
+// Pod sets in all its ways.
+inline std::int64_t sets_of(const Shape& shape) { return std::ssize(shape.ways) * std::ssize(shape.ways.front()); }
+
+struct Evicted {
+  WorkloadId workload;
+  Time at;
+  Eviction decision;  // what was decided about it; of a lost node: nothing
+};
+
+// INVARIANT: `submitted_` is numbered as the state numbers its workloads.
+class ScenarioWorld {
+ public:
+  ScenarioWorld(const std::string& file, Duration zero_since_1970) : file_(file), zero_since_1970_(zero_since_1970) {
+    places_.file = file;
+  }
+
+  const State& state() const { return session_.state(); }
+  Time now() const { return now_; }
+  std::int64_t nodes() const { return static_cast<std::int64_t>(state().nodes()); }
+  // As it is, or as it was when it ended: the state forgets those that ended long ago.
+  const Workload& workload(WorkloadId id) const;
+  const std::string& name_of_workload(WorkloadId id) const { return submitted_[id.index()].name; }
+  const std::string& name_of_queue(QueueId id) const { return state().queues()[id.index()].name; }
+  const std::string& name_of_flavor(FlavorId id) const { return state().flavors()[id.index()].name; }
+  const std::vector<Evicted>& evictions() const { return evictions_; }
+  const ScenarioPlaces& places() const { return places_; }
+  // Pod sets of all workloads, in all their ways.
+  std::int64_t sets() const { return sets_; }
+
+  // ---- what is wrong, and what it costs ---------------------------------------------------------------------------
+
+  // Where in the text complaints belong from here on.
+  void stand_at(std::int64_t line) { line_ = line; }
+  void fail(std::string text) { failures_.add({file_, line_}, std::move(text)); }
+  void compare(const std::string& what, const std::string& expected, const std::string& found);
+  // Whether no further statement may be carried out.
+  bool stopped() const { return stopped_; }
+  // Whether so many steps are left; takes them. What cannot be afforded is not done, and the scenario ends there.
+  [[nodiscard]] bool afford(Wide steps);
+
+  // ---- what happens -----------------------------------------------------------------------------------------------
+
+  // Whether it happened: what the state refuses ends the scenario.
+  bool apply(const Event& event);
+  // A fact that the text tells, with all that follows from it.
+  void declare(const Event& event);
+  void declare(const DeclareWindow& window);
+  // The workload is over by this event, in that phase. PRE: it is not over yet.
+  void finish(const Event& event, WorkloadId id, Phase phase);
+  // Whether it happened.
+  bool prioritize(WorkloadId id, std::int32_t priority);
+  // A node that was refused is passed over.
+  void change_node(const ChangeNode& action);
+  // Delivers the ends of runs and of graces that are due; at one moment the runs end first. What the calendar changes
+  // comes after all that happens at its moment: before the next cycle, or when time goes on.
+  void pass_time(Time until);
+  // When the next grace ends.
+  Time next_stop() const;
+  // Whether it changed anything.
+  bool run_cycle();
+  // For what depends on how long something has lasted.
+  void bring_state_to_now() { session_.pass_time(now_); }
+
+  // Nothing may happen after this.
+  std::uint64_t close() { return session_.close(); }
+  Complaints take_failures() { return std::move(failures_); }
+
+ private:
+  // An end that is due, unless the attempt that it belongs to has ended otherwise. At one moment who is done is done,
+  // before anybody is ended by his run limit.
+  struct End {
+    Time at;
+    bool enforced = false;
+    WorkloadId workload;
+    std::uint32_t attempt = 0;
+
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  struct Submitted {
+    std::string name;
+    Duration run;
+    // As it was when it ended: the state forgets those that ended long ago.
+    std::optional<Workload> last;
+  };
+  // The dearest workload so far, of which an attempt looks at each node once a set and way.
+  struct Largest {
+    std::int64_t sets = 0;
+    std::int64_t pods = 0;
+  };
+
+  void stop(std::string text);
+  void add_nodes(const NodesAdded& added);
+  void note_submitted(const WorkloadSubmitted& fact);
+  void note_begun(WorkloadId id);
+  void fail_node(NodeId node);
+  void end_one();
+  void enforce_end(WorkloadId id);
+  void stop_one();
+  void tell_window(std::size_t number);
+  void turn_calendar(Time at);
+  // A cycle knows the time, and what the calendar has brought until then.
+  void tell_time();
+
+  // Room that comes free on a node is counted for every shape that waits for some.
+  Wide cost_of_freeing(std::int64_t pods_or_nodes) const;
+  Wide cost_of_freeing(WorkloadId id) const;
+  // An upper bound of what trying one workload costs.
+  std::int64_t cost_of_attempt() const { return 1 + largest_.sets * nodes() + largest_.pods; }
+  // The trees of all hours that there are in a year are made anew.
+  Wide cost_of_calendar() const;
+
+  const std::string& file_;
+  Duration zero_since_1970_;
+  ScenarioPlaces places_;
+  Session session_;
+  Complaints failures_;
+  std::int64_t line_ = 0;
+  Time now_;
+  std::vector<Submitted> submitted_;  // by workload
+  std::map<std::string, NodeId> node_ids_;
+  std::set<End> ends_;
+  std::vector<DeclareWindow> windows_;
+  std::vector<Evicted> evictions_;
+  std::int64_t steps_left_ = kStepsMax;
+  bool stopped_ = false;
+  std::int64_t sets_ = 0;
+  Largest largest_;
+};
+
+}  // namespace berth::scenario
