@@ -161,6 +161,7 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
+  if (workload.phase == Phase::kStarting) return ReasonCode::kCapacity;
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
@@ -188,6 +189,7 @@ Explanation explain(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(workload.shape);
   explanation.code = reason_of(state, id);
   explanation.pods = shape.pods;
+  if (workload.phase == Phase::kStarting) explanation.text = "it has its room, which others have yet to leave";
   if (workload.phase != Phase::kPending) return explanation;
   if (state.is_kept_aside(id)) {
     explanation.text = why_kept_aside(state, id);

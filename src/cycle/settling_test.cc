@@ -467,11 +467,10 @@ TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
     cooled += cluster.cooled();
     if (HasFailure()) return;
   }
-  EXPECT_GT(evicted, 200);
-  EXPECT_GT(by_windows, 5);
-  EXPECT_GT(by_budgets, 5);
-  EXPECT_GT(unpaid, 5);
-  EXPECT_GT(cooled, 5);
+  // All that it is about has happened, more or less often.
+  const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
+  EXPECT_GE(evicted, seeds / 50);
+  for (const std::int64_t each : {by_windows, by_budgets, unpaid, cooled}) EXPECT_GE(each, seeds / 1000);
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {

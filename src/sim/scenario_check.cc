@@ -82,7 +82,8 @@ void check(ScenarioWorld& world, const ExpectRunning& expected) {
 void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const WorkloadId id = expected.workload;
   const std::string& name = world.name_of_workload(id);
-  if (world.workload(id).phase != Phase::kPending)
+  const Phase phase = world.workload(id).phase;
+  if (phase != Phase::kPending && phase != Phase::kStarting)
     return world.fail("expected " + name + " waiting, found it " + how_it_is(world, id));
   if (expected.reason && reason_of(world.state(), id) != *expected.reason) {
     world.fail("expected " + name + " waiting: " + std::string(name_of(*expected.reason)) + ", found it " +

@@ -135,7 +135,7 @@ Parsed<Time> ScenarioClock::earlier(std::string_view text) {
     moment = Time{now_.ms / kDayMs * kDayMs + *ms};
     if (moment > now_ && moment.ms >= kDayMs) moment.ms -= kDayMs;
   }
-  if (moment > now_ || moment.ms < 0) {
+  if ((moment > now_ && !may_be_later_) || moment.ms < 0) {
     return std::unexpected(quote(text) + " has not come: it is " + format_moment(now_) + "; write a moment that has");
   }
   return moment;

@@ -19,18 +19,22 @@ class ScenarioClock {
   // date that is given is the date of the day that it is then.
   Parsed<Time> later(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
+  // From here on it may be later than `now`: how much later, only the run knows.
+  void lose_track() { may_be_later_ = true; }
+  bool may_be_later() const { return may_be_later_; }
 
   bool has_date() const { return first_day_.has_value(); }
   // How long 00:00 of the first day is after 1970; as if it were then, while nobody has given a date.
   Duration zero_since_1970() const;
 
-  // "08:00": the last time that it was so, today or yesterday; or a date. What has not come yet is a complaint.
+  // "08:00": the last time that it was so, today or yesterday; or a date. What cannot have come yet is a complaint.
   Parsed<Time> earlier(std::string_view text);
 
  private:
   Parsed<Time> on_date(std::string_view text);
 
   Time now_;
+  bool may_be_later_ = false;
   std::optional<std::int64_t> first_day_;  // of the scenario, in days since 1970
 };
 

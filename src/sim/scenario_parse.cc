@@ -77,6 +77,7 @@ void read_cycle(ScenarioReading& reading, ScenarioLine& line) {
 void read_settle(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   reading.add(line, Settle{});
+  reading.clock.lose_track();
   line.finish("settle", {});
 }
 

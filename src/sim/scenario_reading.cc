@@ -27,6 +27,11 @@ std::optional<WorkloadId> ScenarioReading::take_workload(ScenarioLine& line) {
 }
 
 Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& word) {
+  if (clock.may_be_later() && word.value.starts_with('+')) {
+    line.complain(word,
+                  word.key + ": how late it is after a 'settle' shows only when it is run; write a moment like 08:00");
+    return {};
+  }
   const Parsed<Time> moment = clock.later(word.value);
   if (moment) return *moment;
   line.complain(word, word.key + ": " + moment.error());

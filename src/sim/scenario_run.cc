@@ -46,7 +46,7 @@ void carry_out(ScenarioWorld& world, const ReportCheckpoint& action) {
 }
 
 void carry_out(ScenarioWorld& world, const EndWorkload& action) {
-  if (world.workload(action.workload).phase != Phase::kRunning) {
+  if (!is_there(world.workload(action.workload).phase)) {
     return world.fail("expected " + world.name_of_workload(action.workload) +
                       " running, so that it could end, found it " + how_it_is(world, action.workload));
   }
