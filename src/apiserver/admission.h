@@ -47,6 +47,7 @@ std::vector<ErrorCause> validate(const AdmissionRequest& request);
 // transaction's writes are to be dropped.
 // Who may use a priority class (semantics 32): everybody, unless its name begins with "system-" or it carries the
 // annotation berth.dev/restricted: "true"; of those, whoever has the RBAC verb `use` on priorityclasses of that name.
+// Who may use a WorkloadPriorityClass, by its label: everybody, unless it carries that annotation; then whoever has `use`.
 // Who may submit to a queue: everybody if spec.submitters is empty, else the namespaces, users and groups it names.
 // Pods that the jobs controller makes for a Job were allowed with the Job.
 std::optional<ApiError> admit(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);

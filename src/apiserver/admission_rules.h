@@ -16,7 +16,8 @@ using Refusal = std::optional<ApiError>;
 
 // Pods get the defaults of the namespace's LimitRanges and must be within their bounds.
 Refusal apply_limit_ranges(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
-// Pods get the number of their priority class; whoever names a class may use it; only one class is everybody's.
+// Pods get the number of their priority class; whoever names a class, also by Kueue's label, may use it; only one
+// class is everybody's.
 Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // Pods and Jobs go to a queue that exists and takes them; the queues' tree stays one.
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);

@@ -1,6 +1,7 @@
 // What pods and Jobs are checked for: priority classes and queues.
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kPriorityClasses = "priorityclasses.scheduling.k8s.io";
+constexpr std::string_view kWorkloadClasses = "workloadpriorityclasses.kueue.x-k8s.io";
 constexpr std::string_view kQueues = "queues.berth.dev";
 // Deeper trees than this are a mistake, and are walked for every change of a queue.
 constexpr int kQueueDepthMax = 100;
@@ -24,10 +26,11 @@ std::string_view name_of_object(const AdmissionRequest& request) {
   return (*request.object)["metadata"]["name"].text();
 }
 
-ApiError class_refused(const AdmissionRequest& request, const std::string& name) {
+ApiError class_refused(const AdmissionRequest& request, const std::string& kind, const std::string& plural,
+                       const std::string& name) {
   return forbidden(*request.kind, name_of_object(request),
-                   "user \"" + request.user.name + "\" may not use the PriorityClass \"" + name +
-                       "\": it takes the verb use on priorityclasses with this name");
+                   "user \"" + request.user.name + "\" may not use the " + kind + " \"" + name +
+                       "\": it takes the verb use on " + plural + " with this name");
 }
 
 // The class of that name, if the user may use it. Who may not look at all classes is not told which ones there are.
@@ -38,7 +41,7 @@ std::expected<Value, ApiError> usable_class(const AdmissionRequest& request, con
   const bool refused = (is_system || is_restricted_class(priority)) && !may_use_class(request.user, authorizer, name);
   if (!priority.is_null() && !refused) return priority;
   const bool told = is_system || may_get(request.user, authorizer, "scheduling.k8s.io", "priorityclasses", "", name);
-  if (told && refused) return std::unexpected(class_refused(request, name));
+  if (told && refused) return std::unexpected(class_refused(request, "PriorityClass", "priorityclasses", name));
   std::string why = "no PriorityClass with name " + name + " was found";
   if (!told) {
     why += " that user \"" + request.user.name +
@@ -126,18 +129,53 @@ void let_kueue_job_go(AdmissionRequest& request) {
                                 " wait in their queue; to stop it, suspend it once it is there");
 }
 
-// Whether the pod is one that the controllers make for a Job which waits in that queue: its owner was asked already.
-bool comes_with_job(const AdmissionRequest& request, const Transaction& transaction, const std::string& queue) {
+const KindInfo& job_kind() { return *find_served("batch", "v1", "jobs"); }
+
+// Whether the pod is one that the controllers make for a Job which says so itself: its owner was asked already.
+bool comes_with_job(const AdmissionRequest& request, const Transaction& transaction,
+                    const std::function<bool(const Value&)>& says_so) {
   if (!is_pod_kind(*request.kind) || request.user.name != "system:berth-controllers") return false;
   const Value& metadata = (*request.object)["metadata"];
   for (const Value& owner : metadata["ownerReferences"].items()) {
     if (!owner["controller"].truth() || owner["kind"].text() != "Job") continue;
     const Value job =
         find_object(transaction, object_key("jobs.batch", metadata["namespace"].text(), owner["name"].text()));
-    const KindInfo& kind = *find_served("batch", "v1", "jobs");
-    return !job.is_null() && job["metadata"]["uid"] == owner["uid"] && queues_named(kind, job).contains(queue);
+    return !job.is_null() && job["metadata"]["uid"] == owner["uid"] && says_so(job);
   }
   return false;
+}
+
+// The WorkloadPriorityClasses of Kueue's that a pod, or a Job's pods, would have.
+std::set<std::string> workload_classes_named(const KindInfo& kind, const Value& object) {
+  std::set<std::string> named;
+  const auto add = [&](const Value& metadata) {
+    const std::string_view name = metadata["labels"][kKueuePriorityLabel].text();
+    if (!name.empty()) named.emplace(name);
+  };
+  add(object["metadata"]);
+  if (is_job_kind(kind)) add(object["spec"]["template"]["metadata"]);
+  return named;
+}
+
+// A label's class counts like that of spec.priorityClassName, and can be changed while the pod waits. Names of classes
+// that are not there are let in: the scheduler says so, and the pod waits.
+Refusal check_workload_classes(const AdmissionRequest& request, const Transaction& transaction,
+                               const Authorizer& authorizer) {
+  if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
+  const std::set<std::string> named = workload_classes_named(*request.kind, *request.object);
+  if (named.empty()) return {};
+  std::set<std::string> before;
+  if (request.before != nullptr) before = workload_classes_named(*request.kind, *request.before);
+  for (const std::string& name : named) {
+    if (before.contains(name)) continue;
+    const auto job_names_it = [&](const Value& job) { return workload_classes_named(job_kind(), job).contains(name); };
+    const Value priority = find_object(transaction, object_key(kWorkloadClasses, "", name));
+    const bool is_restricted = priority["metadata"]["annotations"][kRestrictedAnnotation].text() == "true";
+    if (!is_restricted || may_use_workload_class(request.user, authorizer, name)) continue;
+    if (comes_with_job(request, transaction, job_names_it)) continue;
+    return class_refused(request, "WorkloadPriorityClass", "workloadpriorityclasses", name);
+  }
+  return {};
 }
 
 // Who may not look at all queues is not told which ones there are.
@@ -199,6 +237,7 @@ Refusal check_childless(const AdmissionRequest& request, const Transaction& tran
 }  // namespace
 
 Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
+  if (Refusal refusal = check_workload_classes(request, transaction, authorizer)) return refusal;
   if (!request.subresource.empty()) return {};
   if (request.kind->qualified() == kPriorityClasses) return check_only_default(request, transaction);
   const Value* const spec = pod_spec_in(*request.kind, *request.object);
@@ -231,7 +270,9 @@ Refusal check_submission(AdmissionRequest& request, Transaction& transaction, co
   for (const std::string& name : named) {
     const Value queue = find_object(transaction, object_key(kQueues, "", name));
     const bool missing = queue.is_null() && name != kDefaultQueue;
-    if (!missing && (queue_takes(queue, request.user, name_space) || comes_with_job(request, transaction, name))) {
+    const auto job_names_it = [&](const Value& job) { return queues_named(job_kind(), job).contains(name); };
+    if (!missing &&
+        (queue_takes(queue, request.user, name_space) || comes_with_job(request, transaction, job_names_it))) {
       continue;
     }
     return refuse_queue(request, authorizer, name, missing);

@@ -95,6 +95,46 @@ TEST(Admit, PodsGetTheirPriorityFromTheirClass) {
               "PriorityClass usual is already marked as default");
 }
 
+// Its value decides who goes first, like that of a priority class: a label is no way around the right to it.
+TEST(Admit, ARestrictedWorkloadPriorityClassTakesTheRightToUseIt) {
+  AdmissionWorld world;
+  const std::string kind = "apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass";
+  world.put("{" + kind + ", metadata: {name: open}, value: 5}");
+  world.put("{" + kind + ", metadata: {name: closed, annotations: {berth.dev/restricted: 'true'}}, value: 1000}");
+  const auto label = [](const std::string& name) { return "labels: {kueue.x-k8s.io/priority-class: " + name + "}"; };
+  const std::string refusal =
+      "is forbidden: user \"ann\" may not use the WorkloadPriorityClass \"closed\": it takes the verb use on "
+      "workloadpriorityclasses with this name";
+  EXPECT_EQ(world.create(pod("p", label("closed"))), "pods \"p\" " + refusal);
+  EXPECT_EQ(world.create(job("j", label("closed"))), "jobs.batch \"j\" " + refusal);
+  EXPECT_EQ(world.create(job("j", label("open"), label("closed"))), "jobs.batch \"j\" " + refusal);
+  EXPECT_EQ(world.create(pod("p", label("open"))), "");
+  EXPECT_EQ(world.create(pod("early", label("none"))), "") << "the scheduler tells it what is missing";
+  EXPECT_EQ(world.create(job("j", "uid: u-j")), "");
+
+  const auto name_closed = [](Value& object) {
+    object.at("metadata").at("labels").set("kueue.x-k8s.io/priority-class", "closed");
+  };
+  EXPECT_EQ(world.update("pods/default/p", name_closed), "pods \"p\" " + refusal);
+  EXPECT_EQ(world.update("pods/default/p", name_closed, "status"), "pods \"p\" " + refusal) << "labels and all";
+  EXPECT_EQ(world.update("jobs.batch/default/j", name_closed), "jobs.batch \"j\" " + refusal);
+  world.authorizer.allowed = {"ann use priorityclasses"};
+  EXPECT_EQ(world.update("pods/default/p", name_closed), "pods \"p\" " + refusal);
+  world.authorizer.allowed = {"ann use workloadpriorityclasses"};
+  EXPECT_EQ(world.update("pods/default/p", name_closed), "");
+  EXPECT_EQ(world.update("jobs.batch/default/j", name_closed), "");
+  world.authorizer.allowed = {};
+  EXPECT_EQ(world.update("pods/default/p", [](Value& object) { object.at("metadata").at("labels").set("x", "y"); }), "")
+      << "it had the class before";
+
+  // The Job's owner was asked.
+  world.user.name = "system:berth-controllers";
+  const std::string of_job =
+      ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u-j, controller: true}]";
+  EXPECT_EQ(world.create(pod("j-1", label("closed") + of_job)), "");
+  expect_part(world.create(pod("j-2", label("closed"))), "may not use the WorkloadPriorityClass");
+}
+
 TEST(Admit, QueuesSayWhoMaySubmit) {
   AdmissionWorld world;
   const auto queue = [&](const std::string& name, const std::string& spec) {

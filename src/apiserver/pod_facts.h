@@ -16,7 +16,7 @@
 
 namespace berth {
 
-// On a PriorityClass: "true" says that only who may `use` it may name it.
+// On a PriorityClass or WorkloadPriorityClass: "true" says that only who may `use` it may name it.
 inline constexpr std::string_view kRestrictedAnnotation = "berth.dev/restricted";
 // Most kinds of resources that one container may ask for; they are looked for one by one.
 inline constexpr std::size_t kResourceNamesMax = 100;

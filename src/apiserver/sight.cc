@@ -30,6 +30,16 @@ bool is_usable_queue(const Value& queue, const User& user, const Authorizer& aut
                              [&](const Value& each) { return may_list_pods(user, authorizer, each.text()); });
 }
 
+bool may_use(const User& user, const Authorizer& authorizer, std::string_view group, std::string_view resource,
+             std::string_view name) {
+  AccessQuestion question;
+  question.verb = "use";
+  question.group = group;
+  question.resource = resource;
+  question.name = name;
+  return authorizer.decide(user, question).allowed;
+}
+
 }  // namespace
 
 std::optional<AccessQuestion> question_about_usable(const AccessQuestion& asked) {
@@ -87,12 +97,11 @@ bool is_restricted_class(const Value& priority) {
 }
 
 bool may_use_class(const User& user, const Authorizer& authorizer, std::string_view name) {
-  AccessQuestion question;
-  question.verb = "use";
-  question.group = "scheduling.k8s.io";
-  question.resource = "priorityclasses";
-  question.name = name;
-  return authorizer.decide(user, question).allowed;
+  return may_use(user, authorizer, "scheduling.k8s.io", "priorityclasses", name);
+}
+
+bool may_use_workload_class(const User& user, const Authorizer& authorizer, std::string_view name) {
+  return may_use(user, authorizer, "kueue.x-k8s.io", "workloadpriorityclasses", name);
 }
 
 }  // namespace berth

@@ -38,5 +38,7 @@ bool queue_takes(const Value& queue, const User& user, std::string_view name_spa
 // Whether the class takes the verb `use`.
 bool is_restricted_class(const Value& priority);
 bool may_use_class(const User& user, const Authorizer& authorizer, std::string_view name);
+// The same of Kueue's WorkloadPriorityClass.
+bool may_use_workload_class(const User& user, const Authorizer& authorizer, std::string_view name);
 
 }  // namespace berth
