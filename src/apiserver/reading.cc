@@ -155,7 +155,7 @@ void read_one(const ServerParts& parts, Exchange& exchange) {
   }
   HttpReply reply;
   reply.content_type = content_type_of(presentation->encoding());
-  reply.parts = {presentation->text(record, parts.now())};
+  reply.parts = {presentation->text(exchange.only_usable ? without_others(record) : record, parts.now())};
   answer(exchange, std::move(reply));
 }
 
@@ -165,8 +165,9 @@ void read_list(const ServerParts& parts, Exchange& exchange, const ListOptions& 
   if (!presentation) return answer_error(exchange, presentation.error());
   const auto selection = selection_in_sight(parts, exchange, options);
   if (!selection) return answer_error(exchange, selection.error());
-  const auto page = page_of(parts.store, options, *selection);
+  auto page = page_of(parts.store, options, *selection);
   if (!page) return answer_error(exchange, page.error());
+  if (exchange.only_usable) std::ranges::transform(page->records, page->records.begin(), without_others);
 
   answer(exchange, page_reply(kind, *presentation, *page, selection->prefix(), parts.now()));
 }

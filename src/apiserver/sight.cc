@@ -1,12 +1,14 @@
 #include "apiserver/sight.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/presentation.h"
+#include "manifest/json.h"
 
 namespace berth {
 namespace {
@@ -40,6 +42,17 @@ bool may_use(const User& user, const Authorizer& authorizer, std::string_view gr
   return authorizer.decide(user, question).allowed;
 }
 
+// Takes what names others' pods and queues out of a queue's status, or out of the list of its fields, where each has a
+// prefix. Whether there was any.
+bool leave_out_others(Value* status, const std::string& prefix) {
+  if (status == nullptr || !status->is_map()) return false;
+  bool any = false;
+  for (const char* const field : {"waiting", "turn", "lenders"}) {
+    if (status->erase(prefix + field)) any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 std::optional<AccessQuestion> question_about_usable(const AccessQuestion& asked) {
@@ -59,6 +72,23 @@ bool is_usable(const Value& object, const User& user, const Authorizer& authoriz
 
 bool is_in_sight(const ServerParts& parts, const Exchange& exchange, const RecordPtr& record) {
   return !exchange.only_usable || is_usable(object_of(record), exchange.user, parts.authorizer);
+}
+
+RecordPtr without_others(const RecordPtr& record) {
+  if (!record->key.starts_with("queues.berth.dev/")) return record;
+  Value queue = object_of(record);
+  bool any = leave_out_others(queue.find("status"), "");
+  // Who wrote which field is told with the names of the lenders.
+  if (Value* const managers = queue.at("metadata").find("managedFields")) {
+    for (Value& entry : managers->edit_items()) {
+      Value* const fields = entry.find("fieldsV1");
+      if (fields != nullptr && leave_out_others(fields->find("f:status"), "f:")) any = true;
+    }
+  }
+  if (!any) return record;
+  auto shown = std::make_shared<Record>(*record);
+  shown->bytes = to_json(queue);
+  return shown;
 }
 
 std::expected<Selection, ApiError> selection_in_sight(const ServerParts& parts, const Exchange& exchange,

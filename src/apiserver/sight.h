@@ -25,6 +25,9 @@ std::optional<AccessQuestion> question_about_usable(const AccessQuestion& asked)
 bool is_usable(const Value& object, const User& user, const Authorizer& authorizer);
 // Whether the answer to this exchange may show the record.
 bool is_in_sight(const ServerParts& parts, const Exchange& exchange, const RecordPtr& record);
+// What an exchange that shows only what its user may use shows of a record: of a queue, nothing that names others' pods
+// and queues. The record itself if there is nothing to leave out.
+RecordPtr without_others(const RecordPtr& record);
 // What a list or watch is about, with nothing in it that is out of sight.
 std::expected<Selection, ApiError> selection_in_sight(const ServerParts& parts, const Exchange& exchange,
                                                       const ListOptions& options);

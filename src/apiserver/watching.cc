@@ -71,6 +71,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
         lines_(lines),
         user_(exchange.user),
         question_(exchange.question),
+        only_usable_(exchange.only_usable),
         kind_(*exchange.route.kind),
         ticket_(std::move(exchange.ticket)),
         presentation_(presentation),
@@ -118,9 +119,11 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   }
 
   SharedText line_of(const char* type, Revision revision, const RecordPtr& record) {
-    if (presentation_.as_kept()) return lines_.line(type, revision, record);
+    const RecordPtr shown = only_usable_ ? without_others(record) : record;
+    // Kept lines are everybody's, and tell all.
+    if (presentation_.as_kept() && shown == record) return lines_.line(type, revision, record);
     const bool first = !std::exchange(columns_told_, true);
-    return shared(event_line(type, *presentation_.text(record, parts_.now(), first)));
+    return shared(event_line(type, *presentation_.text(shown, parts_.now(), first)));
   }
 
   Revision tell_all() {
@@ -231,6 +234,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   EventLines& lines_;
   const User user_;
   const AccessQuestion question_;
+  const bool only_usable_;
   const KindInfo& kind_;
   Ticket ticket_;
   const Presentation presentation_;

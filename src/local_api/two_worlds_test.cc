@@ -101,9 +101,19 @@ void bind(TestServer& server, const std::string& name_space, const std::string& 
            role + "'}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: '" + user + "'}]}");
 }
 
+// What the scheduler says of everybody's queue: where b is there too, its names are in it.
+void tell_of_default(TestServer& server, int pending, bool with_b) {
+  const std::string of_b = R"(, "waiting": ["b/b"], "turn": "b goes before it", "lenders": {"b": "4"})";
+  const ApiAnswer answer =
+      server.call(call_of("PATCH", api_path("queues.berth.dev", "") + "/default/status",
+                          "{\"status\": {\"pending\": " + std::to_string(pending) + (with_b ? of_b : "") + "}}"));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+}
+
 void make_world(TestServer& server, bool with_b) {
   make(server, api_path("nodes", ""), "{metadata: {name: n1}}");
   make(server, api_path("priorityclasses.scheduling.k8s.io", ""), "{metadata: {name: usual}, value: 5}");
+  tell_of_default(server, 3, with_b);
   make_tenant(server, "a");
   bind(server, "a", "alice", "edit");
   bind(server, "a", "ada", "admin");
@@ -183,9 +193,10 @@ std::string asked(TestServer& server, const ApiCall& call, const std::string& us
 
 void add_reads(std::vector<ApiCall>& calls, const KindInfo& kind, const std::string& collection) {
   for (const char* const accept : {"application/json", kTable, kMetadata}) {
-    for (const char* const query : {"", "?limit=1", "?labelSelector=team%3Db", "?labelSelector=team%21%3Da",
-                                    "?fieldSelector=metadata.name%3Db", "?fieldSelector=metadata.namespace%3Db",
-                                    "?resourceVersion=0", "?watch=1", "?watch=1&fieldSelector=metadata.name%3Db"}) {
+    for (const char* const query :
+         {"", "?limit=1", "?labelSelector=team%3Db", "?labelSelector=team%21%3Da", "?fieldSelector=metadata.name%3Db",
+          "?fieldSelector=metadata.namespace%3Db", "?resourceVersion=0", "?includeObject=Object", "?watch=1",
+          "?watch=1&fieldSelector=metadata.name%3Db"}) {
       calls.push_back(call_of("GET", collection + query, {}, accept));
     }
   }
@@ -396,6 +407,7 @@ std::vector<std::vector<std::string>> watched(bool with_b) {
     change("DELETE", classes + "/b", "");
     change("DELETE", api_path("pods", "b", "b"), "");
   }
+  tell_of_default(server, 8, with_b);
   change("POST", queues, "{metadata: {name: end}, spec: {submitters: {users: [alice]}}}");
   change("POST", classes, "{metadata: {name: end}, value: 7}");
   change("POST", pods, pod_yaml("name: end"));
@@ -405,7 +417,7 @@ std::vector<std::vector<std::string>> watched(bool with_b) {
 TEST(TwoWorlds, WatchesOfATenantDoNotTellOfAnother) {
   const auto alone = watched(false);
   EXPECT_EQ(alone, watched(true));
-  EXPECT_EQ(alone[0].size(), 2U);  // her own and everybody's
+  EXPECT_EQ(alone[0].size(), 3U);  // her own and everybody's, and how that changed
 }
 
 // ---- whom queues and priority classes are shown to -----------------------------------------------------------------
@@ -450,6 +462,13 @@ TEST(Sight, QueuesAndClassesAreShownToThoseWhoMayUseThem) {
   EXPECT_EQ(server.call("GET", queues + "/a/status", {}, "alice").status, 200);
   EXPECT_EQ(server.call("GET", queues + "/b", {}, "alice").status, 404);
   EXPECT_EQ(server.call("GET", queues + "/b/status", {}, "alice").status, 404);
+  for (const char* const field : {"waiting", "turn", "lenders"}) {
+    const auto told = [&](const char* user) {
+      return server.call("GET", queues + "/default", {}, user).body.find(field) != std::string::npos;
+    };
+    EXPECT_FALSE(told("alice")) << field;
+    EXPECT_TRUE(told("olga")) << field << ": who may look at all queues is told all";
+  }
   const ApiAnswer page = server.call("GET", queues + "?limit=1", {}, "ann");
   EXPECT_EQ(names_in(page), "default");
   const std::string next(object_of(page)["metadata"]["continue"].text());
