@@ -1,0 +1,159 @@
+// Nodes that come, go and come back, and the room that comes free on them.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "state/room.h"
+#include "state/state.h"
+
+namespace berth {
+namespace {
+
+// Streams of the seed for batches of nodes; those of workloads are numbered from 0.
+constexpr std::uint64_t kNodeStreams = std::uint64_t{1} << 48;
+
+}  // namespace
+
+template <class Change>
+void State::freeing(NodeId node, Change change) {
+  // Of a shape with one pod set every node's room adds up exactly, so what came free is counted (its ways differ in their
+  // flavors, and a node has one). Of several sets it does not: a node may have had room for either and now has it for
+  // both. So there any room at all where something came free is reason enough to try again. Whom a gate refused does not
+  // wait for room.
+  const auto room_of = [&](const Shape& shape) {
+    std::int64_t room = 0;
+    for (const auto& way : shape.ways) {
+      for (const NumberedPodSet& set : way) room += room_for(ledger_, node, requests_[set.request.index()]);
+    }
+    return room;
+  };
+  const auto for_each_blocked = [&](auto visit) {
+    for (auto& line : lines_) {
+      if (!line) continue;
+      for (std::size_t at = 0; at < line->shapes().size(); ++at) {
+        const ShapeInLine& entry = line->shapes()[at];
+        if (entry.blocked() && !entry.impossible() && !is_quota_gate(entry.gate)) visit(*line, at, entry);
+      }
+    }
+  };
+  room_before_.clear();
+  for_each_blocked([&](Line&, std::size_t, const ShapeInLine& entry) {
+    room_before_.push_back(room_of(shapes_[entry.shape.index()]));
+  });
+  change();
+  std::size_t next = 0;
+  for_each_blocked([&](Line& line, std::size_t at, const ShapeInLine& entry) {
+    const Shape& shape = shapes_[entry.shape.index()];
+    const std::int64_t before = room_before_[next++];
+    const std::int64_t freed = room_of(shape) - (shape.ways.front().size() == 1 ? before : 0);
+    if (freed > 0) line.set_missing(at, entry.missing - freed, entry.gate, entry.by_quota);
+  });
+}
+
+void State::on(const NodesAdded& event) {
+  // The order in which nodes are looked at, and so who wins a tie, is drawn here, once; a name never decides.
+  std::vector<Node> added = event.nodes;
+  Rng rng(seed_, kNodeStreams + nodes_->size());
+  rng.shuffle(std::span(added));
+  auto nodes = std::make_shared<std::vector<Node>>(*nodes_);
+  nodes->insert(nodes->end(), added.begin(), added.end());
+  nodes_ = std::move(nodes);
+  AmountsByDim with_them = capacity();
+  for (const Node& node : added) {
+    const NodeId id = ledger_.add(node);
+    // A closed node has no room, so opening it is what frees the room that it brings.
+    ledger_.set_open(id, false);
+    freeing(id, [&] { set_open(id, true, with_them); });
+    history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
+  }
+  rebuild_quotas(std::move(with_them));
+  count_types(added);
+  retry_the_impossible();
+}
+
+// Opens or closes a node, and counts what it has.
+void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
+  if (ledger_.node(id).open == open) return;
+  ledger_.set_open(id, open);
+  const Node& node = (*nodes_)[id.index()];
+  const std::int64_t sign = open ? 1 : -1;
+  const auto count = [&](Resource resource, std::int64_t amount) {
+    counted[Dim(node.flavor, resource).index()] += sign * amount;
+  };
+  count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
+  count(Resource::kCpu, node.cpu_milli);
+  count(Resource::kMemory, node.memory_bytes >> 20);
+}
+
+void State::set_open(NodeId id, bool open) {
+  AmountsByDim then = capacity();
+  set_open(id, open, then);
+  rebuild_quotas(std::move(then));
+}
+
+void State::count_types(const std::vector<Node>& nodes) {
+  auto types = std::make_shared<NodeTypes>(*node_types_);
+  for (Node node : nodes) {
+    node.name.clear();
+    const std::size_t type = types->nodes.intern(node);
+    if (type == types->counts.size()) {
+      types->counts.push_back(0);
+      types->idle.add(node);
+    }
+    ++types->counts[type];
+  }
+  node_types_ = std::move(types);
+}
+
+void State::retry_the_impossible() {
+  for (auto& line : lines_) {
+    if (!line) continue;
+    for (std::size_t at = 0; at < line->shapes().size(); ++at) {
+      if (line->shapes()[at].impossible()) line->set_missing(at, 0);
+    }
+  }
+}
+
+void State::on(const NodeDrained& event) {
+  set_open(event.node, false);
+  history_.add(event.node.value());
+}
+
+void State::on(const NodeRestored& event) {
+  freeing(event.node, [&] { set_open(event.node, true); });
+  history_.add(event.node.value());
+}
+
+void State::on(const NodeFailed& event) {
+  history_.add(event.node.value());
+  set_open(event.node, false);
+  std::vector<WorkloadId> lost;
+  for (const Pod& pod : pods_) {
+    if (!pod.workload.is_none() && pod.node == event.node) lost.push_back(pod.workload);
+  }
+  std::sort(lost.begin(), lost.end());
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  for (const WorkloadId id : lost) {
+    Workload& workload = workloads_[id];
+    // Who was evicted already has only lost what was left of its grace.
+    if (has_room(workload.phase)) {
+      if (workload.phase == Phase::kRunning) workload.evicted_by = EvictionRule::kNode;
+      give_room_back(id);
+    }
+    wait_again(id);
+  }
+}
+
+void State::give_room_back(const Pod& pod) {
+  freeing(pod.node, [&] {
+    ledger_.apply({.request = requests_[pod.request.index()],
+                   .node = pod.node,
+                   .gpus = pod.gpus,
+                   .direction = Move::Direction::kGive});
+  });
+}
+
+}  // namespace berth

@@ -1,0 +1,292 @@
+// Workloads that come, start, are told to stop and end, and what they hold and use.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "state/state.h"
+
+namespace berth {
+
+void State::on(const WorkloadSubmitted& event) {
+  Workload workload;
+  workload.shape = intern_shape(event.shape);
+  workload.queue = event.queue;
+  workload.user = UserId(users_.intern(event.user));
+  workload.submitted = event.at;
+  workload.declared_run = event.declared_run;
+  workload.rank = event.rank;
+  workload.shut_out = !closed_at(event.queue).is_none();
+  workload.not_before = event.not_before;
+  workload.too_early = event.not_before > std::max(clock_, event.at);
+  const WorkloadId id = workloads_.add(workload);
+  follow(id, event.after);
+  enqueue(id);
+  history_.add(digest_of(shapes_[workload.shape.index()]))
+      .add(workload.queue.value())
+      .add(workload.user.value())
+      .add(event.at.ms)
+      .add(event.declared_run.ms)
+      .add(event.rank)
+      .add(event.not_before.ms);
+  for (const Dependency& each : event.after) history_.add(each.on.value()).add(std::uint64_t{each.only_if_done});
+}
+
+void State::on(const WorkloadEnded& event) {
+  history_.add(event.workload.value());
+  end(event.workload, Phase::kEnded, true);
+}
+
+void State::on(const WorkloadCancelled& event) {
+  history_.add(event.workload.value());
+  end(event.workload, Phase::kCancelled, false);
+}
+
+// It is over, wherever it was, and with it the waiting of those who waited for that.
+void State::end(WorkloadId id, Phase phase, bool done) {
+  const Phase before = workloads_[id].phase;
+  if (before == Phase::kPending) dequeue(id);
+  if (has_room(before)) give_room_back(id);
+  forget_pods(id);
+  workloads_[id].phase = phase;
+  workloads_.note_ended(id);
+  followers_.forget(id);
+  for (const WorkloadId follower : followers_.ended(id, done)) {
+    dequeue(follower);
+    workloads_[follower].follows = false;
+    enqueue(follower);
+  }
+}
+
+void State::on(const WorkloadFound& event) {
+  const WorkloadId id = workloads_.next_id();
+  on(event.workload);
+  start({.workload = id, .way = 0, .pods = event.pods}, event.started);
+  history_.add(event.started.ms);
+}
+
+void State::on(const PodEnded& event) {
+  history_.add(event.workload.value()).add(event.pod);
+  Workload& workload = workloads_[event.workload];
+  PodId* link = &workload.first_pod;
+  for (std::uint32_t at = 0; at < event.pod; ++at) link = &pods_[link->index()].next;
+  const PodId ended = *link;
+  const Pod pod = std::exchange(pods_[ended.index()], {});
+  *link = pod.next;
+  free_pods_.push_back(ended);
+  const std::int64_t gpu_milli = requests_[pod.request.index()].gpu_milli_total();
+  workload.ended_gpu_milli += gpu_milli;
+  workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+  if (workload.phase != Phase::kRunning) return;
+  give_room_back(pod);
+  note_what_was_held(workload.queue);
+  quotas_.set_held(workload.unit, held_by(event.workload));
+}
+
+void State::on(const LeavingFound& event) {
+  history_.add(event.workload.value()).add(event.stop_by.ms);
+  stop(event.workload, event.stop_by);
+}
+
+void State::on(const WorkloadStopped& event) {
+  history_.add(event.workload.value());
+  wait_again(event.workload);
+}
+
+void State::on(const WorkloadOverran& event) {
+  history_.add(event.workload.value());
+  workloads_[event.workload].evicted_by = EvictionRule::kOverRun;
+  end(event.workload, Phase::kEnded, false);
+}
+
+void State::on(const CheckpointReported& event) {
+  history_.add(event.workload.value()).add(event.at.ms);
+  workloads_[event.workload].checkpoint = event.at;
+}
+
+ShapeId State::intern_shape(const WorkloadShape& shape) {
+  Shape numbered;
+  numbered.terms = shape.terms;
+  for (const PodSets& way : shape.ways) {
+    auto& sets = numbered.ways.emplace_back();
+    for (const PodSet& set : way) {
+      sets.push_back({RequestId(requests_.intern(set.request)), set.count});
+      numbered.flavors = numbered.flavors.united_with(set.request.flavors);
+      if (numbered.ways.size() > 1) continue;
+      numbered.pods += set.count;
+      numbered.gpu_milli += set.count * set.request.gpu_milli_total();
+    }
+  }
+  return ShapeId(shapes_.intern(numbered));
+}
+
+void State::start(const Start& start, Time now) {
+  dequeue(start.workload);
+  Workload& workload = workloads_[start.workload];
+  BERTH_ASSERT(workload.phase == Phase::kPending);
+  workload.phase = start.waits ? Phase::kStarting : Phase::kRunning;
+  workload.shut_out = false;
+  if (start.waits) starting_.push_back(start.workload);
+  workload.started = now;
+  workload.checkpoint = Time{-1};
+  workload.ended_gpu_us = 0;
+  workload.evicted_by = EvictionRule::kNone;
+  workload.evicted_for = WorkloadId();
+  workload.ended_gpu_milli = 0;
+  ++workload.attempts;
+  ++running_;
+  history_.add(start.workload.value())
+      .add(start.way)
+      .add(std::uint64_t{start.waits})
+      .add(std::uint64_t{start.best_effort});
+  PodId last;
+  std::size_t at = 0;
+  for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
+    for (std::int64_t i = 0; i < set.count; ++i, ++at) {
+      const PodPlacement& place = start.pods[at];
+      ledger_.apply({.request = requests_[set.request.index()], .node = place.node, .gpus = place.gpus});
+      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId()});
+      (last.is_none() ? workload.first_pod : pods_[last.index()].next) = pod;
+      last = pod;
+      history_.add(place.node.value()).add(place.gpus.bits());
+    }
+  }
+  BERTH_ASSERT(at == start.pods.size());
+  const Terms& terms = shapes_[workload.shape.index()].terms;
+  note_what_was_held(workload.queue);
+  workload.best_effort = terms.best_effort || start.best_effort;
+  workload.unit = quotas_.add({.workload = start.workload,
+                               .queue = workload.queue,
+                               .user = workload.user,
+                               .priority = terms.priority,
+                               .admitted = now,
+                               .may_be_covered = !workload.best_effort,
+                               .end = enforced_end(terms, now),
+                               .covered_at = {}},
+                              held_by(start.workload));
+  quotas_.keep();
+}
+
+// Best-effort work counts nowhere.
+AmountList State::held_by(WorkloadId id) const {
+  if (workloads_[id].best_effort) return {};
+  AmountsByDim sums(quotas_.tree().dims());
+  for_each_pod(*this, id,
+               [&](const Pod& pod) { add_amounts(requests_[pod.request.index()], node(pod.node).flavor, 1, sums); });
+  return amounts_of(sums);
+}
+
+// Those who were there have stopped: it runs from now on.
+void State::begin(WorkloadId id, Time now) {
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kStarting);
+  workload.phase = Phase::kRunning;
+  workload.started = now;
+  quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
+  std::erase(starting_, id);
+  history_.add(id.value());
+}
+
+void State::evict(const Eviction& eviction, Time now) {
+  Workload& workload = workloads_[eviction.workload];
+  BERTH_ASSERT(workload.phase == Phase::kRunning);
+  workload.evicted_by = eviction.rule;
+  workload.evicted_for = eviction.claimant;
+  if (eviction.rule == EvictionRule::kFairShare) workload.lost_to_a_share_in = stretch_;
+  if (eviction.rule == EvictionRule::kReclaim || eviction.rule == EvictionRule::kFairShare) workload.gave_back = now;
+  history_.add(eviction.workload.value()).add(eviction.claimant.value()).add(eviction.stop_by.ms);
+  history_.add(static_cast<std::uint64_t>(eviction.rule)).add(eviction.lost_gpu_s);
+  if (eviction.stop_by > now) return stop(eviction.workload, eviction.stop_by);
+  give_room_back(eviction.workload);
+  wait_again(eviction.workload);
+}
+
+void State::stop(WorkloadId id, Time stop_by) {
+  give_room_back(id);
+  workloads_[id].phase = Phase::kStopping;
+  workloads_[id].stop_by = stop_by;
+  stopping_.push_back(id);
+}
+
+// Its room and what it counted for; its pods may be there still.
+void State::give_room_back(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(has_room(workload.phase));
+  --running_;
+  if (workload.phase == Phase::kStarting) std::erase(starting_, id);
+  note_what_was_held(workload.queue);
+  quotas_.remove(workload.unit);
+  quotas_.keep();
+  workload.unit = UnitId();
+  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) give_room_back(pods_[at.index()]);
+}
+
+// It goes on as best effort, and what it used so far is paid.
+void State::count_for_nothing(WorkloadId id) {
+  history_.add(id.value());
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kRunning && !workload.best_effort);
+  quotas_.budgets().settle(id, gpu_us_used_by(id));
+  note_what_was_held(workload.queue);
+  QuotaUnit unit = quotas_.unit(workload.unit);
+  quotas_.remove(workload.unit);
+  workload.best_effort = true;
+  unit.may_be_covered = false;
+  workload.unit = quotas_.add(unit, {});
+  quotas_.keep();
+}
+
+Wide State::gpu_us_used_by(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  if (!is_there(workload.phase)) return 0;
+  const std::int64_t gpu_milli = shapes_[workload.shape.index()].gpu_milli - workload.ended_gpu_milli;
+  return workload.ended_gpu_us + Wide{gpu_milli} * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+}
+
+BudgetState State::budget_of(QueueId queue) const {
+  BudgetState budget = quotas_.budgets().state_of(queue, clock_);
+  quotas_.budgets().for_each_charged(queue, [&](WorkloadId id) {
+    const Wide used = gpu_us_used_by(id);
+    budget.used_gpu_us += used;
+    budget.reserved_gpu_us -= used;
+  });
+  return budget;
+}
+
+std::vector<Wide> State::gpu_us_used_of(QueueId queue) const {
+  return quotas_.budgets().used_of_each_pot(queue, [&](WorkloadId id) { return gpu_us_used_by(id); });
+}
+
+void State::forget_pods(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  quotas_.budgets().settle(id, gpu_us_used_by(id));
+  if (workload.phase == Phase::kStopping) std::erase(stopping_, id);
+  PodId next = workload.first_pod;
+  workload.first_pod = PodId();
+  while (!next.is_none()) {
+    const PodId at = next;
+    next = pods_[at.index()].next;
+    pods_[at.index()] = {};
+    free_pods_.push_back(at);
+  }
+}
+
+void State::wait_again(WorkloadId id) {
+  forget_pods(id);
+  workloads_[id].phase = Phase::kPending;
+  enqueue(id);
+}
+
+PodId State::new_pod(const Pod& pod) {
+  if (free_pods_.empty()) {
+    pods_.push_back(pod);
+    return PodId(pods_.size() - 1);
+  }
+  const PodId id = free_pods_.back();
+  free_pods_.pop_back();
+  pods_[id.index()] = pod;
+  return id;
+}
+
+}  // namespace berth
