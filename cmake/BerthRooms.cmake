@@ -111,7 +111,9 @@ function(berth_room name)
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
   if(benches AND BERTH_BENCH)
-    berth_side_program(${name}_bench benches SOURCES ${benches} LIBS berth_${name} ${test_dep_targets} benchmark::benchmark_main)
+    # With the program's allocator: what is measured is what is shipped.
+    berth_side_program(${name}_bench benches SOURCES ${benches}
+                       LIBS berth_${name} ${test_dep_targets} benchmark::benchmark_main ${BERTH_ALLOCATOR})
   endif()
   if(BERTH_FUZZ)
     foreach(file IN LISTS fuzzers)
