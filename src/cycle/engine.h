@@ -1,6 +1,7 @@
 // The state and what makes deciding on it fast. What a cycle decides depends on the state alone.
 #pragma once
 
+#include "fairness/quiet_lines.h"
 #include "placement/score_index.h"
 #include "state/state.h"
 
@@ -8,7 +9,8 @@ namespace berth {
 
 struct Engine {
   State state;
-  ScoreIndex index;
+  ScoreIndex index = ScoreIndex();
+  QuietLines quiet = {};
 };
 
 }  // namespace berth

@@ -107,7 +107,7 @@ TEST(Explain, SaysWhyWithNumbers) {
        "no node has GPUs (1,523 nodes: each has no GPU)"},
   };
   for (const Case& c : cases) {
-    Engine engine{new_state(Seed{1}, PlacementPolicy::kSpread, 3, {c.order}), ScoreIndex()};
+    Engine engine{new_state(Seed{1}, PlacementPolicy::kSpread, 3, {c.order})};
     for (const Node& one : c.nodes) engine.state.apply(NodesAdded{{one}});
     for (const WorkloadShape& shape : c.jobs) engine.state.apply(submission(QueueId(0), shape));
     engine.state.adopt(run_cycle(engine, Time{1}, Effort::unbounded()));

@@ -236,7 +236,9 @@ void allocate(Cycle& cycle) {
   // What they hold counts for nothing only when the plan has been adopted.
   if (!cycle.plan.unpaid.empty()) return;
   const State& state = cycle.engine.state;
-  CandidateOrder order(state, cycle.plan.now);
+  // Whoever must go has moved what the lines are looked at by.
+  const bool as_adopted = cycle.plan.evictions.empty();
+  CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr);
   RefusedRequests refused;
   while (const auto candidate = order.next()) {
     if (cycle.plan.attempts == cycle.effort.attempts_max) {

@@ -181,7 +181,7 @@ TEST(RunCycleProperty, AForkWithoutAnIndexDecidesAsTheOriginalAndLeavesItAlone) 
       history.step();
       if (step % 6 != 0) continue;
       const std::uint64_t before = history.state().hash();
-      Engine fork{history.state().fork(), ScoreIndex()};
+      Engine fork{history.state().fork()};
       const Plan plan = run_cycle(fork, kNow, Effort::unbounded());
       ASSERT_EQ(plan, run_cycle(history.engine(), kNow, Effort::unbounded()));
       fork.state.adopt(plan);
@@ -253,7 +253,7 @@ TEST(ReasonNeverProperty, IsSaidExactlyOfThoseWhomTheIdleFleetCannotHold) {
 }
 
 TEST(RunCycle, IsBoundedByItsEffort) {
-  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip}), ScoreIndex()};
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip})};
   engine.state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 2}}});
   for (int i = 0; i < 3; ++i) engine.state.apply(submission(QueueId(0), single_pod({.gpus = 1, .gpu_milli = 1000})));
   const Plan first = run_cycle(engine, kNow, Effort{1});

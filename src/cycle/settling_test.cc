@@ -158,7 +158,7 @@ class Cluster {
     for (int i = 0; i < kCyclesMax; ++i) {
       if (state.keeps_time()) state.apply(TimePassed{now_});
       const Measure before = measure_of(state);
-      const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+      const Plan plan = cycle_as_if_looked_at_anew();
       check_who_goes(plan);
       evicted += static_cast<std::int64_t>(plan.evictions.size());
       state.adopt(plan);
@@ -186,6 +186,16 @@ class Cluster {
     return -1;
   }
 
+  // What the engine remembers makes it faster, and nothing else.
+  Plan cycle_as_if_looked_at_anew() {
+    const QuietLines quiet = std::exchange(engine_.quiet, {});
+    const Plan anew = run_cycle(engine_, now_, Effort::unbounded());
+    engine_.quiet = quiet;
+    Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+    EXPECT_EQ(plan, anew);
+    return plan;
+  }
+
   // A second goes by, in which whoever must stops, and then one cycle.
   void tick() {
     State& state = engine_.state;
@@ -196,7 +206,7 @@ class Cluster {
     }
     if (state.keeps_time()) state.apply(TimePassed{now_});
     for (bool finished = false; !finished;) {
-      const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+      const Plan plan = cycle_as_if_looked_at_anew();
       check_who_goes(plan);
       note_when_they_must_run(plan);
       state.adopt(plan);

@@ -33,9 +33,20 @@ void push(std::vector<Entry>& heap, Entry entry, Later later) {
 
 }  // namespace
 
-CandidateOrder::CandidateOrder(const State& state, Time now)
-    : state_(state), now_(now), known_(FlavorSet::first(state.flavors().size())), rights_(state), places_(1) {
-  state.lines_in_use().for_each([&](QueueId queue) { add_turn(queue, *state.lines()[queue.index()]); });
+CandidateOrder::CandidateOrder(const State& state, Time now, QuietLines* quiet)
+    : state_(state), now_(now), known_(FlavorSet::first(state.flavors().size())), places_(1) {
+  if (quiet != nullptr) quiet->look_at(state);
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const Line& line = *state.lines()[queue.index()];
+    if (quiet != nullptr && quiet->holds(queue, line)) return;
+    const bool somebody = add_turn(queue, line);
+    if (quiet != nullptr && !somebody) quiet->note(queue, line);
+  });
+}
+
+const RightsAtAGlance& CandidateOrder::rights() {
+  if (!rights_) rights_.emplace(state_);
+  return *rights_;
 }
 
 // A new one moves the others: only add_turn() asks for queues that have none yet.
@@ -51,24 +62,24 @@ CandidateOrder::Place& CandidateOrder::place(QueueId queue) {
 }
 
 // Who was blocked, and not for want of room alone, or may take others' room.
-bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) const {
+bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) {
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state_, shape, way);
     if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) return true;
-    if (rights_.may_take(queue, shape.terms, asked, !shape.cools)) return true;
+    if (rights().may_take(queue, shape.terms, asked, !shape.cools)) return true;
   }
   return false;
 }
 
-void CandidateOrder::add_turn(QueueId queue, const Line& line) {
+bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const bool strict = line.order() == Order::kFifo;
-  const bool retry = line.gated() > 0 || rights_.any_in(queue);
+  const bool retry = line.gated() > 0 || rights().any_in(queue);
   const bool fair = is_fair_to_users(state_, queue);
   if (strict && !retry && !fair && !line.heads().empty()) {
     // Most often a strict line stands still behind its first, and there is nothing to set up.
     const ShapeInLine& first = line.shapes()[line.heads().front().shape_index];
-    if (first.blocked() && state_.shape(first.shape).flavors.contains_all(known_)) return;
+    if (first.blocked() && state_.shape(first.shape).flavors.contains_all(known_)) return false;
   }
   std::vector<Entry> entries;
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
@@ -83,7 +94,8 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
     const bool again = may_be_possible_now(queue, shape);
     if (again || (strict && !shape.in_nobodys_way())) add(shape, !again);
   }
-  if (entries.empty()) return;
+  // Where all are blocked they hold each other up, and nobody else.
+  if (std::ranges::all_of(entries, [](const Entry& entry) { return entry.blocked; })) return false;
   Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .held = {}};
   add_parties(turn, std::move(entries));
   place(queue).turn = turns_.size();
@@ -96,6 +108,7 @@ void CandidateOrder::add_turn(QueueId queue, const Line& line) {
     siblings.push_back(child);
     place(child).past = state_.past_use(child, now_);
   }
+  return true;
 }
 
 void CandidateOrder::add_parties(Turn& turn, std::vector<Entry> entries) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "fairness/quiet_lines.h"
 #include "fairness/rank.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
@@ -22,7 +23,8 @@ namespace berth {
 // by the candidates that started, up to whom next() has not been called since; after anything else rank_again().
 class CandidateOrder {
  public:
-  CandidateOrder(const State& state, Time now);
+  // `quiet`: of this state, and nothing has been moved in it since; none: every line is looked at.
+  CandidateOrder(const State& state, Time now, QuietLines* quiet = nullptr);
 
   // The next to try; none when all that wait have been tried or stand behind somebody who did not fit.
   std::optional<WorkloadId> next();
@@ -76,8 +78,10 @@ class CandidateOrder {
     AmountsByDim past;           // what it held before, where that counts
   };
 
-  void add_turn(QueueId queue, const Line& line);
-  bool may_be_possible_now(QueueId queue, const ShapeInLine& entry) const;
+  // False: there is nobody to try.
+  bool add_turn(QueueId queue, const Line& line);
+  bool may_be_possible_now(QueueId queue, const ShapeInLine& entry);
+  const RightsAtAGlance& rights();
   void add_parties(Turn& turn, std::vector<Entry> entries) const;
   void arrange(Turn& turn) const;
   void drop_first(Turn& turn, bool has_started);
@@ -94,7 +98,7 @@ class CandidateOrder {
   const State& state_;
   Time now_;
   FlavorSet known_;
-  RightsAtAGlance rights_;
+  std::optional<RightsAtAGlance> rights_;  // none: nobody has been asked about yet
   std::vector<Turn> turns_;
   std::vector<Place> places_;            // the first is the cluster
   std::vector<std::uint32_t> place_of_;  // by queue, into them; 0: it has none yet

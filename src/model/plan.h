@@ -71,9 +71,8 @@ struct Plan {
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
-  bool changes_nothing() const {
-    return begins.empty() && evictions.empty() && unpaid.empty() && starts.empty() && blocked.empty();
-  }
+  bool moves_somebody() const { return !begins.empty() || !evictions.empty() || !unpaid.empty() || !starts.empty(); }
+  bool changes_nothing() const { return !moves_somebody() && blocked.empty(); }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

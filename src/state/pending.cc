@@ -59,6 +59,7 @@ void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode
 }
 
 void Line::relist(std::size_t shape_index) {
+  ++changes_;
   ShapeInLine& entry = shapes_[shape_index];
   const auto wanted = is_listed(entry) ? std::optional(entry.waiting.front()) : std::nullopt;
   if (wanted == entry.listed) return;

@@ -64,6 +64,8 @@ class Line {
   const ShapeInLine* find(ShapeId shape) const;
   // How many of its shapes are blocked by a gate, or by a quota in one of their ways.
   std::size_t gated() const { return gated_; }
+  // Grows with every change of what is said above.
+  std::uint64_t changes() const { return changes_; }
 
   void add(ShapeId shape, const PendingKey& key);
   void remove(ShapeId shape, const PendingKey& key);
@@ -77,11 +79,13 @@ class Line {
     if (entry.waiting.empty() || entry.in_nobodys_way()) return false;
     return order_ == Order::kFifo || !entry.blocked();
   }
+  // After each change of a shape.
   void relist(std::size_t shape_index);
 
   Order order_;
   std::size_t size_ = 0;
   std::size_t gated_ = 0;
+  std::uint64_t changes_ = 0;
   std::vector<ShapeInLine> shapes_;
   std::vector<std::pair<ShapeId, std::uint32_t>> index_;  // by shape
   SortedBlocks<Head> heads_;

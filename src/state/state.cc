@@ -44,9 +44,11 @@ std::uint64_t digest_of(const Shape& shape) {
 void State::apply(const Event& event) {
   ++revision_;
   history_.add(std::uint64_t{event.index()});
-  const bool is_news = !std::holds_alternative<WorkloadStopped>(event) &&
-                       !std::holds_alternative<CheckpointReported>(event) && !std::holds_alternative<TimePassed>(event);
-  if (is_news) ++stretch_;
+  const bool begins_a_stretch = !std::holds_alternative<WorkloadStopped>(event) &&
+                                !std::holds_alternative<CheckpointReported>(event) &&
+                                !std::holds_alternative<TimePassed>(event);
+  if (begins_a_stretch) ++stretch_;
+  if (!std::holds_alternative<WorkloadSubmitted>(event)) ++news_;
   std::visit([this](const auto& fact) { on(fact); }, event);
 }
 
@@ -55,6 +57,7 @@ void State::adopt(const Plan& plan) {
   ++revision_;
   history_.add(plan.now.ms);
   clock_ = std::max(clock_, plan.now);
+  if (plan.moves_somebody()) ++news_;
   for (const WorkloadId id : plan.begins) begin(id, plan.now);
   // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {

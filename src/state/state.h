@@ -88,6 +88,9 @@ class State {
   State& operator=(State&&) = default;
 
   std::uint64_t revision() const { return revision_; }
+  // Grows with every event and plan that may let somebody through who waits: with all but those that only bring one more
+  // who waits, or say why somebody does. These change his line.
+  std::uint64_t news() const { return news_; }
   Seed seed() const { return seed_; }
   PlacementPolicy policy() const { return policy_; }
   const std::vector<TypicalPod>& typical_pods() const { return *typical_pods_; }
@@ -236,6 +239,7 @@ class State {
   void freeing(NodeId node, Change change);
 
   std::uint64_t revision_ = 0;
+  std::uint64_t news_ = 1;
   Hasher history_;
   Seed seed_;
   PlacementPolicy policy_ = PlacementPolicy::kBestFit;
