@@ -2,16 +2,17 @@
 
 namespace berth {
 
-WorkloadTable::WorkloadTable(const WorkloadTable& other) : size_(other.size_) {
-  pages_.reserve(other.pages_.size());
-  for (const auto& page : other.pages_) pages_.push_back(page ? std::make_unique<Page>(*page) : nullptr);
+WorkloadTable::Page& WorkloadTable::own(std::size_t page) {
+  std::shared_ptr<Page>& own = pages_[page];
+  if (own.use_count() > 1) own = std::make_shared<Page>(*own);
+  return *own;
 }
 
 WorkloadId WorkloadTable::add(const Workload& workload) {
   const WorkloadId id = next_id();
   BERTH_ASSERT(!id.is_none());
-  if (size_ % kPageSize == 0) pages_.push_back(std::make_unique<Page>());
-  pages_[size_ / kPageSize]->workloads[size_ % kPageSize] = workload;
+  if (size_ % kPageSize == 0) pages_.push_back(std::make_shared<Page>());
+  own(size_ / kPageSize).workloads[size_ % kPageSize] = workload;
   ++size_;
   return id;
 }
@@ -28,12 +29,13 @@ const Workload& WorkloadTable::operator[](WorkloadId id) const {
 }
 
 Workload& WorkloadTable::operator[](WorkloadId id) {
-  return const_cast<Workload&>(static_cast<const WorkloadTable&>(*this)[id]);
+  BERTH_ASSERT(find(id) != nullptr);
+  return own(id.index() / kPageSize).workloads[id.index() % kPageSize];
 }
 
 void WorkloadTable::note_ended(WorkloadId id) {
-  auto& page = pages_[id.index() / kPageSize];
-  if (++page->ended == kPageSize) page.reset();
+  const std::size_t page = id.index() / kPageSize;
+  if (++own(page).ended == kPageSize) pages_[page].reset();
 }
 
 }  // namespace berth

@@ -1,5 +1,6 @@
 // Workloads by id, in pages. Ids grow and are never used again; a page whose workloads have all ended is let go, so that
-// the table's size follows what lives, not what has ever been.
+// the table's size follows what lives, not what has ever been. Copies share a page until one of them writes on it, so that a
+// fork costs what is done with it. All copies belong to one thread.
 #pragma once
 
 #include <array>
@@ -15,12 +16,6 @@ namespace berth {
 
 class WorkloadTable {
  public:
-  WorkloadTable() = default;
-  WorkloadTable(const WorkloadTable& other);
-  WorkloadTable& operator=(const WorkloadTable&) = delete;
-  WorkloadTable(WorkloadTable&&) = default;
-  WorkloadTable& operator=(WorkloadTable&&) = default;
-
   // The id that the next workload will get.
   WorkloadId next_id() const { return WorkloadId(size_); }
   WorkloadId add(const Workload& workload);
@@ -28,6 +23,7 @@ class WorkloadTable {
   // nullptr: there was none of this id, or it ended long ago and its page is gone.
   const Workload* find(WorkloadId id) const;
   const Workload& operator[](WorkloadId id) const;
+  // To write: what was got to read before may be another copy's from now on.
   Workload& operator[](WorkloadId id);
   // The workload has ended; its record stays until its whole page has.
   void note_ended(WorkloadId id);
@@ -51,7 +47,10 @@ class WorkloadTable {
     std::size_t ended = 0;
   };
 
-  std::vector<std::unique_ptr<Page>> pages_;
+  // Not shared with any copy.
+  Page& own(std::size_t page);
+
+  std::vector<std::shared_ptr<Page>> pages_;
   std::size_t size_ = 0;
 };
 

@@ -20,6 +20,23 @@ TEST(WorkloadTable, GivesIdsInOrderAndNeverAgain) {
   EXPECT_EQ(table.find(WorkloadId()), nullptr);
 }
 
+TEST(WorkloadTable, ACopyIsItsOwn) {
+  WorkloadTable table;
+  for (int i = 0; i < 1500; ++i) table.add({});
+  WorkloadTable copy = table;
+  table[WorkloadId(3)].rank = 1;
+  copy[WorkloadId(1400)].rank = 2;
+  copy.add({});
+  const auto& first = table;
+  const auto& second = copy;
+  EXPECT_EQ(first[WorkloadId(3)].rank, 1);
+  EXPECT_EQ(second[WorkloadId(3)].rank, 0);
+  EXPECT_EQ(first[WorkloadId(1400)].rank, 0);
+  EXPECT_EQ(second[WorkloadId(1400)].rank, 2);
+  EXPECT_EQ(first.find(WorkloadId(1500)), nullptr);
+  EXPECT_NE(second.find(WorkloadId(1500)), nullptr);
+}
+
 TEST(WorkloadTable, LetsAPageGoWhenAllOnItHaveEnded) {
   WorkloadTable table;
   for (int i = 0; i < 2500; ++i) table.add({});
