@@ -26,7 +26,6 @@ class WindowTimes {
   static Parsed<WindowTimes> read(std::string_view days, std::string_view hours, std::string_view zone);
 
   // Whether it is the same on every day at UTC, so that no date is needed to know it.
-  bool is_same_every_day() const { return days_ == kEveryDay && zone_ == kUtc; }
 
   // All its openings that are not over at `from`, up to those that begin at `to`, for a virtual clock whose zero was so
   // long after 1970. A time of the clock that a day has twice is the first; one that it has not is the moment at which the

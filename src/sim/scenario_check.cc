@@ -85,9 +85,8 @@ void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const Phase phase = world.workload(id).phase;
   if (phase != Phase::kPending && phase != Phase::kStarting)
     return world.fail("expected " + name + " waiting, found it " + how_it_is(world, id));
-  if (expected.reason && reason_of(world.state(), id) != *expected.reason) {
-    world.fail("expected " + name + " waiting: " + std::string(name_of(*expected.reason)) + ", found it " +
-               how_it_is(world, id));
+  if (!expected.reason.empty() && name_of(reason_of(world.state(), id)) != expected.reason) {
+    world.fail("expected " + name + " waiting: " + expected.reason + ", found it " + how_it_is(world, id));
   }
   if (!expected.has.empty()) {
     const std::string text = explained(world, id).text;
@@ -120,9 +119,9 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
   if (never == ReasonCode::kNone) {
     world.fail("expected " + name + " impossible, found that it could run on idle nodes; it is " +
                how_it_is(world, id));
-  } else if (expected.reason && *expected.reason != never) {
-    world.fail("expected " + name + " impossible: " + std::string(name_of(*expected.reason)) + ", found " +
-               std::string(name_of(never)) + "; it is " + how_it_is(world, id));
+  } else if (!expected.reason.empty() && expected.reason != name_of(never)) {
+    world.fail("expected " + name + " impossible: " + expected.reason + ", found " + std::string(name_of(never)) +
+               "; it is " + how_it_is(world, id));
   }
 }
 
@@ -133,9 +132,8 @@ void check(ScenarioWorld& world, const ExpectEvicted& expected) {
   if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) {
     return world.fail("expected " + name + " evicted, found it " + how_it_is(world, expected.workload));
   }
-  if (expected.rule) {
-    world.compare(name + " evicted by the rule", std::string(name_of(*expected.rule)),
-                  std::string(name_of(found.evicted_by)));
+  if (!expected.rule.empty()) {
+    world.compare(name + " evicted by the rule", expected.rule, std::string(name_of(found.evicted_by)));
   }
   const auto last = std::find_if(world.evictions().rbegin(), world.evictions().rend(),
                                  [&](const Evicted& each) { return each.workload == expected.workload; });

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "model/reason.h"
 #include "sim/scenario_amount.h"
 #include "sim/scenario_later.h"
 
@@ -120,13 +124,17 @@ class ExpectationReader {
     }
   }
 
-  std::optional<ReasonCode> take_reason() {
-    const ScenarioWord* const word = line_.take("reason");
-    if (word == nullptr) return std::nullopt;
-    const std::span known = std::span(kReasonNames).subspan(1);  // without kNone
-    const auto place = line_.choice(*word, known, "is no reason", kLaterReasonNames);
-    return place ? std::optional(static_cast<ReasonCode>(1 + *place)) : std::nullopt;
+  // One of the names that this version gives, but for the first, or of those that only a later one does. Empty where the key
+  // is not there, and after a complaint.
+  std::string take_name(std::string_view key, std::span<const std::string_view> names,
+                        std::span<const std::string_view> later, const std::string& verdict) {
+    const ScenarioWord* const word = line_.take(key);
+    if (word == nullptr) return "";
+    std::vector<std::string_view> known(names.begin() + 1, names.end());
+    known.insert(known.end(), later.begin(), later.end());
+    return line_.choice(*word, known, verdict) ? word->value : "";
   }
+  std::string take_reason() { return take_name("reason", kReasonNames, kLaterReasonNames, "is no reason"); }
 
   void expect_waits(WorkloadId workload) {
     ExpectWaits expected{.workload = workload, .reason = take_reason(), .has = {}, .ahead = {}};
@@ -144,25 +152,14 @@ class ExpectationReader {
   }
 
   void expect_impossible(WorkloadId workload) {
-    const ScenarioWord* const word = line_.take("reason");
-    ExpectImpossible expected{.workload = workload, .reason = {}};
-    if (word != nullptr) {
-      constexpr ReasonCode kCodes[] = {ReasonCode::kGpuType, ReasonCode::kInvalid, ReasonCode::kDependency};
-      constexpr std::string_view kImpossible[] = {name_of(kCodes[0]), name_of(kCodes[1]), name_of(kCodes[2])};
-      const auto place = line_.choice(*word, kImpossible, "does not make a workload impossible in this version");
-      if (place) expected.reason = kCodes[*place];
-    }
+    ExpectImpossible expected{.workload = workload, .reason = take_reason()};
     line_.finish("expect", kImpossibleKeys);
-    made_ = expected;
+    made_ = std::move(expected);
   }
 
   void expect_evicted(WorkloadId workload) {
     ExpectEvicted expected{.workload = workload, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
-    if (const ScenarioWord* const rule = line_.take("rule")) {
-      const std::span known = std::span(kEvictionRuleNames).subspan(1);  // without kNone
-      const auto place = line_.choice(*rule, known, "is no rule", kLaterRuleNames);
-      if (place) expected.rule = static_cast<EvictionRule>(1 + *place);
-    }
+    expected.rule = take_name("rule", kEvictionRuleNames, kLaterRuleNames, "is no rule");
     if (const ScenarioWord* const claimant = line_.take("for")) {
       expected.claimant = names_.workload(line_, *claimant, claimant->value);
     }

@@ -42,7 +42,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"submit", "strategy", "spreading over nodes"},
     {"submit", "select", "labels of nodes"},
     {"submit", "tolerate", "taints of nodes"},
-    {"submit", "namespace", "who may submit, and quotas of a namespace"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
     {"expect", "migrated", "migration"},
@@ -63,7 +62,8 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
   return quoted + " is not supported yet (" + std::string(later.what) + "); this version ";
 }
 
-// Codes of the closed list of reasons that nothing in this version leads to.
+// Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
+// then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
     "FairShare",
     "Priority",
@@ -86,7 +86,7 @@ inline constexpr std::string_view kLaterReasonNames[] = {
     "Repairing",
 };
 
-// Rules by which a later version evicts.
+// Rules by which a later version evicts. The same goes for them.
 inline constexpr std::string_view kLaterRuleNames[] = {"defragment"};
 
 }  // namespace berth

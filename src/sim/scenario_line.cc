@@ -140,14 +140,10 @@ void ScenarioLine::complain_unknown(const ScenarioWord& word, std::string_view n
 }
 
 std::optional<std::size_t> ScenarioLine::choice(const ScenarioWord& word, std::span<const std::string_view> known,
-                                                const std::string& verdict,
-                                                std::span<const std::string_view> later) const {
+                                                const std::string& verdict) const {
   const auto place = std::ranges::find(known, word.value);
   if (place != known.end()) return static_cast<std::size_t>(place - known.begin());
-  const std::string given = word.key + ": " + quote(word.value);
-  complain(word, std::ranges::find(later, word.value) != later.end()
-                     ? given + " is not reached by this version; it knows " + listed_words(known)
-                     : given + " " + verdict + instead(word.value, known));
+  complain(word, word.key + ": " + quote(word.value) + " " + verdict + instead(word.value, known));
   return std::nullopt;
 }
 

@@ -58,10 +58,9 @@ class ScenarioLine {
   // of sim/scenario_later.h), or one of which the `verdict` holds, such as "is no statement".
   void complain_unknown(const ScenarioWord& word, std::string_view name, std::string_view statement,
                         std::span<const std::string_view> known, const std::string& verdict) const;
-  // Which of the `known` the value is; nothing, and a complaint with the `verdict`, if it is none. Those of `later` are
-  // words that this version never comes to.
+  // Which of the `known` the value is; nothing, and a complaint with the `verdict`, if it is none.
   std::optional<std::size_t> choice(const ScenarioWord& word, std::span<const std::string_view> known,
-                                    const std::string& verdict, std::span<const std::string_view> later = {}) const;
+                                    const std::string& verdict) const;
 
   // Amounts. `otherwise` where there is no word, and after a complaint.
   std::int64_t integer(const ScenarioWord* word, std::int64_t low, std::int64_t high, std::int64_t otherwise) const;

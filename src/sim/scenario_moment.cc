@@ -9,6 +9,7 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kMonday = 20'458;  // 5 January 2026, in days since 1970
 constexpr std::string_view kWrite = " is not a moment; write 08:00, 08:00:30, +10m or 2026-11-21T08:00:00Z";
 
 // Reads fixed patterns: '0' stands for a digit of the number being read, everything else for itself.
@@ -73,8 +74,7 @@ std::optional<std::int64_t> date_ms(std::string_view text) {
   const auto day = static_cast<unsigned>(reader.digits(2));
   reader.skip('T');
   std::int64_t ms = read_hours_and_minutes(reader);
-  reader.skip(':');
-  ms += read_seconds(reader);
+  if (reader.skip_if(':')) ms += read_seconds(reader);
   if (!reader.skip_if('Z')) {
     const bool east = reader.skip_if('+');
     if (!east) reader.skip('-');
@@ -113,6 +113,7 @@ Parsed<Time> ScenarioClock::later(std::string_view text) {
     const std::optional<std::int64_t> ms = time_of_day_ms(text);
     if (!ms) return std::unexpected(quote(text) + std::string(kWrite));
     moment = Time{now_.ms / kDayMs * kDayMs + *ms};
+    if (moment < now_) moment = moment + Duration{kDayMs};
   }
   if (moment < now_) {
     return std::unexpected(quote(text) + " is before now, which is " + format_moment(now_) +
@@ -141,7 +142,7 @@ Parsed<Time> ScenarioClock::earlier(std::string_view text) {
   return moment;
 }
 
-Duration ScenarioClock::zero_since_1970() const { return Duration{first_day_.value_or(0) * kDayMs}; }
+Duration ScenarioClock::zero_since_1970() const { return Duration{first_day_.value_or(kMonday) * kDayMs}; }
 
 std::string format_moment(Time moment) {
   const std::int64_t day = moment.ms / kDayMs;

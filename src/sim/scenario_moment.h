@@ -1,4 +1,4 @@
-// Moments of a scenario's virtual time: it begins at 00:00 of a first day that has no date until somebody gives one.
+// Moments of a scenario's virtual time: it begins at 00:00 of a first day, which is a Monday unless the text gives a date.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,15 @@ class ScenarioClock {
  public:
   Time now() const { return now_; }
 
-  // "08:00" or "08:00:30" (of this day), "+10m", "2026-11-21T08:00:00Z": the moment, which is not before now. The first
-  // date that is given is the date of the day that it is then.
+  // "08:00" or "08:00:30" (the next time that it is so), "+10m", "2026-11-21T08:00:00Z": the moment, which is not before
+  // now. The first date that is given is the date of the day that it is then.
   Parsed<Time> later(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
   // From here on it may be later than `now`: how much later, only the run knows.
   void lose_track() { may_be_later_ = true; }
   bool may_be_later() const { return may_be_later_; }
 
-  bool has_date() const { return first_day_.has_value(); }
-  // How long 00:00 of the first day is after 1970; as if it were then, while nobody has given a date.
+  // How long 00:00 of the first day is after 1970. To be asked when all has been read: the date may come last.
   Duration zero_since_1970() const;
 
   // "08:00": the last time that it was so, today or yesterday; or a date. What cannot have come yet is a complaint.

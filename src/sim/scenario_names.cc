@@ -19,10 +19,14 @@ void NameTable::add(const std::string& name) {
   names_.push_back(name);
 }
 
+std::optional<std::size_t> NameTable::find(const std::string& name) const {
+  const auto known = index_.find(name);
+  return known == index_.end() ? std::nullopt : std::optional(known->second);
+}
+
 std::optional<std::size_t> NameTable::look_up(const ScenarioLine& line, const ScenarioWord& word,
                                               const std::string& name) const {
-  const auto known = index_.find(name);
-  if (known != index_.end()) return known->second;
+  if (const auto known = find(name)) return known;
   std::string text = "there is no " + kind_ + " " + quote(name);
   if (names_.empty()) {
     text += "; " + declare_;

@@ -23,11 +23,14 @@ class NameTable {
   const std::string& operator[](std::size_t index) const { return names_[index]; }
   bool contains(const std::string& name) const { return index_.contains(name); }
 
+  // The number of a thing; nothing if there is none of that name.
+  std::optional<std::size_t> find(const std::string& name) const;
+
   // Whether nothing is called that yet; a complaint if something is.
   bool is_new(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const;
   // PRE: the name is new.
   void add(const std::string& name);
-  // The number of a thing; nothing, and a complaint, if there is none of that name.
+  // The same, and a complaint if there is none.
   std::optional<std::size_t> look_up(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const;
 
  private:

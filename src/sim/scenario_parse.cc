@@ -174,7 +174,7 @@ Result<Scenario> parse(const std::string& file_name, std::string_view text) {
   open(reading, lines);
   for (ScenarioLine& line : lines) read_statement(reading, line);
   reading.close_drafts();
-  date_windows(reading);
+  reading.scenario.zero_since_1970 = reading.clock.zero_since_1970();
   if (!reading.complaints.empty()) return std::move(reading.complaints);
   return std::move(reading.scenario);
 }

@@ -14,7 +14,6 @@
 #include "base/time.h"
 #include "manifest/window_times.h"
 #include "model/event.h"
-#include "model/reason.h"
 
 namespace berth {
 
@@ -79,18 +78,18 @@ struct ExpectRunning {
 };
 struct ExpectWaits {
   WorkloadId workload;
-  std::optional<ReasonCode> reason;
+  std::string reason;  // the name of a code; some are never found in this version
   std::string has;
   std::optional<std::vector<WorkloadId>> ahead;  // exactly these, the first first
 };
 struct ExpectImpossible {
   WorkloadId workload;
-  std::optional<ReasonCode> reason;
+  std::string reason;
 };
 // How its last attempt ended.
 struct ExpectEvicted {
   WorkloadId workload;
-  std::optional<EvictionRule> rule;
+  std::string rule;  // its name
   std::optional<WorkloadId> claimant;
   std::optional<std::int64_t> lost_gpu_s;
 };
@@ -151,6 +150,8 @@ using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWor
 struct Statement {
   std::int64_t line = 0;
   Action action;
+  // Of a fact with a moment (begin=, until=): so long after it is told, as a settle may have let time pass by then.
+  std::optional<Duration> from_now = {};
 };
 
 }  // namespace scenario
@@ -160,7 +161,7 @@ struct Scenario {
   std::vector<scenario::Statement> statements;
   std::int64_t lines = 0;  // statements as they were written
   std::int64_t expectations = 0;
-  Duration zero_since_1970{0};  // 00:00 of its first day; of no meaning if it names no date
+  Duration zero_since_1970{0};  // 00:00 of its first day
 };
 
 // `file_name` is for the complaints.

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +22,9 @@ constexpr std::string_view kQueueKeys[] = {
     "users",          "half_life", "budget",  "budget_end",      "cooldown",      "idle_after"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
+
+// A path stands for all queues on it.
+constexpr std::ptrdiff_t kQueueLevelsMax = 32;
 
 Duration take_half_life(ScenarioLine& line, Duration otherwise) {
   const ScenarioWord* const word = line.find("half_life");
@@ -99,14 +104,13 @@ void read_queue(ScenarioReading& reading, ScenarioLine& line) {
   const Order order = take_named(line, "order", kOrderNames, Order::kFifo);
   Quota quota = take_quota(reading, line, {});
   line.finish("queue", kQueueKeys);
-  if (path == nullptr || !line.is_name(*path, true) || !reading.names.queues.is_new(line, *path, path->value)) return;
-  QueueId parent;
-  if (const std::size_t slash = path->value.rfind('/'); slash != std::string::npos) {
-    const std::string parent_path = path->value.substr(0, slash);
-    const auto index = reading.names.queues.look_up(line, *path, parent_path);
-    if (index) parent = QueueId(*index);
+  if (path == nullptr || !line.is_name(*path, true)) return;
+  if (std::ranges::count(path->value, '/') >= kQueueLevelsMax) {
+    return line.complain(*path, "more than 32 queues one below the other; take fewer");
   }
-  reading.add_queue(line.number(), {.name = path->value, .parent = parent, .order = order, .quota = std::move(quota)});
+  const bool implied = reading.implied_queues.contains(path->value);
+  if (!implied && !reading.names.queues.is_new(line, *path, path->value)) return;
+  reading.declare_queue(line, path->value, order, std::move(quota));
 }
 
 void set_queue(ScenarioReading& reading, ScenarioLine& line) {
@@ -125,12 +129,13 @@ void read_grant(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const path = line.take_plain(kForm);
   const ScenarioWord* const hours = path == nullptr ? nullptr : line.take_plain(kForm);
   GrantAdded grant{.queue = {}, .gpu_us = 0, .until = {}};
+  std::optional<Duration> from_now;
   const auto queue = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
   if (queue) grant.queue = *queue;
   if (hours != nullptr) grant.gpu_us = gpu_time(line, *hours, hours->value).value_or(1);
   if (hours != nullptr && grant.gpu_us == 0) line.complain(*hours, "nothing is granted; write how much, such as 50h");
   if (const ScenarioWord* const until = line.take("until")) {
-    grant.until = reading.moment_of(line, *until);
+    grant.until = reading.moment_of(line, *until, from_now);
   } else if (hours != nullptr) {
     line.complain("a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue");
   }
@@ -139,7 +144,7 @@ void read_grant(ScenarioReading& reading, ScenarioLine& line) {
     return line.complain(*path, "queue " + quote(path->value) +
                                     " has no budget that a grant could go beside; write budget= on its line");
   }
-  reading.add(line, Event(grant));
+  reading.add(line, Event(grant), from_now);
 }
 
 void read_window(ScenarioReading& reading, ScenarioLine& line) {
@@ -160,18 +165,7 @@ void read_window(ScenarioReading& reading, ScenarioLine& line) {
   take_window_amounts(reading, line, declared.window);
   line.finish("window", kWindowKeys);
   if (++reading.windows > kWindowsMax) return line.complain("more than 64 windows in one scenario; take fewer");
-  if (!declared.times.is_same_every_day()) reading.dated_windows.push_back(line.number());
   reading.add(line, std::move(declared));
-}
-
-void date_windows(ScenarioReading& reading) {
-  reading.scenario.zero_since_1970 = reading.clock.zero_since_1970();
-  if (reading.clock.has_date()) return;
-  for (const std::int64_t line : reading.dated_windows) {
-    reading.complaints.add({reading.file, line, 1},
-                           "when it is open depends on the date, and there is none; write one such as at "
-                           "2026-11-21T08:00:00Z");
-  }
 }
 
 void read_hold(ScenarioReading& reading, ScenarioLine& line) {

@@ -18,10 +18,10 @@ namespace {
 constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "share", "borrowed",
                                                "lent", "device", "mig",       "budget"};
 
-constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",     "gpus", "gpu_memory", "cpu",
-                                            "memory",     "flavor",   "mixed",   "run",  "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace",   "pdb",  "limit",      "user",
-                                            "begin",      "after",    "after_ok"};
+constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus",    "gpu_memory", "cpu",
+                                            "memory",     "flavor",   "mixed", "run",     "priority",   "preempts",
+                                            "guaranteed", "coverage", "grace", "pdb",     "limit",      "user",
+                                            "namespace",  "begin",    "after", "after_ok"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
 
@@ -71,8 +71,13 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   WorkloadSubmitted submitted{.name = {}, .queue = take_queue(reading, line), .at = reading.clock.now(), .shape = {}};
   submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
   submitted.shape.terms = take_terms(line);
+  // Who names no user is told apart by its namespace (rule 32).
+  if (const ScenarioWord* const space = line.take("namespace")) submitted.user = space->value;
   if (const ScenarioWord* const user = line.take("user")) submitted.user = user->value;
-  if (const ScenarioWord* const begin = line.take("begin")) submitted.not_before = reading.moment_of(line, *begin);
+  std::optional<Duration> from_now;
+  if (const ScenarioWord* const begin = line.take("begin")) {
+    submitted.not_before = reading.moment_of(line, *begin, from_now);
+  }
   take_dependencies(reading, line, "after", false, submitted.after);
   take_dependencies(reading, line, "after_ok", true, submitted.after);
   const SetDraft set = take_set(reading, line);
@@ -88,7 +93,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   reading.names.workloads.add(name->value);
   submitted.name = name->value;
   reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}});
-  reading.add(line, Event(std::move(submitted)));
+  reading.add(line, Event(std::move(submitted)), from_now);
 }
 
 void read_group(ScenarioReading& reading, ScenarioLine& line) {

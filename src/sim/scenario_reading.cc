@@ -1,5 +1,8 @@
 #include "sim/scenario_reading.h"
 
+#include <cstddef>
+#include <string>
+#include <utility>
 #include <variant>
 
 namespace berth::scenario {
@@ -16,6 +19,26 @@ void ScenarioReading::add_queue(std::int64_t line, Queue queue) {
   scenario.statements.push_back({line, QueueAdded{std::move(queue)}});
 }
 
+void ScenarioReading::declare_queue(const ScenarioLine& line, const std::string& path, Order order, Quota quota) {
+  if (implied_queues.erase(path) > 0) {
+    const QueueId id(*names.queues.find(path));
+    Queue now = queues[id.index()];
+    now.order = order;
+    now.quota = std::move(quota);
+    return change_queue(line, id, std::move(now));
+  }
+  QueueId parent;
+  for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    const std::string above = path.substr(0, slash);
+    if (!names.queues.contains(above)) {
+      add_queue(line.number(), {.name = above, .parent = parent, .order = Order::kFifo});
+      implied_queues.insert(above);
+    }
+    parent = QueueId(*names.queues.find(above));
+  }
+  add_queue(line.number(), {.name = path, .parent = parent, .order = order, .quota = std::move(quota)});
+}
+
 void ScenarioReading::change_queue(const ScenarioLine& line, QueueId id, Queue now) {
   queues[id.index()] = now;
   add(line, Event(QueueChanged{id, std::move(now)}));
@@ -26,13 +49,9 @@ std::optional<WorkloadId> ScenarioReading::take_workload(ScenarioLine& line) {
   return word == nullptr ? std::nullopt : names.workload(line, *word, word->value);
 }
 
-Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& word) {
-  if (clock.may_be_later() && word.value.starts_with('+')) {
-    line.complain(word,
-                  word.key + ": how late it is after a 'settle' shows only when it is run; write a moment like 08:00");
-    return {};
-  }
+Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& word, std::optional<Duration>& from_now) {
   const Parsed<Time> moment = clock.later(word.value);
+  if (moment && word.value.starts_with('+')) from_now = *moment - clock.now();
   if (moment) return *moment;
   line.complain(word, word.key + ": " + moment.error());
   return {};

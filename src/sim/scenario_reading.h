@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,16 +29,19 @@ struct ScenarioReading {
   explicit ScenarioReading(const std::string& file_name) : file(file_name) {}
 
   template <class What>
-  void add(const ScenarioLine& line, What what) {
-    scenario.statements.push_back({line.number(), std::move(what)});
+  void add(const ScenarioLine& line, What what, std::optional<Duration> from_now = {}) {
+    scenario.statements.push_back({line.number(), std::move(what), from_now});
   }
   void add_flavor(std::int64_t line, Flavor flavor);
   void add_queue(std::int64_t line, Queue queue);
+  // The queue of this path, and those above it that no line has declared: they have nothing of their own.
+  void declare_queue(const ScenarioLine& line, const std::string& path, Order order, Quota quota);
   void change_queue(const ScenarioLine& line, QueueId id, Queue now);
 
   std::optional<WorkloadId> take_workload(ScenarioLine& line);
-  // A moment to come; at once, and a complaint, if it is none.
-  Time moment_of(const ScenarioLine& line, const ScenarioWord& word);
+  // A moment to come; at once, and a complaint, if it is none. Where it counts from when the line is carried out, how long
+  // after that it is goes into `from_now`.
+  Time moment_of(const ScenarioLine& line, const ScenarioWord& word, std::optional<Duration>& from_now);
 
   // From here on nothing is added to the workloads submitted so far.
   void close_drafts();
@@ -50,10 +54,10 @@ struct ScenarioReading {
   std::vector<std::int64_t> gpu_memory_mib;  // by flavor
   bool begun = false;                        // something stands above that is no configuration
   std::vector<Queue> queues;                 // as they are where the reading stands
+  std::set<std::string> implied_queues;      // those that only a path below them has named
   std::vector<WorkloadDraft> drafts;
   std::int64_t pods = 0;
   std::size_t windows = 0;
-  std::vector<std::int64_t> dated_windows;  // by line
 };
 
 }  // namespace berth::scenario

@@ -79,6 +79,22 @@ void carry_out(ScenarioWorld& world, const SetWorkload& action) {
   if (action.queue) world.apply(WorkloadMoved{id, *action.queue});
 }
 
+// As it stands, but that moments which it counts from now are known by now, and that nobody is submitted in the past: how
+// much time a settle has let pass shows only when it is run.
+Action at_its_time(const Statement& statement, Time now) {
+  Action action = statement.action;
+  if (auto* const event = std::get_if<Event>(&action)) {
+    if (auto* const submitted = std::get_if<WorkloadSubmitted>(event)) {
+      submitted->at = now;
+      if (statement.from_now) submitted->not_before = now + *statement.from_now;
+    }
+    if (auto* const grant = std::get_if<GrantAdded>(event); grant != nullptr && statement.from_now) {
+      grant->until = now + *statement.from_now;
+    }
+  }
+  return action;
+}
+
 // ---- the run --------------------------------------------------------------------------------------------------------
 
 ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
@@ -99,7 +115,7 @@ ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
             carry_out(world, what);
           }
         },
-        statement.action);
+        at_its_time(statement, world.now()));
     if (world.stopped()) break;
   }
   return {.file = file,

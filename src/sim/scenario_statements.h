@@ -28,8 +28,6 @@ void read_release(ScenarioReading& reading, ScenarioLine& line);
 void read_drain(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set queue`.
 void set_queue(ScenarioReading& reading, ScenarioLine& line);
-// To be called at the end: days of the week and zones mean something only where the days have dates.
-void date_windows(ScenarioReading& reading);
 
 // sim/scenario_read_workload.cc: workloads.
 void read_submit(ScenarioReading& reading, ScenarioLine& line);

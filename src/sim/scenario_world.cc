@@ -81,12 +81,13 @@ void ScenarioWorld::pass_time(Time until) {
   while (!stopped_) {
     const Time end = ends_.empty() ? kForever : ends_.begin()->at;
     const Time stop = next_stop();
-    if (const Time turn = state().next_turn(); turn < std::min({end, stop, until})) {
+    const Time next = std::min(end, stop);
+    if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
     }
-    if (std::min(end, stop) > until) break;
-    now_ = std::max(now_, std::min(end, stop));
+    if (next > until) break;
+    now_ = std::max(now_, next);
     if (end <= stop) {
       end_one();
     } else {
@@ -94,6 +95,7 @@ void ScenarioWorld::pass_time(Time until) {
     }
   }
   now_ = until;
+  bring_state_to_now();
 }
 
 void ScenarioWorld::end_one() {
@@ -156,15 +158,6 @@ void ScenarioWorld::turn_calendar(Time at) {
   }
 }
 
-void ScenarioWorld::tell_time() {
-  if (!state().keeps_time()) return;
-  if (state().next_turn() <= now_) {
-    turn_calendar(now_);
-  } else {
-    bring_state_to_now();
-  }
-}
-
 void ScenarioWorld::finish(const Event& event, WorkloadId id, Phase phase) {
   if (!afford(cost_of_freeing(id))) return;
   Workload last = workload(id);
@@ -206,7 +199,7 @@ void ScenarioWorld::fail_node(NodeId node) {
 }
 
 bool ScenarioWorld::run_cycle() {
-  tell_time();
+  bring_state_to_now();
   const std::int64_t cost = cost_of_attempt();
   if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
   const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});

@@ -79,8 +79,8 @@ class ScenarioWorld {
   bool prioritize(WorkloadId id, std::int32_t priority);
   // A node that was refused is passed over.
   void change_node(const ChangeNode& action);
-  // Delivers the ends of runs and of graces that are due; at one moment the runs end first. What the calendar changes
-  // comes after all that happens at its moment: before the next cycle, or when time goes on.
+  // Delivers what is due, that moment included: the ends of runs and of graces, at one moment the runs first, and then what
+  // the calendar changes.
   void pass_time(Time until);
   // When the next grace ends.
   Time next_stop() const;
@@ -126,8 +126,6 @@ class ScenarioWorld {
   void stop_one();
   void tell_window(std::size_t number);
   void turn_calendar(Time at);
-  // A cycle knows the time, and what the calendar has brought until then.
-  void tell_time();
 
   // Room that comes free on a node is counted for every shape that waits for some.
   Wide cost_of_freeing(std::int64_t pods_or_nodes) const;
