@@ -2,12 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace berth {
 namespace {
@@ -61,48 +57,6 @@ TEST(GpuCatalogue, HasTheModelsOfTraces) {
 TEST(GpuCatalogue, IsLetterForLetter) {
   for (const std::string_view name : {"", "h100", "H100 ", "H10O", "A100", "GPU"})
     EXPECT_EQ(find_gpu_model(name), nullptr) << name;
-}
-
-// One model of the list of devices that is kept beside the checkout.
-struct ListedGpu {
-  std::vector<std::string> names;
-  std::int64_t memory_mib = 0;
-};
-
-// Enough of YAML for that file's "- id: A", "  aliases: [B, C]" and "  memory_mib: 1".
-std::vector<ListedGpu> read_listed_gpus(std::istream& file) {
-  std::vector<ListedGpu> gpus;
-  for (std::string line; std::getline(file, line);) {
-    const auto rest_after = [&line](std::string_view key) { return line.substr(key.size()); };
-    constexpr std::string_view kId = "- id: ";
-    constexpr std::string_view kAliases = "  aliases: [";
-    constexpr std::string_view kMemory = "  memory_mib: ";
-    if (line.starts_with(kId)) gpus.push_back({{rest_after(kId)}, 0});
-    if (line.starts_with(kMemory)) gpus.back().memory_mib = std::stoll(rest_after(kMemory));
-    if (!line.starts_with(kAliases)) continue;
-    std::string aliases = rest_after(kAliases);
-    std::replace(aliases.begin(), aliases.end(), ']', ',');
-    for (std::size_t end = 0; (end = aliases.find(',')) != std::string::npos;) {
-      gpus.back().names.push_back(aliases.substr(0, end));
-      aliases.erase(0, aliases.find_first_not_of(", ", end));
-    }
-  }
-  return gpus;
-}
-
-TEST(GpuCatalogue, HasWhatTheListOfDevicesHas) {
-  const char* const folder = std::getenv("BERTH_DATA");
-  std::ifstream file(std::string(folder == nullptr ? "../shared/data" : folder) + "/gpu-catalog.yaml");
-  if (!file) GTEST_SKIP() << "no list of devices here";
-  const std::vector<ListedGpu> gpus = read_listed_gpus(file);
-  EXPECT_GE(gpus.size(), 18U);
-  for (const ListedGpu& gpu : gpus) {
-    for (const std::string& name : gpu.names) {
-      const GpuModel* const model = find_gpu_model(name);
-      ASSERT_NE(model, nullptr) << name;
-      EXPECT_EQ(model->memory_mib, gpu.memory_mib) << name;
-    }
-  }
 }
 
 TEST(NearestGpuModel, GuessesWhatWasMeant) {

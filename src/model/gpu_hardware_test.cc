@@ -1,0 +1,94 @@
+#include "model/gpu_hardware.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "model/gpu.h"
+
+namespace berth {
+namespace {
+
+const GpuHardware& hardware_of(std::string_view model) { return *find_gpu_hardware(*find_gpu_model(model)); }
+
+TEST(GpuHardware, IsOfTheCatalogue) {
+  std::set<std::string_view> models;
+  for (const GpuHardware& hardware : gpu_hardware()) {
+    const GpuModel* const model = find_gpu_model(hardware.model);
+    ASSERT_NE(model, nullptr) << hardware.model;
+    EXPECT_EQ(model->short_name, hardware.model);
+    EXPECT_EQ(find_gpu_hardware(*model), &hardware) << "two rows";
+    EXPECT_EQ(hardware.nvlink_generation == 0, hardware.nvlink_gb_per_s == 0) << hardware.model;
+  }
+  EXPECT_EQ(find_gpu_hardware(*find_gpu_model("G2")), nullptr);
+}
+
+TEST(GpuHardware, HasSlicesThatFitTheDevice) {
+  for (const GpuHardware& hardware : gpu_hardware()) {
+    SCOPED_TRACE(hardware.model);
+    ASSERT_EQ(hardware.mig_profiles.size(), hardware.mig == nullptr ? 0 : hardware.mig->shapes().size());
+    std::set<std::string_view> names;
+    for (std::size_t shape = 0; shape < hardware.mig_profiles.size(); ++shape) {
+      const MigProfile& profile = hardware.mig_profiles[shape];
+      SCOPED_TRACE(profile.name);
+      EXPECT_TRUE(names.insert(profile.name).second);
+      EXPECT_EQ(find_mig_profile(hardware, profile.name), shape);
+      EXPECT_LE(profile.sm_count, hardware.sm_count);
+      EXPECT_LE(profile.memory_mib, find_gpu_model(hardware.model)->memory_mib);
+      // What makes "the least that it can be" sound: a larger slice has at least what smaller ones of that size add up to.
+      for (std::size_t smaller = 0; smaller < shape; ++smaller) {
+        const std::int32_t times =
+            hardware.mig->shapes()[shape].memory_slices / hardware.mig->shapes()[smaller].memory_slices;
+        EXPECT_GE(profile.memory_mib, times * hardware.mig_profiles[smaller].memory_mib);
+      }
+    }
+  }
+}
+
+TEST(CheapestMigProfile, SatisfiesTheNeed) {
+  constexpr std::int64_t kGbMib = 954;  // 10^9 bytes, rounded up
+  struct Case {
+    std::string_view what, model;
+    SliceNeed need;
+    std::string_view profile;  // empty: none
+  };
+  const Case cases[] = {
+      {"10 GB, 1/7", "H100", {10 * kGbMib - 3, 1, 7}, "1g.10gb"},
+      {"10 GB, 1/7", "A100-40GB", {10 * kGbMib - 3, 1, 7}, "1g.10gb"},
+      {"10 GB, 1/7", "A100-80GB", {10 * kGbMib - 3, 1, 7}, "1g.10gb"},
+      {"10 GB, 1/7", "A30", {10 * kGbMib - 3, 1, 7}, "2g.12gb"},
+      {"10 GiB, of which a 1g has a little less", "H100", {10240, 1, 7}, "1g.20gb"},
+      {"60 GB or more", "H100", {60 * kGbMib, 0, 1}, "7g.80gb"},
+      {"60 GB or more", "H200", {60 * kGbMib, 0, 1}, "3g.71gb"},
+      {"60 GB or more", "B200", {60 * kGbMib, 0, 1}, "3g.90gb"},
+      {"60 GB or more", "RTX-PRO-6000", {60 * kGbMib, 0, 1}, "4g.96gb"},
+      {"60 GB or more", "A100-40GB", {60 * kGbMib, 0, 1}, ""},
+      {"nothing in particular", "GB200", {}, "1g.23gb"},
+      {"half of the processors", "H100", {0, 1, 2}, "4g.40gb"},
+      {"half of the processors", "A30", {0, 1, 2}, "2g.12gb"},
+      {"3/7", "H100", {0, 3, 7}, "3g.40gb"},
+      {"two sevenths with little memory", "H100", {1, 2, 7}, "2g.20gb"},
+      {"much memory for one seventh", "H100", {20'000, 1, 7}, "1g.20gb"},
+      {"all of them", "RTX-PRO-6000", {0, 1, 1}, "4g.96gb"},
+      {"a device that cannot be cut", "L4", {0, 0, 1}, ""},
+  };
+  for (const Case& c : cases) {
+    const GpuHardware& hardware = hardware_of(c.model);
+    const std::optional<std::size_t> shape = cheapest_mig_profile(hardware, c.need);
+    EXPECT_EQ(shape ? hardware.mig_profiles[*shape].name : "", c.profile) << c.what << ", " << c.model;
+  }
+}
+
+TEST(FindMigProfile, IsOfTheModel) {
+  EXPECT_EQ(find_mig_profile(hardware_of("H100"), "1g.10gb"), 0U);
+  EXPECT_EQ(find_mig_profile(hardware_of("A100-40GB"), "1g.10gb"), 2U);
+  EXPECT_EQ(find_mig_profile(hardware_of("H200"), "1g.10gb"), std::nullopt);
+  EXPECT_EQ(find_mig_profile(hardware_of("L4"), "1g.10gb"), std::nullopt);
+  EXPECT_EQ(find_mig_profile(hardware_of("H100"), ""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace berth

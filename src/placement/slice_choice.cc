@@ -1,0 +1,99 @@
+#include "placement/slice_choice.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+#include "base/assert.h"
+
+namespace berth {
+
+namespace {
+
+// At most seven slices of one size fit on a device.
+constexpr int kDigitBits = 3;
+
+// The shapes whose room is counted, the largest first: one for each size, since other engines need no other room.
+std::vector<std::size_t> sizes_of(const MigGeometry& geometry) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t shape = 0; shape < geometry.shapes().size(); ++shape)
+    if (geometry.shapes()[shape].is_plain()) sizes.push_back(shape);
+  std::ranges::sort(sizes, std::greater{}, [&](std::size_t shape) {
+    return std::tuple(geometry.shapes()[shape].compute_slices, geometry.shapes()[shape].memory_slices);
+  });
+  BERTH_ASSERT(sizes.size() * kDigitBits <= std::numeric_limits<SliceCost>::digits);
+  return sizes;
+}
+
+// What still fits beside this memory, a digit for each size. Places of one shape never overlap: the free ones count.
+SliceCost what_fits(const MigGeometry& geometry, std::span<const std::size_t> sizes, std::uint32_t memory) {
+  SliceCost fits = 0;
+  for (const std::size_t shape : sizes) {
+    SliceCost count = 0;
+    geometry.places_of(shape).for_each([&](std::size_t place) { count += (geometry.memory_of(place) & memory) == 0; });
+    BERTH_ASSERT(count < (SliceCost{1} << kDigitBits));
+    fits = (fits << kDigitBits) + count;
+  }
+  return fits;
+}
+
+std::int32_t step_of(const MigGeometry& geometry) {
+  std::int32_t step = geometry.memory_slices();
+  for (const MigPlace& place : geometry.places())
+    step = std::gcd(step, std::gcd(std::int32_t{place.start}, geometry.shapes()[place.shape].memory_slices));
+  return step;
+}
+
+}  // namespace
+
+SliceCosts::SliceCosts(const MigGeometry& geometry) : geometry_(&geometry), step_(step_of(geometry)) {
+  const std::int32_t steps = geometry.memory_slices() / step_;
+  BERTH_ASSERT(std::size_t{1} << steps <= kMemoriesMax);
+  const std::vector<std::size_t> sizes = sizes_of(geometry);
+  for (std::size_t at = 0; at < std::size_t{1} << steps; ++at) {
+    std::uint32_t memory = 0;
+    for (std::int32_t slice = 0; slice < geometry.memory_slices(); ++slice)
+      memory |= static_cast<std::uint32_t>(at >> (slice / step_) & 1U) << slice;
+    const SliceCost before = what_fits(geometry, sizes, memory);
+    for (std::size_t shape = 0; shape < geometry.shapes().size(); ++shape) {
+      Entry& cheapest = cheapest_[shape][at];
+      geometry.places_of(shape).for_each([&](std::size_t place) {
+        if ((geometry.memory_of(place) & memory) != 0) return;
+        const SliceCost cost = before - what_fits(geometry, sizes, memory | geometry.memory_of(place));
+        // Places come by ascending start.
+        if (cheapest.place == kNoPlace || cost <= cheapest.cost) cheapest = {cost, static_cast<std::uint8_t>(place)};
+      });
+    }
+  }
+}
+
+std::size_t SliceCosts::coarse(std::uint32_t memory) const {
+  if (step_ == 1) return memory;
+  std::size_t at = 0;
+  for (std::int32_t slice = 0; slice < geometry_->memory_slices(); slice += step_)
+    at |= static_cast<std::size_t>(memory >> slice & 1U) << (slice / step_);
+  return at;
+}
+
+std::optional<SliceCosts::Cut> SliceCosts::cheapest_cut(std::size_t shape, MigPlaceSet layout) const {
+  if (layout.meets(geometry_->rivals_of(shape))) return std::nullopt;
+  const Entry& cheapest = cheapest_[shape][coarse(geometry_->memory_of(layout))];
+  if (cheapest.place == kNoPlace) return std::nullopt;
+  return Cut{cheapest.place, cheapest.cost};
+}
+
+std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
+                                        std::span<const MigPlaceSet> layouts) {
+  std::optional<SliceChoice> choice;
+  SliceCost least = 0;
+  for (std::size_t device = 0; device < layouts.size(); ++device) {
+    const std::optional<SliceCosts::Cut> cut = costs.cheapest_cut(shape, layouts[device]);
+    if (!cut || (choice && cut->cost >= least)) continue;
+    choice = SliceChoice{device, cut->place};
+    least = cut->cost;
+  }
+  return choice;
+}
+
+}  // namespace berth

@@ -1,0 +1,61 @@
+// Where a slice goes: on which device and where in its memory, so that the most large slices stay possible (rule 27).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/mig_geometry.h"
+
+namespace berth {
+
+// What one more slice takes from those that could come later: of each size how many fewer would fit, were they all of that
+// size, in one number of which the largest size is the highest digit. So one large slice is worth more than any number of
+// smaller ones, and slices gather where large ones are impossible already.
+using SliceCost = std::uint32_t;
+
+// The costs of one family's devices, computed once for every memory that can be occupied.
+class SliceCosts {
+ public:
+  explicit SliceCosts(const MigGeometry& geometry);
+
+  struct Cut {
+    std::size_t place = 0;
+    SliceCost cost = 0;
+  };
+  // The cheapest place for one more slice on a device; of equals the one with the highest start, since the large slices
+  // begin low. Nothing where none is open.
+  std::optional<Cut> cheapest_cut(std::size_t shape, MigPlaceSet layout) const;
+
+ private:
+  // Occupied memory in the steps in which slices begin and end: a byte.
+  static constexpr std::size_t kMemoriesMax = 256;
+  static constexpr std::uint8_t kNoPlace = std::numeric_limits<std::uint8_t>::max();
+  struct Entry {
+    SliceCost cost = 0;
+    std::uint8_t place = kNoPlace;
+  };
+
+  std::size_t coarse(std::uint32_t memory) const;
+
+  const MigGeometry* geometry_;
+  std::int32_t step_;  // memory slices
+  std::array<std::array<Entry, kMemoriesMax>, kMigShapesMax> cheapest_{};
+};
+
+struct SliceChoice {
+  std::size_t device = 0;
+  std::size_t place = 0;
+
+  friend bool operator==(const SliceChoice&, const SliceChoice&) = default;
+};
+
+// The cheapest cut on any of these devices; of equals the first. Nothing where none has an open place.
+std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
+                                        std::span<const MigPlaceSet> layouts);
+
+}  // namespace berth
