@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/wide.h"
 
@@ -31,30 +32,48 @@ std::int64_t lent_by_children(const QuotaLedger& quotas, QueueId parent, std::in
   return std::clamp<std::int64_t>(above - std::max<std::int64_t>(0, room), 0, idle);
 }
 
-std::int64_t part_of(const QuotaLedger& quotas, QueueId queue, std::int64_t lent, std::size_t dim) {
-  const std::span<const QueueId> siblings = quotas.tree().children(quotas.tree().parent(queue));
+// What of it each of them has lent, in the order of the children.
+std::vector<std::int64_t> parts_of(const QuotaLedger& quotas, std::span<const QueueId> children, std::int64_t lent,
+                                   std::size_t dim) {
+  std::vector<std::int64_t> parts(children.size());
   Wide idle = 0;
-  for (const QueueId sibling : siblings) idle += idle_in(quotas, sibling, dim);
-  if (idle == 0) return 0;
-  const auto part = [&](QueueId sibling) {
-    return static_cast<std::int64_t>(Wide{idle_in(quotas, sibling, dim)} * lent / idle);
-  };
+  for (const QueueId child : children) idle += idle_in(quotas, child, dim);
+  if (idle == 0) return parts;
   std::int64_t left = lent;
-  for (const QueueId sibling : siblings) left -= part(sibling);
-  // Less than one for each of those who have not lent all that they could.
-  for (const QueueId sibling : siblings) {
-    const std::int64_t more = part(sibling) < idle_in(quotas, sibling, dim) && left > 0 ? 1 : 0;
-    if (sibling == queue) return part(sibling) + more;
-    left -= more;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    parts[i] = static_cast<std::int64_t>(Wide{idle_in(quotas, children[i], dim)} * lent / idle);
+    left -= parts[i];
   }
-  return 0;
+  // Less than one for each of those who have not lent all that they could.
+  for (std::size_t i = 0; i < children.size() && left > 0; ++i) {
+    if (parts[i] == idle_in(quotas, children[i], dim)) continue;
+    ++parts[i];
+    --left;
+  }
+  return parts;
+}
+
+// Of the children of `parent`, and of all below them.
+void note_lent_below(const QuotaLedger& quotas, QueueId parent, std::vector<AmountsByDim>& lent) {
+  const std::span<const QueueId> children = quotas.tree().children(parent);
+  for (std::size_t dim = 0; dim < quotas.tree().dims() && !children.empty(); ++dim) {
+    const std::int64_t by_parent = parent.is_none() ? 0 : lent[parent.index()][dim];
+    const std::int64_t together = lent_by_children(quotas, parent, by_parent, dim);
+    if (together == 0) continue;
+    const std::vector<std::int64_t> parts = parts_of(quotas, children, together, dim);
+    for (std::size_t i = 0; i < children.size(); ++i) lent[children[i].index()][dim] = parts[i];
+  }
+  for (const QueueId child : children) note_lent_below(quotas, child, lent);
 }
 
 std::int64_t lent_in(const QuotaLedger& quotas, QueueId queue, std::size_t dim) {
   if (idle_in(quotas, queue, dim) == 0) return 0;
   const QueueId parent = quotas.tree().parent(queue);
   const std::int64_t lent_by_parent = parent.is_none() ? 0 : lent_in(quotas, parent, dim);
-  return part_of(quotas, queue, lent_by_children(quotas, parent, lent_by_parent, dim), dim);
+  const std::span<const QueueId> children = quotas.tree().children(parent);
+  const std::int64_t together = lent_by_children(quotas, parent, lent_by_parent, dim);
+  return parts_of(quotas, children, together,
+                  dim)[static_cast<std::size_t>(std::ranges::find(children, queue) - children.begin())];
 }
 
 }  // namespace
@@ -63,6 +82,12 @@ AmountsByDim borrowed_by(const QuotaLedger& quotas, QueueId queue) {
   AmountsByDim amounts(quotas.tree().dims());
   for (std::size_t dim = 0; dim < amounts.size(); ++dim) amounts[dim] = borrowed_in(quotas, queue, dim);
   return amounts;
+}
+
+std::vector<AmountsByDim> lent_by_each(const QuotaLedger& quotas) {
+  std::vector<AmountsByDim> lent(quotas.tree().queues(), AmountsByDim(quotas.tree().dims()));
+  note_lent_below(quotas, QueueId(), lent);
+  return lent;
 }
 
 AmountsByDim lent_by(const QuotaLedger& quotas, QueueId queue) {

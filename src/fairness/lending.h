@@ -1,6 +1,8 @@
 // What queues have of each other (docs/semantics.md, lent and borrowed). By dimension, as things are held now.
 #pragma once
 
+#include <vector>
+
 #include "state/quota_ledger.h"
 
 namespace berth {
@@ -13,5 +15,8 @@ AmountsByDim borrowed_by(const QuotaLedger& quotas, QueueId queue);
 // floor, and what the parent has borrowed. What is not comes from the idle floors of the children, in proportion to how much
 // of them is idle; what cannot be divided so comes from the first of them.
 AmountsByDim lent_by(const QuotaLedger& quotas, QueueId queue);
+
+// The same of all queues: each parent's children are looked at once.
+std::vector<AmountsByDim> lent_by_each(const QuotaLedger& quotas);
 
 }  // namespace berth

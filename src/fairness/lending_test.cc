@@ -43,6 +43,7 @@ QuotaLedger ledger_of(const std::vector<Place>& places, std::int64_t capacity) {
 Numbers lent_of(const QuotaLedger& ledger) {
   Numbers lent;
   for (std::size_t i = 0; i < ledger.tree().queues(); ++i) {
+    EXPECT_EQ(lent_by(ledger, QueueId(i)), lent_by_each(ledger)[i]);
     lent.push_back(lent_by(ledger, QueueId(i))[kGpu.index()]);
   }
   return lent;
@@ -104,7 +105,7 @@ TEST(LendingProperty, WhatIsLentIsWhatIsBorrowed) {
     std::int64_t lent = 0;
     std::int64_t borrowed = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::int64_t amount = lent_by(ledger, QueueId(i))[kGpu.index()];
+      const std::int64_t amount = lent_by_each(ledger)[i][kGpu.index()];
       EXPECT_GE(amount, 0);
       EXPECT_LE(amount, std::max<std::int64_t>(0, places[i].guarantee - places[i].held));
       lent += amount;

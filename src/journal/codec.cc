@@ -218,13 +218,18 @@ void fields(Io& io, PodPlacement& pod) {
 }
 
 template <class Io>
-void fields(Io& io, Amount& amount) {
-  std::uint64_t dim = amount.dim.index();
-  io(dim);
+void fields(Io& io, Dim& dim) {
+  std::uint64_t index = dim.index();
+  io(index);
   if constexpr (kReads<Io>) {
-    if (dim >= Dim::count(kFlavorsMax)) io.fail();
+    if (index >= Dim::count(kFlavorsMax)) io.fail();
   }
-  amount.dim = Dim::at(static_cast<std::size_t>(dim));
+  dim = Dim::at(static_cast<std::size_t>(index));
+}
+
+template <class Io>
+void fields(Io& io, Amount& amount) {
+  fields(io, amount.dim);
   io(amount.amount);
 }
 
@@ -453,6 +458,49 @@ void fields(Io& io, PastUseFound& event) {
   fields(io, event.queue);
   fields(io, event.at);
   fields(io, event.average);
+}
+
+template <class Io>
+void fields(Io& io, GpuTimeCounted& event) {
+  fields(io, event.queue);
+  fields(io, event.until);
+}
+
+template <class Io>
+void fields(Io& io, GpuTimeMissed& event) {
+  fields(io, event.queue);
+  io(event.gpu_milli);
+  fields(io, event.from);
+  fields(io, event.until);
+}
+
+template <class Io>
+void fields(Io& io, RoomGivenBack& event) {
+  fields(io, event.workload);
+  fields(io, event.at);
+}
+
+template <class Io>
+void fields(Io& io, FloorUse& use) {
+  fields(io, use.dim);
+  io(use.amount);
+  fields(io, use.until);
+}
+
+template <class Io>
+void fields(Io& io, FloorUseFound& event) {
+  fields(io, event.queue);
+  fields(io, event.floor);
+  fields(io, event.held);
+}
+
+template <class Io>
+void fields(Io& io, PastUseKept& event) {
+  fields(io, event.queue);
+  fields(io, event.begun);
+  fields(io, event.at);
+  fields(io, event.average);
+  fields(io, event.in_step);
 }
 
 template <class Io>

@@ -194,6 +194,22 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(GpuTimeUsed{any_id<QueueId>(rng), static_cast<std::uint32_t>(rng.below(9)), any<std::int64_t>(rng)});
     case 25:
       return Event(PastUseFound{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, any_amounts(rng)});
+    case 26:
+      return Event(GpuTimeCounted{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}});
+    case 27:
+      return Event(GpuTimeMissed{any_id<QueueId>(rng), any<std::int64_t>(rng), Time{any<std::int64_t>(rng)},
+                                 Time{any<std::int64_t>(rng)}});
+    case 28:
+      return Event(RoomGivenBack{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
+    case 29:
+      return Event(FloorUseFound{any_id<QueueId>(rng), any_amounts(rng), any_list(rng, [&] {
+                                   return FloorUse{
+                                       Dim::at(static_cast<std::size_t>(rng.below(Dim::count(kFlavorsMax)))),
+                                       any<std::int64_t>(rng), Time{any<std::int64_t>(rng)}};
+                                 })});
+    case 30:
+      return Event(PastUseKept{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)},
+                               any_amounts(rng), any_amounts(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

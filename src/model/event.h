@@ -166,8 +166,8 @@ struct GrantAdded {
   Time until;
 };
 
-// So much of a queue's budget (0), or of the grant with this number (from 1), was used before this state began, apart from
-// what those used who were found to run: what is charged to those from their start is taken off where it is known already.
+// So much of a queue's budget (0), or of the grant with this number (from 1), was used before this state began: what is not
+// charged to anybody who is found to run.
 struct GpuTimeUsed {
   QueueId queue;
   std::uint32_t pot = 0;
@@ -181,10 +181,59 @@ struct PastUseFound {
   AmountList average;
 };
 
+// Of a queue's budget and grants all that was used until then is in what GpuTimeUsed says: who is found from now on to have
+// run before is charged from that moment on.
+struct GpuTimeCounted {
+  QueueId queue;
+  Time until;
+};
+
+// So many GPUs ran in the queue's name between these moments, and were gone before this state began: paid as any that run.
+struct GpuTimeMissed {
+  QueueId queue;
+  std::int64_t gpu_milli = 0;
+  Time from;
+  Time until;
+};
+
+// At that moment room was taken by rule 13 or 14 from work in whose place this one was made: it cools down as that would.
+struct RoomGivenBack {
+  WorkloadId workload;
+  Time at;
+};
+
+// The same as it stood within a step of that average (state/past_use.h), so that a state may begin at any moment, and often,
+// and nothing is forgotten. In 2^-kPastFractionBits of an amount.
+struct PastUseKept {
+  QueueId queue;
+  Time begun;          // this step, or the part of it of which anything is known
+  Time at;             // until then
+  AmountList average;  // of the steps before
+  AmountList in_step;  // the mean of what was held in this one
+};
+
+// So much was held of a dimension until then, and no more since.
+struct FloorUse {
+  Dim dim;
+  std::int64_t amount = 0;
+  Time until;
+
+  friend bool operator==(const FloorUse&, const FloorUse&) = default;
+};
+
+// What a queue that names an `idle_after` held of its floor before this state began, when that floor was so large. Of each
+// dimension the later ones are smaller.
+struct FloorUseFound {
+  QueueId queue;
+  AmountList floor;
+  std::vector<FloorUse> held;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
                  CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
-                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound>;
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
+                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept>;
 
 }  // namespace berth

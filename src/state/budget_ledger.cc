@@ -36,6 +36,23 @@ void BudgetLedger::note_used(QueueId queue, std::size_t pot, std::int64_t gpu_us
   accounts_[queue.index()].pots[pot].used_gpu_us += gpu_us;
 }
 
+void BudgetLedger::note_counted(QueueId queue, Time until) { accounts_[queue.index()].counted_until = until; }
+
+void BudgetLedger::note_run(const QuotaTree& tree, QueueId queue, const GpuTimeAsked& ran) {
+  for (; !queue.is_none(); queue = tree.parent(queue)) {
+    Account& account = accounts_[queue.index()];
+    if (!account.bounded) continue;
+    for (const Part& part : parts_of(account, not_counted(account, ran))) {
+      account.pots[part.pot].used_gpu_us += part.gpu_us;
+    }
+  }
+}
+
+GpuTimeAsked BudgetLedger::not_counted(const Account& account, GpuTimeAsked asked) {
+  asked.from = std::min(std::max(asked.from, account.counted_until), asked.end);
+  return asked;
+}
+
 // What it would take of each pot. Of a grant, no more than it can have used when that becomes void; what no pot has left is
 // the last part's, the budget's.
 std::vector<BudgetLedger::Part> BudgetLedger::parts_of(const Account& account, const GpuTimeAsked& asked) {
@@ -74,9 +91,10 @@ void BudgetLedger::reserve(const QuotaTree& tree, WorkloadId workload, QueueId q
   for (; !queue.is_none(); queue = tree.parent(queue)) {
     Account& account = accounts_[queue.index()];
     if (!account.bounded) continue;
-    Charge& charge = charges.emplace_back(Charge{queue, {}, asked.end == kForever});
+    Charge& charge = charges.emplace_back(Charge{.queue = queue, .parts = {}, .endless = asked.end == kForever});
     account.endless += charge.endless ? 1 : 0;
-    if (!charge.endless) charge.parts = parts_of(account, asked);
+    charge.counted_gpu_us = Wide{asked.gpu_milli} * std::max<std::int64_t>(0, (account.counted_until - asked.from).ms);
+    if (!charge.endless) charge.parts = parts_of(account, not_counted(account, asked));
     for (const Part& part : charge.parts) account.pots[part.pot].reserved_gpu_us += part.gpu_us;
   }
   if (!charges.empty()) charges_.emplace(workload, std::move(charges));
@@ -98,7 +116,7 @@ void BudgetLedger::settle(WorkloadId workload, Wide used_gpu_us) {
   if (found == charges_.end()) return;
   for (const Charge& charge : found->second) {
     std::vector<Pot>& pots = accounts_[charge.queue.index()].pots;
-    Wide left = used_gpu_us;
+    Wide left = used_gpu_us - charge.counted_gpu_us;
     for (const Part& part : charge.parts) {
       const Wide used = std::min(part.gpu_us, left);
       pots[part.pot].used_gpu_us += used;

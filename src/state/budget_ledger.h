@@ -43,6 +43,10 @@ class BudgetLedger {
 
   // Of the budget (0) or a grant (in the order in which they came), before anything here was counted. PRE: there is that pot.
   void note_used(QueueId queue, std::size_t pot, std::int64_t gpu_us);
+  // That is all that was used of it until then: of what is reserved from now on, the time before is paid.
+  void note_counted(QueueId queue, Time until);
+  // Somebody ran in the name of the queue, and is gone.
+  void note_run(const QuotaTree& tree, QueueId queue, const GpuTimeAsked& ran);
 
   bool has_any() const { return bounded_ > 0; }
   bool has_budget(QueueId queue) const { return at(queue).bounded; }
@@ -78,7 +82,7 @@ class BudgetLedger {
     std::vector<WorkloadId> beyond_grants;
     Wide used_of_budget = at(queue).pots.front().used_gpu_us;
     for_each_charge(queue, [&](WorkloadId workload, const Charge& charge) {
-      const Wide of_budget = used(workload) - charge.from_grants();
+      const Wide of_budget = used(workload) - charge.counted_gpu_us - charge.from_grants();
       if (of_budget < 0) return;
       used_of_budget += of_budget;
       beyond_grants.push_back(workload);
@@ -92,7 +96,7 @@ class BudgetLedger {
     std::vector<Wide> used;
     for (const Pot& pot : at(queue).pots) used.push_back(pot.used_gpu_us);
     for_each_charge(queue, [&](WorkloadId workload, const Charge& charge) {
-      Wide left = used_by(workload);
+      Wide left = used_by(workload) - charge.counted_gpu_us;
       for (const Part& part : charge.parts) {
         const Wide of_part = part.gpu_us < left ? part.gpu_us : left;
         used[part.pot] += of_part;
@@ -133,6 +137,7 @@ class BudgetLedger {
   };
   struct Account {
     bool bounded = false;
+    Time counted_until;              // until here all that was used is in the pots
     std::vector<Pot> pots;           // the budget first, then the grants as they came
     std::vector<std::size_t> order;  // in which the pots are used
     std::int64_t endless = 0;        // who is charged without an end
@@ -149,6 +154,7 @@ class BudgetLedger {
     QueueId queue;
     std::vector<Part> parts;  // in the order in which they are used
     bool endless = false;
+    Wide counted_gpu_us = 0;  // of what it has used since its start: in the pots already
 
     Wide from_grants() const {
       Wide sum = 0;
@@ -168,6 +174,7 @@ class BudgetLedger {
       }
     }
   }
+  static GpuTimeAsked not_counted(const Account& account, GpuTimeAsked asked);
   static std::vector<Part> parts_of(const Account& account, const GpuTimeAsked& asked);
   bool reserves_nothing() const;
 

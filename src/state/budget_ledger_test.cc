@@ -180,6 +180,49 @@ TEST(BudgetLedger, GoesOnFromWhatWasUsedBefore) {
   expect_state(ledger, kHouse, 0, 31, 20, 79);
 }
 
+// Of eleven that it used until 11 (one at a time), four were before it was counted.
+TEST(BudgetLedger, WhatIsCountedAlreadyCostsWhoIsFoundNothing) {
+  const std::vector<Queue> queues = queues_with(100, 100);
+  const QuotaTree tree = tree_of(queues);
+  BudgetLedger ledger;
+  ledger.set_budgets(queues);
+  ledger.grant(kHouse, 10, Time{1000});
+  ledger.note_used(kHouse, 1, 6);
+  ledger.note_used(kHouse, 0, 1);
+  ledger.note_counted(kHouse, Time{4});
+  ledger.reserve(tree, WorkloadId(1), kFree, asked(1, 0, 20));
+  expect_state(ledger, kHouse, 4, 7, 16, 87);
+  expect_state(ledger, kChild, 4, 0, 20, 80);
+  const auto used = [&](QueueId queue) { return ledger.used_of_each_pot(queue, [](WorkloadId) { return Wide{11}; }); };
+  EXPECT_EQ(used(kHouse), (std::vector<Wide>{4, 10})) << "of seven more, four are of the grant";
+  EXPECT_EQ(used(kChild), (std::vector<Wide>{11}));
+  const auto unpaid = [&](std::int64_t gpu_us) {
+    return ledger.unpaid(kHouse, [=](WorkloadId) { return Wide{gpu_us}; }).size();
+  };
+  ledger.set_budgets(queues_with(2, 100));
+  EXPECT_EQ(unpaid(8), 0u) << "one is used of the budget, and all else of the grant";
+  EXPECT_EQ(unpaid(9), 1u);
+  ledger.settle(WorkloadId(1), 11);
+  expect_state(ledger, kHouse, 4, 14, 0, -2);
+  // Whoever overran his end before it was counted costs nothing more.
+  ledger.reserve(tree, WorkloadId(2), kHouse, asked(5, 0, 3));
+  expect_state(ledger, kHouse, 4, 14, 0, -2);
+}
+
+TEST(BudgetLedger, WhoRanUnseenPaysAsAnyWhoRuns) {
+  const std::vector<Queue> queues = queues_with(100, 100);
+  BudgetLedger ledger;
+  ledger.set_budgets(queues);
+  ledger.grant(kHouse, 10, Time{6});
+  ledger.note_counted(kHouse, Time{4});
+  ledger.note_run(tree_of(queues), kFree, asked(2, 0, 9));
+  const auto used = [&](QueueId queue) { return ledger.used_of_each_pot(queue, [](WorkloadId) { return Wide{0}; }); };
+  EXPECT_EQ(used(kHouse), (std::vector<Wide>{6, 4})) << "of the grant what it used until that was void";
+  EXPECT_EQ(used(kChild), (std::vector<Wide>{18}));
+  ledger.note_run(tree_of(queues), kHouse, asked(2, 0, 4));
+  EXPECT_EQ(used(kHouse), (std::vector<Wide>{6, 4})) << "it is counted already";
+}
+
 TEST(BudgetLedger, WarnsAtFourFifths) {
   EXPECT_TRUE((BudgetState{50, 30, 20}).is_nearly_gone());
   EXPECT_FALSE((BudgetState{50, 29, 21}).is_nearly_gone());

@@ -51,6 +51,27 @@ void IdleFloors::lay_out(const std::vector<Queue>& queues, const QuotaLedger& qu
   }
 }
 
+void IdleFloors::remember(QueueId queue, const AmountList& floor, const std::vector<FloorUse>& held) {
+  Memory& memory = memories_[queue.index()];
+  if (memory.idle_after.ms == 0) return;
+  memory.floor.assign(memory.floor.size(), 0);
+  memory.before.assign(memory.before.size(), {});
+  for (const Amount& each : floor) memory.floor[each.dim.index()] = each.amount;
+  for (const FloorUse& each : held) memory.before[each.dim.index()].push_back({each.amount, each.until});
+}
+
+std::vector<FloorUse> IdleFloors::held(const QuotaLedger& quotas, QueueId queue, Time now) const {
+  Memory memory = memories_[queue.index()];
+  advance(memory, quotas, queue, now);
+  std::vector<FloorUse> held;
+  for (std::size_t dim = 0; dim < memory.before.size(); ++dim) {
+    for (const Peak& peak : memory.before[dim]) {
+      if (peak.until + memory.idle_after > now) held.push_back({Dim::at(dim), peak.amount, peak.until});
+    }
+  }
+  return held;
+}
+
 AmountsByDim IdleFloors::idle(const QuotaLedger& quotas, QueueId queue, Time now) const {
   const Memory& memory = memories_[queue.index()];
   AmountsByDim idle(quotas.tree().dims());

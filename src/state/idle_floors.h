@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/event.h"
 #include "model/ids.h"
 #include "model/queue.h"
 #include "state/quota_ledger.h"
@@ -25,6 +26,11 @@ class IdleFloors {
   void advance_all(const QuotaLedger& quotas, Time now);
   // Queues or floors have changed. What a floor has more than before counts as used until now. PRE: advanced to `now`.
   void lay_out(const std::vector<Queue>& queues, const QuotaLedger& quotas, Time now);
+
+  // What is known of it from before: what was held of so large a floor. To be laid out again. PRE: laid out.
+  void remember(QueueId queue, const AmountList& floor, const std::vector<FloorUse>& held);
+  // The same of now; nothing where the queue names no time.
+  std::vector<FloorUse> held(const QuotaLedger& quotas, QueueId queue, Time now) const;
 
   bool counts(QueueId queue) const { return memories_[queue.index()].idle_after.ms > 0; }
   // By dimension, what of its floor the queue has not held at any moment since so long; nothing where it names no time.

@@ -48,6 +48,17 @@ class World {
   }
   std::int64_t idle(QueueId queue, Time now) const { return idle_.idle(quotas_, queue, now)[kGpu.index()]; }
   bool counts() const { return idle_.counts(); }
+  // Another begins, and knows what this one knew.
+  void hand_over(Time now) {
+    IdleFloors next;
+    next.lay_out(queues_, quotas_, now);
+    for (const QueueId queue : {kHouse, kChild}) {
+      const AmountList floor = {{kGpu, quotas_.tree().floor(queue)[kGpu.index()]}};
+      next.remember(queue, floor, idle_.held(quotas_, queue, now));
+    }
+    next.lay_out(queues_, quotas_, now);
+    idle_ = std::move(next);
+  }
 
  private:
   void lay_out(Time now) {
@@ -78,6 +89,16 @@ TEST(IdleFloors, AreFoundWhenTheTimeHasPassed) {
   world.hold(kHouse, 20, Time{41});
   EXPECT_EQ(world.idle(kHouse, Time{41}), 0) << "borrowing is use of the whole floor";
   EXPECT_EQ(world.idle(kChild, Time{41}), 4) << "what its parent's own line holds is none of the child's use";
+}
+
+TEST(IdleFloors, GoOnFromWhatIsRemembered) {
+  World world(Duration{10});
+  world.hold(kChild, 5, Time{20});
+  world.hold(kChild, 2, Time{25});
+  world.hand_over(Time{30});
+  EXPECT_EQ(world.idle(kChild, Time{34}), 1);
+  EXPECT_EQ(world.idle(kChild, Time{35}), 4);
+  EXPECT_EQ(world.idle(kHouse, Time{35}), 6);
 }
 
 TEST(IdleFloors, WhatAFloorHasMoreCountsFromThenOn) {
@@ -121,6 +142,7 @@ TEST(IdleFloorsProperty, AreWhatWasNotHeldAtAnyMoment) {
         now_held = rng.between(0, 9);
         world.hold(kHouse, now_held, Time{now});
       }
+      if (rng.below(5) == 0) world.hand_over(Time{now});
       const std::int64_t idle = std::max<std::int64_t>(0, 8 - std::max(most, now_held));
       ASSERT_EQ(world.idle(kHouse, Time{now}), idle) << "at " << now;
       found += idle;

@@ -7,15 +7,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/time.h"
 #include "base/wide.h"
+#include "model/event.h"
 #include "model/ids.h"
 #include "model/queue.h"
 #include "state/quota_ledger.h"
 
 namespace berth {
+
+// Sums of a fleet's amounts are below 2^54.
+inline constexpr int kPastFractionBits = 8;
 
 class PastUse {
  public:
@@ -33,17 +38,25 @@ class PastUse {
 
   // By dimension, if it goes on to hold until `now` what it holds; empty where the past does not count.
   AmountsByDim average(const QuotaLedger& quotas, QueueId queue, Time now) const;
+  // The same with the part of a step that has passed.
+  AmountsByDim up_to(const QuotaLedger& quotas, QueueId queue, Time now) const;
+  // For another that goes on from here; nothing where the past does not count.
+  std::optional<PastUseKept> keep(const QuotaLedger& quotas, QueueId queue, Time now) const;
+  // PRE: laid out.
+  void go_on(const PastUseKept& from);
 
  private:
   // INVARIANT: a queue without a half-life has no amounts.
   struct Memory {
     Duration half_life{0};
+    Time begun;                 // the step that has not ended, or the part of it of which anything is known
     Time since;                 // up to here all is counted
-    AmountsByDim average;       // of the steps that have ended, in 2^-kFractionBits of an amount
+    AmountsByDim average;       // of the steps that have ended, in 2^-kPastFractionBits of an amount
     std::vector<Wide> in_step;  // of the step that has not: amounts x ms
   };
 
   static void advance(Memory& memory, const QuotaLedger& quotas, QueueId queue, Time now);
+  static std::int64_t mean_in_step(const Memory& memory, std::size_t dim);
 
   std::vector<Memory> memories_;  // by queue
   bool counts_ = false;

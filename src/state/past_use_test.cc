@@ -73,6 +73,38 @@ TEST(PastUse, GoesOnFromWhatIsRemembered) {
   EXPECT_TRUE(world.past.average(world.ledger, kChild, Time{3 * kHour}).empty());
 }
 
+// Handed over each second, more often than its steps of 3.5 s end; and at odd moments.
+TEST(PastUse, IsTheSameHoweverOftenItIsHandedOver) {
+  for (const std::int64_t every : {1000, 3516, 5001}) {
+    World whole(kHour), handed_over(kHour);
+    whole.add(1'001, Time{});
+    handed_over.add(1'001, Time{});
+    std::int64_t now = 0;
+    for (; now < 2 * kHour; now += every) {
+      const auto known = handed_over.past.keep(handed_over.ledger, kChild, Time{now});
+      handed_over.past = {};
+      handed_over.past.lay_out(handed_over.queues, handed_over.ledger.tree().dims(), Time{now});
+      handed_over.past.go_on(*known);
+    }
+    EXPECT_NEAR(static_cast<double>(handed_over.average(kChild, Time{now})),
+                static_cast<double>(whole.average(kChild, Time{now})), 1)
+        << every;
+    EXPECT_NEAR(static_cast<double>(whole.average(kChild, Time{now})), 751, 1);
+    EXPECT_EQ(whole.past.up_to(whole.ledger, kChild, Time{2 * kHour})[kGpu.index()], 751);
+  }
+}
+
+// Of a step of 3.5 s, 3 s had passed.
+TEST(PastUse, WhatIsRememberedWithinAStepIsOfThatMoment) {
+  World world(kHour);
+  world.add(1'000'000, Time{});
+  EXPECT_EQ(world.average(kChild, Time{3000}), 0);
+  EXPECT_EQ(world.past.up_to(world.ledger, kChild, Time{3000})[kGpu.index()], 577);
+  world.past.remember(kChild, {{kGpu, 577}}, Time{3000});
+  EXPECT_NEAR(static_cast<double>(world.average(kChild, Time{kHour})), 500'000, 800);
+  EXPECT_NEAR(static_cast<double>(world.average(kChild, Time{3600})), 676, 1) << "of the rest of that step no more";
+}
+
 TEST(PastUse, OfAQueueWithoutAHalfLifeIsNone) {
   World world(kHour);
   world.add(1004, Time{});

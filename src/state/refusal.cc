@@ -24,6 +24,10 @@ Refusal first_of(Checks... checks) {
   return refusal;
 }
 
+// Sums of a fleet's amounts; and of the past, which is told in parts of them.
+constexpr std::int64_t kFleetAmountMax = std::int64_t{1} << 54;
+constexpr std::int64_t kPastUseMax = kFleetAmountMax << kPastFractionBits;
+
 bool within(std::int64_t value, std::int64_t low, std::int64_t high) { return value >= low && value <= high; }
 
 bool is_valid(const PodRequest& request, std::size_t flavors) {
@@ -118,10 +122,10 @@ Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flav
   return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
 }
 
-Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors) {
+Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, std::int64_t most = kAmountMax) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     if (amounts[i].dim.index() >= Dim::count(flavors)) return "a quota names a flavor that there is not";
-    if (!within(amounts[i].amount, 0, kAmountMax)) return "a quota's amount is out of bounds";
+    if (!within(amounts[i].amount, 0, most)) return "a quota's amount is out of bounds";
     if (i > 0 && amounts[i].dim <= amounts[i - 1].dim) return "a quota names each amount once, in order";
   }
   return std::nullopt;
@@ -309,7 +313,56 @@ Refusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
 Refusal refusal_of_past(const State& state, const PastUseFound& past) {
   return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] { return unless(within(past.at.ms, 0, state.clock().ms), "what was used is past"); },
-                  [&] { return refusal_of_amounts(past.average, state.flavors().size()); });
+                  [&] { return refusal_of_amounts(past.average, state.flavors().size(), kFleetAmountMax); });
+}
+
+Refusal refusal_of_kept(const State& state, const PastUseKept& past) {
+  const std::size_t flavors = state.flavors().size();
+  return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] {
+                    const bool is_past = within(past.at.ms, 0, state.clock().ms);
+                    return unless(is_past && within(past.begun.ms, 0, past.at.ms), "what was used is past");
+                  },
+                  [&] { return refusal_of_amounts(past.average, flavors, kPastUseMax); },
+                  [&] { return refusal_of_amounts(past.in_step, flavors, kPastUseMax); });
+}
+
+Refusal refusal_of_counted(const State& state, const GpuTimeCounted& counted) {
+  return first_of([&] { return unless(counted.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] {
+                    return unless(state.quotas().budgets().has_budget(counted.queue),
+                                  "nothing is counted where there is no budget");
+                  },
+                  [&] { return unless(within(counted.until.ms, 0, state.clock().ms), "what was used is past"); });
+}
+
+Refusal refusal_of_missed(const State& state, const GpuTimeMissed& missed) {
+  return first_of([&] { return unless(missed.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] { return unless(within(missed.gpu_milli, 0, kAmountMax), "GPUs are out of bounds"); },
+                  [&] {
+                    const bool past = within(missed.until.ms, 0, state.clock().ms);
+                    return unless(past && within(missed.from.ms, 0, missed.until.ms), "what was used is past");
+                  });
+}
+
+Refusal refusal_of_floor_use(const State& state, const FloorUseFound& found) {
+  const auto refusal_of_held = [&]() -> Refusal {
+    const FloorUse* before = nullptr;
+    for (const FloorUse& each : found.held) {
+      if (each.dim.index() >= Dim::count(state.flavors().size())) return "a floor names a flavor that there is not";
+      if (!within(each.amount, 1, kFleetAmountMax)) return "what was held is out of bounds";
+      if (!within(each.until.ms, 0, state.clock().ms)) return "what was held is past";
+      const bool first = before == nullptr || before->dim < each.dim;
+      const bool falls =
+          !first && before->dim == each.dim && before->until < each.until && before->amount > each.amount;
+      if (!first && !falls) return "of what was held the later is the smaller";
+      before = &each;
+    }
+    return std::nullopt;
+  };
+  return first_of([&] { return unless(found.queue.index() < state.queues().size(), "there is no such queue"); },
+                  [&] { return refusal_of_amounts(found.floor, state.flavors().size(), kFleetAmountMax); },
+                  refusal_of_held);
 }
 
 Refusal refusal_of_clock(Time told, Time now) {
@@ -377,6 +430,14 @@ std::optional<std::string> State::refusal(const Event& event) const {
     Refusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
     Refusal operator()(const GpuTimeUsed& fact) const { return refusal_of_used(state, fact); }
     Refusal operator()(const PastUseFound& fact) const { return refusal_of_past(state, fact); }
+    Refusal operator()(const GpuTimeCounted& fact) const { return refusal_of_counted(state, fact); }
+    Refusal operator()(const GpuTimeMissed& fact) const { return refusal_of_missed(state, fact); }
+    Refusal operator()(const PastUseKept& fact) const { return refusal_of_kept(state, fact); }
+    Refusal operator()(const RoomGivenBack& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
+                      [&] { return unless(within(fact.at.ms, 0, state.clock().ms), "what was taken is past"); });
+    }
+    Refusal operator()(const FloorUseFound& fact) const { return refusal_of_floor_use(state, fact); }
     Refusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
     Refusal operator()(const WorkloadOverran& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;

@@ -194,6 +194,48 @@ TEST(Refusal, OfBudgets) {
                     {"of no budget", GpuTimeUsed{QueueId(0), 0, 1}, no_pot},
                     {"of nobody's", GpuTimeUsed{QueueId(2), 0, 1}, "there is no such queue"},
                 });
+  state.apply(TimePassed{Time{100}});
+  const char* const past = "what was used is past";
+  expect(state, {
+                    {"all until now", GpuTimeCounted{QueueId(1), Time{100}}, ""},
+                    {"and later", GpuTimeCounted{QueueId(1), Time{101}}, past},
+                    {"where nothing is counted", GpuTimeCounted{QueueId(0), Time{100}},
+                     "nothing is counted where there is no budget"},
+                    {"one missed", GpuTimeMissed{QueueId(0), 1000, Time{0}, Time{100}}, ""},
+                    {"that runs on", GpuTimeMissed{QueueId(0), 1000, Time{0}, Time{101}}, past},
+                    {"backwards", GpuTimeMissed{QueueId(0), 1000, Time{9}, Time{8}}, past},
+                    {"less than nothing", GpuTimeMissed{QueueId(0), -1, Time{0}, Time{9}}, "GPUs are out of bounds"},
+                });
+}
+
+TEST(Refusal, OfWhatWasHeldOfAFloor) {
+  State state = known();
+  state.apply(TimePassed{Time{100}});
+  const Dim gpus(FlavorId(0), Resource::kGpu), cpus(FlavorId(0), Resource::kCpu), nothing(FlavorId(9), Resource::kGpu);
+  const char* const order = "of what was held the later is the smaller";
+  const auto found = [](std::vector<FloorUse> held) { return Event(FloorUseFound{QueueId(0), {}, std::move(held)}); };
+  expect(state,
+         {
+             {"less and less", found({{gpus, 8, Time{5}}, {gpus, 3, Time{9}}}), ""},
+             {"each by itself", found({{gpus, 3, Time{9}}, {cpus, 9, Time{1}}}), ""},
+             {"more and more", found({{gpus, 3, Time{5}}, {gpus, 8, Time{9}}}), order},
+             {"nothing", found({{gpus, 0, Time{5}}}), "what was held is out of bounds"},
+             {"to come", found({{gpus, 1, Time{101}}}), "what was held is past"},
+             {"of what there is not", found({{nothing, 1, Time{5}}}), "a floor names a flavor that there is not"},
+             {"of such a floor", FloorUseFound{QueueId(0), {{nothing, 5}}, {}},
+              "a quota names a flavor that there is not"},
+             {"by nobody", FloorUseFound{QueueId(1), {}, {}}, "there is no such queue"},
+         });
+}
+
+TEST(Refusal, OfRoomThatWasGivenBack) {
+  State state = known();
+  state.apply(TimePassed{Time{100}});
+  state.apply(submission(QueueId(0), single_pod({})));
+  expect(state, {
+                    {"before", RoomGivenBack{WorkloadId(0), Time{100}}, ""},
+                    {"to come", RoomGivenBack{WorkloadId(0), Time{101}}, "what was taken is past"},
+                });
 }
 
 TEST(Refusal, OfAPastThatIsFound) {
@@ -203,6 +245,8 @@ TEST(Refusal, OfAPastThatIsFound) {
   expect(state, {
                     {"a past", PastUseFound{QueueId(0), Time{100}, {{gpus, 5}}}, ""},
                     {"to come", PastUseFound{QueueId(0), Time{101}, {}}, "what was used is past"},
+                    {"as it stood", PastUseKept{QueueId(0), Time{9}, Time{100}, {{gpus, 5}}, {{gpus, 6}}}, ""},
+                    {"backwards", PastUseKept{QueueId(0), Time{9}, Time{8}, {}, {}}, "what was used is past"},
                     {"of nobody", PastUseFound{QueueId(1), Time{100}, {}}, "there is no such queue"},
                     {"of what there is not", PastUseFound{QueueId(0), Time{100}, {{nothing, 5}}},
                      "a quota names a flavor that there is not"},

@@ -156,22 +156,6 @@ void State::on(const WindowChanged& event) {
   for (const Interval& interval : event.window.open) history_.add(interval.from.ms).add(interval.to.ms);
 }
 
-void State::on(const GrantAdded& event) {
-  quotas_.budgets().grant(event.queue, event.gpu_us, event.until);
-  history_.add(event.queue.value()).add(event.gpu_us).add(event.until.ms);
-}
-
-void State::on(const GpuTimeUsed& event) {
-  quotas_.budgets().note_used(event.queue, event.pot, event.gpu_us);
-  history_.add(event.queue.value()).add(event.pot).add(event.gpu_us);
-}
-
-void State::on(const PastUseFound& event) {
-  past_.remember(event.queue, event.average, event.at);
-  history_.add(event.queue.value()).add(event.at.ms);
-  for (const Amount& each : event.average) history_.add(std::uint64_t{each.dim.index()}).add(each.amount);
-}
-
 void State::on(const CalendarTurned& event) {
   on(TimePassed{event.at});
   turn_calendar();

@@ -155,9 +155,15 @@ class State {
   bool remembers() const { return past_.counts(); }
   // What the queue held above its floor, on average (state/past_use.h); empty where its past does not count.
   AmountsByDim past_use(QueueId queue, Time now) const { return past_.average(quotas_, queue, now); }
+  // The same with the part of a step that has passed.
+  AmountsByDim past_use_up_to(QueueId queue, Time now) const { return past_.up_to(quotas_, queue, now); }
+  // What a state that begins now has to know of it; nothing where its past does not count.
+  std::optional<PastUseKept> past_to_keep(QueueId queue, Time now) const { return past_.keep(quotas_, queue, now); }
   // Whether its idle floor is looked at; and what of its floor it has not used for so long, by dimension.
   bool looks_at_idle_floor(QueueId queue) const { return idle_.counts(queue); }
   AmountsByDim idle_floor(QueueId queue, Time now) const { return idle_.idle(quotas_, queue, now); }
+  // What a state that begins now has to know of it; by dimension, and by time.
+  std::vector<FloorUse> floor_use(QueueId queue, Time now) const { return idle_.held(quotas_, queue, now); }
   // What a workload that has pods has used in this attempt, in GPU-microseconds.
   Wide gpu_us_used_by(WorkloadId workload) const;
   // Of a queue that has one: with what those have used who are there.
@@ -202,6 +208,11 @@ class State {
   void on(const GrantAdded& event);
   void on(const GpuTimeUsed& event);
   void on(const PastUseFound& event);
+  void on(const GpuTimeCounted& event);
+  void on(const GpuTimeMissed& event);
+  void on(const RoomGivenBack& event);
+  void on(const FloorUseFound& event);
+  void on(const PastUseKept& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);

@@ -277,6 +277,27 @@ TEST(State, WhoseQueueIsHeldStandsInNoLine) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
+// Its controller makes another for the one that lost its room.
+TEST(State, WhoComesInThePlaceOfOneThatGaveItsRoomBackCoolsDown) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  Queue queue = state.queues()[0];
+  queue.quota.cooldown = Duration{50};
+  state.apply(QueueChanged{QueueId(0), queue});
+  state.apply(TimePassed{Time{100}});
+  for (int i = 0; i < 2; ++i) state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  const auto cools = [&](std::size_t id) { return state.shape(state.workload(WorkloadId(id)).shape).cools; };
+  state.apply(RoomGivenBack{WorkloadId(1), Time{80}});
+  EXPECT_FALSE(cools(0));
+  EXPECT_TRUE(cools(1));
+  EXPECT_EQ(state.next_wake(), Time{130});
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  state.apply(TimePassed{Time{130}});
+  EXPECT_FALSE(cools(1));
+  state.apply(RoomGivenBack{WorkloadId(0), Time{80}});
+  EXPECT_FALSE(cools(0)) << "it is over already";
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
 TEST(State, WhoCameToAClosedQueueIsLetInByItsRelease) {
   State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo, Order::kFifo});
   state.apply(submission(QueueId(0), single_pod(kOneGpu)));

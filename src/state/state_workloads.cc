@@ -246,11 +246,10 @@ Wide State::gpu_us_used_by(WorkloadId id) const {
 
 BudgetState State::budget_of(QueueId queue) const {
   BudgetState budget = quotas_.budgets().state_of(queue, clock_);
-  quotas_.budgets().for_each_charged(queue, [&](WorkloadId id) {
-    const Wide used = gpu_us_used_by(id);
-    budget.used_gpu_us += used;
-    budget.reserved_gpu_us -= used;
-  });
+  Wide used = 0;
+  for (const Wide of_pot : gpu_us_used_of(queue)) used += of_pot;
+  budget.reserved_gpu_us -= used - budget.used_gpu_us;
+  budget.used_gpu_us = used;
   return budget;
 }
 
