@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "manifest/label_syntax.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -39,23 +40,11 @@ constexpr const char* kLabelValueRule =
     "end with an alphanumeric character";
 
 bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
 
 bool is_word(std::string_view text, std::size_t length_max, bool (*at_ends)(char), std::string_view also_inside) {
   if (text.empty() || text.size() > length_max || !at_ends(text.front()) || !at_ends(text.back())) return false;
   return std::ranges::all_of(text, [&](char c) { return at_ends(c) || also_inside.find(c) != std::string_view::npos; });
 }
-
-bool is_qualified_name(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    if (!is_dns_subdomain(text.substr(0, slash))) return false;
-    text.remove_prefix(slash + 1);
-  }
-  return is_word(text, 63, is_letter_or_digit, "-_.");
-}
-
-bool is_label_value(std::string_view text) { return text.empty() || is_word(text, 63, is_letter_or_digit, "-_."); }
 
 // Roles and what binds them have names with colons; only what a path cannot carry is refused.
 bool is_path_segment(std::string_view text) {
@@ -90,7 +79,7 @@ void check_names(const KindInfo& kind, const Value& metadata, std::vector<ErrorC
 
 void check_labels(const Value& labels, std::vector<ErrorCause>& causes) {
   for (const Value::Member& each : labels.members()) {
-    if (!is_qualified_name(each.key)) causes.push_back(invalid_value("metadata.labels", each.key, kQualifiedRule));
+    if (!is_label_key(each.key)) causes.push_back(invalid_value("metadata.labels", each.key, kQualifiedRule));
     if (!is_label_value(each.value.text())) {
       causes.push_back(invalid_value("metadata.labels", each.value, kLabelValueRule));
     }
@@ -105,7 +94,7 @@ void check_annotations(const Value& annotations, std::vector<ErrorCause>& causes
     for (char& c : lower) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     }
-    if (!is_qualified_name(lower)) causes.push_back(invalid_value("metadata.annotations", each.key, kQualifiedRule));
+    if (!is_label_key(lower)) causes.push_back(invalid_value("metadata.annotations", each.key, kQualifiedRule));
   }
   if (bytes > kAnnotationBytesMax) {
     causes.push_back({"FieldValueTooLong", "Too long: may not be more than 262144 bytes", "metadata.annotations"});
@@ -137,7 +126,7 @@ void check_finalizers(const KindInfo& kind, const Value& finalizers, std::vector
     const Value& each = finalizers.items()[i];
     orphan = orphan || each.text() == "orphan";
     foreground = foreground || each.text() == "foregroundDeletion";
-    if (!is_qualified_name(each.text())) {
+    if (!is_label_key(each.text())) {
       causes.push_back(invalid_value("metadata.finalizers", each, kQualifiedRule));
     } else if (!kind.custom && each.text().find('/') == std::string_view::npos &&
                std::ranges::find(kStandard, each.text()) == kStandard.end()) {

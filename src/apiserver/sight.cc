@@ -47,7 +47,7 @@ bool may_use(const User& user, const Authorizer& authorizer, std::string_view gr
 bool leave_out_others(Value* status, const std::string& prefix) {
   if (status == nullptr || !status->is_map()) return false;
   bool any = false;
-  for (const char* const field : {"waiting", "turn", "lenders"}) {
+  for (const char* const field : {"waiting", "turn", "lenders", "moreLenders"}) {
     if (status->erase(prefix + field)) any = true;
   }
   return any;

@@ -124,8 +124,6 @@ bool is_qualified_name(std::string_view text) {
   return is_name_part(text);
 }
 
-bool is_label_value(std::string_view text) { return text.empty() || is_name_part(text); }
-
 bool check_count(std::size_t count, std::size_t most, const std::string& path, Causes& causes) {
   if (count <= most) return true;
   causes.push_back({"FieldValueTooMany",

@@ -9,6 +9,7 @@
 
 #include "apiserver/admission.h"
 #include "apiserver/api_error.h"
+#include "manifest/label_syntax.h"
 #include "manifest/value.h"
 
 namespace berth {
@@ -17,7 +18,6 @@ using Causes = std::vector<ErrorCause>;
 
 std::string item_path(std::string_view list, std::size_t index);  // "spec.containers[0]"
 bool is_qualified_name(std::string_view text);                    // "app", "example.com/app"
-bool is_label_value(std::string_view text);
 
 // Whether there are no more than `most`, else a cause that says so.
 bool check_count(std::size_t count, std::size_t most, const std::string& path, Causes& causes);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "client/asking.h"
 #include "client/listing.h"
 #include "client/node_map.h"
+#include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
 #include "client/work.h"
 #include "client/work_choice.h"
@@ -120,6 +122,8 @@ struct NamedKind {
   std::vector<SeenKind> kinds;  // the first has the names and the labels
   std::string remedy;           // shows all of them
   Listing (*listing)(const SeenObjects&);
+  // Makes all that have names of several kinds; none: they are of the first.
+  std::vector<Value> (*gathered)(const SeenObjects&) = nullptr;
 };
 
 int show_named(const Typed& typed, const NamedKind& kind) {
@@ -137,6 +141,7 @@ int show_named(const Typed& typed, const NamedKind& kind) {
   view.watch = typed.watch;
   view.listing = [&](const SeenObjects& seen) -> Asked<Listing> {
     SeenObjects chosen = seen;
+    if (kind.gathered != nullptr) chosen[0] = kind.gathered(seen);
     auto named = only_named(std::move(chosen[0]), typed.wish.names, kind.what, kind.remedy);
     if (!named) return std::unexpected(named.error());
     chosen[0] = with_labels(*named, *labels);
@@ -155,9 +160,18 @@ int show_queues(const Typed& typed) {
 }
 
 int show_shares(const Typed& typed) {
-  return show_named(typed, {"queue", {{"queues.berth.dev"}}, "`berth share`", [](const SeenObjects& seen) {
-                              return list_shares(seen[0]);
-                            }});
+  const auto gathered = [](const SeenObjects& seen) {
+    std::vector<Value> queues = seen[0];
+    std::ranges::copy(as_queues(seen[1], seen[2]), std::back_inserter(queues));
+    return queues;
+  };
+  return show_named(typed, {.what = "queue",
+                            .kinds = {{.qualified = "queues.berth.dev"},
+                                      {.qualified = "clusterqueues.kueue.x-k8s.io", .if_allowed = true},
+                                      {.qualified = "cohorts.kueue.x-k8s.io", .if_allowed = true}},
+                            .remedy = "`berth share`",
+                            .listing = [](const SeenObjects& seen) { return list_shares(seen[0]); },
+                            .gathered = gathered});
 }
 
 int show_nodes(const Typed& typed) {
@@ -219,7 +233,8 @@ void add_share(CLI::App& berth, int& exit_code) {
       "over\n"
       "WEIGHT; among borrowers below one parent the smallest goes first. NEXT: the first that waits. -o wide: who "
       "lends\n"
-      "what is borrowed, of what shares are made, who goes before whom and why.\n"
+      "what is borrowed, of what shares are made, who goes before whom and why. Of Kueue's queues (clusterqueue/NAME,\n"
+      "cohort/NAME) it shows what their own statuses say: the share to a thousandth.\n"
       "\n"
       "Examples:\n"
       "  berth share\n"

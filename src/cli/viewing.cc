@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/connection.h"
+#include "client/asking.h"
 #include "client/listing_stream.h"
 
 namespace berth {
@@ -22,10 +25,16 @@ constexpr std::chrono::milliseconds kGatherFor{50};
 // A look at a large cluster takes time; so many times as long is left to others.
 constexpr int kRestPerLook = 4;
 
+// A server that does not know it, or does not show it to everybody.
+bool may_lack(const SeenKind& kind, const AskFailure& failure) {
+  return kind.if_allowed && (failure.exit_code == kExitForbidden || failure.exit_code == kExitNotFound);
+}
+
 int show_once(Transport& server, const ListingView& view) {
   SeenObjects seen;
   for (const SeenKind& kind : view.kinds) {
     auto objects = list_objects(server, kind.qualified, kind.name_space);
+    if (!objects && may_lack(kind, objects.error())) objects = std::vector<Value>();
     if (!objects) return fail(objects.error());
     seen.push_back(std::move(*objects));
   }
@@ -37,9 +46,15 @@ int show_once(Transport& server, const ListingView& view) {
 
 int show_for_ever(Transport& server, const ListingView& view) {
   std::vector<MirrorOptions> kinds;
-  for (const SeenKind& kind : view.kinds) {
+  std::vector<std::size_t> places;  // of these among those of the view
+  for (std::size_t place = 0; place < view.kinds.size(); ++place) {
+    const SeenKind& kind = view.kinds[place];
     // A watch that may not be goes on trying; whoever may not begin one is told so at once.
-    if (const auto may = may_list_objects(server, kind.qualified, kind.name_space); !may) return fail(may.error());
+    if (const auto may = may_list_objects(server, kind.qualified, kind.name_space); !may) {
+      if (may_lack(kind, may.error())) continue;
+      return fail(may.error());
+    }
+    places.push_back(place);
     MirrorOptions options;
     options.qualified = kind.qualified;
     options.name_space = kind.name_space;
@@ -53,7 +68,10 @@ int show_for_ever(Transport& server, const ListingView& view) {
     if (!watched.all_synced()) continue;
     std::this_thread::sleep_for(kGatherFor);
     const auto begun = Clock::now();
-    const Asked<Listing> listing = view.listing(watched.objects());
+    SeenObjects seen(view.kinds.size());
+    SeenObjects objects = watched.objects();
+    for (std::size_t i = 0; i < places.size(); ++i) seen[places[i]] = std::move(objects[i]);
+    const Asked<Listing> listing = view.listing(seen);
     if (!listing && first) return fail(listing.error());
     if (listing && first && listing->rows.empty()) {
       if (const int exit_code = view.nothing(); exit_code != kExitDone) return exit_code;

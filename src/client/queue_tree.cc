@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -84,12 +85,14 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
 // "-" of nothing.
 std::string text_or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
-// "product (h100:8), science (h100:4)"
-std::string lenders_of(const Value& lenders) {
+// "product (h100:8), science (h100:4) and 3 more"
+std::string lenders_of(const Value& status) {
   std::string text;
-  for (const Value::Member& each : lenders.members()) {
+  for (const Value::Member& each : status["lenders"].members()) {
     text += (text.empty() ? "" : ", ") + each.key + " (" + std::string(each.value.text()) + ")";
   }
+  const std::int64_t more = status["moreLenders"].integer();
+  if (more > 0) text += " and " + std::to_string(more) + " more";
   return text_or_dash(text);
 }
 
@@ -117,12 +120,12 @@ ListingRow share_row_of(const Value& queue, std::size_t depth) {
                std::to_string(status["pending"].integer()),
                status["waiting"].items().empty() ? "-" : std::string(status["waiting"].items().front().text()),
                amounts_of(spec["guarantee"]),
-               lenders_of(status["lenders"]),
+               lenders_of(status),
                text_or_dash(made_of),
                text_or_dash(status["turn"].text())};
   row.facts.set("weight", weight.empty() ? "1" : weight);
   if (!share.empty()) row.facts.set("sharePercent", percent_of(share));
-  for (const char* const field : {"floor", "lent", "lenders", "shareParts", "turn", "waiting"}) {
+  for (const char* const field : {"floor", "lent", "lenders", "moreLenders", "shareParts", "turn", "waiting"}) {
     if (!status[field].is_empty()) row.facts.set(field, status[field]);
   }
   return row;

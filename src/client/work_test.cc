@@ -14,6 +14,7 @@
 #include "client/account.h"
 #include "client/listing.h"
 #include "client/node_map.h"
+#include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
 #include "manifest/timestamp.h"
 #include "manifest/yaml.h"
@@ -293,6 +294,26 @@ TEST(Account, SaysItsPlaceItsTurnAndWhoTookWhat) {
     const auto pods = objects("metadata: {name: a, namespace: ml}\n");
     EXPECT_EQ(account_of(train, {.queues = line, .own_pods = pods}, kNow).facts["place"].text(), place);
   }
+}
+
+TEST(Shares, OfKueuesQueuesAreWhatTheirOwnStatusesSay) {
+  const auto queues = as_queues(
+      objects(
+          "metadata: {name: a}\nspec: {cohortName: all, fairSharing: {weight: 2}, stopPolicy: Hold, resourceGroups: [\n"
+          "  {flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}, {name: cpu, nominalQuota: "
+          "'64'}]}]}]}\n"
+          "status: {pendingWorkloads: 3, admittedWorkloads: 2, fairSharing: {weightedShare: 61}, flavorsUsage: [\n"
+          "  {name: h100, resources: [{name: nvidia.com/gpu, total: '12', borrowed: '4'}, {name: cpu, total: '0', "
+          "borrowed: '0'}, {name: rdma, total: '9'}]}]}\n"
+          "---\nmetadata: {name: bare}\nspec: {}\n"),
+      objects("metadata: {name: all}\nspec: {parentName: house}\n"));
+  EXPECT_EQ(
+      list_shares(queues).to_text(OutputFormat::kTable),
+      "QUEUE               FLOOR   USED      INSIDE   BORROWED   LENT   WEIGHT   SHARE     PERCENT   WAITING   NEXT\n"
+      "clusterqueue/bare   -       -         -        -          -      1        -         -         0         -\n"
+      "cohort/all          -       -         -        -          -      1        -         -         0         -\n"
+      "  clusterqueue/a    -       h100:12   -        h100:4     -      2        61/1000   6.1 %     3         -\n");
+  EXPECT_NE(list_shares(queues).to_text(OutputFormat::kWide).find("h100:8,h100.cpu:64"), std::string::npos);
 }
 
 TEST(Shares, ExactAsAFractionAndOfWhatTheyAreMade) {

@@ -116,8 +116,10 @@ TEST(QueueKinds, TheLinterWarnsWithSightOfTheOtherQueues) {
   const std::vector<std::string> kueues =
       warnings(server, kueue("v1beta2", "ClusterQueue", "k", R"({"stopPolicy":"HoldAndDrain"})"));
   ASSERT_EQ(kueues.size(), 2U);
-  EXPECT_EQ(kueues[0],
-            "spec.stopPolicy is not followed: read as Hold: nothing starts, and what runs may end by itself");
+  EXPECT_EQ(
+      kueues[0],
+      "spec.stopPolicy is not followed: read as hold and drain: nothing starts, nothing more is let in, and what runs "
+      "ends by itself instead of being evicted");
   EXPECT_TRUE(kueues[1].starts_with("k has no namespaceSelector, which selects no namespace at all; write"));
   EXPECT_TRUE(warnings(server, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})").empty());
 }

@@ -121,6 +121,8 @@ class SpecReader {
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);
+    read_duration("cooldown", quota.cooldown);
+    read_duration("idleAfter", quota.idle_after);
     read_duration("halfLife", quota.half_life);
     if (quota.half_life.ms != 0 && (quota.half_life < kHalfLifeMin || quota.half_life > kHalfLifeMax)) {
       complain("spec.halfLife", *given("halfLife"),

@@ -38,6 +38,10 @@ type QueueSpec "What a queue is meant to be." {
   0 reclaimWithin: text "How long what a borrower set for itself holds against this queue: 60s if absent.";
   0 patience: text "How long its work waits before it takes from others: 0s if absent.";
   0 minRuntime: text "Its work is not taken before, inside the guarantee: 0s if absent.";
+  0 cooldown: text
+    "How long its work does not borrow after it had to give back what it had borrowed, nor what is made in its place: 0s if "
+    "absent.";
+  0 idleAfter: text "What of the guarantee is not used for so long is told in the status. Absent: nothing is.";
   0 windows: [QueueWindow] "Other amounts at some hours; of two that name the same one the later holds.";
   0 budget: QueueBudget "GPU time for the queue and all below it. Absent: as much as they like.";
 }
@@ -75,14 +79,18 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 borrowed: <quantity> "The part above the guarantee.";
   0 floor: <quantity> "What of the guarantee can be kept on the nodes that take work.";
   0 lent: <quantity> "What others hold of the floor.";
-  0 lenders: <text> "Queues beside it that lend what it borrows, and how much they lend to all.";
+  0 lenders: <text> "Queues beside it that lend what it borrows, and how much they lend to all: the ten that lend most.";
+  0 moreLenders: int "How many more there are.";
   0 share: text "The share by which turns among borrowers go, as a fraction.";
   0 shareParts: [QueueSharePart] "What the share is made of: the largest of these.";
   0 turn: text "Who goes before it at each level, and why.";
   0 waiting: [text] "The first ten of its line, in their order.";
   0 budget: QueueBudgetStatus "What has become of its GPU time.";
   0 pastUse: <text> "What it held above its guarantee on average, the longer ago the less; where it has a half-life.";
-  0 asOf: microtime "When budget and pastUse were so.";
+  0 coolingDown: [QueueCooling] "Who had to give back what it had borrowed: of what it makes nothing borrows yet.";
+  0 idle: <text> "What of the guarantee has not been used for its idleAfter.";
+  0 floorUse: QueueFloorUse "What was held of the guarantee within that time.";
+  0 asOf: microtime "When budget, pastUse and floorUse were so.";
   0 conditions: [Condition] keys=type "What is true of the queue now.";
 }
 
@@ -98,6 +106,18 @@ type QueueBudgetStatus "GPU-hours of a queue's budget and grants." {
   0 reserved: text "What else those may use who run.";
   0 left: text "For others; what is void is not in it.";
   0 grants: [QueueGrantStatus] "What of `used` was of grants.";
+}
+type QueueCooling "What controls pods that had to give back what they had borrowed." {
+  0 controller: text! "Its uid.";
+  0 since: microtime! "When their room was taken.";
+}
+type QueueFloorUse "What a queue held of its guarantee." {
+  0 floor: <text> "How large it was.";
+  0 held: [QueueHeldUntil] "The most, then the most since, and so on.";
+}
+type QueueHeldUntil "So much was held until a moment, and no more since." {
+  0 until: microtime! "That moment.";
+  0 amounts: <text> "By flavor, or flavor and resource.";
 }
 type QueueGrantStatus "What is gone of a grant." {
   0 until: text! "Which one: when it is void.";

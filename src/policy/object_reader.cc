@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "manifest/json.h"
+#include "manifest/label_syntax.h"
 #include "model/quantity.h"
 #include "model/quota.h"
 
@@ -145,6 +146,13 @@ void ObjectReader::finish(const Value& map, const std::string& path, std::initia
                                            ? "there is no such field that is known"
                                            : "there is no such field; did you mean " + std::string(near) + "?");
   }
+}
+
+void ObjectReader::check_label(const std::string& field, const Value::Member& label) {
+  if (label.value.is_text() && is_label_key(label.key) && is_label_value(label.value.text())) return;
+  refuse(field, quote(label.key + "=" + std::string(label.value.text("?"))) + " is no label that a node can have",
+         "the flavor would have no nodes",
+         "write one such as example.com/pool: large; numbers and true or false in quotes");
 }
 
 }  // namespace berth

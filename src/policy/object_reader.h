@@ -48,6 +48,8 @@ class ObjectReader {
   std::optional<std::int64_t> amount(const Value& quantity, Resource resource, const std::string& field);
   // A weight in thousandths.
   std::optional<std::int64_t> weight_milli(const std::string& field, bool zero_means_least);
+  // A label as nodes may have it.
+  void check_label(const std::string& field, const Value::Member& label);
   // Which resource an extended or plain resource name means; nothing if it is not counted, which is then said.
   std::optional<Resource> counted_resource(std::string_view name, const std::string& field);
 

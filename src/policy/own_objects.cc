@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/timestamp.h"
 #include "model/gpu.h"
@@ -88,6 +89,9 @@ class Writer {
     }
     Value spec = Value::map_of({{"gpuModel", model->short_name}});
     if (flavor.flavor.weight != 1) spec.set("weight", flavor.flavor.weight);
+    for (const auto& [key, value] : flavor.node_labels) {
+      if (key != kGpuProductLabel) spec.at("nodeLabels").set(key, value);
+    }
     made_.objects.push_back(object_of_kind("ResourceFlavor", flavor.flavor.name, std::move(spec)));
   }
 
@@ -112,6 +116,8 @@ class Writer {
     if (quota.reclaim_within != usual.reclaim_within) spec.set("reclaimWithin", text_of(quota.reclaim_within));
     if (quota.patience != usual.patience) spec.set("patience", text_of(quota.patience));
     if (quota.min_runtime != usual.min_runtime) spec.set("minRuntime", text_of(quota.min_runtime));
+    if (quota.cooldown != usual.cooldown) spec.set("cooldown", text_of(quota.cooldown));
+    if (quota.idle_after != usual.idle_after) spec.set("idleAfter", text_of(quota.idle_after));
     if (quota.half_life != usual.half_life) spec.set("halfLife", text_of(quota.half_life));
     if (!queue.windows.empty()) spec.set("windows", windows_value(queue.windows));
     if (quota.budget_gpu_us) spec.set("budget", budget_value(quota, queue.grants));

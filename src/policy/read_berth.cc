@@ -60,10 +60,11 @@ void read_berth_queue(ObjectReader& reader) {
   add_amounts(reader, "lendingLimit", AmountKind::kLendingLimit, read.spec.lending_limit, queue);
   add_amounts(reader, "userLimit", AmountKind::kUserLimit, read.spec.user_limit, queue);
   read_submitters(spec["submitters"], queue);
-  reader.finish(spec, "spec",
-                {"order",          "parent",        "hold",      "stop",       "submitters", "guarantee", "limit",
-                 "borrowingLimit", "lendingLimit",  "userLimit", "users",      "halfLife",   "weight",    "reclaim",
-                 "preempt",        "reclaimWithin", "patience",  "minRuntime", "windows",    "budget"});
+  reader.finish(
+      spec, "spec",
+      {"order",        "parent",     "hold",     "stop",      "submitters", "guarantee", "limit",   "borrowingLimit",
+       "lendingLimit", "userLimit",  "users",    "halfLife",  "weight",     "reclaim",   "preempt", "reclaimWithin",
+       "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
                   {"days", "from", "to", "zone", "guarantee", "limit", "lendingLimit", "weight"});
@@ -99,6 +100,7 @@ void read_berth_flavor(ObjectReader& reader) {
     flavor.weight = weight;
   }
   for (const Value::Member& label : spec["nodeLabels"].members()) {
+    reader.check_label("spec.nodeLabels", label);
     flavor.node_labels.emplace_back(label.key, label.value.text());
   }
   reader.finish(spec, "spec", {"gpuModel", "memoryMiB", "nodeLabels", "weight"});

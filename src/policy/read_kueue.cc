@@ -218,7 +218,13 @@ void read_fungibility(ObjectReader& reader) {
 void read_stop_policy(ObjectReader& reader, QueuePart& queue) {
   const std::size_t stop = reader.one_of("spec.stopPolicy", {"None", "Hold", "HoldAndDrain"});
   queue.held = stop != 0;
-  if (stop == 2) reader.leave_out("spec.stopPolicy", "read as Hold: nothing starts, and what runs may end by itself");
+  queue.closed = stop == 2;
+  if (stop == 2) {
+    reader.leave_out(
+        "spec.stopPolicy",
+        "read as hold and drain: nothing starts, nothing more is let in, and what runs ends by itself instead "
+        "of being evicted");
+  }
 }
 
 // A selector by the name of the namespace says exactly who; other labels are not looked at.
@@ -306,6 +312,7 @@ void read_kueue_flavor(ObjectReader& reader) {
   flavor.name = reader.name();
   flavor.place = reader.place();
   for (const Value::Member& label : spec["nodeLabels"].members()) {
+    reader.check_label("spec.nodeLabels", label);
     flavor.node_labels.emplace_back(label.key, label.value.text());
     if (label.key != kGpuProductLabel) continue;
     constexpr std::string_view kMaker = "NVIDIA-";
@@ -342,7 +349,8 @@ void read_local_queue(ObjectReader& reader) {
                   "write clusterQueue: and the name of one");
   }
   if (reader.one_of("spec.stopPolicy", {"None", "Hold", "HoldAndDrain"}) == 2) {
-    reader.leave_out("spec.stopPolicy", "read as Hold: nothing starts, and what runs may end by itself");
+    reader.leave_out("spec.stopPolicy",
+                     "read as hold and drain: nothing starts, and what runs ends by itself instead of being evicted");
   }
   if (!reader.spec()["fairSharing"].is_empty()) {
     reader.leave_out("spec.fairSharing", "LocalQueues share their queue by the order of submission");

@@ -61,7 +61,8 @@ TEST(OwnObjects, SayTheSameAsWhatWasRead) {
       "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec:\n"
       "  order: sjf\n  stop: drain\n  guarantee: {h100: 8}\n  limit: {h100: 16}\n  borrowingLimit: {h100: 4}\n"
       "  lendingLimit: {h100: 2}\n  userLimit: {h100: 3, h100.cpu: 64}\n  users: fair\n  halfLife: 7d\n  weight: 500m\n"
-      "  reclaim: never\n  preempt: never\n  reclaimWithin: 2m\n  patience: 30s\n  minRuntime: 1h\n"
+      "  reclaim: never\n  preempt: never\n  reclaimWithin: 2m\n  patience: 30s\n  minRuntime: 1h\n  cooldown: 5m\n  "
+      "idleAfter: 12h\n"
       "  submitters: {users: [ann]}\n"
       "  windows:\n  - {days: mon-fri, from: '20:00', to: '08:00', zone: Europe/Berlin, guarantee: {h100: 24}, weight: "
       "2}\n"
@@ -77,11 +78,30 @@ TEST(OwnObjects, SayTheSameAsWhatWasRead) {
   EXPECT_TRUE(before.mistakes.empty() && after.mistakes.empty());
   EXPECT_TRUE(before.spec == after.spec) << to_yaml(own.objects.back());
   const std::string shown = table_of(policy).rows.front().back();
-  for (const char* const word : {"closed", "users=fair", "half_life=168h", "user_limit=h100:3,h100.cpu:64",
-                                 "budget=0.25h", "budget_end=best-effort", "grant=5h,until=2026-12-01T00:00:00Z",
-                                 "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
-                                 "window=daily,08:00-10:00,UTC,limit=h100:1,lendingLimit=h100:0"}) {
+  for (const char* const word :
+       {"closed", "users=fair", "half_life=168h", "cooldown=5m", "idle_after=12h", "user_limit=h100:3,h100.cpu:64",
+        "budget=0.25h", "budget_end=best-effort", "grant=5h,until=2026-12-01T00:00:00Z",
+        "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
+        "window=daily,08:00-10:00,UTC,limit=h100:1,lendingLimit=h100:0"}) {
     EXPECT_TRUE(shown.contains(word)) << word << " in " << shown;
+  }
+}
+
+// The product's label says the model; all others are the flavor's.
+TEST(OwnObjects, KeepTheLabelsOfAFlavorsNodes) {
+  const auto flavor = [](const std::string& labels) {
+    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: spot}\nspec: {nodeLabels: {" +
+           labels + "}}\n";
+  };
+  const Policy policy = read(flavor("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3, example.com/pool: spot"));
+  EXPECT_TRUE(policy.findings.empty());
+  const OwnObjects own = own_objects_of(policy);
+  ASSERT_EQ(own.objects.size(), 1u);
+  EXPECT_EQ(to_yaml(own.objects[0]["spec"]["nodeLabels"]), "example.com/pool: spot\n");
+  for (const char* const wrong : {"a b: c", "pool: -x", "pool: 3", "Example.com/pool: x", "a/b/c: x", "pool: [x]"}) {
+    const Policy refused = read(flavor(wrong));
+    ASSERT_EQ(refused.findings.size(), 1u) << wrong;
+    EXPECT_TRUE(refused.findings[0].what.ends_with("is no label that a node can have")) << refused.findings[0].what;
   }
 }
 
@@ -175,7 +195,7 @@ TEST(Kueue, PoliciesAreReadOrSaidNotToBeFollowed) {
        "spec.flavorFungibility.whenCanBorrow\nspec.flavorFungibility.whenCanPreempt\nspec.flavorFungibility."
        "preference\n"},
       {"  stopPolicy: Hold\n", "order=fifo-skip reclaim=never preempt=never held", ""},
-      {"  stopPolicy: HoldAndDrain\n", "order=fifo-skip reclaim=never preempt=never held", "spec.stopPolicy\n"},
+      {"  stopPolicy: HoldAndDrain\n", "order=fifo-skip reclaim=never preempt=never held closed", "spec.stopPolicy\n"},
       {"  admissionChecksStrategy: {admissionChecks: [{name: x}]}\n", "order=fifo-skip reclaim=never preempt=never",
        "spec.admissionChecksStrategy\n"},
       {"  stopPolice: Hold\n", "order=fifo-skip reclaim=never preempt=never", "spec.stopPolice\n"},

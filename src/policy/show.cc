@@ -82,6 +82,8 @@ class Shown {
     }
     made.set("userLimit", std::move(user_limit));
     made.set("users", kUserOrderNames[static_cast<std::size_t>(quota.users)]);
+    made.set("cooldown", length(quota.cooldown));
+    made.set("idleAfter", length(quota.idle_after));
     made.set("halfLife", length(quota.half_life));
     Value windows = Value::list(), grants = Value::list();
     for (const WindowSpec& each : it.windows) windows.push_back(text_of(each));
@@ -196,6 +198,8 @@ class Shown {
       words.push_back("user_limit=" + amounts);
     }
     if (quota.users != usual.users) words.emplace_back("users=fair");
+    if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
+    if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));
     for (const WindowSpec& each : queue.windows) words.push_back("window=" + text_of(each));
     if (quota.budget_gpu_us) {

@@ -33,6 +33,12 @@ std::string model_of(std::string_view label) {
   return std::string(model != nullptr ? model->short_name : label);
 }
 
+// By the rule with which the scheduler begins what it says to whom it evicts.
+bool gives_back(std::string_view why) {
+  const std::string_view rule = why.substr(0, why.find(':'));
+  return rule == name_of(EvictionRule::kReclaim) || rule == name_of(EvictionRule::kFairShare);
+}
+
 bool keeps_pods_away(const Value& taint) {
   const std::string_view effect = taint["effect"].text();
   return effect == "NoSchedule" || effect == "NoExecute";
@@ -121,6 +127,9 @@ class PodReader {
     for (const Value& condition : pod_["status"]["conditions"].items()) {
       if (deleted && condition["type"].text() == kEvictedCondition && condition["reason"].text() == kEvictedReason) {
         facts_.leaving_until = parse_timestamp(pod_["metadata"]["deletionTimestamp"].text());
+        if (gives_back(condition["message"].text())) {
+          facts_.gave_back = parse_timestamp(condition["lastTransitionTime"].text());
+        }
       }
       if (condition["type"].text() == kBestEffortCondition && condition["status"].text() == "True") {
         facts_.terms.best_effort = true;
@@ -358,6 +367,30 @@ PodFacts read_pod(const Value& pod) { return PodReader(pod).read(); }
 
 namespace {
 
+std::optional<FlavorAmount> read_amount(const Value::Member& each) {
+  FlavorAmount amount = flavor_amount_named(each.key);
+  const bool memory = amount.resource == Resource::kMemory;
+  const auto held = memory ? parse_bytes(each.value.text()) : parse_milli(each.value.text());
+  if (!held) return std::nullopt;
+  amount.amount = std::min(memory ? *held >> 20 : *held, kAmountMax);
+  return amount;
+}
+
+FloorRecord read_floor_record(const Value& status) {
+  FloorRecord record;
+  for (const Value::Member& each : status["floor"].members()) {
+    if (auto amount = read_amount(each)) record.floor.push_back(*std::move(amount));
+  }
+  for (const Value& each : status["held"].items()) {
+    const auto until = parse_timestamp(each["until"].text());
+    for (const Value::Member& member : each["amounts"].members()) {
+      auto amount = read_amount(member);
+      if (amount && until) record.held.push_back({*std::move(amount), *until});
+    }
+  }
+  return record;
+}
+
 // What cannot be read was not written by a scheduler: it counts as nothing.
 QueueRecord read_record(const Value& status) {
   QueueRecord record{.as_of = parse_timestamp(status["asOf"].text())};
@@ -370,13 +403,13 @@ QueueRecord read_record(const Value& status) {
     record.used_gpu_us -= gpu_us(grant["used"]);
   }
   for (const Value::Member& each : status["pastUse"].members()) {
-    FlavorAmount amount = flavor_amount_named(each.key);
-    const bool memory = amount.resource == Resource::kMemory;
-    const auto held = memory ? parse_bytes(each.value.text()) : parse_milli(each.value.text());
-    if (!held) continue;
-    amount.amount = std::min(memory ? *held >> 20 : *held, kAmountMax);
-    record.past_use.push_back(std::move(amount));
+    if (auto amount = read_amount(each)) record.past_use.push_back(*std::move(amount));
   }
+  for (const Value& each : status["coolingDown"].items()) {
+    const auto since = parse_timestamp(each["since"].text());
+    if (since) record.gave_back[std::string(each["controller"].text())] = *since;
+  }
+  record.floor_use = read_floor_record(status["floorUse"]);
   for (const Value& each : status["conditions"].items()) {
     record.conditions.push_back({.type = std::string(each["type"].text()),
                                  .holds = each["status"].text() == "True",

@@ -78,6 +78,7 @@ struct PodFacts {
   Duration run = kRunNotDeclared;
   Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
+  std::optional<Time> gave_back;      // when it was told that what it had borrowed was taken (rules 13, 14)
   std::optional<Time> checkpoint;     // the last that it reported
   Value labels;
   std::string told;     // message of its condition PodScheduled=False
@@ -101,6 +102,24 @@ struct QueueCondition {
 inline constexpr std::string_view kStoppedCondition = "Stopped";
 inline constexpr std::string_view kDrainedReason = "Drained";
 inline constexpr std::string_view kBudgetCondition = "BudgetNearlyUsed";
+// By this one it says what of its spec counts for nothing.
+inline constexpr std::string_view kNotFollowedCondition = "NotFollowed";
+
+// So much was held until then, and no more since.
+struct HeldUntil {
+  FlavorAmount held;
+  Time until;
+
+  friend bool operator==(const HeldUntil&, const HeldUntil&) = default;
+};
+
+// What a queue that names an `idleAfter` held of its floor, when that was so large.
+struct FloorRecord {
+  std::vector<FlavorAmount> floor = {};
+  std::vector<HeldUntil> held = {};  // of each flavor and resource the later are smaller
+
+  friend bool operator==(const FloorRecord&, const FloorRecord&) = default;
+};
 
 // What no object but the queue's own status knows any more: the scheduler writes it down for one that is started anew.
 struct QueueRecord {
@@ -109,6 +128,8 @@ struct QueueRecord {
   std::map<Time, Wide> of_grants = {};  // by the moment when they are void
   std::vector<FlavorAmount> past_use = {};
   std::vector<QueueCondition> conditions = {};
+  std::map<std::string, Time> gave_back = {};  // by uid of what controls the pods
+  FloorRecord floor_use = {};
 };
 
 struct QueueFacts {

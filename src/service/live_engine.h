@@ -116,6 +116,7 @@ struct QueueStanding {
   std::map<std::string, std::string> floor = {};    // what of the guarantee can be kept
   std::map<std::string, std::string> lent = {};     // of the floor, to others
   std::map<std::string, std::string> lenders = {};  // of those beside it what they lend, where it borrows: "h100:8"
+  std::int64_t more_lenders = 0;                    // who are not named there
   Value share_parts = {};                           // for each resource: what is above the floor, of what there is
   std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
   std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"
@@ -123,9 +124,11 @@ struct QueueStanding {
   std::map<std::string, std::string> past_use = {};  // as `used`
   std::optional<Time> as_of = {};                    // when these two were so
   std::vector<QueueCondition> conditions = {};
-
-  // The same, but that time has passed for who runs.
-  bool same_but_for_time(const QueueStanding& other) const;
+  // Controllers of pods that gave back what they had borrowed, by uid: since when. The latest few.
+  std::vector<std::pair<std::string, Time>> cooling_down = {};
+  // What the queue has not held of its floor for its `idleAfter`, as `used`; and what the next scheduler has to know of it.
+  std::map<std::string, std::string> idle = {};
+  std::optional<FloorRecord> floor_use = {};
 
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
 };
@@ -133,8 +136,10 @@ struct QueueStanding {
 // What the work that is told apart by some name amounts to.
 struct Holding {
   std::int64_t pending = 0, reserving = 0, admitted = 0;  // workloads; who is admitted reserves too
-  AmountsByDim reserved, used;                            // the second of the admitted
+  std::int64_t waiting = 0, running = 0;  // the same, with those of which some have ended or have to leave
+  AmountsByDim reserved, used;            // the second of the admitted
 
+  bool is_nothing() const;
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
@@ -175,13 +180,23 @@ class LiveEngine {
   Round decide(Time now);
 
   std::map<std::string, QueueStanding> queue_standings();
-  // By what `name` makes of the first pod of each group; groups of which it makes nothing are left out.
-  std::map<std::string, Holding> holdings(const std::function<std::string(const PodFacts&)>& name) const;
+  // By queue, and by LocalQueue ("NAMESPACE/NAME"); of whom there is no work is left out.
+  const std::map<std::string, Holding>& holdings_by_queue();
+  const std::map<std::string, Holding>& holdings_by_door();
   // Of the engine's present life; none: there is no such flavor.
   std::optional<FlavorId> flavor_named(const std::string& name) const;
+  // What the queue holds above its floor in thousandths of the cluster, over its weight, rounded down; none where no queue has
+  // a floor, or there is no such queue.
+  std::optional<std::int64_t> share_milli(const std::string& queue) const;
+  // What is true of the queue; none where there is none.
+  const std::vector<QueueCondition>& conditions_of(const std::string& queue) const;
   // Pods that hold more than their node has, or whose node there is not: with the reason.
   std::map<std::string, std::string> pods_without_room() const;
+  // Those that are of no use, for there are too many flavors: with the reason.
+  std::map<std::string, std::string> nodes_left_out() const;
   const State& state() const { return session_->state(); }
+  // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
+  std::size_t remembered() const;
 
  private:
   struct Member {
@@ -211,6 +226,7 @@ class LiveEngine {
     WorkloadId pending;                             // none: nothing of it waits in the engine
     std::vector<std::string> submitted;             // its pods in the order of the workload's pod sets
     std::string unsubmitted_code, unsubmitted_why;  // why nothing waits in the engine
+    bool refused = false;                           // the engine takes nothing of it in as it is now
     std::optional<Time> partial_since;
     std::optional<WorkloadPhase> told_phase;
     std::string told;
@@ -227,8 +243,15 @@ class LiveEngine {
     std::optional<Time> first_bound_at;
   };
 
+  void touch(const std::string& group);
+  void forget_counts();
+  void count_anew();
+  Holding holding_of(const Group& group) const;
+
   void rebuild(Time now);
   void add_flavors();
+  std::vector<Flavor> declared_and_of_nodes() const;
+  void note_left_out_flavors(Time now);
   void add_queues();
   Quota quota_of(const QueueFacts& queue) const;
   void close_other_flavors(Quota& quota) const;
@@ -245,19 +268,25 @@ class LiveEngine {
   void tell_what_was_before(Time now);
   void tell_windows(Time now);
   bool tell_window(std::size_t number, Time now);
+  void tell_floor_use();
+  std::optional<FloorRecord> floor_record_of(QueueId queue) const;
+  std::optional<Dim> dim_named(const FlavorAmount& amount) const;
+  void tell_past(const std::string& name, const QueueRecord& record);
   void tell_budget(const std::string& name);
-  enum class Charge : std::uint8_t {
-    kKnown,   // is in the queue's record already: taken off
-    kMissed,  // came after it: added
-  };
-  void charge(QueueId queue, std::int64_t gpu_milli, Time from, Time to, Charge which);
-  void take_off_what_is_known(WorkloadId found);
-  void add_what_was_missed(Time now);
+  std::vector<FlavorAmount> by_name(const AmountList& amounts) const;
+  void tell_what_was_missed(Time now);
+  void note_gave_back(const std::string& controller, const std::string& queue, Time at);
+  void forget_cooled_down(Time now);
+  void note_who_borrows_again();
+  void forget_shape_of(WorkloadId pending, const std::string& key);
+  void cool_down(WorkloadId submitted, const PodFacts& first);
+  Duration cooldown_of(const std::string& queue) const;
+  void note_cooling_down(std::map<std::string, QueueStanding>& standings) const;
   void note_condition(const std::string& queue, QueueCondition condition);
   void note_stops(Time now);
   std::optional<Time> drained_since(const std::string& queue) const;
   bool came_after_the_drain(const PodFacts& pod) const;
-  bool needs_a_new_life(const std::string& key) const;
+  bool needs_a_new_life(const std::string& key);
   void drain_queues();
 
   void settle(Time now);
@@ -303,6 +332,12 @@ class LiveEngine {
   std::string vacating_in_words() const;
   void note_amounts(QueueId queue, QueueStanding& standing) const;
   void note_lending(std::map<std::string, QueueStanding>& standings) const;
+  struct Lenders {
+    std::map<std::string, std::string> named = {};
+    std::int64_t more = 0;
+  };
+  Lenders lenders_of(const std::vector<Dim>& dims, std::vector<QueueId> lenders,
+                     const std::vector<AmountsByDim>& lent) const;
   void note_turns(std::map<std::string, QueueStanding>& standings) const;
   Value share_parts_of(QueueId queue) const;
   std::string key_of(Dim dim) const;
@@ -310,7 +345,6 @@ class LiveEngine {
   std::string name_in_words(const PodFacts& first) const;
   std::string loss_in_words(WorkloadId id, Time now) const;
   std::optional<RoomTaken> room_taken(const Eviction& eviction) const;
-  AmountList past_use_of(QueueId queue) const;
   void note_past(const std::string& name, QueueStanding& standing);
   void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round);
 
@@ -330,7 +364,19 @@ class LiveEngine {
   std::uint64_t next_sequence_ = 0;
 
   std::map<std::string, QueueRecord> records_;  // by queue
-  std::set<std::string> forgotten_;             // queues that the engine's life now ending knows, and that are no more
+  // What controls pods that gave back what they had borrowed, by its uid: whatever it makes in their place cools down.
+  struct GaveBack {
+    std::string queue;
+    Time at;
+  };
+  std::map<std::string, GaveBack> gave_back_;
+  // By queue, of the life that ended last: what its record says in words, exactly.
+  struct KeptPast {
+    Time begun;
+    std::vector<FlavorAmount> average, in_step;
+  };
+  std::map<std::string, KeptPast> kept_past_;
+  std::set<std::string> forgotten_;  // queues that the engine's life now ending knows, and that are no more
 
   // Of the engine's present life.
   struct LiveWindow {
@@ -346,12 +392,15 @@ class LiveEngine {
   std::map<std::string, QueueId> queue_ids_;
   std::map<std::string, NodeId> node_ids_;
   std::map<std::string, FlavorId> flavor_ids_;
+  std::set<std::string> left_out_flavors_;  // there are too many
   std::map<FlavorId, std::string> models_;  // of GPUs, by flavor
   std::optional<FlavorId> only_flavor_;     // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
   Duration reclaim_within_{0};  // the shortest of the queues that were promised something
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
+  std::map<WorkloadId, ShapeId>
+      cooling_;  // who waits and cools down: as what; when that is over he is of another shape
   std::map<std::string, std::string> without_room_;  // uid -> why
 
   bool anew_ = true;  // the engine must be made anew
@@ -361,7 +410,14 @@ class LiveEngine {
   std::set<std::string> found_;        // pods that run somewhere and hold no place in the engine yet
   std::set<std::string> unsettled_;    // groups
   std::set<std::string> untold_;       // groups
-  std::set<std::string> partial_;      // groups
+  std::set<std::string> uncounted_;    // groups
+  struct Counted {
+    std::string queue, door;
+    Holding holding;
+  };
+  std::map<std::string, Counted> counted_;  // by group, what is in the sums
+  std::map<std::string, Holding> by_queue_, by_door_;
+  std::set<std::string> partial_;  // groups
   struct Explained {
     std::string code, text;
   };

@@ -19,6 +19,38 @@ GpuSet first_free(const State& state, NodeId node, const PodRequest& request, Gp
   return gpus;
 }
 
+// In the order in which they are written, each once.
+std::vector<std::string> flavors_named_in(const QueueSpec& spec) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::vector<FlavorAmount>& amounts) {
+    for (const FlavorAmount& each : amounts) {
+      const bool named = !each.flavor.empty() && each.flavor != kOnlyFlavor;
+      if (named && std::ranges::find(names, each.flavor) == names.end()) names.push_back(each.flavor);
+    }
+  };
+  for (const auto* const list :
+       {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit, &spec.user_limit}) {
+    add(*list);
+  }
+  for (const WindowSpec& window : spec.windows) {
+    for (const auto* const list : {&window.guarantee, &window.limit, &window.lending_limit}) add(*list);
+  }
+  return names;
+}
+
+constexpr std::string_view kTooManyFlavors =
+    "there may be 64 flavors, and those that nodes have go first; remove ResourceFlavors and amounts that no node "
+    "needs";
+
+// "a, b and 5 more"
+std::string first_of_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamedMax = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamedMax); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kNamedMax) text += " and " + std::to_string(names.size() - kNamedMax) + " more";
+  return text;
+}
+
 }  // namespace
 
 void LiveEngine::rebuild(Time now) {
@@ -31,14 +63,17 @@ void LiveEngine::rebuild(Time now) {
   models_.clear();
   pending_groups_.clear();
   groups_by_shape_.clear();
+  cooling_.clear();
   without_room_.clear();
   limits_.clear();
   queue_problems_.clear();
+  forget_counts();
   session_->apply(RunConfigured{seed_, policy_});
   add_flavors();
   add_queues();
   tell_what_was_before(now);
   note_stops(now);
+  note_left_out_flavors(now);
   new_nodes_.clear();
   for (const auto& [name, node] : nodes_) new_nodes_.insert(name);
   add_new_nodes();
@@ -46,7 +81,7 @@ void LiveEngine::rebuild(Time now) {
   for (auto& [key, group] : groups_) {
     group.pending = WorkloadId();
     group.submitted.clear();
-    unsettled_.insert(key);
+    touch(key);
   }
   for (auto& [uid, member] : members_) {
     const Run* const run = run_of(member);
@@ -58,15 +93,47 @@ void LiveEngine::rebuild(Time now) {
   runs_.clear();
   room_came_free_ = false;
   place_found(now);
-  add_what_was_missed(now);
+  tell_floor_use();
 }
 
-// Those that are declared first, then those of the nodes, then those that only a quota names.
+// Those that are declared first, then those of the nodes, then those that only a quota names. Where they are too many, those
+// that nodes have stay, then those that are declared.
 void LiveEngine::add_flavors() {
-  const auto add = [&](const Flavor& flavor) {
-    if (flavor_ids_.contains(flavor.name) || session_->state().refusal(FlavorAdded{flavor})) return;
-    session_->apply(FlavorAdded{flavor});
-    flavor_ids_[flavor.name] = FlavorId(session_->state().flavors().size() - 1);
+  std::vector<Flavor> wanted = declared_and_of_nodes();
+  std::set<std::string> of_nodes, kept;
+  for (const auto& [name, node] : nodes_) {
+    if (node.gpus > 0) of_nodes.insert(flavor_name_of(node));
+  }
+  const auto keep = [&](const std::string& name) {
+    if (kept.size() < kFlavorsMax) kept.insert(name);
+  };
+  for (const std::string& each : of_nodes) keep(each);
+  for (const Flavor& each : wanted) keep(each.name);
+  for (const auto& [name, queue] : queues_) {
+    for (const std::string& flavor : flavors_named_in(queue.spec)) {
+      const bool is_new = std::ranges::find(wanted, flavor, &Flavor::name) == wanted.end();
+      if (is_new) wanted.push_back({.name = flavor, .model = {}});
+      keep(flavor);
+    }
+  }
+  left_out_flavors_.clear();
+  for (const Flavor& each : wanted) {
+    if (!kept.contains(each.name)) left_out_flavors_.insert(each.name);
+  }
+  for (const Flavor& each : wanted) {
+    if (!kept.contains(each.name) || session_->state().refusal(FlavorAdded{each})) continue;
+    session_->apply(FlavorAdded{each});
+    flavor_ids_[each.name] = FlavorId(session_->state().flavors().size() - 1);
+  }
+  only_flavor_ = of_nodes.size() == 1 ? flavor_named(*of_nodes.begin()) : std::nullopt;
+}
+
+// Each once.
+std::vector<Flavor> LiveEngine::declared_and_of_nodes() const {
+  std::vector<Flavor> flavors;
+  std::set<std::string> names;
+  const auto add = [&](Flavor flavor) {
+    if (names.insert(flavor.name).second) flavors.push_back(std::move(flavor));
   };
   for (const FlavorFacts* const flavor : declared_flavors()) {
     add({.name = flavor->name,
@@ -78,26 +145,39 @@ void LiveEngine::add_flavors() {
     if (node.gpus == 0) continue;
     add({.name = flavor_name_of(node), .model = node.gpu_model, .memory_mib = node.gpu_memory_mib});
   }
-  std::set<std::string> of_nodes;
+  return flavors;
+}
+
+// Queues whose amounts name one that is left out, and nodes that have one, say so.
+void LiveEngine::note_left_out_flavors(Time now) {
+  for (const auto& [name, id] : queue_ids_) {
+    std::vector<std::string> left_out;
+    for (const std::string& flavor : flavors_named_in(queues_.at(name).spec)) {
+      if (left_out_flavors_.contains(flavor)) left_out.push_back(flavor);
+    }
+    if (left_out.empty()) {
+      std::erase_if(records_[name].conditions,
+                    [](const QueueCondition& each) { return each.type == kNotFollowedCondition; });
+      continue;
+    }
+    note_condition(name, {.type = std::string(kNotFollowedCondition),
+                          .holds = true,
+                          .reason = "TooManyFlavors",
+                          .message = "its amounts of " + first_of_names(left_out) +
+                                     " count for nothing: " + std::string(kTooManyFlavors),
+                          .since = now});
+  }
+}
+
+std::map<std::string, std::string> LiveEngine::nodes_left_out() const {
+  std::map<std::string, std::string> nodes;
   for (const auto& [name, node] : nodes_) {
-    if (node.gpus > 0) of_nodes.insert(flavor_name_of(node));
+    if (node.gpus == 0 || left_out_flavors_.empty()) continue;
+    const std::string flavor = flavor_name_of(node);
+    if (!left_out_flavors_.contains(flavor)) continue;
+    nodes[name] = "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors);
   }
-  only_flavor_ = of_nodes.size() == 1 ? flavor_named(*of_nodes.begin()) : std::nullopt;
-  for (const auto& [name, queue] : queues_) {
-    const QueueSpec& spec = queue.spec;
-    const auto add_all = [&](const std::vector<FlavorAmount>& amounts) {
-      for (const FlavorAmount& amount : amounts) {
-        if (!amount.flavor.empty() && amount.flavor != kOnlyFlavor) add({.name = amount.flavor, .model = {}});
-      }
-    };
-    for (const auto* const list :
-         {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit, &spec.user_limit}) {
-      add_all(*list);
-    }
-    for (const WindowSpec& window : spec.windows) {
-      for (const auto* const list : {&window.guarantee, &window.limit, &window.lending_limit}) add_all(*list);
-    }
-  }
+  return nodes;
 }
 
 std::vector<const FlavorFacts*> LiveEngine::declared_flavors() const {
@@ -169,7 +249,7 @@ Quota LiveEngine::quota_of(const QueueFacts& queue) const {
     Quota policies = each.second.spec.policies;
     // They say who may start and when, and give no right to anybody's room.
     policies.users = UserOrder::kNone;
-    policies.half_life = Duration{0};
+    policies.half_life = policies.cooldown = policies.idle_after = Duration{0};
     policies.budget_gpu_us.reset();
     policies.budget_end = BudgetEnd::kStop;
     return each.second.spec.has_amounts() || !(policies == Quota{});
@@ -296,7 +376,6 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
   }
   const WorkloadId id = state().workloads().next_id();
   session_->apply(found);
-  take_off_what_is_known(id);
   Run& run = runs_[id];
   run.stop_by = members.front()->stop_by;
   for (std::size_t at = 0; at < in_order.size(); ++at) {
@@ -305,6 +384,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     member.running = id;
     member.node = state().node(found.pods[at].node).name;
     member.gpus = found.pods[at].gpus;
+    uncounted_.insert(member.group);
     run.uids.push_back(member.facts.uid);
   }
   if (!run.stop_by) note_limit(id);

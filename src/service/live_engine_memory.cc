@@ -2,8 +2,8 @@
 // take no new work. From one life of the engine to the next it is remembered here; a scheduler that is started anew has it
 // from the status of the queues.
 //
-// A record holds for a moment. Of those who run, what they used until then is in it, and their engine charges them from
-// their start: that much is taken off. Who ran after that moment and ended unseen has it in his pod, and it is added.
+// A record holds for a moment. What was used until then is in it, of the budget and of each grant; whoever runs is charged
+// from that moment on. Who ran after that moment and ended unseen has it in his pod, and it is added.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -22,10 +22,13 @@ std::int64_t as_event(Wide gpu_us) {
 void LiveEngine::remember() {
   for (const auto& [name, id] : queue_ids_) {
     const bool has_budget = state().quotas().budgets().has_budget(id);
-    const bool has_past = state().queues()[id.index()].quota.half_life.ms > 0;
+    const Quota& quota = state().queues()[id.index()].quota;
+    const bool has_past = quota.half_life.ms > 0 || quota.idle_after.ms > 0;
+    kept_past_.erase(name);
     if (forgotten_.contains(name)) continue;
     QueueRecord& record = records_[name];
     record.as_of.reset();
+    record.floor_use = {};
     if (!has_budget && !has_past) continue;
     record.as_of = state().clock();
     record.of_grants.clear();
@@ -37,15 +40,26 @@ void LiveEngine::remember() {
         record.of_grants[grants_.at(name)[grant - 1]] = used[grant];
       }
     }
-    for (const auto& [dim, amount] : past_use_of(id)) {
-      record.past_use.push_back({state().flavors()[dim.flavor().index()].name, dim.resource(), amount});
+    record.floor_use = floor_record_of(id).value_or(FloorRecord());
+    if (const auto past = state().past_to_keep(id, state().clock())) {
+      kept_past_[name] = {past->begun, by_name(past->average), by_name(past->in_step)};
     }
   }
 }
 
+// For a life in which flavors have other numbers.
+std::vector<FlavorAmount> LiveEngine::by_name(const AmountList& amounts) const {
+  std::vector<FlavorAmount> named;
+  for (const auto& [dim, amount] : amounts) {
+    const std::string flavor = dim.flavor().is_none() ? "" : state().flavors()[dim.flavor().index()].name;
+    named.push_back({flavor, dim.resource(), amount});
+  }
+  return named;
+}
+
 // PRE: the queues are there, and nothing runs.
 void LiveEngine::tell_what_was_before(Time now) {
-  forgotten_.clear();
+  for (const std::string& name : std::exchange(forgotten_, {})) kept_past_.erase(name);
   tell_windows(now);
   if (state().keeps_time()) session_->pass_time(now);
   grants_.clear();
@@ -59,11 +73,60 @@ void LiveEngine::tell_what_was_before(Time now) {
     } else {
       tell_budget(name);
     }
-    if (quota.half_life.ms > 0 && !record.past_use.empty()) {
-      const PastUseFound past{id, *record.as_of, amounts_of(record.past_use)};
-      if (!state().refusal(past)) session_->apply(past);
+    if (quota.half_life.ms > 0) tell_past(name, record);
+  }
+  tell_what_was_missed(now);
+}
+
+std::optional<Dim> LiveEngine::dim_named(const FlavorAmount& amount) const {
+  const auto flavor = flavor_named(amount.flavor);
+  return flavor ? std::optional(Dim(*flavor, amount.resource)) : std::nullopt;
+}
+
+// Nothing where the queue names no time.
+std::optional<FloorRecord> LiveEngine::floor_record_of(QueueId queue) const {
+  if (!state().looks_at_idle_floor(queue)) return std::nullopt;
+  FloorRecord record;
+  const auto floor = state().quotas().tree().floor(queue);
+  for (std::size_t at = 0; at < floor.size(); ++at) {
+    const Dim dim = Dim::at(at);
+    if (floor[at] > 0 && !dim.flavor().is_none()) {
+      record.floor.push_back({state().flavors()[dim.flavor().index()].name, dim.resource(), floor[at]});
     }
   }
+  for (const FloorUse& each : state().floor_use(queue, state().clock())) {
+    if (each.dim.flavor().is_none()) continue;
+    const std::string& flavor = state().flavors()[each.dim.flavor().index()].name;
+    record.held.push_back({{flavor, each.dim.resource(), each.amount}, each.until});
+  }
+  return record;
+}
+
+// PRE: nodes are there, for floors are theirs, and who runs. What cannot have been so was not written by a scheduler.
+void LiveEngine::tell_floor_use() {
+  for (const auto& [name, id] : queue_ids_) {
+    const FloorRecord& record = records_[name].floor_use;
+    if (!state().looks_at_idle_floor(id) || record.floor.empty()) continue;
+    FloorUseFound found{.queue = id, .floor = amounts_of(record.floor), .held = {}};
+    for (const HeldUntil& each : record.held) {
+      const auto dim = dim_named(each.held);
+      if (dim && each.until <= state().clock()) found.held.push_back({*dim, each.held.amount, each.until});
+    }
+    std::ranges::stable_sort(found.held, {}, [](const FloorUse& each) { return std::pair(each.dim, each.until); });
+    if (!state().refusal(found)) session_->apply(found);
+  }
+}
+
+// A life of this scheduler knows it exactly, the status of the queue to a thousandth.
+void LiveEngine::tell_past(const std::string& name, const QueueRecord& record) {
+  const QueueId id = queue_ids_.at(name);
+  const auto kept = kept_past_.find(name);
+  Event told = PastUseFound{id, *record.as_of, amounts_of(record.past_use)};
+  if (kept != kept_past_.end()) {
+    told = PastUseKept{id, kept->second.begun, *record.as_of, amounts_of(kept->second.average),
+                       amounts_of(kept->second.in_step)};
+  }
+  if (!state().refusal(told)) session_->apply(told);
 }
 
 void LiveEngine::tell_budget(const std::string& name) {
@@ -86,34 +149,19 @@ void LiveEngine::tell_budget(const std::string& name) {
     const auto used = record.of_grants.find(grant.until);
     if (used != record.of_grants.end()) tell_used(static_cast<std::uint32_t>(told.size()), used->second);
   }
-}
-
-// Adds GPU time to the budget of the queue and of those above it, each as far as it was after its record.
-void LiveEngine::charge(QueueId queue, std::int64_t gpu_milli, Time from, Time to, Charge which) {
-  for (; !queue.is_none(); queue = state().queues()[queue.index()].parent) {
-    if (!state().quotas().budgets().has_budget(queue)) continue;
-    const Time as_of = *records_.at(state().queues()[queue.index()].name).as_of;
-    const Duration length = which == Charge::kKnown ? std::min(to, as_of) - from : to - std::max(from, as_of);
-    if (length.ms <= 0) continue;
-    const Wide gpu_us = Wide{gpu_milli} * length.ms;
-    session_->apply(GpuTimeUsed{queue, 0, as_event(which == Charge::kKnown ? -gpu_us : gpu_us)});
-  }
-}
-
-void LiveEngine::take_off_what_is_known(WorkloadId found) {
-  if (!state().quotas().budgets().is_charged(found)) return;
-  const Workload& workload = state().workload(found);
-  charge(workload.queue, state().shape(workload.shape).gpu_milli, workload.started, kTimeMax, Charge::kKnown);
+  session_->apply(GpuTimeCounted{id, *record.as_of});
 }
 
 // Only a scheduler that was not there can have missed it: while one is, its record is of this very moment.
-void LiveEngine::add_what_was_missed(Time now) {
+void LiveEngine::tell_what_was_missed(Time now) {
   if (!state().quotas().budgets().has_any()) return;
   for (const auto& [uid, member] : members_) {
     const PodFacts& pod = member.facts;
     const auto queue = queue_ids_.find(pod.queue);
     if (queue == queue_ids_.end() || !pod.bound_at || !pod.ended_at || pod.terms.best_effort) continue;
-    charge(queue->second, pod.request.gpu_milli_total(), *pod.bound_at, std::min(*pod.ended_at, now), Charge::kMissed);
+    const Time until = std::min(*pod.ended_at, now);
+    const GpuTimeMissed missed{queue->second, pod.request.gpu_milli_total(), std::min(*pod.bound_at, until), until};
+    if (missed.gpu_milli > 0 && !state().refusal(missed)) session_->apply(missed);
   }
 }
 
@@ -129,6 +177,12 @@ void LiveEngine::note_condition(const std::string& queue, QueueCondition conditi
   }
   if (at->holds == condition.holds && at->reason == condition.reason) condition.since = at->since;
   *at = std::move(condition);
+}
+
+const std::vector<QueueCondition>& LiveEngine::conditions_of(const std::string& queue) const {
+  static const std::vector<QueueCondition> none;
+  const auto record = records_.find(queue);
+  return record == records_.end() ? none : record->second.conditions;
 }
 
 void LiveEngine::note_stops(Time now) {
@@ -171,17 +225,18 @@ bool LiveEngine::came_after_the_drain(const PodFacts& pod) const {
 }
 
 // The engine takes in who comes to a drained queue as one who has to wait. Who had come before, and is submitted only now,
-// needs an engine in which the queue is not drained yet.
-bool LiveEngine::needs_a_new_life(const std::string& key) const {
+// needs an engine in which the queue is not drained yet: but not who cannot be submitted there either.
+bool LiveEngine::needs_a_new_life(const std::string& key) {
   const auto at = groups_.find(key);
-  if (at == groups_.end()) return false;
+  if (at == groups_.end() || at->second.refused) return false;
   const Group& group = at->second;
-  return std::ranges::any_of(group.members, [&](std::uint64_t sequence) {
+  const bool came_before = std::ranges::any_of(group.members, [&](std::uint64_t sequence) {
     const Member& member = members_.at(by_sequence_.at(sequence));
     const PodFacts& pod = member.facts;
     if (pod.stage != PodStage::kWaiting || !member.running.is_none() || came_after_the_drain(pod)) return false;
     return drained_since(pod.queue) && std::ranges::find(group.submitted, pod.uid) == group.submitted.end();
   });
+  return came_before && obstacle(tally(group)).first.empty();
 }
 
 void LiveEngine::drain_queues() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/property_seeds.h"
@@ -75,6 +76,7 @@ class RandomWorld {
     ASSERT_EQ(held_in_engine + engine_->pods_without_room().size(), running);
     ASSERT_EQ(violations(engine_->state()), std::vector<std::string>());
     check_budgets();
+    check_counts();
   }
 
  private:
@@ -110,6 +112,42 @@ class RandomWorld {
       if (pod.stage != PodStage::kBound || pod.terms.best_effort) continue;
       used_gpu_us_[pod.queue] += Wide{pod.request.gpu_milli_total()} * time.ms;
       if (pod.queue == "a-below") used_gpu_us_["a"] += Wide{pod.request.gpu_milli_total()} * time.ms;
+    }
+  }
+  // Counted bit by bit, they are what there is.
+  void check_counts() {
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // by queue: who waits, who runs
+    std::map<std::string, std::pair<bool, bool>> groups;
+    std::map<std::string, std::string> queues;
+    for (const auto& [uid, pod] : pods_) {
+      const std::string key = pod.group.empty() ? uid : pod.group;
+      queues[key] = pod.queue;
+      groups[key].first = groups[key].first || pod.stage == PodStage::kWaiting;
+      groups[key].second = groups[key].second || pod.stage == PodStage::kBound;
+    }
+    for (const auto& [key, group] : groups) {
+      counts[queues[key]].first += group.first && !group.second ? 1 : 0;
+      counts[queues[key]].second += group.second ? 1 : 0;
+    }
+    const std::map<std::string, Holding>& holdings = engine_->holdings_by_queue();
+    const auto holding_of = [&](const std::string& queue) {
+      return holdings.contains(queue) ? holdings.at(queue) : Holding();
+    };
+    for (const auto& [queue, each] : counts) {
+      ASSERT_EQ(holding_of(queue).waiting, each.first) << queue;
+      ASSERT_EQ(holding_of(queue).running, each.second) << queue;
+    }
+    const State& state = engine_->state();
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      const Dim gpu(FlavorId(0), Resource::kGpu);
+      std::int64_t held = 0;
+      for (const char* const of : {"a", "a-below", "b", "default"}) {
+        const bool here =
+            state.queues()[i].name == of || (state.queues()[i].name == "a" && of == std::string("a-below"));
+        const Holding holding = holding_of(of);
+        if (here && !holding.reserved.empty()) held += holding.reserved[gpu.index()];
+      }
+      ASSERT_EQ(state.quotas().used(QueueId(i))[gpu.index()], held) << state.queues()[i].name;
     }
   }
   // Statuses are rounded up to a thousandth of a GPU-hour, for each of a budget and its grant.

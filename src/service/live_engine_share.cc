@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/wide.h"
 #include "cycle/turn_text.h"
 #include "fairness/lending.h"
+#include "fairness/share.h"
 #include "fairness/share_account.h"
 #include "fairness/who_is_next.h"
 #include "manifest/queue_spec.h"
@@ -22,6 +24,8 @@ namespace {
 
 // So many of a line are named.
 constexpr std::size_t kWaitingNamedMax = 10;
+// And so many of those who lend.
+constexpr std::int64_t kLendersNamedMax = 10;
 
 }  // namespace
 
@@ -50,34 +54,69 @@ Value LiveEngine::share_parts_of(QueueId queue) const {
   return parts;
 }
 
+std::optional<std::int64_t> LiveEngine::share_milli(const std::string& queue) const {
+  const auto id = queue_ids_.find(queue);
+  if (id == queue_ids_.end() || !state().quotas().tree().has_floors()) return std::nullopt;
+  const Fraction share = share_of(state().quotas(), state().flavors(), id->second);
+  return narrow(share.part() * 1000 / share.whole());
+}
+
 // Between siblings: what one borrows comes out of what others of them lend, as far as it is of any floor.
 void LiveEngine::note_lending(std::map<std::string, QueueStanding>& standings) const {
   const QuotaLedger& quotas = state().quotas();
-  const QuotaTree& tree = quotas.tree();
-  if (!tree.has_floors()) return;
-  std::map<QueueId, std::vector<std::pair<QueueId, AmountsByDim>>> lenders;  // by parent
+  if (!quotas.tree().has_floors()) return;
+  const std::vector<AmountsByDim> lent = lent_by_each(quotas);
+  std::map<QueueId, std::vector<QueueId>> lenders;  // by parent
   for (const auto& [name, id] : queue_ids_) {
-    AmountsByDim lent = lent_by(quotas, id);
-    for (std::size_t at = 0; at < lent.size(); ++at) {
-      if (lent[at] <= 0) continue;
-      standings[name].lent[key_of(Dim::at(at))] = format_amount(Dim::at(at).resource(), lent[at]);
+    bool lends = false;
+    for (std::size_t at = 0; at < lent[id.index()].size(); ++at) {
+      if (lent[id.index()][at] <= 0) continue;
+      standings[name].lent[key_of(Dim::at(at))] = format_amount(Dim::at(at).resource(), lent[id.index()][at]);
+      lends = true;
     }
-    if (!standings[name].lent.empty()) lenders[tree.parent(id)].emplace_back(id, std::move(lent));
+    if (lends) lenders[quotas.tree().parent(id)].push_back(id);
   }
+  // Siblings that borrow of the same dimensions have the same lenders.
+  std::map<std::pair<QueueId, std::vector<Dim>>, Lenders> known;
   for (const auto& [name, id] : queue_ids_) {
-    const auto beside = lenders.find(tree.parent(id));
+    const auto beside = lenders.find(quotas.tree().parent(id));
     if (beside == lenders.end()) continue;
+    std::vector<Dim> dims;
     const AmountsByDim borrowed = borrowed_by(quotas, id);
-    for (const auto& [lender, lent] : beside->second) {
-      std::string amounts;
-      for (std::size_t at = 0; at < lent.size() && lender != id; ++at) {
-        if (lent[at] <= 0 || borrowed[at] <= 0) continue;
-        amounts +=
-            (amounts.empty() ? "" : ",") + key_of(Dim::at(at)) + ":" + format_amount(Dim::at(at).resource(), lent[at]);
-      }
-      if (!amounts.empty()) standings[name].lenders[state().queues()[lender.index()].name] = amounts;
+    for (std::size_t at = 0; at < borrowed.size(); ++at) {
+      if (borrowed[at] > 0) dims.push_back(Dim::at(at));
+    }
+    const auto [of_them, is_new] = known.try_emplace({beside->first, dims});
+    if (is_new) of_them->second = lenders_of(dims, beside->second, lent);
+    standings[name].lenders = of_them->second.named;
+    standings[name].more_lenders = of_them->second.more;
+  }
+}
+
+// The first few of them who lend any of these, who lends most of the first before the others.
+LiveEngine::Lenders LiveEngine::lenders_of(const std::vector<Dim>& dims, std::vector<QueueId> lenders,
+                                           const std::vector<AmountsByDim>& lent) const {
+  const auto amounts_of = [&](QueueId lender) {
+    std::vector<std::int64_t> amounts;
+    for (const Dim dim : dims) amounts.push_back(lent[lender.index()][dim.index()]);
+    return amounts;
+  };
+  std::erase_if(lenders, [&](QueueId lender) {
+    return std::ranges::all_of(amounts_of(lender), [](std::int64_t amount) { return amount <= 0; });
+  });
+  std::ranges::stable_sort(lenders, std::greater(), amounts_of);
+  Lenders made;
+  made.more = std::max<std::int64_t>(0, std::ssize(lenders) - kLendersNamedMax);
+  lenders.resize(lenders.size() - static_cast<std::size_t>(made.more));
+  for (const QueueId lender : lenders) {
+    std::string& text = made.named[state().queues()[lender.index()].name];
+    for (const Dim dim : dims) {
+      const std::int64_t amount = lent[lender.index()][dim.index()];
+      if (amount <= 0) continue;
+      text += (text.empty() ? "" : ",") + key_of(dim) + ":" + format_amount(dim.resource(), amount);
     }
   }
+  return made;
 }
 
 void LiveEngine::note_turns(std::map<std::string, QueueStanding>& standings) const {

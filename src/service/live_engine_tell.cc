@@ -20,6 +20,29 @@ constexpr Duration kRetellAfter = seconds(10);
 constexpr std::size_t kExplainedMax = 32;
 constexpr Duration kNextRound{200};
 
+// Of many moments a few, so that a status stays short: of two neighbours the larger amount until the later moment, which never
+// says that more was idle than was.
+FloorRecord coarser(FloorRecord record) {
+  constexpr std::size_t kHeldTold = 32;
+  while (record.held.size() > kHeldTold) {
+    std::vector<HeldUntil> fewer;
+    bool took_one = true;
+    for (const HeldUntil& each : record.held) {
+      const bool same = !fewer.empty() && fewer.back().held.flavor == each.held.flavor &&
+                        fewer.back().held.resource == each.held.resource;
+      took_one = same && !took_one;
+      if (took_one) {
+        fewer.back().until = each.until;
+      } else {
+        fewer.push_back(each);
+      }
+    }
+    if (fewer.size() == record.held.size()) break;
+    record.held = std::move(fewer);
+  }
+  return record;
+}
+
 void earlier(std::optional<Time>& due, Time time) {
   if (!due || time < *due) due = time;
 }
@@ -198,40 +221,20 @@ void LiveEngine::tell(Round& round, Time now) {
   }
 }
 
-bool QueueStanding::same_but_for_time(const QueueStanding& other) const {
-  QueueStanding then = *this;
-  then.past_use = other.past_use;
-  then.as_of = other.as_of;
-  if (then.budget && other.budget && then.budget->left == other.budget->left) then.budget = other.budget;
-  for (std::size_t i = 0; i < std::min(then.conditions.size(), other.conditions.size()); ++i) {
-    then.conditions[i].message = other.conditions[i].message;
-  }
-  return then == other;
-}
-
 std::map<std::string, QueueStanding> LiveEngine::queue_standings() {
   std::map<std::string, QueueStanding> standings;
   for (const auto& [name, queue] : queues_) standings[name].uid = queue.uid;
-  for (const auto& [key, group] : groups_) {
-    bool runs = false, waits = false;
-    const PodFacts* pod = nullptr;
-    for (const std::uint64_t sequence : group.members) {
-      const Member& member = members_.at(by_sequence_.at(sequence));
-      const Run* const run = run_of(member);
-      const bool starts = run != nullptr && run->starting;
-      const bool placed = (run != nullptr && !starts) || member.facts.stage == PodStage::kBound;
-      runs = runs || placed;
-      waits = waits || starts || (!placed && member.facts.stage == PodStage::kWaiting);
-      pod = &member.facts;
-    }
-    if (runs) ++standings[pod->queue].running;
-    if (waits && !runs) ++standings[pod->queue].pending;
+  count_anew();
+  for (const auto& [name, holding] : by_queue_) {
+    standings[name].pending = holding.waiting;
+    standings[name].running = holding.running;
   }
   for (const auto& [name, id] : queue_ids_) {
     note_amounts(id, standings[name]);
     note_past(name, standings[name]);
     standings[name].conditions = records_[name].conditions;
   }
+  note_cooling_down(standings);
   note_lending(standings);
   note_turns(standings);
   return standings;
@@ -262,22 +265,23 @@ void LiveEngine::note_past(const std::string& name, QueueStanding& standing) {
                                      " reserved, " + standing.budget->left + " are left",
                           .since = state().clock()});
   }
-  for (const auto& [dim, amount] : past_use_of(id)) {
+  if (state().looks_at_idle_floor(id)) {
+    const AmountsByDim idle = state().idle_floor(id, state().clock());
+    for (std::size_t index = 0; index < idle.size(); ++index) {
+      const Dim dim = Dim::at(index);
+      if (idle[index] > 0 && !dim.flavor().is_none())
+        standing.idle[key_of(dim)] = format_amount(dim.resource(), idle[index]);
+    }
+    standing.floor_use = coarser(*floor_record_of(id));
     standing.as_of = state().clock();
-    standing.past_use[name_of(FlavorAmount{state().flavors()[dim.flavor().index()].name, dim.resource()})] =
-        format_amount(dim.resource(), amount);
   }
-}
-
-// Its average above its floor, where it has a half-life.
-AmountList LiveEngine::past_use_of(QueueId queue) const {
-  AmountList held;
-  const AmountsByDim past = state().past_use(queue, state().clock());
+  const AmountsByDim past = state().past_use_up_to(id, state().clock());
   for (std::size_t index = 0; index < past.size(); ++index) {
     const Dim dim = Dim::at(index);
-    if (past[index] > 0 && !dim.flavor().is_none()) held.push_back({dim, past[index]});
+    if (past[index] == 0 || dim.flavor().is_none()) continue;
+    standing.as_of = state().clock();
+    standing.past_use[key_of(dim)] = format_amount(dim.resource(), past[index]);
   }
-  return held;
 }
 
 // What it was promised is shown also while nothing of it is used.

@@ -64,6 +64,7 @@ void LiveEngine::note_overruns(Time now) {
     const auto run = runs_.find(id);
     if (run == runs_.end() || state().workload(id).phase != Phase::kRunning) continue;
     session_->apply(LeavingFound{id, end + state().shape(state().workload(id).shape).terms.grace});
+    uncounted_.insert(members_.at(run->second.uids.front()).group);
   }
 }
 

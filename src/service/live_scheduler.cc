@@ -20,13 +20,13 @@
 #include "service/live_engine.h"
 #include "service/other_queues.h"
 #include "service/requests.h"
+#include "service/told_standings.h"
 
 namespace berth {
 namespace {
 
 constexpr std::uint64_t kJournalBytesMax = 64 << 20;  // of one file; then the engine begins anew
 constexpr Duration kQueueStatusEvery = seconds(1);
-constexpr Duration kPastRetoldAfter = seconds(10);  // if nothing has changed but the time
 constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
 
@@ -143,7 +143,10 @@ class RunningScheduler final : public LiveScheduler {
         [this, names = options_.scheduler_names](const ObjectChange& change) {
           if (!change.after) {
             const std::string uid(change.object()["metadata"]["uid"].text());
-            return Fold([this, uid](LiveEngine&) { others_->remove_pod(uid); });
+            return Fold([this, uid](LiveEngine&) {
+              others_->remove_pod(uid);
+              refusals_.erase(uid);
+            });
           }
           PodFacts facts = read_pod(*change.after);
           const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
@@ -342,34 +345,43 @@ class RunningScheduler final : public LiveScheduler {
       const Time now = options_.now();
       engine_->it_is(now);
       tell_other_queues();
-      for (const auto& [queue, standing] : engine_->queue_standings()) {
+      tell_unused_nodes();
+      const std::map<std::string, QueueStanding> standings = engine_->queue_standings();
+      told_.keep_only(standings);
+      std::erase_if(warned_, [&](const auto& each) { return !standings.contains(each.first.first); });
+      for (const auto& [queue, standing] : standings) {
         if (queue.find('/') != std::string::npos) continue;  // no Queue of berth.dev
-        const auto told = told_standings_.find(queue);
-        if (told != told_standings_.end()) {
-          if (told->second.standing == standing) continue;
-          const bool early = now < told->second.at + kPastRetoldAfter;
-          if (early && told->second.standing.same_but_for_time(standing)) continue;
-        }
-        // Of two calls on their way the first could be the last to arrive.
-        if (!telling_queues_.insert(queue).second) continue;
-        told_standings_[queue] = {standing, now};
+        if (!told_.is_due(queue, standing, now)) continue;
         warn(queue, standing);
         outbox_.send(Outbox::Urgency::kTelling, queue_status_call(queue, standing),
-                     [this, name = queue](const ApiAnswer& answer) {
-                       telling_queues_.erase(name);
-                       if (is_passing(answer)) told_standings_.erase(name);
-                     });
+                     [this, name = queue](const ApiAnswer& answer) { told_.note_told(name, !is_passing(answer)); });
       }
     });
   }
 
+  // Each once.
+  void tell_unused_nodes() {
+    std::map<std::string, std::string> unused = engine_->nodes_left_out();
+    for (const auto& [node, why] : unused) {
+      if (unused_nodes_.contains(node)) continue;
+      // A node's events name it by its name, as its kubelet does.
+      record({.api_version = "v1", .kind = "Node", .name = node, .uid = node}, "", EventRecorder::Type::kWarning,
+             "TooManyFlavors", why);
+    }
+    unused_nodes_ = std::move(unused);
+  }
+
   void tell_other_queues() {
-    for (const OtherStatus& status : others_->statuses(options_.now())) {
+    const std::vector<OtherStatus> statuses = others_->statuses(options_.now());
+    std::set<std::pair<std::string, std::string>> there;
+    for (const OtherStatus& each : statuses) there.emplace(each.qualified, each.name_space + "/" + each.name);
+    std::erase_if(told_others_, [&](const auto& each) { return !there.contains(each.first); });
+    for (const OtherStatus& status : statuses) {
       OtherStatus& told = told_others_[{status.qualified, status.name_space + "/" + status.name}];
-      if (same_standing(told, status) || !telling_queues_.insert(key_of(status)).second) continue;
+      if (same_standing(told, status) || !telling_others_.insert(key_of(status)).second) continue;
       told = status;
       outbox_.send(Outbox::Urgency::kTelling, other_status_call(status), [this, status](const ApiAnswer& answer) {
-        telling_queues_.erase(key_of(status));
+        telling_others_.erase(key_of(status));
         if (is_passing(answer)) told_others_.erase({status.qualified, status.name_space + "/" + status.name});
       });
     }
@@ -381,10 +393,11 @@ class RunningScheduler final : public LiveScheduler {
   // Once each time it becomes so.
   void warn(const std::string& queue, const QueueStanding& standing) {
     for (const QueueCondition& each : standing.conditions) {
-      const bool news = each.type == kBudgetCondition && each.holds && each.since >= began_;
-      if (!news || std::exchange(warned_[queue], each.since) == each.since) continue;
+      const bool is_warning = each.type == kBudgetCondition || each.type == kNotFollowedCondition;
+      if (!is_warning || !each.holds || each.since < began_) continue;
+      if (std::exchange(warned_[{queue, each.type}], each.since) == each.since) continue;
       record({.api_version = "berth.dev/v1alpha1", .kind = "Queue", .name = queue, .uid = standing.uid}, "",
-             EventRecorder::Type::kWarning, "BudgetNearlyUsed", each.message);
+             EventRecorder::Type::kWarning, each.type.c_str(), each.message);
     }
   }
 
@@ -408,16 +421,13 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<OtherQueues> others_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
-  struct Told {
-    QueueStanding standing;
-    Time at;
-  };
-  std::map<std::string, Told> told_standings_;
-  std::map<std::string, Time> warned_;  // by queue: of what, since when
+  ToldStandings told_;
+  std::map<std::pair<std::string, std::string>, Time> warned_;  // by queue and condition: since when
+  std::map<std::string, std::string> unused_nodes_;             // that were told so
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;
-  std::set<std::string> telling_queues_;
+  std::set<std::string> telling_others_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;

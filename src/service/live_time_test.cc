@@ -387,24 +387,5 @@ TEST(LiveStop, OfAHeldQueueNothingStartsAndWhoCameBeforeADrainMay) {
   EXPECT_TRUE(cluster.engine().queue_standings().at("team").conditions.empty());
 }
 
-TEST(LivePast, IsNotForgottenWhenTheEngineIsMadeAnew) {
-  Cluster cluster = with_nodes(1);
-  QueueFacts team = queue("team", 0);
-  team.spec.policies.half_life = Duration{3'600'000};
-  cluster.add(team);
-  cluster.set(in_queue("team", pod("p", 8)));
-  ASSERT_EQ(cluster.decide(0).bindings.size(), 1u);
-  cluster.it_is(3600);
-  cluster.gone("p");
-  cluster.engine().begin_anew();
-  cluster.decide(3600);
-  const auto past = [&] { return cluster.engine().queue_standings().at("team").past_use; };
-  EXPECT_EQ(past(), (std::map<std::string, std::string>{{"h100", "3999m"}}));
-  cluster.write_statuses();
-  cluster.begin_anew();
-  cluster.decide(7200);
-  EXPECT_EQ(past(), (std::map<std::string, std::string>{{"h100", "1999m"}}));
-}
-
 }  // namespace
 }  // namespace berth

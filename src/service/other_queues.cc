@@ -17,6 +17,7 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kClusterQueues = "clusterqueues.kueue.x-k8s.io";
+constexpr std::string_view kCohorts = "cohorts.kueue.x-k8s.io";
 constexpr std::string_view kLocalQueues = "localqueues.kueue.x-k8s.io";
 constexpr std::string_view kKueueFlavors = "resourceflavors.kueue.x-k8s.io";
 constexpr std::string_view kVolcanoQueues = "queues.scheduling.volcano.sh";
@@ -66,13 +67,14 @@ FlavorFacts flavor_facts(const PolicyFlavor& flavor) {
   return facts;
 }
 
-Value condition(bool active, const std::string& reason, const std::string& message, const Value& object, Time now) {
+Value condition(const char* type, bool active, const std::string& reason, const std::string& message,
+                const Value& object, Time now) {
   const char* const status = active ? "True" : "False";
   Value since = format_timestamp(now);
   for (const Value& known : object["status"]["conditions"].items()) {
-    if (known["type"].text() == "Active" && known["status"].text() == status) since = known["lastTransitionTime"];
+    if (known["type"].text() == type && known["status"].text() == status) since = known["lastTransitionTime"];
   }
-  Value made = Value::map_of({{"type", "Active"},
+  Value made = Value::map_of({{"type", type},
                               {"status", status},
                               {"reason", reason},
                               {"message", message},
@@ -85,6 +87,12 @@ std::string resource_name(Resource resource) {
   return resource == Resource::kGpu ? std::string(kGpuResource) : std::string(name_of(resource));
 }
 
+// Kueue's own number: thousandths.
+Value weighted_share(const LiveEngine& engine, const std::string& queue) {
+  const auto share_milli = engine.share_milli(queue);
+  return share_milli ? Value::map_of({{"weightedShare", *share_milli}}) : Value();
+}
+
 const Holding& holding_in(const std::map<std::string, Holding>& holdings, const std::string& name) {
   static const Holding nothing;
   const auto found = holdings.find(name);
@@ -95,6 +103,7 @@ const Holding& holding_in(const std::map<std::string, Holding>& holdings, const 
 
 bool same_standing(const OtherStatus& a, const OtherStatus& b) {
   const auto timeless = [](Value status) {
+    if (status.find("conditions") == nullptr) return status;
     for (Value& each : status.at("conditions").edit_items()) each.erase("lastTransitionTime");
     return status;
   };
@@ -269,14 +278,19 @@ PodFacts OtherQueues::resolved(const PodFacts& pod) const {
 
 std::vector<OtherStatus> OtherQueues::statuses(Time now) const {
   if (objects_.empty()) return {};
-  const auto by_queue = engine_.holdings([](const PodFacts& pod) { return pod.queue; });
-  const auto by_door = engine_.holdings([](const PodFacts& pod) {
-    return pod.local_queue.empty() ? std::string() : pod.name_space + "/" + pod.local_queue;
-  });
+  const std::map<std::string, Holding>& by_queue = engine_.holdings_by_queue();
+  const std::map<std::string, Holding>& by_door = engine_.holdings_by_door();
   std::vector<OtherStatus> statuses;
   for (const auto& [key, held] : objects_) {
     const bool is_known = told_queues_.contains("clusterqueue/" + text_at(held.object, "name"));
     if (key.first == kClusterQueues && is_known) statuses.push_back(cluster_queue_status(held, by_queue, now));
+    const std::string cohort = "cohort/" + text_at(held.object, "name");
+    if (key.first == kCohorts && told_queues_.contains(cohort)) {
+      const Value share = weighted_share(engine_, cohort);
+      const Value status = share.is_null() ? Value::map() : Value::map_of({{"fairSharing", share}});
+      statuses.push_back(
+          {std::string(kCohorts), "", text_at(held.object, "name"), text_at(held.object, "uid"), status});
+    }
     if (key.first == kLocalQueues) statuses.push_back(local_queue_status(held, by_door, now));
     if (key.first == kVolcanoQueues) statuses.push_back(volcano_status(held, by_queue));
   }
@@ -321,17 +335,25 @@ OtherStatus OtherQueues::cluster_queue_status(const Held& held, const std::map<s
   const std::string missing = lacks_flavors(held.parts);
   Value active =
       !missing.empty()
-          ? condition(false, "FlavorNotFound",
+          ? condition("Active", false, "FlavorNotFound",
                       "Can't admit new workloads: references missing ResourceFlavor(s): " + missing, held.object, now)
       : queue.spec.stop == QueueStop::kHold
-          ? condition(false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
-          : condition(true, "Ready", "Can admit new workloads", held.object, now);
-  Value status = Value::map_of({{"conditions", Value::List{std::move(active)}},
+          ? condition("Active", false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
+          : condition("Active", true, "Ready", "Can admit new workloads", held.object, now);
+  Value::List conditions = {std::move(active)};
+  for (const QueueCondition& each : engine_.conditions_of("clusterqueue/" + name)) {
+    if (each.type != kNotFollowedCondition) continue;
+    conditions.push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, held.object, now));
+  }
+  Value status = Value::map_of({{"conditions", std::move(conditions)},
                                 {"pendingWorkloads", holding.pending},
                                 {"reservingWorkloads", holding.reserving},
                                 {"admittedWorkloads", holding.admitted},
                                 {"flavorsReservation", usage(name, holding.reserved, true)},
                                 {"flavorsUsage", usage(name, holding.used, true)}});
+  if (Value share = weighted_share(engine_, "clusterqueue/" + name); !share.is_null()) {
+    status.set("fairSharing", std::move(share));
+  }
   return {std::string(kClusterQueues), "", name, text_at(held.object, "uid"), std::move(status)};
 }
 
@@ -342,8 +364,8 @@ OtherStatus OtherQueues::local_queue_status(const Held& held, const std::map<std
   const std::string cluster_queue(held.object["spec"]["clusterQueue"].text());
   const auto door = doors_.find(name_space + "/" + name);
   Value active = door == doors_.end() || door->second.reason.empty()
-                     ? condition(true, "Ready", "Can submit new workloads to localQueue", held.object, now)
-                     : condition(false, door->second.reason, door->second.message, held.object, now);
+                     ? condition("Active", true, "Ready", "Can submit new workloads to localQueue", held.object, now)
+                     : condition("Active", false, door->second.reason, door->second.message, held.object, now);
   Value status = Value::map_of({{"conditions", Value::List{std::move(active)}},
                                 {"pendingWorkloads", holding.pending},
                                 {"reservingWorkloads", holding.reserving},

@@ -273,6 +273,21 @@ TEST(OtherQueues, VolcanosAmountsAreOfTheOneKindOfGpuThatThereIs) {
   EXPECT_TRUE(reason_of(cluster.decide(50), "p2").contains("Volcano's queue 'v' is not there"));
 }
 
+// One node of 8, of which two ClusterQueues have 4 each: who holds all 8 has 4 of 8 above his quota, and so has nobody else.
+TEST(OtherQueues, TellsTheWeightedShareAsKueueDoes) {
+  Cluster cluster;
+  cluster.apply(std::string(kFlavor) + cluster_queue("a", 4) + cluster_queue("b", 4) +
+                local_queue("default", "la", "a") +
+                "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: all}\nspec: {}\n");
+  cluster.engine().set_node(node("n1"));
+  cluster.set(in_local_queue("la", pod("p", 8)));
+  EXPECT_EQ(cluster.decide(10).bindings.size(), 1U);
+  EXPECT_EQ(cluster.status("a")["fairSharing"]["weightedShare"].integer(), 500);
+  EXPECT_EQ(cluster.status("b")["fairSharing"]["weightedShare"].integer(-1), 0);
+  EXPECT_EQ(cluster.status("all")["fairSharing"]["weightedShare"].integer(-1), 0)
+      << "all is inside what its members have";
+}
+
 TEST(OtherQueues, AStatusIsTheSameUntilMoreThanItsTimeHasChanged) {
   Cluster cluster;
   two_teams(cluster);

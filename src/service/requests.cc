@@ -125,6 +125,17 @@ Value budget_status(const BudgetStanding& budget) {
   return made;
 }
 
+Value floor_use_status(const FloorRecord& record) {
+  Value floor = Value::map(), held = Value::list();
+  for (const FlavorAmount& each : record.floor) floor.set(name_of(each), format_amount(each.resource, each.amount));
+  for (const HeldUntil& each : record.held) {
+    Value amounts = Value::map();
+    amounts.set(name_of(each.held), format_amount(each.held.resource, each.held.amount));
+    held.push_back(Value::map_of({{"until", format_micro_timestamp(each.until)}, {"amounts", std::move(amounts)}}));
+  }
+  return Value::map_of({{"floor", std::move(floor)}, {"held", std::move(held)}});
+}
+
 }  // namespace
 
 ApiCall workload_creation_call(const WorkloadNews& news) {
@@ -180,12 +191,19 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.floor.empty()) status.set("floor", map_of(standing.floor));
   if (!standing.lent.empty()) status.set("lent", map_of(standing.lent));
   if (!standing.lenders.empty()) status.set("lenders", map_of(standing.lenders));
+  if (standing.more_lenders > 0) status.set("moreLenders", standing.more_lenders);
   if (!standing.share.empty()) status.set("share", standing.share);
   if (!standing.share_parts.items().empty()) status.set("shareParts", standing.share_parts);
   if (!standing.turn.empty()) status.set("turn", standing.turn);
   for (const std::string& name : standing.waiting) status.at("waiting").push_back(name);
   if (standing.budget) status.set("budget", budget_status(*standing.budget));
   if (!standing.past_use.empty()) status.set("pastUse", map_of(standing.past_use));
+  for (const auto& [controller, since] : standing.cooling_down) {
+    status.at("coolingDown")
+        .push_back(Value::map_of({{"controller", controller}, {"since", format_micro_timestamp(since)}}));
+  }
+  if (!standing.idle.empty()) status.set("idle", map_of(standing.idle));
+  if (standing.floor_use) status.set("floorUse", floor_use_status(*standing.floor_use));
   if (standing.as_of) status.set("asOf", format_micro_timestamp(*standing.as_of));
   for (const QueueCondition& each : standing.conditions) {
     status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));

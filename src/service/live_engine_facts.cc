@@ -1,0 +1,156 @@
+// What a LiveEngine is told: queues, flavors, nodes, pods and disruption budgets, one after the other.
+#include <algorithm>
+#include <utility>
+
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+bool asks_the_same(const PodFacts& a, const PodFacts& b) {
+  return a.queue == b.queue && a.request == b.request && a.gpu_models == b.gpu_models && a.run == b.run &&
+         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
+}
+
+}  // namespace
+
+void LiveEngine::set_queue(const QueueFacts& queue) {
+  const auto known = queues_.find(queue.name);
+  if (known != queues_.end() && known->second.same_queue(queue)) return;
+  // What it says of itself is what was written here, but for the first time.
+  const auto record = records_.find(queue.name);
+  if (record == records_.end() || (known != queues_.end() && known->second.uid != queue.uid)) {
+    forgotten_.insert(queue.name);
+    records_[queue.name] = queue.record;
+    for (const auto& [controller, at] : queue.record.gave_back) gave_back_.try_emplace(controller, queue.name, at);
+  }
+  queues_[queue.name] = queue;
+  anew_ = true;
+}
+
+void LiveEngine::remove_queue(const std::string& name) {
+  anew_ = queues_.erase(name) > 0 || anew_;
+  forgotten_.insert(name);
+  records_.erase(name);
+}
+
+void LiveEngine::set_flavor(const FlavorFacts& flavor) {
+  const auto known = flavors_.find(flavor.name);
+  if (known != flavors_.end() && known->second == flavor) return;
+  flavors_[flavor.name] = flavor;
+  anew_ = true;
+}
+
+void LiveEngine::remove_flavor(const std::string& name) {
+  anew_ = flavors_.erase(flavor_amount_named(name).flavor) > 0 || anew_;
+}
+
+void LiveEngine::set_other_flavors(std::vector<FlavorFacts> flavors) {
+  if (flavors == other_flavors_) return;
+  other_flavors_ = std::move(flavors);
+  anew_ = true;
+}
+
+// Whether its controller has counted anew does not matter: a budget that would keep any keeps all.
+void LiveEngine::set_budget(const BudgetFacts& budget) {
+  const auto [at, is_new] = budgets_.try_emplace({budget.name_space, budget.name});
+  const bool same = at->second.protects == budget.protects && at->second.pods.to_string() == budget.pods.to_string();
+  at->second = budget;
+  if (is_new ? budget.protects : !same) anew_ = true;
+}
+
+void LiveEngine::remove_budget(const std::string& name_space, const std::string& name) {
+  anew_ = budgets_.erase({name_space, name}) > 0 || anew_;
+}
+
+void LiveEngine::set_node(const NodeFacts& node) {
+  const auto known = nodes_.find(node.name);
+  if (known == nodes_.end()) {
+    new_nodes_.insert(node.name);
+    // Whoever leaves its flavor open may use this one from now on.
+    const auto flavor = flavor_ids_.find(flavor_name_of(node));
+    if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second))) anew_ = true;
+  } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
+    anew_ = true;
+  } else if (known->second.open != node.open && node_ids_.contains(node.name) && !anew_) {
+    const NodeId id = node_ids_.at(node.name);
+    session_->apply(node.open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
+    for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
+  }
+  nodes_[node.name] = node;
+}
+
+void LiveEngine::remove_node(const std::string& name) {
+  new_nodes_.erase(name);
+  if (nodes_.erase(name) > 0) anew_ = true;
+}
+
+void LiveEngine::set_pod(const PodFacts& pod) {
+  const auto [at, is_new] = members_.try_emplace(pod.uid);
+  Member& member = at->second;
+  const std::string group = pod.group.empty() ? "pod " + pod.uid : pod.group;
+  if (is_new) {
+    member.sequence = next_sequence_++;
+    by_sequence_[member.sequence] = pod.uid;
+    member.told = pod.told;
+  } else {
+    if (group != member.group) leave_group(member);
+    if (!asks_the_same(member.facts, pod)) {
+      withdraw(groups_[member.group]);
+      groups_[member.group].refused = false;
+      if (const Run* const run = run_of(member); run != nullptr && run->starting) give_up_start(member.running);
+    }
+  }
+  if (pod.checkpoint && pod.checkpoint != member.facts.checkpoint) checkpoints_.insert(pod.uid);
+  // It was told by a scheduler that was not there for long enough to write it down.
+  if (pod.gave_back && !gave_back_.contains(pod.owner.uid)) note_gave_back(pod.owner.uid, pod.queue, *pod.gave_back);
+  member.facts = pod;
+  member.group = group;
+  if (groups_[group].members.insert(member.sequence).second) groups_[group].refused = false;
+  touch(group);
+
+  const bool elsewhere =
+      !member.running.is_none() && (member.node != pod.node || (pod.gpus && *pod.gpus != member.gpus));
+  if (pod.stage == PodStage::kBound) {
+    if (!member.running.is_none() && elsewhere) end(member);
+    member.confirmed = true;
+    // Somebody else told it to leave, or this scheduler did before it was started anew.
+    if (const Run* const run = run_of(member); pod.leaving_until && run != nullptr && !run->stop_by) anew_ = true;
+    if (member.running.is_none()) {
+      found_.insert(pod.uid);
+      room_came_free_ = true;  // perhaps it fits where it is
+    }
+  } else if (pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed) {
+    found_.erase(pod.uid);
+    end(member);
+  }
+}
+
+void LiveEngine::remove_pod(const std::string& uid) {
+  const auto at = members_.find(uid);
+  if (at == members_.end()) return;
+  end(at->second);
+  leave_group(at->second);
+  by_sequence_.erase(at->second.sequence);
+  found_.erase(uid);
+  without_room_.erase(uid);
+  members_.erase(at);
+}
+
+void LiveEngine::refuse_binding(const std::string& uid) {
+  const auto at = members_.find(uid);
+  if (at == members_.end() || at->second.confirmed || at->second.running.is_none()) return;
+  if (run_of(at->second)->starting) return;
+  at->second.refused = true;
+  end(at->second);
+}
+
+void LiveEngine::leave_group(Member& member) {
+  Group& group = groups_[member.group];
+  withdraw(group);
+  group.refused = false;
+  group.members.erase(member.sequence);
+  touch(member.group);
+}
+
+}  // namespace berth

@@ -1,0 +1,269 @@
+// What of a LiveEngine's pods waits in its engine: groups that are whole, as workloads; and what keeps the others out.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/wording.h"
+#include "cycle/explain.h"
+#include "manifest/labels.h"
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+// Nobody has gone at the moment when he is told to.
+constexpr Duration kGraceMin = seconds(1);
+
+bool names_no_flavor(const QueueSpec& spec) {
+  const auto none = [](const FlavorAmount& each) { return each.flavor == kOnlyFlavor; };
+  return std::ranges::any_of(spec.guarantee, none) || std::ranges::any_of(spec.limit, none);
+}
+
+}  // namespace
+
+void LiveEngine::settle(Time now) {
+  if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key); });
+  if (anew_) rebuild(now);
+  if (!new_nodes_.empty()) add_new_nodes();
+  if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
+  if (!checkpoints_.empty()) note_checkpoints(now);
+  const std::vector<std::string> in_order = take_unsettled();
+  std::vector<std::string> late;
+  for (const std::string& key : in_order) {
+    const PodFacts& first = members_.at(by_sequence_.at(*groups_.at(key).members.begin())).facts;
+    if (!to_drain_.empty() && came_after_the_drain(first)) {
+      late.push_back(key);
+    } else {
+      settle_group(key, now);
+    }
+  }
+  drain_queues();
+  for (const std::string& key : late) settle_group(key, now);
+}
+
+// Who came first is submitted first, also when everything is submitted anew.
+std::vector<std::string> LiveEngine::take_unsettled() {
+  std::vector<std::tuple<Time, std::uint64_t, std::string>> in_order;
+  for (const std::string& key : std::exchange(unsettled_, {})) {
+    const auto group = groups_.find(key);
+    if (group == groups_.end()) continue;
+    if (group->second.members.empty()) {
+      groups_.erase(group);
+      partial_.erase(key);
+      continue;
+    }
+    const std::uint64_t first = *group->second.members.begin();
+    in_order.emplace_back(members_.at(by_sequence_.at(first)).facts.queued, first, key);
+  }
+  std::ranges::sort(in_order);
+  std::vector<std::string> keys;
+  for (auto& [created, first, key] : in_order) keys.push_back(std::move(key));
+  return keys;
+}
+
+LiveEngine::Tally LiveEngine::tally(const Group& group) {
+  Tally tally;
+  // A group may be smaller since some of it have ended: what counts is what those say who have not.
+  std::int64_t size_of_ended = 1;
+  for (const std::uint64_t sequence : group.members) {
+    Member& member = members_.at(by_sequence_.at(sequence));
+    const PodFacts& pod = member.facts;
+    const bool ended = pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed;
+    std::int64_t& size = ended ? size_of_ended : tally.size;
+    size = std::max(size, pod.group_size);
+    if (tally.first == nullptr) tally.first = &pod;
+    const Run* const run = run_of(member);
+    if (!ended && (member.stop_by || pod.leaving_until)) {
+      ++tally.leaving;
+    } else if (pod.stage == PodStage::kBound || run != nullptr) {
+      ++tally.placed;
+      if (run != nullptr && run->starting) tally.starting.push_back(&member);
+      if (pod.bound_at) tally.first_bound_at = std::min(tally.first_bound_at.value_or(*pod.bound_at), *pod.bound_at);
+    } else if (pod.stage == PodStage::kWaiting) {
+      tally.waiting.push_back(&member);
+    } else if (pod.stage == PodStage::kSucceeded) {
+      ++tally.succeeded;
+    } else if (pod.stage == PodStage::kFailed) {
+      ++tally.failed;
+    }
+  }
+  if (tally.placed + tally.leaving == 0 && tally.waiting.empty()) tally.size = std::max(tally.size, size_of_ended);
+  return tally;
+}
+
+std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) const {
+  for (const Member* member : tally.waiting) {
+    const PodFacts& pod = member->facts;
+    if (!pod.problem.empty()) return {"NotFollowed", pod.problem};
+    if (!pod.shut.code.empty()) return {pod.shut.code, pod.shut.text};
+    const auto queue = queues_.find(pod.queue);
+    if (queue == queues_.end() && pod.queue.starts_with("volcano/")) {
+      return {"QueueUnknown", "Volcano's queue " + quote(pod.queue.substr(pod.queue.find('/') + 1)) +
+                                  " is not there; create it, or name another in the annotation " +
+                                  std::string(kVolcanoQueueAnnotation)};
+    }
+    if (queue == queues_.end()) {
+      return {"QueueUnknown", "there is no queue " + quote(pod.queue) + "; create it, or name another in the label " +
+                                  std::string(kQueueLabel)};
+    }
+    if (pod.queue != tally.waiting.front()->facts.queue) {
+      return {"NotFollowed", "its group's pods name several queues; name one"};
+    }
+    if (!queue->second.problem.empty()) {
+      return {"NotFollowed", "queue " + quote(pod.queue) + ": " + queue->second.problem};
+    }
+    if (!only_flavor_ && names_no_flavor(queue->second.spec)) {
+      return {"NotFollowed", "queue " + quote(pod.queue) +
+                                 ": its amounts name no kind of GPU, so nodes must have one kind; they have none or "
+                                 "several"};
+    }
+    if (const auto problem = queue_problems_.find(pod.queue); problem != queue_problems_.end()) {
+      return {"NotFollowed", "queue " + quote(pod.queue) + ": " + problem->second};
+    }
+    if (!flavors_of(pod)) {
+      std::string models;
+      for (const std::string& model : pod.gpu_models) models += (models.empty() ? "" : " or ") + model;
+      return {std::string(name_of(ReasonCode::kGpuType)), "no node has a GPU of type " + models};
+    }
+  }
+  const std::int64_t needed = std::max<std::int64_t>(1, tally.size - tally.placed - tally.succeeded);
+  const auto waiting = static_cast<std::int64_t>(tally.waiting.size());
+  if (waiting >= needed) return {};
+  return {"GangIncomplete", "its group starts together, and " + with_separators(needed - waiting) + " of " +
+                                with_separators(tally.size) + " pods have not been created"};
+}
+
+// Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
+// are named.
+std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod) const {
+  std::vector<FlavorId> flavors;
+  for (const std::string& wanted : pod.gpu_models) {
+    const std::string name = flavor_amount_named(wanted).flavor;
+    for (const auto& [flavor, model] : models_) {
+      const bool named = model == wanted || state().flavors()[flavor.index()].name == name;
+      if (named && std::ranges::find(flavors, flavor) == flavors.end()) flavors.push_back(flavor);
+    }
+  }
+  if (!pod.gpu_models.empty()) return flavors.empty() ? std::nullopt : std::optional(flavors);
+  for (const auto& [flavor, model] : models_) flavors.push_back(flavor);
+  std::ranges::stable_sort(flavors, {}, [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
+  return flavors;
+}
+
+// Its nodes end each pod at its own limit: of several, the last one ends the workload.
+Terms LiveEngine::terms_of(const std::vector<Member*>& members) const {
+  const PodFacts& pod = members.front()->facts;
+  Terms terms = pod.terms;
+  for (const Member* const member : members) {
+    const std::optional<Duration> limit = member->facts.terms.run_limit;
+    if (!limit || !terms.run_limit) terms.run_limit.reset();
+    if (terms.run_limit) terms.run_limit = std::max(*terms.run_limit, *limit);
+  }
+  terms.grace = std::max(terms.grace, kGraceMin);
+  const auto of_namespace = budgets_.lower_bound({pod.name_space, ""});
+  for (auto at = of_namespace; at != budgets_.end() && at->first.first == pod.name_space; ++at) {
+    if (at->second.protects && at->second.pods.matches(pod.labels)) terms.disruption_permille = 1000;
+  }
+  return terms;
+}
+
+void LiveEngine::settle_group(const std::string& key, Time now) {
+  Group& group = groups_.at(key);
+  const Tally members = tally(group);
+  note_partial(key, group, members, now);
+  untold_.insert(key);
+  std::vector<std::string> waiting;
+  for (const Member* member : members.waiting) waiting.push_back(member->facts.uid);
+  if (!group.pending.is_none()) {
+    std::vector<std::string> submitted = group.submitted;
+    std::ranges::sort(submitted);
+    std::ranges::sort(waiting);
+    if (submitted == waiting && obstacle(members).first.empty()) return;
+    withdraw(group);
+  }
+  if (members.waiting.empty()) return;
+  std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
+  if (group.unsubmitted_code.empty()) submit(key, group, members);
+}
+
+// A gang runs in one flavor: each that the first of its pods with GPUs may use is a way, and in it the others keep to that
+// flavor if they may. `uids` has the pods in the order of the sets, which is the same in every way.
+std::vector<PodSets> LiveEngine::ways_of(const std::vector<Member*>& members, std::vector<std::string>& uids) const {
+  struct Equal {
+    PodRequest request;
+    std::vector<FlavorId> flavors;
+    std::vector<std::string> uids;
+  };
+  std::vector<Equal> sets;
+  for (const Member* const member : members) {
+    const PodRequest& request = member->facts.request;
+    std::vector<FlavorId> flavors;
+    if (request.gpus > 0) flavors = *flavors_of(member->facts);
+    auto same =
+        std::ranges::find_if(sets, [&](const Equal& set) { return set.request == request && set.flavors == flavors; });
+    if (same == sets.end()) same = sets.insert(sets.end(), {request, std::move(flavors), {}});
+    same->uids.push_back(member->facts.uid);
+  }
+  for (const Equal& set : sets) uids.insert(uids.end(), set.uids.begin(), set.uids.end());
+  const auto with_gpus = std::ranges::find_if(sets, [](const Equal& set) { return !set.flavors.empty(); });
+  std::vector<PodSets> ways;
+  for (const FlavorId flavor : with_gpus == sets.end() ? std::vector{FlavorId()} : with_gpus->flavors) {
+    PodSets& way = ways.emplace_back();
+    for (const Equal& set : sets) {
+      PodRequest request = set.request;
+      if (!set.flavors.empty()) {
+        request.flavors = FlavorSet();
+        for (const FlavorId each : set.flavors) request.flavors.add(each);
+        if (request.flavors.contains(flavor)) request.flavors = FlavorSet::of(flavor);
+      }
+      way.push_back({request, static_cast<std::int64_t>(set.uids.size())});
+    }
+  }
+  return ways;
+}
+
+void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally) {
+  std::vector<std::string> uids;
+  const PodFacts& first = tally.waiting.front()->facts;
+  Duration run = kRunNotDeclared;
+  for (const Member* const member : tally.waiting) run = std::max(run, member->facts.run);
+  const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
+                                            .queue = queue_ids_.at(first.queue),
+                                            .at = first.queued,
+                                            .declared_run = run,
+                                            .shape = {ways_of(tally.waiting, uids), terms_of(tally.waiting)},
+                                            .user = first.user};
+  if (const auto refusal = state().refusal(submitted)) {
+    group.unsubmitted_code = "NotFollowed";
+    group.unsubmitted_why = *refusal;
+    group.refused = true;
+    return;
+  }
+  group.pending = state().workloads().next_id();
+  session_->apply(submitted);
+  cool_down(group.pending, first);
+  group.submitted = std::move(uids);
+  pending_groups_[group.pending] = key;
+  groups_by_shape_[state().workload(group.pending).shape].insert(key);
+}
+
+void LiveEngine::forget_shape_of(WorkloadId id, const std::string& key) {
+  const auto cools = cooling_.find(id);
+  const auto groups = groups_by_shape_.find(cools == cooling_.end() ? state().workload(id).shape : cools->second);
+  groups->second.erase(key);
+  if (groups->second.empty()) groups_by_shape_.erase(groups);
+  if (cools != cooling_.end()) cooling_.erase(cools);
+}
+
+void LiveEngine::withdraw(Group& group) {
+  if (group.pending.is_none()) return;
+  if (!anew_) {
+    forget_shape_of(group.pending, pending_groups_.at(group.pending));
+    session_->apply(WorkloadCancelled{group.pending});
+  }
+  pending_groups_.erase(group.pending);
+  group.pending = WorkloadId();
+  group.submitted.clear();
+}
+
+}  // namespace berth
