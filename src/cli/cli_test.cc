@@ -4,15 +4,14 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/command_line.h"
 #include "cli/shell.h"
+#include "cli/test_command.h"
 #include "sim/files.h"
 #include "sim/test_data.h"
 
@@ -20,50 +19,6 @@ namespace berth {
 namespace {
 
 using Json = nlohmann::json;
-
-struct Outcome {
-  int exit_code = 0;
-  std::string out;
-  std::string err;
-};
-
-Outcome berth_command(std::vector<std::string> words) {
-  words.insert(words.begin(), "berth");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  Outcome outcome;
-  outcome.exit_code = run_command_line(static_cast<int>(argv.size()), argv.data());
-  std::fflush(stdout);
-  outcome.out = testing::internal::GetCapturedStdout();
-  outcome.err = testing::internal::GetCapturedStderr();
-  return outcome;
-}
-
-class Cli : public testing::Test {
- protected:
-  Cli() { std::filesystem::create_directories(folder_); }
-  ~Cli() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, const std::string& text) const {
-    std::string path = (folder_ / name).string();
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  const std::string nodes_text = "name,cpu,memory,gpus,gpu_model\nn1,64,512Gi,8,H100\nn2,64,512Gi,4,T4\n";
-  const std::string jobs_text =
-      "name,queue,submit_s,run_s,pods,gpus,cpu,memory,gpu_models\n"
-      "a,red,0,100,1,8,8,64Gi,H100\n"
-      "b,blue,1,50,2,1,1,1Gi,\n"
-      "c,red,2,10,1,500m,1,1Gi,T4|H100\n";
-
- private:
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("berth-cli-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-};
 
 TEST_F(Cli, BadInputIsComplainedAboutOnStderrWithExitCodeTwoAndNothingOnStdout) {
   const std::string pods_header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
@@ -94,8 +49,8 @@ TEST_F(Cli, BadInputIsComplainedAboutOnStderrWithExitCodeTwoAndNothingOnStdout) 
   };
   for (const Case& bad : cases) {
     SCOPED_TRACE(bad.what);
-    const Outcome outcome = berth_command({"simulate", "fill", "--nodes", file("nodes.csv", bad.nodes), "--pods",
-                                           file("pods.csv", bad.pods), "--seeds", "1", "--output", "json"});
+    const CommandOutcome outcome = berth_command({"simulate", "fill", "--nodes", file("nodes.csv", bad.nodes), "--pods",
+                                                  file("pods.csv", bad.pods), "--seeds", "1", "--output", "json"});
     EXPECT_EQ(outcome.exit_code, kExitBadInput);
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err.find(bad.complaint), std::string::npos) << outcome.err;
@@ -103,15 +58,15 @@ TEST_F(Cli, BadInputIsComplainedAboutOnStderrWithExitCodeTwoAndNothingOnStdout) 
 }
 
 TEST_F(Cli, AnEmptyLastLineIsNoMistake) {
-  const Outcome outcome = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text + "\n"), "--jobs",
-                                         file("jobs.csv", jobs_text + "\n"), "-o", "json"});
+  const CommandOutcome outcome = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text + "\n"),
+                                                "--jobs", file("jobs.csv", jobs_text + "\n"), "-o", "json"});
   EXPECT_EQ(outcome.exit_code, kExitDone) << outcome.err;
 }
 
 TEST_F(Cli, TheFirstHundredComplaintsAreShownAndAllAreCounted) {
   std::string pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
   for (int i = 0; i < 250; ++i) pods += "p" + std::to_string(i) + ",x,1,1,500\n";
-  const Outcome outcome =
+  const CommandOutcome outcome =
       berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods", file("pods.csv", pods)});
   EXPECT_EQ(outcome.exit_code, kExitBadInput);
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 101);
@@ -143,7 +98,7 @@ TEST_F(Cli, WrongUsageSaysWhatToWriteInstead) {
       {{"replay", path("none")}, "there is no such file"},
   };
   for (const Case& wrong : cases) {
-    const Outcome outcome = berth_command(wrong.words);
+    const CommandOutcome outcome = berth_command(wrong.words);
     EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
     EXPECT_EQ(outcome.out, "") << wrong.complaint;
     EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
@@ -151,7 +106,7 @@ TEST_F(Cli, WrongUsageSaysWhatToWriteInstead) {
 }
 
 TEST_F(Cli, FillPrintsCheckpointsSeedsAndAHash) {
-  const Outcome outcome =
+  const CommandOutcome outcome =
       berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods",
                      file("jobs.csv", jobs_text), "--seeds", "42..44", "--until", "1.3", "--output", "json"});
   ASSERT_EQ(outcome.exit_code, kExitDone) << outcome.err;
@@ -172,7 +127,7 @@ TEST_F(Cli, RunPrintsWaitsAndTheSameCommandPrintsTheSame) {
                                        "--jobs",   file("jobs.csv", jobs_text),
                                        "--order",  "fifo",
                                        "--output", "json"};
-  const Outcome first = berth_command(words);
+  const CommandOutcome first = berth_command(words);
   ASSERT_EQ(first.exit_code, kExitDone) << first.err;
   const Json json = Json::parse(first.out);
   for (const char* times : {"wait_s", "completion_s"}) {
@@ -195,7 +150,7 @@ TEST_F(Cli, CompareSharesAPoolThreeWays) {
     more.insert(more.begin(), words.begin(), words.end());
     return berth_command(more);
   };
-  const Outcome table = with({"--report", path("out")});
+  const CommandOutcome table = with({"--report", path("out")});
   ASSERT_EQ(table.exit_code, kExitDone) << table.err;
   EXPECT_NE(table.out.find("3 jobs of 2 queues on 4 GPUs; order fifo, reclaim initial-share, patience 0 s, cooldown 0 "
                            "s, no checkpoints"),
@@ -230,22 +185,22 @@ TEST_F(Cli, CompareSharesAPoolThreeWays) {
       {{"--seed", "1..2"}, "--seed: a run has one seed"},
   };
   for (const Case& wrong : cases) {
-    const Outcome outcome = with(wrong.words);
+    const CommandOutcome outcome = with(wrong.words);
     EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
     EXPECT_EQ(outcome.out, "") << wrong.complaint;
     EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
   }
-  const Outcome no_gpus = berth_command({"simulate", "compare", "--jobs", jobs});
+  const CommandOutcome no_gpus = berth_command({"simulate", "compare", "--jobs", jobs});
   EXPECT_EQ(no_gpus.exit_code, kExitBadInput);
   EXPECT_NE(no_gpus.err.find("--gpus: say how many there are"), std::string::npos) << no_gpus.err;
 }
 
 TEST_F(Cli, AJournalIsReproducedByteForByteAndEveryChangedByteIsFound) {
   const std::string journal = path("run.journal");
-  const Outcome run = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text), "--jobs",
-                                     file("jobs.csv", jobs_text), "--journal", journal, "-o", "json"});
+  const CommandOutcome run = berth_command({"simulate", "run", "--nodes", file("nodes.csv", nodes_text), "--jobs",
+                                            file("jobs.csv", jobs_text), "--journal", journal, "-o", "json"});
   ASSERT_EQ(run.exit_code, kExitDone) << run.err;
-  const Outcome replayed = berth_command({"replay", journal});
+  const CommandOutcome replayed = berth_command({"replay", journal});
   EXPECT_EQ(replayed.exit_code, kExitDone) << replayed.err;
   EXPECT_NE(replayed.out.find(Json::parse(run.out)["state_hash"].get<std::string>()), std::string::npos);
 
@@ -253,7 +208,7 @@ TEST_F(Cli, AJournalIsReproducedByteForByteAndEveryChangedByteIsFound) {
   for (std::size_t at = 0; at < sound.size(); at += 7) {
     std::string changed = sound;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    const Outcome found = berth_command({"replay", file("changed.journal", changed)});
+    const CommandOutcome found = berth_command({"replay", file("changed.journal", changed)});
     EXPECT_EQ(found.exit_code, kExitFailed) << "byte " << at;
     EXPECT_EQ(found.out, "") << "byte " << at;
   }
@@ -262,17 +217,17 @@ TEST_F(Cli, AJournalIsReproducedByteForByteAndEveryChangedByteIsFound) {
 
 TEST_F(Cli, AJournalOfSeveralSeedsIsReplayedToTheSameHash) {
   const std::string journal = path("fill.journal");
-  const Outcome fill =
+  const CommandOutcome fill =
       berth_command({"simulate", "fill", "--nodes", file("nodes.csv", nodes_text), "--pods",
                      file("jobs.csv", jobs_text), "--seeds", "1..5", "--journal", journal, "-o", "json"});
   ASSERT_EQ(fill.exit_code, kExitDone) << fill.err;
-  const Outcome replayed = berth_command({"replay", journal});
+  const CommandOutcome replayed = berth_command({"replay", journal});
   EXPECT_EQ(replayed.exit_code, kExitDone) << replayed.err;
   EXPECT_NE(replayed.out.find(Json::parse(fill.out)["state_hash"].get<std::string>()), std::string::npos);
 }
 
 TEST_F(Cli, AReportIsOnePageThatAsksNothingOfTheNetwork) {
-  const Outcome outcome =
+  const CommandOutcome outcome =
       berth_command({"simulate", "run", "--generate", "20", "--seed", "3", "--report", path("out")});
   ASSERT_EQ(outcome.exit_code, kExitDone) << outcome.err;
   const std::string html = *read_file(path("out/index.html"));
@@ -286,9 +241,10 @@ TEST_F(Cli, AReportIsOnePageThatAsksNothingOfTheNetwork) {
 
 TEST_F(Cli, WhatIsGeneratedRunsFromFilesAsItRunsFromMemory) {
   ASSERT_EQ(berth_command({"generate", "--nodes", "12", "--seed", "5", "-o", path("fleet")}).exit_code, kExitDone);
-  const Outcome from_files = berth_command({"simulate", "run", "--nodes", path("fleet/nodes.csv"), "--jobs",
-                                            path("fleet/jobs.csv"), "--seed", "5", "-o", "json"});
-  const Outcome from_memory = berth_command({"simulate", "run", "--generate", "12", "--seed", "5", "-o", "json"});
+  const CommandOutcome from_files = berth_command({"simulate", "run", "--nodes", path("fleet/nodes.csv"), "--jobs",
+                                                   path("fleet/jobs.csv"), "--seed", "5", "-o", "json"});
+  const CommandOutcome from_memory =
+      berth_command({"simulate", "run", "--generate", "12", "--seed", "5", "-o", "json"});
   ASSERT_EQ(from_files.exit_code, kExitDone) << from_files.err;
   EXPECT_EQ(Json::parse(from_files.out), Json::parse(from_memory.out));
 }
@@ -298,10 +254,10 @@ TEST_F(Cli, AScenarioThatDoesNotHoldSaysWhereAndFails) {
   const std::string bad = file("bad.txt", "nodes n 1 gpus=8\nsubmit w gpus=8\ncycle\nexpect w waits\n");
   const std::string unknown = file("unknown.txt", "nodes n 1 gpus=8\nfrobnicate w\n");
   EXPECT_EQ(berth_command({"scenario", good}).exit_code, kExitDone);
-  const Outcome failed = berth_command({"scenario", good, bad});
+  const CommandOutcome failed = berth_command({"scenario", good, bad});
   EXPECT_EQ(failed.exit_code, kExitFailed);
   EXPECT_NE(failed.err.find(bad + ":4"), std::string::npos) << failed.err;
-  const Outcome refused = berth_command({"scenario", unknown});
+  const CommandOutcome refused = berth_command({"scenario", unknown});
   EXPECT_EQ(refused.exit_code, kExitBadInput);
   EXPECT_NE(refused.err.find(unknown + ":2"), std::string::npos) << refused.err;
 }
@@ -328,7 +284,7 @@ TEST_F(Cli, ThePublishedTableIsDoubtedLikeEveryInput) {
   };
   for (const Case& bad : cases) {
     file(csv, bad.text);
-    const Outcome outcome = berth_command({"simulate", "table", "--data", path("")});
+    const CommandOutcome outcome = berth_command({"simulate", "table", "--data", path("")});
     EXPECT_EQ(outcome.exit_code, kExitBadInput) << bad.complaint;
     EXPECT_EQ(outcome.out, "") << bad.complaint;
     EXPECT_NE(outcome.err.find(bad.complaint), std::string::npos) << outcome.err;
@@ -362,7 +318,7 @@ TEST_F(Cli, WhatDoesNotReachStdoutIsAFailure) {
 }
 
 TEST_F(Cli, ARunWhoseReportCannotBeWrittenPrintsNothing) {
-  const Outcome outcome = berth_command({"simulate", "run", "--generate", "10", "--report", "/dev/null/x"});
+  const CommandOutcome outcome = berth_command({"simulate", "run", "--generate", "10", "--report", "/dev/null/x"});
   EXPECT_EQ(outcome.exit_code, kExitBadInput);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("cannot be written"), std::string::npos) << outcome.err;
@@ -381,7 +337,7 @@ TEST_F(Cli, ADemoTouchesNoFolderButItsOwn) {
       {{"demo", "--data", folder, "--listen", "nowhere"}, "nowhere"},
   };
   for (const auto& [words, complaint] : cases) {
-    const Outcome outcome = berth_command(words);
+    const CommandOutcome outcome = berth_command(words);
     EXPECT_EQ(outcome.exit_code, kExitBadInput) << complaint;
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err.find(complaint), std::string::npos) << outcome.err;
@@ -411,7 +367,7 @@ TEST_F(Cli, NothingThatIsTypedIsIgnored) {
   for (const Case& wrong : cases) {
     std::vector<std::string> words{"simulate", "run"};
     words.insert(words.end(), wrong.words.begin(), wrong.words.end());
-    const Outcome outcome = berth_command(words);
+    const CommandOutcome outcome = berth_command(words);
     EXPECT_EQ(outcome.exit_code, kExitBadInput) << wrong.complaint;
     EXPECT_EQ(outcome.out, "") << wrong.complaint;
     EXPECT_NE(outcome.err.find(wrong.complaint), std::string::npos) << outcome.err;
@@ -429,8 +385,8 @@ TEST_F(Cli, AWordIsQuotedForTheShellWhereItNeedsIt) {
 }
 
 TEST_F(Cli, AReportHasTheWholeCommand) {
-  const Outcome run = berth_command({"simulate", "run", "--generate", "10", "--load", "50", "--jobs-per-day", "40",
-                                     "--seed", "3", "--report", path("out")});
+  const CommandOutcome run = berth_command({"simulate", "run", "--generate", "10", "--load", "50", "--jobs-per-day",
+                                            "40", "--seed", "3", "--report", path("out")});
   ASSERT_EQ(run.exit_code, kExitDone) << run.err;
   EXPECT_NE(read_file(path("out/index.html"))
                 ->find("berth simulate run --generate 10 --load 50 --jobs-per-day 40 --order fifo-skip --policy fgd "
@@ -444,7 +400,7 @@ TEST_F(Cli, AJournalNeverTakesThePlaceOfAnInput) {
   std::filesystem::create_symlink(jobs, path("link.csv"));
   for (const std::string& journal : {nodes, jobs, path("link.csv"), path("./jobs.csv")}) {
     for (const char* command : {"run", "fill"}) {
-      const Outcome outcome =
+      const CommandOutcome outcome =
           berth_command({"simulate", command, "--nodes", nodes, "--jobs", jobs, "--journal", journal});
       EXPECT_EQ(outcome.exit_code, kExitBadInput) << command << " " << journal;
       EXPECT_NE(outcome.err.find("is the same file as the input"), std::string::npos) << outcome.err;
@@ -461,7 +417,7 @@ TEST_F(Cli, AJournalThatWasThereOutlivesBadInput) {
   for (int i = 0; i < 5000; ++i) vast += "n" + std::to_string(i) + ",64,1Pi,8,H100\n";
   for (const std::string& nodes : {file("bad.csv", "name\n"), file("vast.csv", vast)}) {
     for (const char* command : {"run", "fill"}) {
-      const Outcome outcome = berth_command(
+      const CommandOutcome outcome = berth_command(
           {"simulate", command, "--nodes", nodes, "--jobs", file("jobs.csv", jobs_text), "--journal", journal});
       EXPECT_EQ(outcome.exit_code, kExitBadInput) << command << " " << nodes;
       EXPECT_EQ(*read_file(journal), "an older run") << command << " " << nodes;
@@ -470,110 +426,11 @@ TEST_F(Cli, AJournalThatWasThereOutlivesBadInput) {
 }
 
 TEST_F(Cli, AScenarioInWhichNothingIsExpectedIsRefused) {
-  const Outcome outcome = berth_command({"scenario", file("none.txt", "nodes n 1 gpus=8\ncycle\n")});
+  const CommandOutcome outcome = berth_command({"scenario", file("none.txt", "nodes n 1 gpus=8\ncycle\n")});
   EXPECT_EQ(outcome.exit_code, kExitBadInput);
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find("none.txt: nothing is expected; write at least one expect"), std::string::npos)
       << outcome.err;
-}
-
-TEST_F(Cli, LintSaysWhatIsWrongAndFailsOnErrors) {
-  const std::string queue = "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec: ";
-  const std::string wrong = file("wrong.yaml", queue + "{guarantee: {h100: 24}, limit: {h100: 16}}\n");
-  const std::string doubtful = file("doubtful.yaml", queue + "{guarantee: {h100: 8}, lendingLimit: {h100: 9}}\n");
-  const std::string fine = file("fine.yaml", queue + "{guarantee: {h100: 16}}\n");
-  const std::string bound = file("bound.yaml", queue + "{limit: {h100: 16}}\n");
-  const std::string scenario = file("s.txt", "# Larger than its node.\nnodes n 1 gpus=8\nsubmit w gpus=16\n");
-  struct Case {
-    std::vector<std::string> words;
-    int exit_code;
-    std::string says;
-  };
-  const Case cases[] = {
-      {{"lint", fine}, 0, "0 errors, 0 warnings, 0 notes"},
-      {{"lint", wrong}, 1, wrong + ":4: Queue a: spec.limit.h100: error: the limit of a, 16 h100 GPUs, is below its"},
-      {{"lint", doubtful}, 0, "0 errors, 1 warning, 0 notes"},
-      {{"lint", doubtful, "--strict"}, 1, "[lending-above-guarantee]"},
-      {{"lint", fine, "--nodes", "1xH100x8"}, 1, "a is promised 16 h100 GPUs, more than the 8 that the nodes have"},
-      {{"lint", fine, "--nodes", "2xH100x8"}, 0, "0 errors"},
-      {{"lint", fine, "--nodes", "2xH100x8,1xL4x4"}, 0, "1 node with L4 GPUs belongs to no flavor"},
-      {{"lint", fine, "--nodes", "2xL4x8"}, 1, "error: no node has GPUs of the flavor 'h100'; the guarantee of 16"},
-      {{"lint", bound, "--nodes", "2xL4x8"}, 0, "warning: no node has GPUs of the flavor 'h100'; the limit of 16"},
-      {{"lint", fine, "--nodes", file("nodes.csv", nodes_text)}, 1, "more than the 8 that the nodes have"},
-      {{"lint", scenario}, 1, scenario + ":3: error: no node is large enough for a pod of w (16 GPUs each)"},
-      {{"lint", scenario, fine}, 1, "1 error, 0 warnings, 0 notes"},
-      {{"lint", fine, "-o", "json"}, 0, "[]"},
-      {{"lint", path("nothing")}, 2, ""},
-      {{"lint", fine, "--nodes", "2xH10Ox8"}, 2, ""},
-      {{"lint", file("bad.yaml", "a: [")}, 2, ""},
-  };
-  for (const Case& each : cases) {
-    SCOPED_TRACE(each.words.back() + " " + each.says);
-    const Outcome outcome = berth_command(each.words);
-    EXPECT_EQ(outcome.exit_code, each.exit_code) << outcome.err;
-    EXPECT_TRUE(outcome.out.contains(each.says)) << outcome.out;
-    EXPECT_EQ(outcome.err.empty(), each.exit_code != 2);
-  }
-  const auto json = Json::parse(berth_command({"lint", wrong, "-o", "json"}).out);
-  ASSERT_EQ(json.size(), 1U);
-  EXPECT_EQ(json[0]["rule"], "limit-below-guarantee");
-  EXPECT_EQ(json[0]["line"], 4);
-}
-
-TEST_F(Cli, PolicyConvertWritesObjectsThatMeanTheSame) {
-  for (const char* const name : {"kueue", "volcano", "quotas"}) {
-    SCOPED_TRACE(name);
-    const std::string path = std::string("examples/policies/") + name + ".yaml";
-    const Outcome converted = berth_command({"policy", "convert", path});
-    EXPECT_EQ(converted.exit_code, 0) << converted.err;
-    const std::string own = file("own.yaml", converted.out);
-    // Names of kinds differ, and amounts stay.
-    const auto rows = [](std::string text) {
-      for (std::size_t at = text.find(" (cohort)"); at != std::string::npos; at = text.find(" (cohort)"))
-        text.erase(at, 9);
-      std::string out;
-      for (const char c : text) {
-        if (c != ' ') out += c;
-      }
-      return out;
-    };
-    EXPECT_EQ(rows(berth_command({"policy", "show", own}).out), rows(berth_command({"policy", "show", path}).out));
-  }
-  const Outcome volcano = berth_command({"policy", "convert", "examples/policies/volcano.yaml"});
-  EXPECT_TRUE(volcano.err.contains("which GPUs the flavor gpu means is not said")) << volcano.err;
-}
-
-TEST_F(Cli, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {
-  const Outcome kueue = berth_command({"policy", "show", "examples/policies/kueue.yaml"});
-  EXPECT_EQ(kueue.exit_code, 0) << kueue.err;
-  EXPECT_EQ(
-      kueue.out,
-      "QUEUE              FLAVOR   RESOURCE   GUARANTEE   POOL   BORROWING   LENDING   LIMIT   WEIGHT   POLICIES\n"
-      "company (cohort)   h100     gpu        48          8      to limit    all       48      1        "
-      "order=fifo-skip reclaim=never preempt=never\n"
-      "  research         h100     gpu        24          -      any         12        -       1        "
-      "order=fifo-skip reclaim=never\n"
-      "  product          h100     gpu        16          -      8           all       -       1        "
-      "order=fifo reclaim=never preempt=never submitters=product\n");
-  for (const char* const name : {"kueue", "volcano", "quotas"}) {
-    const std::string path = std::string("examples/policies/") + name + ".yaml";
-    EXPECT_EQ(berth_command({"lint", path, "--nodes", "8xH100x8", "--strict"}).exit_code, 0) << name;
-    const auto json = Json::parse(berth_command({"policy", "show", path, "-o", "json"}).out);
-    EXPECT_FALSE(json["queues"].empty());
-    EXPECT_TRUE(json["notFollowed"].empty());
-  }
-  const std::string odd =
-      file("odd.yaml",
-           "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\n"
-           "spec:\n  weight: 2\n  reclaimable: false\n---\n{kind: Deployment, apiVersion: apps/v1}\n");
-  const Outcome ignoring = berth_command({"policy", "show", odd});
-  EXPECT_EQ(ignoring.exit_code, 0);
-  EXPECT_TRUE(ignoring.out.contains("\n2 things are not followed:\n  " + odd + ":6: Queue a: spec.reclaimable: what a"))
-      << ignoring.out;
-  const Outcome scenario = berth_command({"policy", "show", "scenarios/lint_sum_above_parent.txt"});
-  EXPECT_TRUE(scenario.out.contains("\n  research/nlp      gpu      gpu        12 ")) << scenario.out;
-  const std::string wrong = file("wrong.yaml", "{kind: ClusterQueue, apiVersion: kueue.x-k8s.io/v1}\n");
-  EXPECT_EQ(berth_command({"policy", "show", wrong}).exit_code, 2);
 }
 
 }  // namespace
