@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -162,6 +163,30 @@ TEST_F(LiveSchedulerTest, TellsItsQueuesHowManyWaitAndRun) {
   EXPECT_TRUE(eventually([&] {
     const Value status = get("/apis/berth.dev/v1alpha1/queues/default")["status"];
     return status["pending"].integer() == 1 && status["running"].integer() == 1;
+  }));
+}
+
+// The nodes have one more than the 64 of which the queue has amounts.
+TEST_F(LiveSchedulerTest, SaysWhichFlavorsAreTooMany) {
+  add_node("n1", 1);
+  std::string amounts;
+  for (int i = 0; i < 64; ++i) amounts += (i == 0 ? "\"f" : ",\"f") + std::to_string(100 + i) + R"(":"1")";
+  const ApiAnswer made = server_.call("POST", "/apis/berth.dev/v1alpha1/queues",
+                                      R"({"metadata":{"name":"wide"},"spec":{"guarantee":{)" + amounts + "}}}");
+  ASSERT_TRUE(made.ok()) << made.body;
+  start();
+  EXPECT_TRUE(eventually([&] {
+    const Value queue = get("/apis/berth.dev/v1alpha1/queues/wide");
+    return std::ranges::any_of(queue["status"]["conditions"].items(), [](const Value& condition) {
+      return condition["reason"].text() == "TooManyFlavors" &&
+             condition["message"].text().starts_with("its amounts of f163 count for nothing: there may be 64 flavors");
+    });
+  }));
+  EXPECT_TRUE(eventually([&] {
+    const Value events = get("/apis/events.k8s.io/v1/events");
+    return std::ranges::any_of(events["items"].items(), [](const Value& event) {
+      return event["reason"].text() == "NotFollowed" && event["regarding"]["name"].text() == "wide";
+    });
   }));
 }
 
