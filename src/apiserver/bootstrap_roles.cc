@@ -75,7 +75,7 @@ std::vector<Value> view_rules() {
       rule({"batch"}, {"jobs", "jobs/status"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets", "poddisruptionbudgets/status"}, kRead),
       rule({"berth.dev"}, {"workloads", "workloads/status"}, kRead),
-      rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status"}, kRead),
+      rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status", "workloads", "workloads/status"}, kRead),
   };
 }
 
@@ -88,6 +88,8 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({""}, {"secrets"}, kWrite));
   rules.push_back(rule({"batch"}, {"jobs"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
+  // Whoever may suspend a Job may do so by its Workload.
+  rules.push_back(rule({"kueue.x-k8s.io"}, {"workloads"}, {"patch", "update"}));
   return rules;
 }
 
@@ -143,6 +145,7 @@ std::vector<Value> controllers_rules() {
       rule({"", "events.k8s.io"}, {"events"}, {"create", "update"}),
       rule({"batch"}, {"jobs"}, {"update"}),
       rule({"batch"}, {"jobs/status"}, {"update"}),
+      rule({"kueue.x-k8s.io"}, {"workloads"}, {"create"}),
       rule({"policy"}, {"poddisruptionbudgets/status"}, {"update"}),
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "update"}),
       // The pods of a Job whose owner was allowed to use the class.

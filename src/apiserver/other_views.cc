@@ -60,12 +60,33 @@ void convert_checks(Value& spec, Way way) {
     spec.set("admissionChecksStrategy", Value::map_of({{"admissionChecks", std::move(checks)}}));
 }
 
+// The older version names the class and where it comes from apart.
+void convert_class(Value& spec, Way way) {
+  constexpr std::string_view kKueueClass = "kueue.x-k8s.io/workloadpriorityclass";
+  constexpr std::string_view kPodClass = "scheduling.k8s.io/priorityclass";
+  if (way == Way::kToShown) {
+    const Value reference = spec["priorityClassRef"];
+    if (!spec.erase("priorityClassRef") || reference.is_null()) return;
+    spec.set("priorityClassName", reference["name"]);
+    spec.set("priorityClassSource", reference["kind"].text() == "PriorityClass" ? kPodClass : kKueueClass);
+    return;
+  }
+  const Value name = spec["priorityClassName"];
+  const bool of_pods = spec["priorityClassSource"].text() == kPodClass;
+  spec.erase("priorityClassSource");
+  if (!spec.erase("priorityClassName") || name.is_empty()) return;
+  spec.set("priorityClassRef", Value::map_of({{"group", of_pods ? "scheduling.k8s.io" : "kueue.x-k8s.io"},
+                                              {"kind", of_pods ? "PriorityClass" : "WorkloadPriorityClass"},
+                                              {"name", name}}));
+}
+
 void convert_kueue(const KindInfo& kind, Value& object, Way way) {
   object.set("apiVersion", kind.group + (way == Way::kToKept ? "/v1beta2" : "/v1beta1"));
   Value* const spec = object.find("spec");
   if (kind.plural == "clusterqueues" || kind.plural == "cohorts")
     rename_members(spec, std::span(kOfKueue).first(2), way);
   if (kind.plural == "localqueues") rename_members(object.find("status"), std::span(kOfKueue).last(1), way);
+  if (kind.plural == "workloads" && spec != nullptr) convert_class(*spec, way);
   if (kind.plural != "clusterqueues" || spec == nullptr) return;
   convert_checks(*spec, way);
   Value* const fungibility = spec->find("flavorFungibility");

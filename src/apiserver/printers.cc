@@ -291,6 +291,15 @@ Value::List local_queue_cells(const Value& queue, Time) {
           queue["status"]["admittedWorkloads"].integer()};
 }
 
+Value::List kueue_workload_cells(const Value& workload, Time now) {
+  return {name_cell(workload),
+          Value(workload["spec"]["queueName"].text()),
+          Value(workload["status"]["admission"]["clusterQueue"].text()),
+          Value(condition_of(workload, "Admitted")["status"].text()),
+          Value(condition_of(workload, "Finished")["status"].text()),
+          age_cell(workload, now)};
+}
+
 Value::List workload_cells(const Value& workload, Time now) {
   std::string status = "Pending";
   for (const char* const type : {"Finished", "Evicted", "Admitted"}) {
@@ -362,6 +371,14 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Pending Workloads", "Workloads that wait.", false, "integer"},
          {"Admitted Workloads", "Workloads that run.", false, "integer"}},
         local_queue_cells}},
+      {"workloads.kueue.x-k8s.io",
+       {{kName,
+         {"Queue", "The LocalQueue in which it waits."},
+         {"Reserved in", "The ClusterQueue of which it holds something."},
+         {"Admitted", "Whether it runs."},
+         {"Finished", "Whether it is over."},
+         kAge},
+        kueue_workload_cells}},
       {"workloadpriorityclasses.kueue.x-k8s.io",
        {{kName, {"Value", "The priority as a number.", false, "integer"}},
         [](const Value& object, Time) -> Value::List { return {name_cell(object), object["value"].integer()}; }}},

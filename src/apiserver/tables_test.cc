@@ -56,6 +56,7 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
        "Name|Order|Parent|Guarantee|Used|Budget|Pending:integer|Running:integer|Age"},
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
+      {"kueue.x-k8s.io", "v1beta2", "workloads", "Name|Queue|Reserved in|Admitted|Finished|Age"},
   };
   for (const auto& each : cases) EXPECT_EQ(columns_of(kind_of(each.group, each.version, each.plural)), each.columns);
   for (const KindInfo& kind : served_kinds()) {
@@ -227,6 +228,10 @@ TEST(Tables, ShowTheOtherKinds) {
        R"({"metadata":{"name":"w"},"spec":{"queue":"q"},"status":{"reason":"no room","conditions":[{)"
        R"("type":"Admitted","status":"False"}]}})",
        R"(["w","q","Pending","no room","<unknown>"])"},
+      {"kueue.x-k8s.io", "v1beta1", "workloads",
+       R"({"metadata":{"name":"w"},"spec":{"queueName":"q"},"status":{"admission":{"clusterQueue":"c"},"conditions":[{)"
+       R"("type":"Admitted","status":"True"}]}})",
+       R"(["w","q","c","True","","<unknown>"])"},
   };
   for (const auto& each : cases) {
     const Value row =

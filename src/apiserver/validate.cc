@@ -101,6 +101,7 @@ constexpr Check kChecks[] = {
     {"queues.berth.dev", check_queue},
     {"resourceflavors.berth.dev", check_resource_flavor},
     {"workloads.berth.dev", check_workload},
+    {"workloads.kueue.x-k8s.io", check_kueue_workload},
     {"clusterqueues.kueue.x-k8s.io", check_policy_object},
     {"cohorts.kueue.x-k8s.io", check_policy_object},
     {"localqueues.kueue.x-k8s.io", check_policy_object},

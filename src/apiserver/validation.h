@@ -54,5 +54,7 @@ void check_role_binding(const AdmissionRequest& request, Causes& causes);
 void check_queue(const AdmissionRequest& request, Causes& causes);
 void check_resource_flavor(const AdmissionRequest& request, Causes& causes);
 void check_workload(const AdmissionRequest& request, Causes& causes);
+// Kueue's, which only the controllers write; anybody who may, its spec.active.
+void check_kueue_workload(const AdmissionRequest& request, Causes& causes);
 
 }  // namespace berth

@@ -14,6 +14,7 @@
 #include "controllers/event_collector.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/job_controller.h"
+#include "controllers/kueue_controller.h"
 #include "controllers/namespace_controller.h"
 #include "controllers/node_controller.h"
 #include "kube/delays.h"
@@ -53,6 +54,7 @@ class RunningControllers final : public Controllers {
     controllers_.push_back(make_pod_collector(means_));
     controllers_.push_back(make_event_collector(means_));
     controllers_.push_back(make_disruption_controller(means_, mix64(options.seed + 6)));
+    controllers_.push_back(make_kueue_controller(means_, mix64(options.seed + 7)));
     controllers_.push_back(make_namespace_controller(means_, mix64(options.seed + 4)));
     controllers_.push_back(make_node_controller(
         means_, {.grace = options.node_grace, .eviction_after = options.eviction_after}, mix64(options.seed + 5)));

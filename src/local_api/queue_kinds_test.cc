@@ -65,6 +65,60 @@ TEST(QueueKinds, KueuesVersionsAreOneStore) {
   EXPECT_EQ(server.call("GET", std::string(kNewer) + "clusterqueues/a").status, 404);
 }
 
+TEST(QueueKinds, KueuesWorkloadNamesItsClassInTheWordsOfEachVersion) {
+  TestServer server;
+  constexpr const char* kControllers = "system:berth-controllers";
+  const std::string name_space = "namespaces/default/workloads";
+  const std::string newer = kueue(
+      "v1beta2", "Workload", "job-a-1",
+      R"({"queueName":"q","priorityClassRef":{"group":"scheduling.k8s.io","kind":"PriorityClass","name":"high"}})");
+  ASSERT_EQ(server.call("POST", kNewer + name_space, newer, kControllers).status, 201);
+  const Value older = object_of(server.call("GET", kOlder + name_space + "/job-a-1"));
+  EXPECT_EQ(to_json(older["spec"]),
+            R"({"queueName":"q","priorityClassName":"high","priorityClassSource":"scheduling.k8s.io/priorityclass"})");
+  // Who writes the older one changes no more than he says.
+  ASSERT_EQ(server
+                .call("PATCH", kOlder + name_space + "/job-a-1",
+                      R"({"metadata":{"labels":{"team":"a"}},"spec":{"active":true}})")
+                .status,
+            200);
+  EXPECT_EQ(to_json(object_of(server.call("GET", kNewer + name_space + "/job-a-1"))["spec"]),
+            R"({"queueName":"q","active":true,"priorityClassRef":{"group":"scheduling.k8s.io","kind":"PriorityClass",)"
+            R"("name":"high"}})");
+  const std::string of_kueue = kueue("v1beta1", "Workload", "job-b-1",
+                                     R"({"queueName":"q","priorityClassName":"urgent",)"
+                                     R"("priorityClassSource":"kueue.x-k8s.io/workloadpriorityclass"})");
+  ASSERT_EQ(server.call("POST", kOlder + name_space, of_kueue, kControllers).status, 201);
+  EXPECT_EQ(to_json(object_of(server.call("GET", kNewer + name_space + "/job-b-1"))["spec"]["priorityClassRef"]),
+            R"({"group":"kueue.x-k8s.io","kind":"WorkloadPriorityClass","name":"urgent"})");
+}
+
+// Whoever may suspend a Job may do so by its Workload; nobody else writes one.
+TEST(QueueKinds, KueuesWorkloadsAreReadByWhoReadsJobsAndStoppedByWhoChangesThem) {
+  TestServer server;
+  const std::string path = std::string(kNewer) + "namespaces/default/workloads";
+  ASSERT_EQ(server
+                .call("POST", path, kueue("v1beta2", "Workload", "job-a-1", R"({"queueName":"q"})"),
+                      "system:berth-controllers")
+                .status,
+            201);
+  for (const char* const role : {"view", "edit"}) {
+    const std::string binding =
+        R"({"metadata":{"name":")" + std::string(role) +
+        R"("},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":")" + role +
+        R"("},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"by-)" + role + R"("}]})";
+    ASSERT_EQ(server.call("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", binding).status,
+              201);
+  }
+  const std::string active = R"({"spec":{"active":true}})";
+  EXPECT_EQ(server.call("GET", path, "", "anybody").status, 403);
+  EXPECT_EQ(server.call("GET", path, "", "by-view").status, 200);
+  EXPECT_EQ(server.call("PATCH", path + "/job-a-1", active, "by-view").status, 403);
+  EXPECT_EQ(server.call("PATCH", path + "/job-a-1", active, "by-edit").status, 200);
+  EXPECT_EQ(server.call("PATCH", path + "/job-a-1/status", R"({"status":{}})", "by-edit").status, 403);
+  EXPECT_EQ(server.call("DELETE", path + "/job-a-1", "", "by-edit").status, 403);
+}
+
 TEST(QueueKinds, WhatCannotBeFollowedIsRefused) {
   TestServer server;
   struct Case {

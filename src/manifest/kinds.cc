@@ -94,6 +94,8 @@ std::vector<KindInfo> kueue_kinds(const std::string& types) {
       foreign(types, "LocalQueue", "localqueues", kNamespaced, {"lq"}, {"status"}),
       foreign(types, "ResourceFlavor", "resourceflavors", kCluster, {"rf", "flavor", "flavors"}, {}),
       foreign(types, "WorkloadPriorityClass", "workloadpriorityclasses", kCluster, {"wpc"}, {}),
+      foreign(types, "Workload", "workloads", kNamespaced, {"wl", "kwl", "kueueworkload", "kueueworkloads"},
+              {"status"}),
   };
   for (KindInfo& kind : kinds) kind.other_view = types == "kueue1";
   return kinds;

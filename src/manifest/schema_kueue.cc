@@ -124,6 +124,53 @@ kind kueue.WorkloadPriorityClass "A named priority of workloads." {
   0 description: text "For whom it is.";
 }
 
+kind kueue.Workload "What is admitted as one, in Kueue's words. Made for each Job or pod that names a LocalQueue." {
+  0 metadata: ObjectMeta;
+  0 spec: kueue.WorkloadSpec "What is asked for; of it only `active` is anybody's to write.";
+  0 status: kueue.WorkloadStatus "How it stands. Read-only.";
+}
+type kueue.WorkloadSpec "What a Workload asks for." {
+  0 podSets: [kueue.PodSet] keys=name "Its pods.";
+  0 queueName: text "The LocalQueue in which it waits.";
+  0 priorityClassRef: kueue.PriorityClassRef "The class that gave it its priority.";
+  0 priority: int? "Its priority.";
+  0 active: bool? "false: its Job is suspended, and nothing of it starts; true if absent.";
+  0 maximumExecutionTimeSeconds: int? "Not followed.";
+  0 preemptionGates: any "Not followed.";
+}
+type kueue.PriorityClassRef "A class of priority." {
+  0 group: text! "kueue.x-k8s.io or scheduling.k8s.io.";
+  0 kind: text! "WorkloadPriorityClass or PriorityClass.";
+  0 name: text! "Which.";
+}
+type kueue.PodSet "Pods that are alike." {
+  0 name: text "The name of the set.";
+  0 template: PodTemplateSpec! "What each is made from.";
+  0 count: int! "How many run at once.";
+  0 minCount: int? "Not followed.";
+  0 topologyRequest: any "Not followed.";
+}
+type kueue.WorkloadStatus "How a Workload stands." {
+  0 conditions: [Condition] keys=type "QuotaReserved, Admitted, PodsReady, Evicted, Preempted, Requeued, Finished.";
+  0 admission: kueue.Admission? "What it holds.";
+  0 requeueState: any "Nothing.";
+  0 reclaimablePods: any "Nothing.";
+  0 admissionChecks: any "Nothing.";
+  0 schedulingStats: any "Nothing.";
+}
+type kueue.Admission "What a Workload holds of its ClusterQueue." {
+  0 clusterQueue: text! "Which.";
+  0 podSetAssignments: [kueue.PodSetAssignment] keys=name "By set of pods.";
+}
+type kueue.PodSetAssignment "What a set of pods holds." {
+  0 name: text! "The set.";
+  0 flavors: <text> "The flavor of each resource.";
+  0 resourceUsage: <quantity> "What its pods hold together.";
+  0 count: int? "How many of them have a place.";
+  0 topologyAssignment: any "Nothing.";
+  0 delayedTopologyRequest: any "Nothing.";
+}
+
 package io.x-k8s.kueue.v1beta1;
 
 kind kueue1.ClusterQueue "A queue with quotas, in Kueue's older words." {
@@ -180,6 +227,22 @@ kind kueue1.WorkloadPriorityClass "A named priority of workloads." {
   0 metadata: ObjectMeta;
   0 value: int! "The priority.";
   0 description: text "For whom it is.";
+}
+kind kueue1.Workload "What is admitted as one, in Kueue's older words. Made for each Job or pod that names a LocalQueue." {
+  0 metadata: ObjectMeta;
+  0 spec: kueue1.WorkloadSpec "What is asked for; of it only `active` is anybody's to write.";
+  0 status: kueue.WorkloadStatus "How it stands. Read-only.";
+}
+type kueue1.WorkloadSpec "What a Workload asks for." {
+  0 podSets: [kueue.PodSet] keys=name "Its pods.";
+  0 queueName: text "The LocalQueue in which it waits.";
+  0 priorityClassName: text "The class that gave it its priority.";
+  0 priorityClassSource: text
+    oneof=kueue.x-k8s.io/workloadpriorityclass|scheduling.k8s.io/priorityclass
+    "Of which kind that is.";
+  0 priority: int? "Its priority.";
+  0 active: bool? "false: its Job is suspended, and nothing of it starts; true if absent.";
+  0 maximumExecutionTimeSeconds: int? "Not followed.";
 }
 
 package sh.volcano.scheduling.v1beta1;

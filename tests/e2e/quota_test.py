@@ -218,6 +218,14 @@ def kueue_job(name, local_queue, gpus, **more):
     return made
 
 
+def kueue_workload(stage, job_name):
+    """Kueue's Workload of a Job."""
+    owned = [each for each in stage.get("workloads.kueue.x-k8s.io")["items"]
+             if each["metadata"]["ownerReferences"][0]["name"] == job_name]
+    expect(len(owned) == 1, f"{job_name} has {len(owned)} Workloads")
+    return owned[0]
+
+
 def kueues_queues(stage):
     """Kueue's queues, as its users write them: borrow in a cohort, give back, and the statuses that they read."""
     stage.apply({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "h100"},
@@ -232,6 +240,7 @@ def kueues_queues(stage):
 
     stage.apply(kueue_job("own", "vision", 8))
     stage.wait_running("own")
+    stage.plane.must("wait --for=condition=Admitted kwl --all --timeout=20s")
     stage.apply(kueue_job("borrowed", "vision", 8))
     stage.wait_running("borrowed")
     stage.wait(lambda: usage("clusterqueue", "vision") == {"name": "nvidia.com/gpu", "total": "16", "borrowed": "8"},
@@ -244,6 +253,15 @@ def kueues_queues(stage):
     stage.wait_pending("borrowed")
     expect(stage.evicted("reclaim", "borrowed"), "the Job was not told who took its room")
     stage.wait(lambda: usage("clusterqueue", "vision")["borrowed"] == "0", "nothing is borrowed any more")
+    taken = "job-borrowed-[0-9a-f]{5}"
+    stage.wait(lambda: re.search(taken + r" +vision +False +", stage.plane.must("get kwl")), "its Workload waits again")
+    told = {each["type"]: each for each in kueue_workload(stage, "borrowed")["status"]["conditions"]}
+    expect(told["Preempted"]["reason"] == "InCohortReclamation" and "default/mine-" in told["Preempted"]["message"],
+           f"its Workload does not say who took its room: {told}")
+    expect(told["Requeued"]["status"] == "True" and told["QuotaReserved"]["reason"] == "Pending", f"it waits: {told}")
+    admission = kueue_workload(stage, "mine")["status"]["admission"]
+    expect(admission["clusterQueue"] == "speech" and admission["podSetAssignments"][0]["count"] == 1
+           and admission["podSetAssignments"][0]["flavors"]["nvidia.com/gpu"] == "h100", f"it holds {admission}")
     counts = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
     stage.wait(lambda: [stage.get("clusterqueue vision")["status"].get(each, 0) for each in counts] == [1, 1, 1],
                "one waits and one runs")
@@ -266,6 +284,14 @@ def kueues_queues(stage):
     stage.apply(kueue_job("held", "speech", 1))
     stage.wait_pending("held")
     stage.plane.must(["patch", "clusterqueue", "speech", "--type=merge", "-p", '{"spec":{"stopPolicy":"None"}}'])
+    stage.wait_running("held")
+
+    # Stopped by its Workload, and let go.
+    name = kueue_workload(stage, "held")["metadata"]["name"]
+    stage.plane.must(["patch", "kwl", name, "--type=merge", "-p", '{"spec":{"active":false}}'])
+    stage.plane.must(f"wait --for=condition=Evicted kwl/{name} --timeout=20s")
+    stage.wait(lambda: stage.phases("held") == [], "it stops")
+    stage.plane.must(["patch", "kwl", name, "--type=merge", "-p", '{"spec":{"active":true}}'])
     stage.wait_running("held")
 
 
