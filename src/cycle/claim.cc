@@ -91,10 +91,23 @@ class Search {
   }
   static bool is_of_gpus(const Amount& each) { return each.dim.resource() == Resource::kGpu; }
 
-  // Of the floor that these leave another's unit may take what the claimant had counted on. Coverage stands before
-  // priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor reclaims anything.
-  bool takes_a_stronger_claim(const Chosen& chosen) const {
-    const std::int32_t own = coverage_of(trial_.quotas().tree(), would_be_covered_at(claimant_.asked));
+  // Its run limit counts from when the last of them has stopped.
+  Time end_after(const Chosen& chosen) const {
+    Time start = claimant_.now;
+    for (const std::size_t each : chosen) start = std::max(start, victims_[each].stop_by);
+    return enforced_end(claimant_.terms, start);
+  }
+
+  // Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its
+  // end. Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor
+  // reclaims anything.
+  bool takes_a_stronger_claim(const Chosen& chosen) {
+    const QuotaLedger& quotas = trial_.quotas();
+    const QueueId at_once = would_be_covered_at(claimant_.asked);
+    const QueueId then = quotas.would_be_covered_at(claimant_.queue, claimant_.asked, end_after(chosen));
+    some_protected_ = some_protected_ || then != at_once;
+    const std::int32_t own = coverage_of(quotas.tree(), then);
+    if (claimant_.terms.guaranteed_only && own == 0) return true;
     return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
       const Victim& victim = victims_[each];
       return victim.claim.coverage > own || (victim.rule == EvictionRule::kReclaim && victim.claim.coverage == own);

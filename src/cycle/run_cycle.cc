@@ -168,8 +168,11 @@ class Attempt {
 // Whose room has been vacated.
 void begin(Cycle& cycle) {
   for (const WorkloadId id : cycle.engine.state.starting()) {
-    if (cycle.vacating.holds_up(cycle.engine.state, id)) continue;
+    const State& state = cycle.engine.state;
+    if (cycle.vacating.holds_up(state, id)) continue;
     cycle.vacating.begins(id);
+    const Workload& workload = state.workload(id);
+    cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
     cycle.plan.begins.push_back(id);
   }
 }

@@ -141,6 +141,38 @@ void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
   come(id);
 }
 
+void QuotaLedger::set_end(UnitId id, Time end) {
+  const QuotaUnit before = unit(id);
+  log_.push_back({Change::Kind::kEnd, id, {}, before});
+  units_[id.index()].end = end;
+  const QueueId at = before.covered_at;
+  if (at.is_none() || end <= before.end) return;
+  if (stays_inside(id, before.end)) {
+    for (QueueId above = tree_->parent(at); !above.is_none(); above = tree_->parent(above)) {
+      shrink(above, id, before.end);
+    }
+    return;
+  }
+  log_.push_back({Change::Kind::kCover, id, at, {}});
+  set_covered_at(id, QueueId());
+  for (QueueId queue = at; !queue.is_none(); queue = tree_->parent(queue)) grow(queue);
+}
+
+// Whether the queue where it is covered has room for it from then to its end, beside the others that are inside. Floors that
+// had fallen before are no matter of the calendar: what it had until then, it keeps.
+bool QuotaLedger::stays_inside(UnitId id, Time since) const {
+  const QueueId queue = unit(id).covered_at;
+  const auto has_room = [&](const QuotaTree& tree, AmountsByDim inside) {
+    for (const Amount& each : held_by(id)) inside[each.dim.index()] -= each.amount;
+    return fits(tree, queue, inside, held_by(id));
+  };
+  if (since <= now_ && !has_room(*tree_, {covered(queue).begin(), covered(queue).end()})) return false;
+  return std::ranges::all_of(later_, [&](const LaterTree& later) {
+    const bool is_there = later.from >= since && later.from < unit(id).end;
+    return !is_there || has_room(*later.tree, covered_then(queue, later.from));
+  });
+}
+
 Time QuotaLedger::fits_floor_until(QueueId queue, const AmountList& asked, Time end) const {
   if (!fits(*tree_, queue, covered(queue), asked)) return kLongAgo;
   for (const LaterTree& later : later_) {
@@ -191,6 +223,9 @@ void QuotaLedger::rollback_to(std::size_t mark) {
         break;
       case Change::Kind::kCover:
         set_covered_at(change.unit, change.before);
+        break;
+      case Change::Kind::kEnd:
+        units_[change.unit.index()].end = change.gone.end;
         break;
     }
   }
@@ -352,7 +387,7 @@ void QuotaLedger::cover(UnitId id, QueueId queue) {
   log_.push_back({Change::Kind::kCover, id, before, {}});
   set_covered_at(id, queue);
   for (QueueId above = tree_->parent(queue); !above.is_none() && above != before; above = tree_->parent(above)) {
-    shrink(above, id);
+    shrink(above, id, kLongAgo);
   }
 }
 
@@ -368,11 +403,13 @@ QuotaLedger::Hour QuotaLedger::hour_after(QueueId queue, UnitId came, Time from,
   return hour;
 }
 
-// Now, and when the calendar has brought floors that would be too small for all who are inside now.
-std::vector<QuotaLedger::Hour> QuotaLedger::hours_after(QueueId queue, UnitId came) const {
+// Now, and when the calendar has brought floors that would be too small for all who are inside now; from then on.
+std::vector<QuotaLedger::Hour> QuotaLedger::hours_after(QueueId queue, UnitId came, Time since) const {
   const auto inside = covered(queue);
-  std::vector<Hour> hours = {hour_after(queue, came, kLongAgo, *tree_, {inside.begin(), inside.end()})};
+  std::vector<Hour> hours;
+  if (since <= now_) hours.push_back(hour_after(queue, came, kLongAgo, *tree_, {inside.begin(), inside.end()}));
   for (const LaterTree& later : later_) {
+    if (later.from < since) continue;
     const auto floor = later.tree->floor(queue);
     const bool enough = std::equal(inside.begin(), inside.end(), floor.begin(), std::less_equal<>());
     if (!enough) hours.push_back(hour_after(queue, came, later.from, *later.tree, covered_then(queue, later.from)));
@@ -382,8 +419,8 @@ std::vector<QuotaLedger::Hour> QuotaLedger::hours_after(QueueId queue, UnitId ca
 
 // Until what is covered fits the floor again, now and later, those go that are covered here but not below: last in, first
 // out; of them only who holds of what is too much. Where a floor has fallen there was too much before: that much may stay.
-void QuotaLedger::shrink(QueueId queue, UnitId came) {
-  std::vector<Hour> hours = hours_after(queue, came);
+void QuotaLedger::shrink(QueueId queue, UnitId came, Time since) {
+  std::vector<Hour> hours = hours_after(queue, came, since);
   const auto is_too_much = [&](UnitId id, const AmountList& held) {
     return std::any_of(hours.begin(), hours.end(), [&](const Hour& hour) {
       return unit(id).end > hour.from && std::any_of(held.begin(), held.end(), [&](const Amount& each) {

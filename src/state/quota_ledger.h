@@ -76,8 +76,9 @@ class QuotaLedger {
   Time now() const { return now_; }
   // When a unit that starts now is ended.
   Time end_of(const Terms& terms) const { return enforced_end(terms, now_); }
-  // The end of its run limit comes otherwise than was foreseen; what is covered stays so. PRE: outside of any trial.
-  void set_end(UnitId unit, Time end) { units_[unit.index()].end = end; }
+  // The end of its run limit comes later than was foreseen: it is inside the floor no more where the calendar brings one
+  // without room for it before then (rule 7), and whoever it needs to make room by then does.
+  void set_end(UnitId unit, Time end);
 
   // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
   UnitId add(QuotaUnit unit, const AmountList& held);
@@ -134,12 +135,12 @@ class QuotaLedger {
   bool same_as(const QuotaLedger& other) const;
 
  private:
-  // The three changes of which all others consist.
+  // The changes of which all others consist.
   struct Change {
-    enum class Kind : std::uint8_t { kCome, kGo, kCover } kind;
+    enum class Kind : std::uint8_t { kCome, kGo, kCover, kEnd } kind;
     UnitId unit;
     QueueId before;  // covered_at; of kGo too
-    QuotaUnit gone;  // of kGo
+    QuotaUnit gone;  // of kGo; of kEnd as it was
   };
   struct PriorityCount {
     std::int32_t priority = 0;
@@ -176,9 +177,10 @@ class QuotaLedger {
   AmountsByDim covered_then(QueueId queue, Time then) const;
   void leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const;
   struct Hour;
+  bool stays_inside(UnitId unit, Time since) const;
   Hour hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree, AmountsByDim covered) const;
-  std::vector<Hour> hours_after(QueueId queue, UnitId came) const;
-  void shrink(QueueId queue, UnitId came);
+  std::vector<Hour> hours_after(QueueId queue, UnitId came, Time since) const;
+  void shrink(QueueId queue, UnitId came, Time since);
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
 

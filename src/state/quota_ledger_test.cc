@@ -211,6 +211,12 @@ struct Crowd {
       there.erase(gone);
       return;
     }
+    if (!there.empty() && rng.below(8) == 0) {
+      const UnitId late = there[static_cast<std::size_t>(rng.below(there.size()))];
+      const Time end = ledger.unit(late).end;
+      if (end != kForever) ledger.set_end(late, end + Duration{rng.between(0, 25)});
+      return;
+    }
     AmountList held;
     for (const Dim dim : {kGpu, kCpu, kOtherGpu}) {
       if (rng.below(2) == 0) held.push_back({dim, rng.between(1, 8)});
@@ -423,6 +429,61 @@ TEST(QuotaLedger, CoversWhoIsInsideTheFloorToHisEnd) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       EXPECT_EQ(number_of(ledger.unit(ids[i]).covered_at), c.units[i].covered_at) << c.what << ", unit " << i;
     }
+  }
+}
+
+TEST(QuotaLedger, CoversWhoBeginsLateToHisTrueEnd) {
+  // As above: from 100 on research has 16 and nlp 4, from 200 on 8 and 0.
+  std::vector<Queue> first = two_houses(), second = first, third = first;
+  second[kResearch].quota.guarantee = gpus(16);
+  second[kNlp].quota.guarantee = gpus(4);
+  third[kResearch].quota.guarantee = gpus(8);
+  third[kNlp].quota.guarantee = gpus(0);
+  const auto tree = [](const std::vector<Queue>& queues, std::int64_t capacity) {
+    return std::make_shared<const QuotaTree>(queues, AmountsByDim(Dim::count(kFlavors), capacity));
+  };
+  struct Case {
+    const char* what;
+    std::vector<Coming> units;  // where they are covered after the first of them ends otherwise
+    Time end;
+    std::int64_t capacity = 1000;
+  };
+  const auto until = [](int queue, std::int64_t amount, Time end, int covered_at) {
+    return Coming{.queue = queue, .held = gpus(amount), .covered_at = covered_at, .end = end};
+  };
+  const Case cases[] = {
+      {"to the end of the floor", {until(kNlp, 8, Time{50}, kNlp)}, Time{100}},
+      {"beyond it", {until(kNlp, 8, Time{50}, kResearch)}, Time{101}},
+      {"beyond all", {until(kNlp, 9, Time{50}, kNowhere)}, Time{201}},
+      {"who was not covered is not", {until(kNlp, 25, Time{50}, kNowhere)}, Time{60}},
+      {"what he leaves covers others",
+       {until(kNlp, 8, Time{50}, kResearch), until(kNlp, 8, Time{90}, kNlp)},
+       Time{101}},
+      {"who has a floor of his own costs one of the pool his",
+       {until(kVision, 8, Time{150}, kVision), until(kNlp, 8, kForever, kNowhere)},
+       Time{201}},
+      {"not while there is room for both",
+       {until(kVision, 8, Time{150}, kVision), until(kNlp, 8, kForever, kResearch)},
+       Time{200}},
+      {"floors that had fallen otherwise cost him nothing", {until(kNlp, 8, Time{50}, kNlp)}, Time{60}, 4},
+  };
+  for (const Case& c : cases) {
+    QuotaLedger ledger;
+    ledger.replace_tree(tree(first, 1000), plenty(), {{Time{100}, tree(second, 1000)}, {Time{200}, tree(third, 1000)}});
+    const auto ids = add_all(ledger, c.units);
+    ledger.keep();
+    const AmountsByDim capacity(Dim::count(kFlavors), c.capacity);
+    ledger.replace_tree(tree(first, c.capacity), capacity,
+                        {{Time{100}, tree(second, c.capacity)}, {Time{200}, tree(third, c.capacity)}});
+    const QuotaLedger before = ledger;
+    ledger.set_end(ids.front(), c.end);
+    EXPECT_EQ(ledger.unit(ids.front()).end, c.end);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_EQ(number_of(ledger.unit(ids[i]).covered_at), c.units[i].covered_at) << c.what << ", unit " << i;
+    }
+    ledger.rollback_to(0);
+    EXPECT_TRUE(ledger.same_as(before)) << c.what;
+    EXPECT_EQ(ledger.unit(ids.front()).end, before.unit(ids.front()).end) << c.what;
   }
 }
 

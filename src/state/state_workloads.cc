@@ -183,7 +183,9 @@ void State::begin(WorkloadId id, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kStarting);
   workload.phase = Phase::kRunning;
   workload.started = now;
+  note_what_was_held(workload.queue);
   quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
+  quotas_.keep();
   std::erase(starting_, id);
   history_.add(id.value());
 }
