@@ -249,6 +249,10 @@ std::string quota_text(const State& state, const QuotaRefusal& refusal) {
            " may hold " + words(refusal.bound) + " and holds " + words(refusal.used) + ": " + words(refusal.asked) +
            " more is too much";
   }
+  if (refusal.code == ReasonCode::kBorrowingLimit && refusal.dim == kGpusOfAllFlavors) {
+    return queue + " may borrow " + words(refusal.bound) + " and has borrowed " + words(refusal.used) + ": " +
+           words(refusal.asked) + " more is too much";
+  }
   return queue + " may hold " + words(refusal.bound) +
          (refusal.code == ReasonCode::kBorrowingLimit ? " with what it may borrow" : "") + " and holds " +
          words(refusal.used) + ": " + words(refusal.asked) + " more is too much";

@@ -14,6 +14,8 @@ namespace {
 struct Excess {
   Dim dim;
   std::int64_t amount = 0;
+
+  bool is_of(Dim held) const { return dim == held || (dim == kGpusOfAllFlavors && held.resource() == Resource::kGpu); }
 };
 
 class FallenLimit {
@@ -22,9 +24,13 @@ class FallenLimit {
       : state_(state), trial_(trial), queue_(queue), now_(now) {
     const auto used = trial.quotas().used(queue);
     const auto limit = trial.quotas().tree().limit(queue);
+    std::int64_t gpus = 0;
     for (std::size_t dim = 0; dim < used.size(); ++dim) {
       if (used[dim] > limit[dim]) excess_.push_back({Dim::at(dim), used[dim] - limit[dim]});
+      gpus += Dim::at(dim).resource() == Resource::kGpu ? used[dim] : 0;
     }
+    const std::int64_t of_all = limit[kGpusOfAllFlavors.index()];
+    if (gpus > of_all) excess_.push_back({kGpusOfAllFlavors, gpus - of_all});
   }
 
   // Who is not needed after all is put back, the strongest claims first.
@@ -84,12 +90,12 @@ class FallenLimit {
     const AmountList& held = held_by(each);
     return std::any_of(held.begin(), held.end(), [&](const Amount& amount) {
       return std::any_of(excess_.begin(), excess_.end(),
-                         [&](const Excess& excess) { return excess.dim == amount.dim && excess.amount > 0; });
+                         [&](const Excess& excess) { return excess.is_of(amount.dim) && excess.amount > 0; });
     });
   }
   void give_back(const Running& each, std::int64_t times) {
     for (const Amount& amount : held_by(each)) {
-      for (Excess& excess : excess_) excess.amount -= excess.dim == amount.dim ? times * amount.amount : 0;
+      for (Excess& excess : excess_) excess.amount -= excess.is_of(amount.dim) ? times * amount.amount : 0;
     }
   }
   bool is_any_left() const {

@@ -29,10 +29,10 @@ Queue random_queue(Rng& rng, QueueId parent) {
   Queue queue{.name = "queue", .parent = parent, .order = one_of(rng, {Order::kFifo, Order::kFifoSkip})};
   Quota& quota = queue.quota;
   if (rng.below(4) != 0) quota.guarantee = random_amounts(rng, 1);
-  if (rng.below(6) == 0) quota.limit = random_amounts(rng, 2);
+  if (rng.below(6) == 0) quota.limit = random_bounds(rng, 2);
   if (rng.below(6) == 0) quota.lending_limit = random_amounts(rng, 0);
-  if (rng.below(6) == 0) quota.borrowing_limit = random_amounts(rng, 0);
-  if (rng.below(6) == 0) quota.user_limit = random_amounts(rng, 2);
+  if (rng.below(6) == 0) quota.borrowing_limit = random_bounds(rng, 0);
+  if (rng.below(6) == 0) quota.user_limit = random_bounds(rng, 2);
   if (rng.below(4) == 0) quota.users = UserOrder::kFair;
   if (rng.below(4) == 0) quota.half_life = Duration{60'000};
   quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 3000});
@@ -362,7 +362,7 @@ class Cluster {
     Window window;
     window.queue = QueueId(static_cast<std::size_t>(rng_.below(state.queues().size())));
     if (rng_.below(4) != 0) window.guarantee = random_amounts(rng_, 0);
-    if (rng_.below(6) == 0) window.limit = random_amounts(rng_, 2);
+    if (rng_.below(6) == 0) window.limit = random_bounds(rng_, 2);
     if (rng_.below(6) == 0) window.lending_limit = random_amounts(rng_, 0);
     if (rng_.below(6) == 0) window.weight_milli = 2000;
     Time at = now_ + Duration{rng_.between(0, 5) * 10'000'000};

@@ -21,6 +21,52 @@ FlavorId first_flavor(const State& state, const PodRequest& request) {
   return FlavorId(0);
 }
 
+std::int64_t gpus_in(std::span<const std::int64_t> amounts) {
+  std::int64_t sum = 0;
+  for (std::size_t at = 0; at < amounts.size(); ++at) {
+    sum += Dim::at(at).resource() == Resource::kGpu ? amounts[at] : 0;
+  }
+  return sum;
+}
+
+// How much of the GPUs is above what each flavor has of the guarantee.
+std::int64_t gpus_borrowed(const QuotaTree& tree, QueueId queue, const AmountsByDim& held) {
+  std::int64_t sum = 0;
+  for (std::size_t at = 0; at < held.size(); ++at) {
+    if (Dim::at(at).resource() != Resource::kGpu) continue;
+    sum += std::max<std::int64_t>(0, held[at] - tree.guarantee(queue)[at]);
+  }
+  return sum;
+}
+
+// The bounds of the GPUs of all flavors together.
+std::optional<QuotaRefusal> above_bounds_of_sums(const QuotaLedger& quotas, QueueId queue, UserId user,
+                                                 const AmountList& asked) {
+  const QuotaTree& tree = quotas.tree();
+  const std::size_t all = kGpusOfAllFlavors.index();
+  const std::int64_t gpus = gpu_milli_of(asked);
+  if (gpus == 0) return std::nullopt;
+  const auto refusal = [&](ReasonCode code, std::int64_t more, std::int64_t held, std::int64_t bound, UserId whose) {
+    return held + more > bound ? std::optional(QuotaRefusal{code, queue, kGpusOfAllFlavors, more, held, bound, whose})
+                               : std::nullopt;
+  };
+  if (const std::int64_t bound = tree.user_limit(queue)[all]; bound != kNoBound) {
+    if (auto found = refusal(ReasonCode::kUserLimit, gpus, gpus_in(quotas.held_by_user(queue, user)), bound, user))
+      return found;
+  }
+  if (const std::int64_t bound = tree.limit(queue)[all]; bound != kNoBound) {
+    if (auto found = refusal(ReasonCode::kQuotaLimit, gpus, gpus_in(quotas.used(queue)), bound, {})) return found;
+  }
+  const std::int64_t bound = tree.borrowing_end(queue)[all];
+  if (bound == kNoBound) return std::nullopt;
+  const auto used = quotas.used(queue);
+  AmountsByDim held(used.begin(), used.end());
+  const std::int64_t borrowed = gpus_borrowed(tree, queue, held);
+  for (const Amount& each : asked) held[each.dim.index()] += each.amount;
+  const std::int64_t more = gpus_borrowed(tree, queue, held) - borrowed;
+  return more == 0 ? std::nullopt : refusal(ReasonCode::kBorrowingLimit, more, borrowed, bound, {});
+}
+
 std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queue, UserId user,
                                          const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
@@ -44,6 +90,7 @@ std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queu
         return refuse(ReasonCode::kBorrowingLimit, tree.borrowing_end(queue)[at]);
       }
     }
+    if (auto refusal = above_bounds_of_sums(quotas, queue, user, asked)) return refusal;
   }
   return std::nullopt;
 }

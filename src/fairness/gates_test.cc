@@ -129,6 +129,53 @@ TEST(Gates, RefuseWhatIsAboveBoundsOrKeptByOthers) {
   }
 }
 
+TEST(Gates, BoundTheGpusOfAllFlavorsTogether) {
+  constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
+  constexpr Dim kCpu(FlavorId(0), Resource::kCpu);
+  const UserId ann(1), bob(2);
+  struct Case {
+    const char* what;
+    Quota quota;
+    AmountList asked;
+    ReasonCode code;
+  };
+  const auto all = [](std::int64_t amount) { return AmountList{{kGpusOfAllFlavors, amount}}; };
+  // Ann holds 3 of the first flavor, Bob 2 of the second.
+  const Case cases[] = {
+      {"a limit to the last GPU", {.limit = all(8)}, {{kGpu, 1}, {kOtherGpu, 2}}, ReasonCode::kNone},
+      {"and no further", {.limit = all(8)}, {{kGpu, 1}, {kOtherGpu, 3}}, ReasonCode::kQuotaLimit},
+      {"who asks no GPU is no matter of it", {.limit = all(1)}, {{kCpu, 9}}, ReasonCode::kNone},
+      {"what one user holds", {.user_limit = all(5)}, {{kOtherGpu, 2}}, ReasonCode::kNone},
+      {"not what others hold", {.user_limit = all(5)}, {{kOtherGpu, 3}}, ReasonCode::kUserLimit},
+      {"inside the floor nothing is borrowed",
+       {.guarantee = {{kGpu, 8}}, .borrowing_limit = all(2)},
+       {{kGpu, 5}},
+       ReasonCode::kNone},
+      {"what another flavor leaves of its floor helps nobody",
+       {.guarantee = {{kGpu, 8}}, .borrowing_limit = all(3)},
+       {{kOtherGpu, 2}},
+       ReasonCode::kBorrowingLimit},
+      {"inside the floor also if too much is borrowed",
+       {.guarantee = {{kGpu, 8}}, .borrowing_limit = all(1)},
+       {{kGpu, 1}},
+       ReasonCode::kNone},
+  };
+  for (const Case& c : cases) {
+    const AmountsByDim capacity(Dim::count(2), 100);
+    const std::vector<Queue> queues = {{.name = "queue", .parent = {}, .order = Order::kFifo, .quota = c.quota}};
+    QuotaLedger ledger;
+    ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity), capacity);
+    const auto holds = [&](std::size_t id, UserId user, const AmountList& held) {
+      ledger.add({.workload = WorkloadId(id), .queue = QueueId(0), .user = user, .admitted = {}, .covered_at = {}},
+                 held);
+    };
+    holds(0, ann, {{kGpu, 3}});
+    holds(1, bob, {{kOtherGpu, 2}});
+    const auto refusal = quota_refusal(ledger, QueueId(0), ann, Terms{}, c.asked);
+    EXPECT_EQ(refusal ? refusal->code : ReasonCode::kNone, c.code) << c.what;
+  }
+}
+
 TEST(Gates, WhoInsistsIsInsideAFloorOrNotStarted) {
   const QuotaLedger ledger = ledger_of({{.guarantee = gpus(8)}, {.guarantee = gpus(2)}, {}, {}}, {{kSecond, 3}});
   const Terms insisting{.guaranteed_only = true};

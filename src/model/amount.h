@@ -49,6 +49,9 @@ class Dim {
   std::uint16_t value_ = 0;
 };
 
+// Nodes without GPUs have none: so this stands for those of all flavors together, where a bound is of their sum.
+inline constexpr Dim kGpusOfAllFlavors(FlavorId(), Resource::kGpu);
+
 // INVARIANT: 0 <= amount <= kAmountMax.
 struct Amount {
   Dim dim;

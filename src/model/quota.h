@@ -52,13 +52,13 @@ inline constexpr std::int64_t kGpuTimeMax = 3'600'000'000'000'000'000;
 inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 
 // Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
-// lends all.
+// lends all. Those that bound may name kGpusOfAllFlavors.
 struct Quota {
   AmountList guarantee = {};
-  AmountList limit = {};
-  AmountList borrowing_limit = {};
+  AmountList limit = {};            // bounds
+  AmountList borrowing_limit = {};  // bounds
   AmountList lending_limit = {};
-  AmountList user_limit = {};        // of each user
+  AmountList user_limit = {};        // of each user; bounds
   std::int64_t weight_milli = 1000;  // 1..kWeightMilliMax
   FairReclaim fair_reclaim = FairReclaim::kInitialShare;
   Preempt preempt = Preempt::kLowerPriority;

@@ -47,7 +47,15 @@ class TreeLinter {
   const PolicyQueue& at(QueueId queue) const { return policy_.queues[queue.index()]; }
   const Quota& quota(QueueId queue) const { return at(queue).queue.quota; }
   const std::string& name(QueueId queue) const { return policy_.name_of(queue); }
-  std::int64_t guarantee(QueueId queue, Dim dim) const { return tree_.guarantee(queue)[dim.index()]; }
+  std::int64_t guarantee(QueueId queue, Dim dim) const {
+    const auto promised = tree_.guarantee(queue);
+    if (dim != kGpusOfAllFlavors) return promised[dim.index()];
+    std::int64_t sum = 0;
+    for (std::size_t at = 0; at < promised.size(); ++at) {
+      sum += Dim::at(at).resource() == Resource::kGpu ? promised[at] : 0;
+    }
+    return sum;
+  }
   std::string text(std::int64_t amount, Dim dim) const { return policy_.text_of(amount, dim); }
   std::string number(std::int64_t amount, Dim dim) const { return format_amount(dim.resource(), amount); }
 

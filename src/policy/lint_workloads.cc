@@ -73,10 +73,15 @@ class WorkloadLinter {
     std::int64_t need = 0;
   };
   std::optional<Broken> broken_bound(const PolicyWorkload& workload, const PodSets& way) const {
-    const AmountsByDim needs = needs_of(way);
+    AmountsByDim needs = needs_of(way);
+    // Of which flavors they are is no matter of bounds of all together.
+    for (const PodSet& set : way) needs[kGpusOfAllFlavors.index()] += set.count * set.request.gpu_milli_total();
     for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
       for (std::size_t dim = 0; dim < dims_; ++dim) {
-        const std::int64_t bound = std::min(tree_.limit(queue)[dim], tree_.borrowing_end(queue)[dim]);
+        // How much of all GPUs would be borrowed shows only where they are placed.
+        const bool of_all = Dim::at(dim) == kGpusOfAllFlavors;
+        const std::int64_t bound =
+            std::min(tree_.limit(queue)[dim], of_all ? kNoBound : tree_.borrowing_end(queue)[dim]);
         if (needs[dim] > bound) return Broken{queue, Dim::at(dim), bound, needs[dim]};
       }
     }

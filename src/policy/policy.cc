@@ -43,6 +43,7 @@ std::vector<Queue> Policy::plain_queues() const {
 }
 
 std::string Policy::name_of(Dim dim) const {
+  if (dim == kGpusOfAllFlavors) return "GPUs";
   const std::string what = dim.resource() == Resource::kGpu   ? "GPUs"
                            : dim.resource() == Resource::kCpu ? "CPUs"
                                                               : "memory";

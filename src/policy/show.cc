@@ -99,6 +99,7 @@ class Shown {
 
  private:
   std::string key_of(Dim dim) const {
+    if (dim == kGpusOfAllFlavors) return "(all GPUs)";
     const std::string flavor = dim.flavor().is_none() ? "(no GPUs)" : policy_.name_of(dim.flavor());
     return dim.resource() == Resource::kGpu ? flavor : flavor + "." + std::string(berth::name_of(dim.resource()));
   }

@@ -39,18 +39,23 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
   return made;
 }
 
-AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names) {
+AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                              bool may_be_a_sum) {
   AmountList amounts;
   for (const std::string& part : line.list(word)) {
     const auto read = read_scenario_amount(line, word, names, part);
     if (!read) continue;
-    if (!read->flavor && names.flavors.size() != 1) {
+    const bool of_several = !read->flavor && names.flavors.size() != 1;
+    if (of_several && (names.flavors.size() == 0 || !may_be_a_sum)) {
+      const std::string& key = word.key;
       line.complain(word, names.flavors.size() == 0
                               ? "no flavor is declared yet; write flavor lines above"
-                              : "there are several flavors; write " + names.flavors[0] + ":" + part);
+                              : key + ": there are several flavors, and each has its own " + key + "; write " +
+                                    names.flavors[0] + ":" + part + ", or " + names.flavors[0] + ":" + part + "," +
+                                    names.flavors[1] + ":" + part);
       continue;
     }
-    const Dim dim(read->flavor.value_or(FlavorId(0)), read->resource);
+    const Dim dim = of_several ? kGpusOfAllFlavors : Dim(read->flavor.value_or(FlavorId(0)), read->resource);
     const auto place = std::lower_bound(amounts.begin(), amounts.end(), dim,
                                         [](const Amount& each, Dim value) { return each.dim < value; });
     if (place != amounts.end() && place->dim == dim) {

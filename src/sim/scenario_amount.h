@@ -22,8 +22,10 @@ struct ScenarioAmount {
 std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, const ScenarioWord& word,
                                                    const ScenarioNames& names, std::string_view part);
 
-// The list of amounts that a quota gives. Without a flavor it is the only one's.
-AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
+// The list of amounts that a quota gives. Without a flavor it is the only one's; where there are several it is of the GPUs of
+// all together, if that may be.
+AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                              bool may_be_a_sum);
 
 // GPU time as scenarios write it, "100h" for a hundred GPU-hours, in GPU-microseconds; nothing, and a complaint, if it is
 // none.

@@ -39,7 +39,10 @@ void take_amounts(const ScenarioReading& reading, ScenarioLine& line, std::strin
                   bool may_be_none) {
   const ScenarioWord* const word = line.take(key);
   if (word == nullptr) return;
-  amounts = may_be_none && word->value == "none" ? AmountList() : read_quota_amounts(line, *word, reading.names);
+  // What bounds may bound a sum. A floor or what is lent of one is of some GPUs and of no others.
+  const bool may_be_a_sum = key != "guarantee" && key != "lending_limit";
+  amounts = may_be_none && word->value == "none" ? AmountList()
+                                                 : read_quota_amounts(line, *word, reading.names, may_be_a_sum);
 }
 
 // What the line does not name stays.

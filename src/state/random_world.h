@@ -87,6 +87,13 @@ inline AmountList random_amounts(Rng& rng, std::int64_t least) {
   return amounts;
 }
 
+// The same, or of all flavors together: what bounds.
+inline AmountList random_bounds(Rng& rng, std::int64_t least) {
+  AmountList amounts = random_amounts(rng, least);
+  if (rng.below(3) == 0) amounts.insert(amounts.begin(), {kGpusOfAllFlavors, rng.between(least, 8) * kMilliPerGpu});
+  return amounts;
+}
+
 inline std::vector<TypicalPod> random_typical_pods(Rng& rng, std::size_t flavors) {
   std::vector<TypicalPod> pods;
   for (std::int64_t left = rng.between(1, 12); left > 0; --left) {
