@@ -47,9 +47,11 @@ class TreeLinter {
   const PolicyQueue& at(QueueId queue) const { return policy_.queues[queue.index()]; }
   const Quota& quota(QueueId queue) const { return at(queue).queue.quota; }
   const std::string& name(QueueId queue) const { return policy_.name_of(queue); }
-  std::int64_t guarantee(QueueId queue, Dim dim) const {
+  std::int64_t guarantee(QueueId queue, Dim dim) const { return tree_.guarantee(queue)[dim.index()]; }
+  // What a bound is compared with.
+  std::int64_t promised_of(QueueId queue, Dim bound) const {
+    if (bound != kGpusOfAllFlavors) return guarantee(queue, bound);
     const auto promised = tree_.guarantee(queue);
-    if (dim != kGpusOfAllFlavors) return promised[dim.index()];
     std::int64_t sum = 0;
     for (std::size_t at = 0; at < promised.size(); ++at) {
       sum += Dim::at(at).resource() == Resource::kGpu ? promised[at] : 0;
@@ -135,8 +137,10 @@ class TreeLinter {
 
   void look_at_limits(QueueId queue) {
     for (const Amount& limit : quota(queue).limit) {
-      const std::int64_t promised = guarantee(queue, limit.dim);
-      const bool own = given(quota(queue).guarantee, limit.dim).has_value();
+      const std::int64_t promised = promised_of(queue, limit.dim);
+      const bool own = std::ranges::any_of(quota(queue).guarantee, [&](const Amount& each) {
+        return each.dim == limit.dim || (limit.dim == kGpusOfAllFlavors && each.dim.resource() == Resource::kGpu);
+      });
       const PolicyPlace& place = at(queue).place_of(AmountKind::kLimit, limit.dim);
       // Closed for its children: told of each child.
       const bool closed = limit.amount == 0 && !own;
