@@ -45,7 +45,7 @@ TEST_F(PolicyCommands, LintSaysWhatIsWrongAndFailsOnErrors) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.words.back() + " " + each.says);
-    const Outcome outcome = berth_command(each.words);
+    const CommandOutcome outcome = berth_command(each.words);
     EXPECT_EQ(outcome.exit_code, each.exit_code) << outcome.err;
     EXPECT_TRUE(outcome.out.contains(each.says)) << outcome.out;
     EXPECT_EQ(outcome.err.empty(), each.exit_code != 2);
@@ -60,7 +60,7 @@ TEST_F(PolicyCommands, PolicyConvertWritesObjectsThatMeanTheSame) {
   for (const char* const name : {"kueue", "volcano", "quotas"}) {
     SCOPED_TRACE(name);
     const std::string path = std::string("examples/policies/") + name + ".yaml";
-    const Outcome converted = berth_command({"policy", "convert", path});
+    const CommandOutcome converted = berth_command({"policy", "convert", path});
     EXPECT_EQ(converted.exit_code, 0) << converted.err;
     const std::string own = file("own.yaml", converted.out);
     // Names of kinds differ, and amounts stay.
@@ -75,12 +75,12 @@ TEST_F(PolicyCommands, PolicyConvertWritesObjectsThatMeanTheSame) {
     };
     EXPECT_EQ(rows(berth_command({"policy", "show", own}).out), rows(berth_command({"policy", "show", path}).out));
   }
-  const Outcome volcano = berth_command({"policy", "convert", "examples/policies/volcano.yaml"});
+  const CommandOutcome volcano = berth_command({"policy", "convert", "examples/policies/volcano.yaml"});
   EXPECT_TRUE(volcano.err.contains("which GPUs the flavor gpu means is not said")) << volcano.err;
 }
 
 TEST_F(PolicyCommands, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {
-  const Outcome kueue = berth_command({"policy", "show", "examples/policies/kueue.yaml"});
+  const CommandOutcome kueue = berth_command({"policy", "show", "examples/policies/kueue.yaml"});
   EXPECT_EQ(kueue.exit_code, 0) << kueue.err;
   EXPECT_EQ(
       kueue.out,
@@ -102,11 +102,11 @@ TEST_F(PolicyCommands, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {
       file("odd.yaml",
            "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\n"
            "spec:\n  weight: 2\n  reclaimable: false\n---\n{kind: Deployment, apiVersion: apps/v1}\n");
-  const Outcome ignoring = berth_command({"policy", "show", odd});
+  const CommandOutcome ignoring = berth_command({"policy", "show", odd});
   EXPECT_EQ(ignoring.exit_code, 0);
   EXPECT_TRUE(ignoring.out.contains("\n2 things are not followed:\n  " + odd + ":6: Queue a: spec.reclaimable: what a"))
       << ignoring.out;
-  const Outcome scenario = berth_command({"policy", "show", "scenarios/lint_sum_above_parent.txt"});
+  const CommandOutcome scenario = berth_command({"policy", "show", "scenarios/lint_sum_above_parent.txt"});
   EXPECT_TRUE(scenario.out.contains("\n  research/nlp      gpu      gpu        12 ")) << scenario.out;
   const std::string wrong = file("wrong.yaml", "{kind: ClusterQueue, apiVersion: kueue.x-k8s.io/v1}\n");
   EXPECT_EQ(berth_command({"policy", "show", wrong}).exit_code, 2);

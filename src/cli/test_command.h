@@ -15,19 +15,19 @@
 
 namespace berth {
 
-struct Outcome {
+struct CommandOutcome {
   int exit_code = 0;
   std::string out;
   std::string err;
 };
 
-inline Outcome berth_command(std::vector<std::string> words) {
+inline CommandOutcome berth_command(std::vector<std::string> words) {
   words.insert(words.begin(), "berth");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  Outcome outcome;
+  CommandOutcome outcome;
   outcome.exit_code = run_command_line(static_cast<int>(argv.size()), argv.data());
   std::fflush(stdout);
   outcome.out = testing::internal::GetCapturedStdout();
