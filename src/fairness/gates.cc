@@ -185,6 +185,20 @@ std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId que
   return kept_by_others(quotas, queue, terms, asked);
 }
 
+bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
+  const QuotaTree& tree = quotas.tree();
+  for (; !queue.is_none(); queue = tree.parent(queue)) {
+    if (!tree.is_bounded(queue)) continue;
+    for (const Amount& each : asked) {
+      const std::size_t at = each.dim.index();
+      const std::int64_t bound =
+          std::min({tree.limit(queue)[at], tree.borrowing_end(queue)[at], tree.user_limit(queue)[at]});
+      if (each.amount > bound) return true;
+    }
+  }
+  return false;
+}
+
 ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape) {
   const bool of_floor = refusal.code == ReasonCode::kQuotaFloor || refusal.code == ReasonCode::kCalendar;
   return shape.cools && of_floor ? ReasonCode::kCooldown : refusal.code;

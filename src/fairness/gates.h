@@ -42,6 +42,10 @@ std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId qu
 std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId queue, UserId user, const Terms& terms,
                                           const AmountList& asked);
 
+// Whether it asks more than a limit, a borrowing limit or a user limit on the way up would leave it if nothing else were
+// held.
+bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const AmountList& asked);
+
 // What is said of it: whoever may not borrow yet would not insist on a floor otherwise.
 ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape);
 

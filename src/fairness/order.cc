@@ -96,7 +96,7 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   }
   // Where all are blocked they hold each other up, and nobody else.
   if (std::ranges::all_of(entries, [](const Entry& entry) { return entry.blocked; })) return false;
-  Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .held = {}};
+  Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .kept = {}};
   add_parties(turn, std::move(entries));
   place(queue).turn = turns_.size();
   turns_.push_back(std::move(turn));
@@ -119,7 +119,7 @@ void CandidateOrder::add_parties(Turn& turn, std::vector<Entry> entries) const {
   for (Entry& entry : entries) {
     const UserId user = user_of(entry);
     if (turn.parties.empty() || turn.parties.back().user != user) {
-      turn.parties.push_back({.user = user, .holds = {}, .heap = {}, .held = {}});
+      turn.parties.push_back({.user = user, .holds = {}, .heap = {}, .kept = {}});
     }
     turn.parties.back().heap.push_back(std::move(entry));
   }
@@ -158,20 +158,17 @@ void CandidateOrder::drop_first(Turn& turn, bool has_started) {
 void CandidateOrder::drop_the_held(Turn& turn) {
   if (turn.line->order() != Order::kFifo) return;
   while (!turn.parties.empty()) {
-    if (turn.held.contains_all(known_) && !turn.held.empty()) {
+    if (turn.kept.is_everything(known_)) {
       turn.parties.clear();
       return;
     }
     Party& party = turn.parties.front();
     const Entry& first = party.heap.front();
-    const FlavorSet flavors = flavors_of(first);
-    const bool behind = turn.held.meets(flavors) || party.held.meets(flavors);
+    const Shape& shape = shape_of(first);
+    const bool behind = turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape);
     if (!first.blocked && !behind) return;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
-    if (first.shape->blocked()) {
-      FlavorSet& held = first.shape->gate == ReasonCode::kUserLimit ? party.held : turn.held;
-      held = held.united_with(flavors);
-    }
+    if (first.shape->blocked()) keep_back(state_, turn.queue, shape, first.shape->gate, turn.kept, party.kept);
     drop_first(turn, false);
   }
 }
@@ -207,20 +204,11 @@ void CandidateOrder::started() {
   moved_on();
 }
 
-void CandidateOrder::refused() {
-  BERTH_ASSERT(current_ != nullptr);
-  if (current_->line->order() == Order::kFifo) {
-    current_->held = current_->held.united_with(flavors_of(current_->first()));
-  }
-  drop_first(*current_, false);
-  moved_on();
-}
-
-void CandidateOrder::refused_by_its_users_limit() {
+void CandidateOrder::refused(ReasonCode gate) {
   BERTH_ASSERT(current_ != nullptr);
   if (current_->line->order() == Order::kFifo) {
     Party& party = current_->parties.front();
-    party.held = party.held.united_with(flavors_of(party.heap.front()));
+    keep_back(state_, current_->queue, shape_of(party.heap.front()), gate, current_->kept, party.kept);
   }
   drop_first(*current_, false);
   moved_on();

@@ -9,11 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "fairness/kept_back.h"
 #include "fairness/quiet_lines.h"
 #include "fairness/rank.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
 #include "model/flavor.h"
+#include "model/reason.h"
 #include "state/pending.h"
 #include "state/state.h"
 
@@ -30,10 +32,8 @@ class CandidateOrder {
   std::optional<WorkloadId> next();
   // What became of the last that next() gave. Started: the next of its shape may be tried.
   void started();
-  // It did not fit, and so would nobody of its shape. In a strict line, whoever could use the same flavors waits behind.
-  void refused();
-  // The same, because its user may hold no more: so only that user's own wait behind it.
-  void refused_by_its_users_limit();
+  // It did not fit, and so would nobody of its shape. In a strict line, whoever would take what it waits for stands behind.
+  void refused(ReasonCode gate);
   // It can never run as things are; who stands behind it does not wait for it.
   void passed_over();
 
@@ -54,14 +54,14 @@ class CandidateOrder {
     UserId user;
     Fraction holds;           // what its user holds, where users take turns
     std::vector<Entry> heap;  // the smallest key on top
-    FlavorSet held;           // by those of a strict line whom the user's limit refused
+    KeptBack kept;            // for those of a strict line whom the user's limit refused
   };
   struct Turn {
     const Line* line = nullptr;
     QueueId queue;
     bool fair = false;           // to its users
     std::vector<Party> parties;  // a heap, whoever is first on top
-    FlavorSet held;              // by blocked heads of a strict line
+    KeptBack kept;               // for blocked heads of a strict line
 
     Entry& first() { return parties.front().heap.front(); }
   };
@@ -87,7 +87,7 @@ class CandidateOrder {
   void drop_first(Turn& turn, bool has_started);
   void drop_the_held(Turn& turn);
   void moved_on();
-  FlavorSet flavors_of(const Entry& entry) const { return state_.shape(entry.shape->shape).flavors; }
+  const Shape& shape_of(const Entry& entry) const { return state_.shape(entry.shape->shape); }
 
   void build(QueueId queue);
   std::optional<Candidate> named_by(QueueId queue);

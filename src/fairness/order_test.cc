@@ -33,7 +33,7 @@ std::vector<std::size_t> tried(const State& state, const std::map<std::size_t, O
     if (outcome == by_shape.end() || outcome->second == Outcome::kStarts) {
       candidates.started();
     } else if (outcome->second == Outcome::kRefused) {
-      candidates.refused();
+      candidates.refused(ReasonCode::kNone);
     } else {
       candidates.passed_over();
     }

@@ -1,0 +1,47 @@
+#include "fairness/kept_back.h"
+
+#include <algorithm>
+
+#include "fairness/gates.h"
+
+namespace berth {
+
+bool KeptBack::is_wanted_by(const State& state, const Shape& shape) const {
+  if (room_.meets(shape.flavors)) return true;
+  if (std::ranges::none_of(of_, [&](FlavorSet kept) { return kept.meets(shape.flavors); })) return false;
+  // Best-effort work counts for nothing, so no bound leaves less for its sake.
+  return std::ranges::any_of(asked_by(state, shape, 0), [&](const Amount& each) {
+    return of_[static_cast<std::size_t>(each.dim.resource())].meets(shape.flavors);
+  });
+}
+
+void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
+               KeptBack& from_his_user) {
+  if (holds_up_nobody(gate)) return;
+  if (!is_quota_gate(gate)) return from_all.keep_room(shape.flavors);
+  const QuotaLedger& quotas = state.quotas();
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const AmountList asked = asked_by(state, shape, way);
+    const auto refusal = quota_refusal(quotas, line, shape.user, shape.terms, asked);
+    // What owners keep to themselves is room like any other that is not free.
+    if (!refusal || refusal->code == ReasonCode::kLendingLimit) {
+      from_all.keep_room(shape.flavors);
+    } else if (!holds_up_nobody(refusal->code) && !is_above_bounds_alone(quotas, line, asked)) {
+      const FlavorId flavor = refusal->dim.flavor();
+      KeptBack& kept = refusal->code == ReasonCode::kUserLimit ? from_his_user : from_all;
+      kept.keep(refusal->dim.resource(), flavor.is_none() ? FlavorSet::all() : FlavorSet::of(flavor));
+    }
+  }
+}
+
+bool holds_up(const State& state, QueueId line, const ShapeInLine& ahead, const Shape& behind) {
+  const Shape& shape = state.shape(ahead.shape);
+  if (!ahead.blocked() || ahead.impossible() || !shape.flavors.meets(behind.flavors)) return false;
+  KeptBack from_all;
+  KeptBack from_his_user;
+  keep_back(state, line, shape, ahead.gate, from_all, from_his_user);
+  return from_all.is_wanted_by(state, behind) ||
+         (shape.user == behind.user && from_his_user.is_wanted_by(state, behind));
+}
+
+}  // namespace berth

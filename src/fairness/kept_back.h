@@ -1,0 +1,51 @@
+// Who stands behind whom in a strict line (docs/semantics.md, "fifo"): whoever does not fit lets nobody pass who would take
+// what he waits for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "model/amount.h"
+#include "model/flavor.h"
+#include "model/reason.h"
+#include "state/state.h"
+
+namespace berth {
+
+// Refused by it somebody waits for nothing that those behind him in a line would take from him: he insists on his terms, or
+// lacks hours, which waiting does not bring back.
+constexpr bool holds_up_nobody(ReasonCode code) {
+  return code == ReasonCode::kQuotaFloor || code == ReasonCode::kCalendar || code == ReasonCode::kBudget ||
+         code == ReasonCode::kCooldown;
+}
+
+// What those of a line wait for who do not fit, and nobody behind them gets.
+class KeptBack {
+ public:
+  // Room: all who could use one of these flavors.
+  void keep_room(FlavorSet flavors) { room_ = room_.united_with(flavors); }
+  // What a bound leaves of one resource: all who ask of it and could use one of these flavors.
+  void keep(Resource resource, FlavorSet flavors) {
+    FlavorSet& kept = of_[static_cast<std::size_t>(resource)];
+    kept = kept.united_with(flavors);
+  }
+
+  // From everybody, whatever he asks. `known`: the flavors that there are.
+  bool is_everything(FlavorSet known) const { return room_.contains_all(known) && !room_.empty(); }
+  bool is_wanted_by(const State& state, const Shape& shape) const;
+
+ private:
+  FlavorSet room_;
+  std::array<FlavorSet, kResources> of_{};
+};
+
+// Adds what somebody of this line and shape waits for whom `gate` refused (none: he lacks room). What he may not have of
+// what one user may is kept from that user's own work alone. Nothing is kept where nobody else's work has to end for him: he
+// insists on his terms, or asks more than a bound allows in the first place.
+void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
+               KeptBack& from_his_user);
+
+// Whether somebody known not to fit holds up one who stands behind him in the same strict line.
+bool holds_up(const State& state, QueueId line, const ShapeInLine& ahead, const Shape& behind);
+
+}  // namespace berth
