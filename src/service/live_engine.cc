@@ -47,7 +47,7 @@ void LiveEngine::end(Member& member) {
   member.confirmed = false;
 }
 
-// One of those who were to start together is gone, or is another: they wait again.
+// One of those who were to start together is gone, or is another, or one of their nodes takes nothing new: they wait again.
 void LiveEngine::give_up_start(WorkloadId id) {
   const Run run = std::move(runs_.at(id));
   runs_.erase(id);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "service/live_engine.h"
+#include "state/starting.h"
 
 namespace berth {
 namespace {
@@ -74,6 +75,9 @@ void LiveEngine::set_node(const NodeFacts& node) {
     anew_ = true;
   } else if (known->second.open != node.open && node_ids_.contains(node.name) && !anew_) {
     const NodeId id = node_ids_.at(node.name);
+    if (!node.open) {
+      for (const WorkloadId run : starting_on(state(), id)) give_up_start(run);
+    }
     session_->apply(node.open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
     for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
   }

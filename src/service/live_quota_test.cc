@@ -92,6 +92,21 @@ TEST(LiveQuota, WhoGotAnotherOwnerWhileItRanGoesAsAnyOther) {
   EXPECT_EQ(names_of(cluster.decide(30)), std::set<std::string>{"mine"});
 }
 
+TEST(LiveQuota, WhoIsToStartOnANodeThatIsDrainedMeanwhileWaitsAnew) {
+  Cluster cluster = lent();
+  cluster.set(in_queue("owner", pod("mine", 8, 20'000)));
+  ASSERT_EQ(evicted_in(cluster.decide(20)), std::set<std::string>{"borrowed"});
+  for (const char* const name : {"n1", "n2"}) {
+    NodeFacts closed = node(name);
+    closed.open = false;
+    cluster.add(closed);
+  }
+  cluster.gone("borrowed");
+  EXPECT_TRUE(cluster.decide(30).bindings.empty());
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name));
+  EXPECT_EQ(names_of(cluster.decide(40)), std::set<std::string>{"mine"});
+}
+
 TEST(LiveQuota, AHostileBorrowerGoesWithinTheLendersTime) {
   Cluster cluster;
   cluster.add(node("n1"));

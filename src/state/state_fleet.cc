@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "state/room.h"
+#include "state/starting.h"
 #include "state/state.h"
 
 namespace berth {
@@ -119,6 +120,11 @@ void State::retry_the_impossible() {
 
 void State::on(const NodeDrained& event) {
   set_open(event.node, false);
+  // Nothing new begins there: who has his room and waits for others to leave it is new, too.
+  for (const WorkloadId id : starting_on(*this, event.node)) {
+    give_room_back(id);
+    wait_again(id);
+  }
   history_.add(event.node.value());
 }
 

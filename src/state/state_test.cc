@@ -187,6 +187,30 @@ TEST(State, ADrainedNodeLetsRunWhatRuns) {
   EXPECT_FALSE(state.ledger().node(NodeId(0)).open);
 }
 
+TEST(State, WhoWaitsForOthersToLeaveADrainedNodeWaitsAnew) {
+  for (const bool other_node : {false, true}) {
+    State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+    state.apply(NodesAdded{{gpu_node(2)}});
+    state.apply(NodesAdded{{gpu_node(2)}});
+    for (const std::int64_t pods : {1, 2, 1}) state.apply(submission(QueueId(0), gang(kOneGpu, pods)));
+    const std::vector<PodPlacement> both = {{NodeId(0), gpu(0)}, {NodeId(1), gpu(0)}};
+    const std::vector<PodPlacement> second = {{NodeId(1), gpu(1)}};
+    start(state, WorkloadId(0), {{NodeId(0), gpu(1)}});
+    const Plan plan{.now = Time{5},
+                    .revision = state.revision(),
+                    .starts = {{.workload = WorkloadId(1), .pods = both, .waits = true},
+                               {.workload = WorkloadId(2), .pods = second, .waits = true}}};
+    state.adopt(plan);
+    state.apply(NodeDrained{NodeId(other_node ? 1u : 0u)});
+    EXPECT_EQ(state.workload(WorkloadId(0)).phase, Phase::kRunning);
+    EXPECT_EQ(state.workload(WorkloadId(1)).phase, Phase::kPending) << "one of its pods is enough";
+    EXPECT_EQ(state.workload(WorkloadId(1)).evicted_by, EvictionRule::kNone) << "it had not begun";
+    EXPECT_EQ(state.workload(WorkloadId(2)).phase, other_node ? Phase::kPending : Phase::kStarting);
+    EXPECT_EQ(state.ledger().node(NodeId(1)).whole_gpus, other_node ? 2 : 1);
+    EXPECT_EQ(violations(state), std::vector<std::string>());
+  }
+}
+
 // A gang that lacks room for two pods is not tried again before that much may have come free.
 TEST(State, ABlockedShapeIsWokenByEnoughRoomForItsOwnPods) {
   struct Case {
