@@ -6,16 +6,17 @@
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "fairness/gates.h"
+#include "fairness/kept_back.h"
 #include "fairness/standing.h"
 #include "model/quantity.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
 
-// In a strict line: somebody before it who could use the same flavors does not fit, and does. Whom the limit of its user
-// keeps out holds up that user alone.
+// In a strict line: somebody before it does not fit, and waits for what it would take.
 bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   if (line.order() != Order::kFifo) return false;
   const QueueId queue = state.line_of(state.workload(id).queue);
@@ -24,10 +25,8 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   bool behind = false;
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& entry = line.shapes()[head.shape_index];
-    const Shape& other = state.shape(entry.shape);
-    if (behind || !entry.blocked() || !own.flavors.meets(other.flavors)) return;
-    if (entry.gate == ReasonCode::kUserLimit && other.user != own.user) return;
-    behind = standing_of(state, queue, other.user, head.key) < standing;
+    if (behind || !holds_up(state, queue, entry, own)) return;
+    behind = standing_of(state, queue, state.shape(entry.shape).user, head.key) < standing;
   });
   return behind;
 }
@@ -112,6 +111,19 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
 }
 
+// Whether the open nodes take all its pods as they stand.
+bool has_room(const State& state, const Shape& shape) {
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    if (way.size() > 1) return pods_that_fit(state, way) == shape.pods;
+    // Identical pods do not disturb each other, so what each node would take adds up.
+    std::int64_t room = 0;
+    for (std::size_t node = 0; room < shape.pods && node < state.ledger().nodes(); ++node) {
+      room += room_for(state.ledger(), NodeId(node), state.request(way.front().request));
+    }
+    return room >= shape.pods;
+  });
+}
+
 // Which gate of its queues refuses it now, in all of its ways; the first way says which.
 std::optional<ReasonCode> refused_by_quotas(const State& state, QueueId queue, const Shape& shape) {
   std::optional<ReasonCode> code;
@@ -176,7 +188,9 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
   if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
-  if (!entry.blocked()) return ReasonCode::kNone;
+  // Who has just lost its room is tried in the next cycle, and has been told why it waits before.
+  const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
+  if (!entry.blocked() && (!lost_its_room || has_room(state, shape))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
   const bool in_sum =
       std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
@@ -210,7 +224,8 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   explanation.text = explanation_text(state, explanation);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
-  if (explanation.code == ReasonCode::kPatience) explanation.text += "; its queue waits a while before it takes";
+  if (explanation.code == ReasonCode::kPatience)
+    explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";
   if (explanation.code != ReasonCode::kInvalid) return explanation;
   explanation.text += "; never: ";
   explanation.text += shape.pods == 1

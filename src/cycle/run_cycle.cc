@@ -10,6 +10,7 @@
 #include "cycle/claim.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
+#include "cycle/patience.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
 #include "fairness/gates.h"
@@ -118,23 +119,30 @@ class Attempt {
   }
 
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
+    // Whoever goes, it would not pass that.
+    if (is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
     if (!cycle_.rights) cycle_.rights.emplace(state_);
     if (!cycle_.rights->any_in(queue_)) return std::nullopt;
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
-    const Duration patience = state_.queues()[queue_.index()].quota.patience;
-    const bool waits = cycle_.plan.now < state_.workload(id_).submitted + patience;
     const Trial::Mark mark = cycle_.trial.mark();
     auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
     if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
       some_protected_ = some_protected_ || unclaimed->some_protected;
       return std::nullopt;
     }
-    if (waits) {
-      cycle_.trial.rollback_to(mark);
+    Claimed& claimed = std::get<Claimed>(outcome);
+    const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
+    if (cycle_.plan.now >= until) return std::move(claimed);
+    const bool all_may_end = std::ranges::all_of(
+        claimed.evictions, [&](const Eviction& each) { return may_end_by(state_, each.workload, until); });
+    cycle_.trial.rollback_to(mark);
+    if (all_may_end ||
+        may_fit_by(state_, cycle_.trial, cycle_.engine.index, claimant, way, cycle_.plan.evictions, until)) {
       patient_ = true;
       return std::nullopt;
     }
-    return std::move(std::get<Claimed>(outcome));
+    // Waiting would spare nobody. The same again, and this time it stays.
+    return std::get<Claimed>(claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way));
   }
 
   QueueId would_be_covered_at(const AmountList& asked) const {
@@ -262,12 +270,10 @@ void allocate(Cycle& cycle) {
     const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
     const Refused& why = std::get<Refused>(outcome);
     block(cycle, workload, why, never);
-    if (never || why.gate == ReasonCode::kCooldown) {
+    if (never) {
       order.passed_over();
-    } else if (why.gate == ReasonCode::kUserLimit) {
-      order.refused_by_its_users_limit();
     } else {
-      order.refused();
+      order.refused(why.gate);
     }
   }
 }

@@ -1,0 +1,25 @@
+// To wait or to take: what may come free by itself while a claimant's queue has patience (docs/semantics.md, rule 20).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/time.h"
+#include "fairness/rights.h"
+#include "model/plan.h"
+#include "placement/score_index.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// Whether it has ended by then, as far as anybody knows: who has no run limit may end at any moment, and who has one is
+// believed to need all of it. PRE: it runs.
+bool may_end_by(const State& state, WorkloadId workload, Time by);
+
+// Whether the claimant would fit in this way, quotas included, once all have ended who may by then. `gone` are those who are
+// out of the trial already. The trial is left as it was. PRE: it is on the state's own ledgers.
+bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
+                const std::vector<Eviction>& gone, Time by);
+
+}  // namespace berth
