@@ -108,8 +108,8 @@ class Search {
                                .claimants_side = own});
   }
 
-  // Rule 16: what it set for itself holds fully against its own queue while it is inside that one's floor; else, and
-  // against those from whom it borrows, up to the claimant's time.
+  // Rule 16: what it set for itself holds fully against its own queue while it is inside that one's floor; else as long as
+  // those allow from whom it borrows. Where nobody could take that back, the claimant's queue says how long.
   std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
     const Terms& terms = state_.shape(workload.shape).terms;
     // Whatever protects it, at its run limit it is gone.
@@ -119,7 +119,8 @@ class Search {
     const Time graceful = claimant_.now + terms.grace;
     const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
     if (inside) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
-    const Time latest = std::min(end, claimant_.now + quota_.reclaim_within);
+    const Duration lenders = quotas_.lenders_clock(unit.queue, unit.covered_at);
+    const Time latest = std::min(end, claimant_.now + (lenders == kNoClock ? quota_.reclaim_within : lenders));
     if (terms.disruption_permille > 0) return latest;
     return std::min(latest, std::max(graceful, free_from));
   }

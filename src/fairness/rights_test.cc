@@ -249,6 +249,32 @@ TEST(Rights, WhatABorrowerSetForItselfHoldsUpToTheLendersTime) {
   }
 }
 
+// What runs is in a/1.
+TEST(Rights, TheLendersTimeIsTheShortestOfThoseWhoCouldTakeItBack) {
+  struct Case {
+    const char* what;
+    std::vector<Quota> quotas;
+    std::size_t claimants;
+    std::int64_t within_s;
+  };
+  const Quota slow_owner = {.guarantee = gpus(4), .reclaim_within = seconds(60)};
+  const Quota quick_owner = {.guarantee = gpus(4), .reclaim_within = seconds(20)};
+  const Quota quick = {.reclaim_within = seconds(20)};
+  const Case cases[] = {
+      {"of two owners, whoever comes", {{}, slow_owner, {}, quick_owner}, kB, 20},
+      {"who has no floor is no owner", {{}, slow_owner, {}, quick}, kB, 60},
+      {"against other borrowers it is the owners', too", {{}, slow_owner, {}, quick}, kA2, 60},
+      {"against its own queue, too", {{}, slow_owner, quick}, kA1, 60},
+      {"where nobody could, the claimant's", {{}, {}, {}, quick}, kA2, 20},
+  };
+  for (const Case& c : cases) {
+    State state = world(c.quotas, {{kA1, 12, {.grace = seconds(1000)}}});
+    const Victims victims = victims_in(state, {c.claimants, 4, {.priority = 1}});
+    ASSERT_EQ(victims.takeable.size(), 1u) << c.what;
+    EXPECT_EQ(victims.takeable[0].stop_by, kNow + seconds(c.within_s)) << c.what;
+  }
+}
+
 TEST(Rights, InsideItsFloorWhatItSetForItselfHoldsFully) {
   struct Case {
     const char* what;

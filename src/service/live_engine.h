@@ -397,7 +397,6 @@ class LiveEngine {
   std::optional<FlavorId> only_flavor_;     // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
-  Duration reclaim_within_{0};  // the shortest of the queues that were promised something
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
   std::map<WorkloadId, ShapeId>
       cooling_;  // who waits and cools down: as what; when that is over he is of another shape

@@ -208,13 +208,6 @@ std::optional<FlavorId> LiveEngine::flavor_named(const std::string& name) const 
 void LiveEngine::add_queues() {
   const std::string otherwise(kDefaultQueue);
   queues_.try_emplace(otherwise, QueueFacts{.name = otherwise});
-  reclaim_within_ = Duration{kTimeMax.ms};
-  for (const auto& [name, queue] : queues_) {
-    const bool promised =
-        !queue.spec.guarantee.empty() ||
-        std::ranges::any_of(queue.spec.windows, [](const auto& each) { return !each.guarantee.empty(); });
-    if (promised) reclaim_within_ = std::min(reclaim_within_, quota_of(queue).reclaim_within);
-  }
   std::set<std::string> on_the_way;
   add_queue(otherwise, on_the_way);
   for (const auto& [name, queue] : queues_) add_queue(name, on_the_way);

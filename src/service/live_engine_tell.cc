@@ -338,8 +338,9 @@ std::string LiveEngine::coverage_in_words(WorkloadId id) const {
   if (!covered_at.is_none()) {
     return "guaranteed against everyone outside queue " + quote(state().queues()[covered_at.index()].name);
   }
-  return "borrowed: it may have to leave within " + std::to_string(reclaim_within_.ms / 1000) +
-         " s, when its owners need it";
+  const Duration within = quotas.lenders_clock(workload.queue, covered_at);
+  if (within == kNoClock) return "borrowed: none of those who were promised anything could take it back";
+  return "borrowed: it may have to leave within " + std::to_string(within.ms / 1000) + " s, when its owners need it";
 }
 
 std::map<std::string, std::string> LiveEngine::pods_without_room() const { return without_room_; }

@@ -310,7 +310,8 @@ class Inspection {
       const QueueId queue(i);
       expect(same(tree.floor(queue), quotas.tree().floor(queue)) &&
                  same(tree.limit(queue), quotas.tree().limit(queue)) &&
-                 tree.weight_milli(queue) == quotas.tree().weight_milli(queue),
+                 tree.weight_milli(queue) == quotas.tree().weight_milli(queue) &&
+                 tree.owners_clock(queue, QueueId()) == quotas.tree().owners_clock(queue, QueueId()),
              numbered("queue", i) + " has not the amounts of this hour");
     }
   }
@@ -320,8 +321,7 @@ class Inspection {
     for (std::size_t at = 0; at < line.shapes().size(); ++at) {
       const ShapeInLine& shape = line.shapes()[at];
       expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name + " has a shape in disorder");
-      const bool looked_past =
-          shape.impossible() || shape.gate == ReasonCode::kCooldown || line.order() != Order::kFifo;
+      const bool looked_past = shape.impossible() || holds_up_nobody(shape.gate) || line.order() != Order::kFifo;
       if (shape.waiting.empty() || (shape.blocked() && looked_past)) {
         expect(!shape.listed, name + " lists a shape that has no head");
         continue;

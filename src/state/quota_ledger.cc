@@ -92,6 +92,12 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   }
 }
 
+Duration QuotaLedger::lenders_clock(QueueId queue, QueueId covered_at) const {
+  Duration shortest = tree_->owners_clock(queue, covered_at);
+  for (const LaterTree& later : later_) shortest = std::min(shortest, later.tree->owners_clock(queue, covered_at));
+  return shortest;
+}
+
 UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
   unit.footprint = static_cast<std::uint32_t>(footprints_.intern(held));
   unit.covered_at = QueueId();

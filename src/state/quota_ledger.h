@@ -80,6 +80,10 @@ class QuotaLedger {
   // without room for it before then (rule 7), and whoever it needs to make room by then does.
   void set_end(UnitId unit, Time end);
 
+  // How long what it set for itself protects a unit against those who could take back what it borrows, as the calendar knows
+  // them for the year to come: the shortest of their times; kNoClock if nobody could.
+  Duration lenders_clock(QueueId queue, QueueId covered_at) const;
+
   // The coverage of a new unit is settled here; a sibling's may shrink for it. `held` has what it holds.
   UnitId add(QuotaUnit unit, const AmountList& held);
   // What it leaves covers others.

@@ -487,6 +487,21 @@ TEST(QuotaLedger, CoversWhoBeginsLateToHisTrueEnd) {
   }
 }
 
+TEST(QuotaLedger, WhatProtectsABorrowerIsKnownForAllHoursToCome) {
+  const auto tree = [](std::int64_t floor, Duration clock) {
+    std::vector<Queue> queues(2, {.name = "queue", .parent = QueueId(), .order = Order::kFifo});
+    queues[1].quota = {.guarantee = {{kGpu, floor}}, .reclaim_within = clock};
+    return std::make_shared<const QuotaTree>(queues, plenty());
+  };
+  QuotaLedger ledger;
+  ledger.replace_tree(tree(0, seconds(1)), plenty());
+  EXPECT_EQ(ledger.lenders_clock(QueueId(0), QueueId()), kNoClock) << "nobody is an owner";
+  ledger.replace_tree(tree(4, seconds(60)), plenty(),
+                      {{Time{100}, tree(0, seconds(1))}, {Time{200}, tree(4, seconds(20))}});
+  EXPECT_EQ(ledger.lenders_clock(QueueId(0), QueueId()), seconds(20)) << "one day he has it back";
+  EXPECT_EQ(ledger.lenders_clock(QueueId(0), QueueId(0)), kNoClock) << "it is covered against him";
+}
+
 TEST(QuotaLedgerProperty, UsedAndCoveredAreWhatARecountFinds) {
   for (const Seed seed : property_seeds(200)) {
     SCOPED_TRACE(name_of(seed));

@@ -27,6 +27,7 @@ QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capac
   floor_.assign(guarantee_.size(), 0);
   if (has_floors_) scale(QueueId(), capacity);
   bound(queues);
+  if (has_floors_) set_clocks(queues);
   anybody_takes_ = has_floors_ || std::ranges::any_of(queues, [](const Queue& queue) {
                      return queue.quota.fair_reclaim != FairReclaim::kNever || queue.quota.preempt != Preempt::kNever;
                    });
@@ -99,6 +100,43 @@ void QuotaTree::bound(const std::vector<Queue>& queues) {
     counts_users_ = counts_users_ || quota.looks_at_users();
     keeps_floors_ = keeps_floors_ || !quota.lending_limit.empty();
   }
+}
+
+void QuotaTree::set_clocks(const std::vector<Queue>& queues) {
+  // Of all at or below a queue, and of those of them who could be covered there.
+  std::vector<Duration> all(queues.size(), kNoClock);
+  std::vector<Duration> owners(queues.size(), kNoClock);
+  for (std::size_t i = queues.size(); i-- > 0;) {
+    Place& place = queues_[i];
+    all[i] = queues[i].quota.reclaim_within;
+    for (const QueueId child : place.children) {
+      all[i] = std::min(all[i], all[child.index()]);
+      place.owners_below = std::min(place.owners_below, owners[child.index()]);
+    }
+    owners[i] = place.has_floor ? all[i] : place.owners_below;
+  }
+  const auto tell_siblings = [&](std::span<const QueueId> siblings) {
+    for (const bool backwards : {false, true}) {
+      Duration shortest = kNoClock;  // of those before it, from either end
+      for (std::size_t i = 0; i < siblings.size(); ++i) {
+        const QueueId child = siblings[backwards ? siblings.size() - 1 - i : i];
+        Duration& beside = queues_[child.index()].owners_beside;
+        beside = std::min(beside, shortest);
+        shortest = std::min(shortest, owners[child.index()]);
+      }
+    }
+  };
+  tell_siblings(tops_);
+  for (const Place& place : queues_) tell_siblings(place.children);
+}
+
+// What waits in an inner queue's own line and runs there is on no side of that one's children.
+Duration QuotaTree::owners_clock(QueueId queue, QueueId covered_at) const {
+  Duration shortest = at(queue).owners_below;
+  for (; !queue.is_none() && queue != covered_at; queue = parent(queue)) {
+    shortest = std::min(shortest, at(queue).owners_beside);
+  }
+  return shortest;
 }
 
 }  // namespace berth

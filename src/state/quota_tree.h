@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/time.h"
 #include "model/amount.h"
 #include "model/queue.h"
 #include "model/request.h"
@@ -24,6 +25,8 @@ AmountList amounts_of(const AmountsByDim& sums);
 
 // No bound is given: larger than any sum.
 inline constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();
+// Nobody gives one.
+inline constexpr Duration kNoClock{std::numeric_limits<std::int64_t>::max()};
 
 class QuotaTree {
  public:
@@ -64,6 +67,9 @@ class QuotaTree {
   bool is_bounded(QueueId queue) const { return at(queue).bounded; }
   // Whether there may be anybody with a right to what others hold: by a floor, or by a policy of his queue.
   bool anybody_takes() const { return anybody_takes_; }
+  // The shortest time that a queue gives a borrower (`reclaim_within`) which could take back, by its floor or by one above it,
+  // what somebody in `queue` holds who is covered at `covered_at`; kNoClock if none could.
+  Duration owners_clock(QueueId queue, QueueId covered_at) const;
   // Whether any queue keeps a part of its idle floor to itself.
   bool keeps_floors() const { return keeps_floors_; }
 
@@ -72,6 +78,9 @@ class QuotaTree {
     QueueId parent;
     std::vector<QueueId> children;
     std::int64_t weight_milli = 1000;
+    Duration owners_beside =
+        kNoClock;  // the shortest clock of those at or below its siblings who could be covered there
+    Duration owners_below = kNoClock;  // and of those at or below its children
     std::array<bool, kResources> floored{};
     bool has_floor = false;
     bool bounded = false;
@@ -89,6 +98,7 @@ class QuotaTree {
   void promise(const std::vector<Queue>& queues);
   void scale(QueueId parent, std::span<const std::int64_t> bound);
   void bound(const std::vector<Queue>& queues);
+  void set_clocks(const std::vector<Queue>& queues);
 
   std::size_t dims_ = 0;
   std::vector<Place> queues_;

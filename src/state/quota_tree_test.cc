@@ -135,6 +135,48 @@ TEST(QuotaTree, KnowsWhoStandsWhere) {
   EXPECT_FALSE(tree.has_floors());
 }
 
+// Two queues at the top; below the first two, of which the second has two of its own.
+TEST(QuotaTree, KnowsHowLongABorrowerIsProtectedAtMost) {
+  constexpr int kTop0 = 0, kLeft = 1, kRight = 2, kLow1 = 4, kTop1 = 5, kNowhere = -1, kNobody = -1;
+  struct Case {
+    const char* what;
+    std::vector<std::int64_t> floors;  // of the queues in their order
+    std::vector<std::int64_t> clocks_s;
+    int queue;
+    int covered_at;
+    std::int64_t clock_s;
+  };
+  const std::vector<std::int64_t> rising = {10, 11, 12, 13, 14, 15};
+  const std::vector<std::int64_t> falling = {25, 24, 23, 22, 21, 20};
+  const Case cases[] = {
+      {"nobody was promised anything", {0, 0, 0, 0, 0, 0}, rising, kLeft, kNowhere, kNobody},
+      {"an owner beside it", {0, 0, 0, 0, 0, 4}, rising, kLeft, kNowhere, 15},
+      {"he has no clock against himself", {0, 0, 0, 0, 0, 4}, rising, kTop1, kNowhere, kNobody},
+      {"the shorter of two", {0, 4, 0, 4, 0, 4}, rising, kLow1, kNowhere, 11},
+      {"wherever they stand", {0, 4, 0, 4, 0, 4}, falling, kLow1, kNowhere, 20},
+      {"only those against whom it is not covered", {9, 4, 0, 0, 0, 4}, falling, kLow1, kTop0, 24},
+      {"against nobody", {9, 0, 4, 0, 0, 4}, falling, kLow1, kLow1, kNobody},
+      {"all below who has a floor may use it", {4, 0, 0, 0, 0, 0}, falling, kTop1, kNowhere, 21},
+      {"not those beside him who has one", {0, 4, 0, 0, 0, 0}, falling, kTop1, kNowhere, 21},
+      {"who has none is no owner to his own sibling", {0, 0, 0, 4, 0, 0}, falling, kLow1, kNowhere, 22},
+      {"an inner queue's own line gives way to its children", {0, 0, 0, 4, 0, 0}, falling, kRight, kNowhere, 22},
+      {"also inside its floor", {0, 0, 9, 4, 0, 0}, falling, kRight, kRight, 22},
+  };
+  const int parents[] = {kTop, kTop0, kTop0, kRight, kRight, kTop};
+  for (const Case& c : cases) {
+    std::vector<Queue> queues;
+    for (std::size_t i = 0; i < std::size(parents); ++i) {
+      Quota quota{.reclaim_within = seconds(c.clocks_s[i])};
+      if (c.floors[i] > 0) quota.guarantee = {{kGpu, c.floors[i]}};
+      queues.push_back(queue_below(parents[i], std::move(quota)));
+    }
+    const QuotaTree tree(queues, capacity_of(16));
+    const QueueId covered_at = c.covered_at == kNowhere ? QueueId() : QueueId(static_cast<std::size_t>(c.covered_at));
+    const Duration expected = c.clock_s == kNobody ? kNoClock : seconds(c.clock_s);
+    EXPECT_EQ(tree.owners_clock(QueueId(static_cast<std::size_t>(c.queue)), covered_at), expected) << c.what;
+  }
+}
+
 TEST(QuotaTree, AmountsAreWhatPodsHoldWithMemoryRoundedUp) {
   AmountsByDim sums(Dim::count(2));
   add_amounts({.cpu_milli = 500, .memory_bytes = 1, .gpus = 1, .gpu_milli = 250}, FlavorId(1), 3, sums);
