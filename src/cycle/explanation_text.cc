@@ -206,9 +206,8 @@ std::string floor_for_a_while(const State& state, const CoveredForAWhile& covere
          (end == kForever ? "has no run limit" : "may run for " + from_now(end));
 }
 
-}  // namespace
-
-std::string coverage_text(const State& state, WorkloadId id) {
+// Where its room is its own, and why not where it is not.
+std::string floor_text(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   const QuotaUnit& unit = state.quotas().unit(workload.unit);
   if (!unit.may_be_covered) {
@@ -219,6 +218,16 @@ std::string coverage_text(const State& state, WorkloadId id) {
   if (!unit.covered_at.is_none()) return "inside the floor of queue " + state.queues()[unit.covered_at.index()].name;
   const auto covered = covered_for_a_while(state.quotas(), unit.queue, state.quotas().held_by(workload.unit), unit.end);
   return covered ? "Calendar: " + floor_for_a_while(state, *covered, unit.end) : "no floor has room for it";
+}
+
+}  // namespace
+
+std::string coverage_text(const State& state, WorkloadId id) {
+  const QuotaUnit& unit = state.quotas().unit(state.workload(id).unit);
+  const Duration within = state.quotas().lenders_clock(unit.queue, unit.covered_at);
+  const std::string clock =
+      within == kNoClock ? "" : "; those who could take it back give it " + format_duration_ms(within.ms) + " to leave";
+  return floor_text(state, id) + clock;
 }
 
 std::string quota_text(const State& state, const QuotaRefusal& refusal) {
