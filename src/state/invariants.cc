@@ -321,7 +321,8 @@ class Inspection {
     for (std::size_t at = 0; at < line.shapes().size(); ++at) {
       const ShapeInLine& shape = line.shapes()[at];
       expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name + " has a shape in disorder");
-      const bool looked_past = shape.impossible() || holds_up_nobody(shape.gate) || line.order() != Order::kFifo;
+      const bool looked_past =
+          shape.impossible() || shape.gate == ReasonCode::kCooldown || line.order() != Order::kFifo;
       if (shape.waiting.empty() || (shape.blocked() && looked_past)) {
         expect(!shape.listed, name + " lists a shape that has no head");
         continue;
