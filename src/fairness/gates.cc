@@ -195,6 +195,11 @@ bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const Amoun
           std::min({tree.limit(queue)[at], tree.borrowing_end(queue)[at], tree.user_limit(queue)[at]});
       if (each.amount > bound) return true;
     }
+    const std::size_t all = kGpusOfAllFlavors.index();
+    if (gpu_milli_of(asked) > std::min(tree.limit(queue)[all], tree.user_limit(queue)[all])) return true;
+    AmountsByDim alone(tree.dims());
+    for (const Amount& each : asked) alone[each.dim.index()] = each.amount;
+    if (gpus_borrowed(tree, queue, alone) > tree.borrowing_end(queue)[all]) return true;
   }
   return false;
 }

@@ -36,7 +36,7 @@ void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode 
 
 bool holds_up(const State& state, QueueId line, const ShapeInLine& ahead, const Shape& behind) {
   const Shape& shape = state.shape(ahead.shape);
-  if (!ahead.blocked() || ahead.impossible() || !shape.flavors.meets(behind.flavors)) return false;
+  if (!ahead.blocked() || ahead.impossible()) return false;
   KeptBack from_all;
   KeptBack from_his_user;
   keep_back(state, line, shape, ahead.gate, from_all, from_his_user);
