@@ -240,7 +240,8 @@ def kueues_queues(stage):
 
     stage.apply(kueue_job("own", "vision", 8))
     stage.wait_running("own")
-    stage.plane.must("wait --for=condition=Admitted kwl --all --timeout=20s")
+    stage.wait(lambda: re.search("job-own-[0-9a-f]{5} +vision +vision +True ", stage.plane.must("get kwl")),
+               "its Workload says that it is admitted")
     stage.apply(kueue_job("borrowed", "vision", 8))
     stage.wait_running("borrowed")
     stage.wait(lambda: usage("clusterqueue", "vision") == {"name": "nvidia.com/gpu", "total": "16", "borrowed": "8"},
