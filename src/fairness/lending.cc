@@ -21,7 +21,7 @@ std::int64_t idle_in(const QuotaLedger& quotas, QueueId queue, std::size_t dim) 
 std::int64_t lent_by_children(const QuotaLedger& quotas, QueueId parent, std::int64_t lent_by_parent, std::size_t dim) {
   const QuotaTree& tree = quotas.tree();
   const bool is_cluster = parent.is_none();
-  std::int64_t room = is_cluster ? quotas.capacity()[dim] : tree.floor(parent)[dim] + borrowed_in(quotas, parent, dim);
+  std::int64_t room = is_cluster ? quotas.capacity()[dim] : tree.floor(parent)[dim];
   std::int64_t above = (is_cluster ? quotas.used_by_all()[dim] : quotas.used(parent)[dim]) + lent_by_parent;
   std::int64_t idle = 0;
   for (const QueueId child : tree.children(parent)) {
@@ -29,6 +29,7 @@ std::int64_t lent_by_children(const QuotaLedger& quotas, QueueId parent, std::in
     above -= std::min(quotas.used(child)[dim], tree.floor(child)[dim]);
     idle += idle_in(quotas, child, dim);
   }
+  // Of what the parent has borrowed itself nothing counts against it: then all that its children leave idle is in use.
   return std::clamp<std::int64_t>(above - std::max<std::int64_t>(0, room), 0, idle);
 }
 

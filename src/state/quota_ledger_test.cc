@@ -91,6 +91,9 @@ TEST(QuotaLedger, CoversByRulesFiveAndSix) {
         {kNlp, gpus(8), kResearch, 5},
         {kVision, gpus(8), kVision}},
        {}},
+      {"nobody goes where there is just room for both, though a higher priority waits",
+       {{kNlp, gpus(16), kResearch}, {kNlp, gpus(16), kNowhere, 5}, {kVision, gpus(8), kVision}},
+       {}},
       {"who has to go leaves room for who fits it",
        {{kNlp, gpus(8), kNlp}, {kNlp, gpus(16), kNowhere}, {kNlp, gpus(4), kResearch}, {kVision, gpus(8), kVision}},
        {}},
@@ -466,6 +469,7 @@ TEST(QuotaLedger, CoversWhoBeginsLateToHisTrueEnd) {
        {until(kVision, 8, Time{150}, kVision), until(kNlp, 8, kForever, kResearch)},
        Time{200}},
       {"floors that had fallen otherwise cost him nothing", {until(kNlp, 8, Time{50}, kNlp)}, Time{60}, 4},
+      {"nor what falls as he ends", {until(kNlp, 4, Time{50}, kNlp), until(kNlp, 4, Time{150}, kNlp)}, Time{100}, 4},
   };
   for (const Case& c : cases) {
     QuotaLedger ledger;
