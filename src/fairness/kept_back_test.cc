@@ -126,11 +126,23 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
       {"nor whom the calendar refuses", borrowing, {one(asking(8, kH100), insists)}, kCalendar, small, false},
       {"nor who may not borrow yet", borrowing, {one(asking(8, kH100), insists)}, kCooldown, small, false},
       {"nor whom a budget refuses", budget, eight, kBudget, small, false},
+      {"nor whom one refused that is gone by now", {}, eight, kBudget, small, false},
   };
   for (const Case& c : cases) {
     const Blocked blocked{.line = {}, .shape = {}, .gate = c.gate, .by_quota = is_quota_gate(c.gate)};
     EXPECT_EQ(World(c.quota).is_held_up(c.first, blocked, c.behind), c.held_up) << c.what;
   }
+}
+
+// It is room that is not free: whoever could use the same waits, whatever he asks of it.
+TEST(KeptBack, WhatOwnersKeepToThemselvesIsRoom) {
+  World world({});
+  world.state.apply(QueueAdded{{.name = "owner",
+                                .parent = QueueId(),
+                                .order = Order::kFifo,
+                                .quota = {.guarantee = {{kGpuOfH100, 10'000}}, .lending_limit = {{kGpuOfH100, 0}}}}});
+  const Blocked blocked{.line = {}, .shape = {}, .gate = ReasonCode::kLendingLimit, .by_quota = true};
+  EXPECT_TRUE(world.is_held_up({one(asking(8, kH100))}, blocked, {one(asking(0, FlavorSet::all(), 1))}));
 }
 
 TEST(KeptBack, WhoIsNotBlockedOrCanNeverRunHoldsUpNobody) {

@@ -293,6 +293,9 @@ class Recount {
       for (const Dim dim : kDims) {
         if (floors_fell || !tree_.has_floor(queue, dim.resource())) continue;
         const std::size_t at = dim.index();
+        // What is inside a floor below that does not look at a resource brings whatever it holds of it, and protects those in
+        // the pool who came in so, too.
+        if (comes_in_unlooked_at(queue, dim)) continue;
         EXPECT_TRUE(covered[at] <= tree_.floor(queue)[at] || in_pool[at] == 0) << "queue " << i << " dim " << at;
       }
     }
@@ -300,6 +303,15 @@ class Recount {
       const QuotaUnit& unit = ledger_.unit(id);
       EXPECT_TRUE(unit.covered_at.is_none() || (unit.may_be_covered && is_at_or_below(unit.queue, unit.covered_at)));
     }
+  }
+
+  bool comes_in_unlooked_at(QueueId queue, Dim dim) const {
+    return std::ranges::any_of(there_, [&](UnitId id) {
+      const QuotaUnit& unit = ledger_.unit(id);
+      const auto holds = [&](const Amount& each) { return each.dim == dim; };
+      return is_inside(unit, queue) && unit.covered_at != queue && !tree_.has_floor(unit.covered_at, dim.resource()) &&
+             std::ranges::any_of(ledger_.held_by(id), holds);
+    });
   }
 
   void check_users(QueueId queue) const {
