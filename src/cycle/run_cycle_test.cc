@@ -270,5 +270,83 @@ TEST(RunCycle, IsBoundedByItsEffort) {
   EXPECT_TRUE(nothing.changes_nothing());
 }
 
+PodRequest whole_gpus(std::int32_t gpus, FlavorSet flavors = FlavorSet::all()) {
+  return {.gpus = gpus, .gpu_milli = kMilliPerGpu, .flavors = flavors};
+}
+
+Plan decide(Engine& engine, Time now = kNow) {
+  Plan plan = run_cycle(engine, now, Effort::unbounded());
+  engine.state.adopt(plan);
+  return plan;
+}
+
+TEST(RunCycle, TriesAGangAgainWhenRoomForAllThatWereMissingCameFree) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip})};
+  engine.state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 4}}});
+  for (int i = 0; i < 4; ++i) engine.state.apply(submission(QueueId(0), single_pod(whole_gpus(1))));
+  engine.state.apply(submission(QueueId(0), {{{{whole_gpus(1), 3}}}}));
+  const Plan first = decide(engine);
+  EXPECT_EQ(first.starts.size(), 4u);
+  EXPECT_EQ(first.blocked, (std::vector<Blocked>{{QueueId(0), ShapeId(1), 3}}));
+  for (const std::size_t ended : {0u, 1u}) {
+    engine.state.apply(WorkloadEnded{WorkloadId(ended)});
+    EXPECT_EQ(decide(engine).attempts, 0) << ended;
+  }
+  engine.state.apply(WorkloadEnded{WorkloadId(2)});
+  EXPECT_EQ(decide(engine).starts.size(), 1u);
+}
+
+// Refused by a limit in one flavor and by want of room in the other; then only by want of room.
+TEST(RunCycle, WhomNoQuotaRefusesAnyMoreIsNotTriedForItsSake) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {})};
+  State& state = engine.state;
+  const FlavorSet a = FlavorSet::of(FlavorId(0));
+  const FlavorSet b = FlavorSet::of(FlavorId(1));
+  const Quota limited{.limit = {{Dim(FlavorId(1), Resource::kGpu), 4 * kMilliPerGpu}},
+                      .fair_reclaim = FairReclaim::kNever};
+  state.apply(QueueAdded{{.name = "limited", .parent = QueueId(), .order = Order::kFifoSkip, .quota = limited}});
+  state.apply(QueueAdded{{.name = "other", .parent = QueueId(), .order = Order::kFifoSkip}});
+  state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 4}}});
+  state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(1), .gpus = 4}}});
+  const auto found = [&](QueueId queue, std::int32_t gpus, FlavorSet flavors, std::size_t node, std::uint64_t bits) {
+    const WorkloadSubmitted submitted = submission(queue, single_pod(whole_gpus(gpus, flavors)));
+    state.apply(WorkloadFound{submitted, {{NodeId(node), GpuSet::from_bits(bits)}}, Time{}});
+  };
+  found(QueueId(1), 4, a, 0, 0xf);
+  found(QueueId(1), 3, b, 1, 0x7);
+  found(QueueId(0), 1, b, 1, 0x8);
+  WorkloadShape either{{{{whole_gpus(4, a), 1}}, {{whole_gpus(4, b), 1}}}};
+  state.apply(submission(QueueId(0), either));
+  const Plan refused = decide(engine);
+  ASSERT_EQ(refused.blocked.size(), 1u);
+  EXPECT_TRUE(refused.blocked[0].by_quota);
+  state.apply(WorkloadEnded{WorkloadId(2)});
+  const Plan again = decide(engine);
+  EXPECT_EQ(again.attempts, 1);
+  ASSERT_EQ(again.blocked.size(), 1u) << "that no quota refuses it is news";
+  EXPECT_FALSE(again.blocked[0].by_quota);
+  EXPECT_EQ(decide(engine).attempts, 0);
+}
+
+// One runs without a limit, so that what is left of the budget runs out with time alone: the clock that a plan brings.
+TEST(RunCycle, LooksAgainAtAllLinesWhereSomebodyHasToStop) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {})};
+  State& state = engine.state;
+  const Quota limited{.limit = {{Dim(FlavorId(0), Resource::kGpu), 2 * kMilliPerGpu}}};
+  state.apply(QueueAdded{{.name = "house", .parent = QueueId(), .order = Order::kFifoSkip, .quota = limited}});
+  const Quota paid{.budget_gpu_us = 2'000'000};
+  state.apply(QueueAdded{{.name = "house/paid", .parent = QueueId(0), .order = Order::kFifoSkip, .quota = paid}});
+  state.apply(QueueAdded{{.name = "house/free", .parent = QueueId(0), .order = Order::kFifoSkip}});
+  state.apply(NodesAdded{{{.name = "", .flavor = FlavorId(0), .gpus = 4}}});
+  const WorkloadSubmitted runs = submission(QueueId(1), single_pod(whole_gpus(2)));
+  state.apply(WorkloadFound{runs, {{NodeId(0), GpuSet::from_bits(0x3)}}, Time{}});
+  state.apply(submission(QueueId(2), single_pod(whole_gpus(2))));
+  EXPECT_EQ(decide(engine, Time{500}).blocked.size(), 1u);
+  EXPECT_TRUE(decide(engine, Time{1000}).changes_nothing());
+  const Plan plan = decide(engine, Time{1000});
+  EXPECT_EQ(plan.evictions.size(), 1u);
+  EXPECT_EQ(plan.starts.size(), 1u) << "the limit has room for it";
+}
+
 }  // namespace
 }  // namespace berth

@@ -63,16 +63,14 @@ bool Vacating::holds_up(const State& state, WorkloadId workload, NodeId node, Gp
     memory_bytes += other.memory_bytes;
     ++pods;
   }
-  bool none_leaves = true;
   for (const PodOnNode& other : leaving_) {
     if (other.node != node) continue;
     if ((other.gpus.bits() & gpus.bits()) != 0) return true;
-    none_leaves = false;
     cpu_milli -= other.cpu_milli;
     memory_bytes -= other.memory_bytes;
     --pods;
   }
-  return !none_leaves && (cpu_milli < 0 || memory_bytes < 0 || pods < 0);
+  return cpu_milli < 0 || memory_bytes < 0 || pods < 0;
 }
 
 }  // namespace berth
