@@ -180,11 +180,14 @@ class QuotaLedger {
   void cover(UnitId unit, QueueId queue);
   AmountsByDim covered_then(QueueId queue, Time then) const;
   void leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const;
+  struct Arrival;
   struct Hour;
   bool stays_inside(UnitId unit, Time since) const;
-  Hour hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree, AmountsByDim covered) const;
-  std::vector<Hour> hours_after(QueueId queue, UnitId came, Time since) const;
-  void shrink(QueueId queue, UnitId came, Time since);
+  Hour hour_after(QueueId queue, std::span<const Arrival> arrivals, Time from, const QuotaTree& tree,
+                  AmountsByDim covered) const;
+  std::vector<Hour> hours_after(QueueId queue, std::span<const Arrival> arrivals) const;
+  void shrink(QueueId queue, std::vector<Arrival>& arrivals);
+  void note_pushed_up(UnitId unit, QueueId from, std::vector<Arrival>& arrivals) const;
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
 
