@@ -88,6 +88,26 @@ Time QuotaLedger::fits_floor_until(QueueId queue, const AmountList& asked, Time 
   return end;
 }
 
+QueueId QuotaLedger::would_be_covered_without(std::span<const UnitId> gone, QueueId queue, const AmountList& asked,
+                                              Time end) const {
+  const auto has_room = [&](const QuotaTree& tree, AmountsByDim inside, Time then) {
+    for (const UnitId id : gone) {
+      if (unit(id).end <= then || !is_covered_at(unit(id), queue)) continue;
+      for (const Amount& each : held_by(id)) inside[each.dim.index()] -= each.amount;
+    }
+    return fits(tree, queue, inside, asked);
+  };
+  const auto fits_to_the_end = [&] {
+    if (!has_room(*tree_, {covered(queue).begin(), covered(queue).end()}, kLongAgo)) return false;
+    return std::ranges::all_of(later_, [&](const LaterTree& later) {
+      return later.from >= end || has_room(*later.tree, covered_then(queue, later.from), later.from);
+    });
+  };
+  if (!tree_->has_floors()) return {};
+  while (!queue.is_none() && !fits_to_the_end()) queue = tree_->parent(queue);
+  return queue;
+}
+
 QueueId QuotaLedger::would_be_covered_at(QueueId queue, const AmountList& asked, Time end) const {
   if (!tree_->has_floors()) return {};
   while (!queue.is_none() && !fits_floor(queue, asked, end)) queue = tree_->parent(queue);

@@ -39,6 +39,7 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   by_queue_.resize(tree_->queues());
   priorities_.resize(tree_->queues());
   outside_.resize(tree_->queues());
+  best_effort_.resize(tree_->queues());
   used_by_all_.resize(tree_->dims());
   if (old.dims() != tree_->dims() || old.queues() != tree_->queues()) {
     for (AmountsByDim* const table : {&used_, &covered_}) {
@@ -203,6 +204,7 @@ void QuotaLedger::come(UnitId id) {
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
+  if (!unit.may_be_covered) count_best_effort(unit.queue, 1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] += covered ? 0 : 1;
@@ -220,6 +222,7 @@ void QuotaLedger::go(UnitId id) {
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
+  if (!unit.may_be_covered) count_best_effort(unit.queue, -1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] -= covered ? 0 : 1;
@@ -235,6 +238,12 @@ void QuotaLedger::go(UnitId id) {
   siblings.pop_back();
   count_priority(unit, -1);
   count_for_user(unit, -1);
+}
+
+void QuotaLedger::count_best_effort(QueueId queue, int by) {
+  const auto count = [by](std::size_t& units) { by > 0 ? ++units : --units; };
+  count(best_effort_of_all_);
+  for (; !queue.is_none(); queue = tree_->parent(queue)) count(best_effort_[queue.index()]);
 }
 
 void QuotaLedger::count_priority(const QuotaUnit& unit, std::int64_t by) {
