@@ -32,6 +32,8 @@ TESTS = [
     ("sim_test", "Scenario*", "1"),
     ("fairness_test", "*", "2000"),
     ("state_test", "*", "1000"),
+    ("model_test", "NodeConstraints*", "1"),
+    ("placement_test", "Filters*:Place*:ScoreIndex*", "1000"),
     ("cycle_test", "*:-Settling*", "10000"),
     ("cycle_test", "Settling*", "1000"),
 ]

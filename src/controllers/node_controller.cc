@@ -56,6 +56,7 @@ class NodeController final : public Controller {
     Time heard;  // by the alarm: the wall clock may jump, and says nothing about silence
     std::optional<Time> bad_since;
     std::optional<Time> turn;  // to lose its pods
+    std::vector<ExecutingTaint> executing;
   };
   // The calls of one look; when the last is answered, the key is given back.
   struct Look {
@@ -80,7 +81,18 @@ class NodeController final : public Controller {
     } else {
       bad_.erase(name);
     }
+    note_taints(*node, watched_.at(name));
     due_.add(name, means_.alarm.now());
+  }
+
+  // Those that were there before keep their time.
+  void note_taints(const Value& node, Watched& watched) {
+    std::vector<ExecutingTaint> before = std::exchange(watched.executing, {});
+    for (Taint& taint : executing_taints(node)) {
+      const auto known = std::ranges::find(before, taint, &ExecutingTaint::taint);
+      const Time since = known == before.end() ? means_.alarm.now() : known->since;
+      watched.executing.push_back({std::move(taint), since});
+    }
   }
 
   // Whether there is something new.
@@ -104,9 +116,14 @@ class NodeController final : public Controller {
     if (!change.after || has_ended(pod)) {
       const auto at = pods_on_.find(node);
       if (at != pods_on_.end() && at->second.erase(uid) > 0 && at->second.empty()) pods_on_.erase(at);
-    } else if (pods_on_[node].insert(uid).second && bad_.contains(node)) {
+    } else if (pods_on_[node].emplace(uid, means_.alarm.now()).second && evicts(node)) {
       due_.add(node, means_.alarm.now());
     }
+  }
+
+  bool evicts(const std::string& node) const {
+    const auto at = watched_.find(node);
+    return bad_.contains(node) || (at != watched_.end() && !at->second.executing.empty());
   }
 
   // ---- looking ---------------------------------------------------------------------------------------------------------
@@ -125,6 +142,7 @@ class NodeController final : public Controller {
       } else {
         settle_taints(*node, look);
         settle_pods(*node, at->second, look);
+        settle_who_does_not_tolerate(at->second, look);
       }
     }
     end_call(look);
@@ -177,7 +195,7 @@ class NodeController final : public Controller {
     const Time now = means_.alarm.now();
     if (!watched.bad_since) watched.bad_since = now;
     std::vector<const Value*> due;
-    for (const std::string& uid : pods_of(look->name)) {
+    for (const auto& [uid, came] : pods_of(look->name)) {
       const ClusterView::Entry* const entry = means_.view.by_uid(uid);
       if (entry == nullptr || is_being_deleted(*entry->object)) continue;
       const auto patience = patience_of(*entry->object, health, patience_.eviction_after);
@@ -199,8 +217,25 @@ class NodeController final : public Controller {
     for (const Value* const pod : due) evict(*pod, look);
   }
 
-  const std::set<std::string>& pods_of(const std::string& node) const {
-    static const std::set<std::string> kNone;
+  // What people taint is what they mean: nothing is paced or paused.
+  void settle_who_does_not_tolerate(const Watched& watched, const LookPtr& look) {
+    if (watched.executing.empty()) return;
+    const Time now = means_.alarm.now();
+    for (const auto& [uid, came] : pods_of(look->name)) {
+      const ClusterView::Entry* const entry = means_.view.by_uid(uid);
+      if (entry == nullptr || is_being_deleted(*entry->object)) continue;
+      const auto until = leaves_at(*entry->object, came, watched.executing);
+      if (!until) continue;
+      if (*until <= now) {
+        evict(*entry->object, look);
+      } else {
+        due_.add(look->name, *until);
+      }
+    }
+  }
+
+  const std::map<std::string, Time>& pods_of(const std::string& node) const {
+    static const std::map<std::string, Time> kNone;
     const auto at = pods_on_.find(node);
     return at == pods_on_.end() ? kNone : at->second;
   }
@@ -237,7 +272,7 @@ class NodeController final : public Controller {
   DueKeys due_;  // names
   std::map<std::string, Watched> watched_;
   std::set<std::string> bad_;
-  std::map<std::string, std::set<std::string>> pods_on_;  // uids of those that have not ended
+  std::map<std::string, std::map<std::string, Time>> pods_on_;  // uids of those that have not ended, and when they came
   Time next_turn_{0};
   bool paused_ = false;
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "manifest/node_constraints.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -116,6 +117,34 @@ std::optional<Duration> patience_of(const Value& pod, NodeHealth health, Duratio
   if (!tolerated) return otherwise;
   if (!least_s) return std::nullopt;
   return *least_s == kServersPatience_s ? otherwise : seconds(*least_s);
+}
+
+std::vector<Taint> executing_taints(const Value& node) {
+  std::vector<Taint> taints = read_taints(node["spec"]["taints"]);
+  std::erase_if(taints, [](const Taint& each) {
+    return each.effect != TaintEffect::kNoExecute || each.key == kNotReadyTaint || each.key == kUnreachableTaint;
+  });
+  return taints;
+}
+
+std::optional<Time> leaves_at(const Value& pod, Time came, const std::vector<ExecutingTaint>& taints) {
+  const Value::List& tolerations = pod["spec"]["tolerations"].items();
+  std::optional<Time> first;
+  for (const auto& [taint, since] : taints) {
+    const auto borne = std::ranges::find_if(tolerations, [&](const Value& each) {
+      const auto read = read_toleration(each);
+      return read && tolerates(*read, taint);
+    });
+    Duration patience{0};
+    if (borne != tolerations.end()) {
+      const Value& for_s = (*borne)["tolerationSeconds"];
+      if (for_s.is_null()) continue;
+      patience = seconds(std::clamp<std::int64_t>(for_s.integer(), 0, kTimeMax.ms / 1000));
+    }
+    const Time then = std::max(since, came) + patience;
+    first = std::min(first.value_or(then), then);
+  }
+  return first;
 }
 
 bool is_mass_failure(std::int64_t bad, std::int64_t all) {

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
+#include "manifest/labels.h"
 #include "manifest/value.h"
+#include "model/node_constraints.h"
 
 namespace berth {
-
-inline constexpr const char* kNotReadyTaint = "node.kubernetes.io/not-ready";
-inline constexpr const char* kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 enum class NodeHealth : std::uint8_t { kReady, kNotReady, kUnknown, kNeverSaid };
 NodeHealth health_of(const Value& node);
@@ -29,6 +29,15 @@ std::optional<Value> taint_change(const Value& node, Time now);
 // How long the pod stays on a bad node; none: for ever. Five minutes is what the server writes into every pod that says
 // nothing about it, so whoever wants another time for those has it in `otherwise`.
 std::optional<Duration> patience_of(const Value& pod, NodeHealth health, Duration otherwise);
+
+// A taint with the effect NoExecute that somebody gave the node, and since when it was seen there.
+struct ExecutingTaint {
+  Taint taint;
+  Time since;
+};
+std::vector<Taint> executing_taints(const Value& node);  // without those that say how the node is
+// When a pod that was seen there since `came` has to leave; none: it may stay. Of a taint the first of its tolerations counts.
+std::optional<Time> leaves_at(const Value& pod, Time came, const std::vector<ExecutingTaint>& taints);
 
 // So many nodes at once do not fail: it is the network, or we, who do not hear. Nothing is evicted then.
 bool is_mass_failure(std::int64_t bad, std::int64_t all);

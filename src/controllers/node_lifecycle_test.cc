@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/node_health.h"
+#include "manifest/json.h"
 
 namespace berth {
 namespace {
@@ -133,6 +134,57 @@ TEST(NodeHealth, PodsStayAsLongAsTheyTolerateIt) {
     for (const Value& tolerated : each.tolerations) pod.at("spec").at("tolerations").push_back(tolerated);
     EXPECT_EQ(patience_of(pod, NodeHealth::kUnknown, seconds(77)), each.patience) << each.what;
   }
+}
+
+TEST(NodeHealth, PodsLeaveWhenATaintIsExecuted) {
+  const Time came{1000};
+  const Time tainted{5000};
+  const auto taint = [&](const char* key, const char* value, Time since) {
+    return ExecutingTaint{{key, value, TaintEffect::kNoExecute}, since};
+  };
+  const std::vector<ExecutingTaint> one = {taint("team", "a", tainted)};
+  const struct {
+    const char* what;
+    const char* tolerations;  // JSON
+    std::vector<ExecutingTaint> taints;
+    std::optional<Time> leaves;
+  } cases[] = {
+      {"no taint", "[]", {}, std::nullopt},
+      {"not tolerated", "[]", one, tainted},
+      {"another value", R"([{"key":"team","value":"b"}])", one, tainted},
+      {"another effect", R"([{"key":"team","value":"a","effect":"NoSchedule"}])", one, tainted},
+      {"for ever", R"([{"key":"team","value":"a","effect":"NoExecute"}])", one, std::nullopt},
+      {"any effect", R"([{"key":"team","operator":"Exists"}])", one, std::nullopt},
+      {"everything", R"([{"operator":"Exists"}])", one, std::nullopt},
+      {"for a while", R"([{"operator":"Exists","effect":"NoExecute","tolerationSeconds":9}])", one, Time{14'000}},
+      {"not at all", R"([{"operator":"Exists","effect":"NoExecute","tolerationSeconds":-1}])", one, tainted},
+      {"the first counts",
+       R"([{"key":"team","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},{"operator":"Exists"}])", one,
+       Time{14'000}},
+      {"came later",
+       R"([{"operator":"Exists","effect":"NoExecute","tolerationSeconds":9}])",
+       {taint("team", "a", Time{0})},
+       Time{10'000}},
+      {"the shorter of two",
+       R"([{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},)"
+       R"({"key":"b","operator":"Exists","effect":"NoExecute","tolerationSeconds":2}])",
+       {taint("a", "", tainted), taint("b", "", tainted)},
+       Time{7000}},
+      {"one of two is not tolerated",
+       R"([{"key":"a","operator":"Exists"}])",
+       {taint("a", "", tainted), taint("b", "", Time{6000})},
+       Time{6000}},
+  };
+  for (const auto& each : cases) {
+    Value pod;
+    pod.at("spec").set("tolerations", *parse_json(each.tolerations));
+    EXPECT_EQ(leaves_at(pod, came, each.taints), each.leaves) << each.what;
+  }
+}
+
+TEST(NodeHealth, OfTaintsOthersThanItsOwnAreExecuted) {
+  const Value tainted = node("False", {{"team", "NoExecute"}, {"team", "NoSchedule"}, {kNotReadyTaint, "NoExecute"}});
+  EXPECT_EQ(executing_taints(tainted), (std::vector<Taint>{{"team", "", TaintEffect::kNoExecute}}));
 }
 
 TEST(NodeHealth, MostNodesAtOnceDoNotFail) {

@@ -35,7 +35,6 @@ class Search {
   std::variant<Claimed, Unclaimed> run() {
     std::optional<Chosen> chosen;
     if (!victims_.empty()) chosen = victims_.size() <= kExactVictimsMax ? cheapest() : by_alternatives();
-    if (!chosen && has_dropped_later_rights()) chosen = by_alternatives();
     trial_.rollback_to(begin_);
     if (!chosen) return Unclaimed{some_protected_};
     Claimed claimed{.start = *fit_without(*chosen), .evictions = {}};
@@ -100,8 +99,8 @@ class Search {
   }
 
   // Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its
-  // end. He reclaims only as the owner that he is then, and takes nothing that is held more strongly than what he would have:
-  // coverage stands before priority (rule 21).
+  // end. Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor
+  // reclaims anything.
   bool takes_a_stronger_claim(const Chosen& chosen) {
     const QuotaLedger& quotas = trial_.quotas();
     const QueueId at_once = would_be_covered_at(claimant_.asked);
@@ -111,14 +110,8 @@ class Search {
     if (claimant_.terms.guaranteed_only && own == 0) return true;
     return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
       const Victim& victim = victims_[each];
-      return victim.claim.coverage > own || !is_an_owner(victim, then);
+      return victim.claim.coverage > own || (victim.rule == EvictionRule::kReclaim && victim.claim.coverage == own);
     });
-  }
-
-  // Rule 13, of those whom he takes by it.
-  bool is_an_owner(const Victim& victim, QueueId covered_at) const {
-    return victim.rule != EvictionRule::kReclaim ||
-           is_covered(trial_.quotas().tree(), covered_at, victim.claimants_side.queue);
   }
 
   // ---- few: every set, the cheapest first --------------------------------------------------------------------------
@@ -139,15 +132,21 @@ class Search {
     }
   };
 
+  Cost cost_of(const Chosen& chosen, const std::vector<std::size_t>& claims) const {
+    Cost cost{.count = static_cast<int>(chosen.size())};
+    for (const std::size_t each : chosen) {
+      cost.highest_claim = std::max(cost.highest_claim, claims[each]);
+      cost.lost_gpu_s += victims_[each].lost_gpu_s;
+    }
+    return cost;
+  }
+
   std::optional<Chosen> cheapest() {
     const std::vector<std::size_t> claims = numbered_claims();
     std::vector<Cost> costs;
     for (std::uint32_t set = 1; set < std::uint32_t{1} << victims_.size(); ++set) {
-      Cost cost{.count = std::popcount(set), .set = set};
-      for (const std::size_t each : members(set)) {
-        cost.highest_claim = std::max(cost.highest_claim, claims[each]);
-        cost.lost_gpu_s += victims_[each].lost_gpu_s;
-      }
+      Cost cost = cost_of(members(set), claims);
+      cost.set = set;
       costs.push_back(cost);
     }
     // Usually, if it does not fit with everyone gone, no smaller set needs to be looked at.
@@ -205,11 +204,53 @@ class Search {
   };
 
   std::optional<Chosen> by_alternatives() {
-    taken_.assign(victims_.size(), false);
-    on_node_.clear();
     list_by_node();
-    make_room_in_own_floor();
-    if (!pass_the_gates()) return std::nullopt;
+    if (const Domains* const domains = domains_to_be_in()) {
+      const auto best = cheapest_domain(*domains);
+      if (!best) return std::nullopt;
+      leave_only(*domains, *best);
+    }
+    if (!make_room()) return std::nullopt;
+    return without_the_needless();
+  }
+
+  // Of the first set that has to be in one domain.
+  const Domains* domains_to_be_in() const {
+    for (const NumberedPodSet& set : sets_) {
+      const bool required = state_.topologies()[set.topology].together == Togetherness::kRequired;
+      if (required) return &state_.topologies().domains(set.topology);
+    }
+    return nullptr;
+  }
+
+  // By what would go before the needless are put back.
+  std::optional<DomainId> cheapest_domain(const Domains& domains) {
+    const std::vector<std::size_t> claims = numbered_claims();
+    const std::vector<OnNode> everywhere = on_node_;
+    std::optional<DomainId> best;
+    Cost least;
+    for (std::size_t domain = 0; domain < domains.size(); ++domain) {
+      leave_only(domains, DomainId(domain));
+      if (make_room()) {
+        const Cost cost = cost_of(all_taken(), claims);
+        if (!best || cost < least) {
+          best = DomainId(domain);
+          least = cost;
+        }
+      }
+      on_node_ = everywhere;
+    }
+    return best;
+  }
+
+  void leave_only(const Domains& domains, DomainId domain) {
+    std::erase_if(on_node_, [&](const OnNode& each) { return domains.of(each.node) != domain; });
+  }
+
+  bool make_room() {
+    trial_.rollback_to(begin_);
+    taken_.assign(victims_.size(), false);
+    if (!pass_the_gates()) return false;
     const std::vector<std::size_t> claims = numbered_claims();
     bool fits = try_to_place();
     for (std::size_t end = 0; !fits && end < victims_.size();) {
@@ -217,27 +258,7 @@ class Search {
       while (end < victims_.size() && claims[end] == claim) ++end;
       fits = free_nodes(end);
     }
-    if (!fits) return std::nullopt;
-    return without_the_needless();
-  }
-
-  // Whoever becomes an owner only when lower priorities of his own queue have gone begins with those, the lowest first.
-  void make_room_in_own_floor() {
-    const auto owns_all = [&] {
-      const QueueId at = would_be_covered_at(claimant_.asked);
-      return std::ranges::all_of(victims_, [&](const Victim& victim) { return is_an_owner(victim, at); });
-    };
-    for (std::size_t each = 0; each < victims_.size() && !owns_all(); ++each) {
-      if (victims_[each].rule == EvictionRule::kPreempt && victims_[each].claim.coverage > 0) take_if_allowed(each);
-    }
-  }
-
-  // Of many, when that came to nothing: those whom he could reclaim only so. There is something left to try without them.
-  bool has_dropped_later_rights() {
-    if (victims_.size() <= kExactVictimsMax) return false;
-    trial_.rollback_to(begin_);
-    const QueueId at = would_be_covered_at(claimant_.asked);
-    return std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
+    return fits;
   }
 
   void list_by_node() {
@@ -253,6 +274,14 @@ class Search {
     take(victims_[each]);
     taken_[each] = true;
     return true;
+  }
+
+  Chosen all_taken() const {
+    Chosen chosen;
+    for (std::size_t each = 0; each < victims_.size(); ++each) {
+      if (taken_[each]) chosen.push_back(each);
+    }
+    return chosen;
   }
 
   // All of them, or none if one may not be taken any more by then.
@@ -281,7 +310,7 @@ class Search {
       const auto helps = [&](std::size_t each) {
         if (refused->code == ReasonCode::kBudget) return false;
         const bool of_floor = refused->code == ReasonCode::kQuotaFloor || refused->code == ReasonCode::kCalendar;
-        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt && victims_[each].claim.coverage > 0;
+        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt;
         const UnitId unit = state_.workload(victims_[each].workload).unit;
         if (refused->code == ReasonCode::kUserLimit && trial_.quotas().unit(unit).user != refused->user) return false;
         const AmountList& held = trial_.quotas().held_by(unit);
@@ -384,10 +413,7 @@ class Search {
 
   // The highest claims are put back first.
   std::optional<Chosen> without_the_needless() {
-    Chosen chosen;
-    for (std::size_t each = 0; each < victims_.size(); ++each) {
-      if (taken_[each]) chosen.push_back(each);
-    }
+    Chosen chosen = all_taken();
     if (!fit_without(chosen)) return std::nullopt;
     for (std::size_t at = chosen.size(); at-- > 0;) {
       Chosen fewer = chosen;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/assert.h"
@@ -19,10 +21,13 @@ namespace {
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Time kNow{1'000'000};
 
-Engine fleet(std::size_t nodes) {
+// Where racks are asked for, 256 nodes are in one.
+Engine fleet(std::size_t nodes, bool in_racks = false) {
   Engine engine;
   engine.state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {});
-  engine.state.apply(NodesAdded{std::vector<Node>(nodes, {.name = "node", .flavor = FlavorId(0), .gpus = 8})});
+  std::vector<Node> added(nodes, {.name = "node", .flavor = FlavorId(0), .gpus = 8});
+  for (std::size_t i = 0; i < nodes && in_racks; ++i) added[i].labels = {{"rack", std::to_string(i / 256)}};
+  engine.state.apply(NodesAdded{std::move(added)});
   return engine;
 }
 
@@ -47,8 +52,9 @@ std::vector<QueueId> add_tree(State& state) {
   return level;
 }
 
-WorkloadSubmitted job(QueueId queue, std::int32_t gpus, std::int64_t pods = 1) {
-  WorkloadSubmitted submitted = submission(queue, {{{{{.gpus = gpus, .gpu_milli = kMilliPerGpu}, pods}}}, {}});
+WorkloadSubmitted job(QueueId queue, std::int32_t gpus, std::int64_t pods = 1, const Topology& topology = {}) {
+  const PodSet set{{.gpus = gpus, .gpu_milli = kMilliPerGpu}, pods, {}, topology};
+  WorkloadSubmitted submitted = submission(queue, {{{set}}, {}});
   submitted.at = Time{0};
   return submitted;
 }
@@ -92,8 +98,8 @@ void order_of_100000_pending_made_anew(benchmark::State& bench) {
 BENCHMARK(order_of_100000_pending_made_anew)->Unit(benchmark::kMicrosecond);
 
 // 10,000 borrowers of one GPU each fill the fleet, of a hundred queues; an owner wants part of its floor back.
-void reclaim_among_10000_victims(benchmark::State& bench) {
-  Engine engine = fleet(1'250);
+void reclaim_among_10000_victims(benchmark::State& bench, const Topology& topology) {
+  Engine engine = fleet(1'250, !topology.asks_nothing());
   State& state = engine.state;
   const QueueId owner = add_queue(state, QueueId(), 5'000);
   std::vector<QueueId> borrowers;
@@ -105,7 +111,7 @@ void reclaim_among_10000_victims(benchmark::State& bench) {
     finished = plan.finished;
   }
   BERTH_ASSERT(state.pending() == 0);
-  state.apply(job(owner, 8, bench.range(0)));
+  state.apply(job(owner, 8, bench.range(0), topology));
   std::size_t evictions = 0;
   for (auto _ : bench) {
     const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
@@ -114,7 +120,40 @@ void reclaim_among_10000_victims(benchmark::State& bench) {
   BERTH_ASSERT(evictions > 0);
   bench.counters["evictions"] = static_cast<double>(evictions);
 }
-BENCHMARK(reclaim_among_10000_victims)->ArgName("nodes_wanted")->Arg(1)->Arg(64)->Unit(benchmark::kMillisecond);
+const Topology kOneRack{.together = Togetherness::kRequired, .level = "rack"};
+BENCHMARK_CAPTURE(reclaim_among_10000_victims, anywhere, Topology())
+    ->ArgName("nodes_wanted")
+    ->Arg(1)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(reclaim_among_10000_victims, in_one_rack, kOneRack)
+    ->ArgName("nodes_wanted")
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+
+// A cycle that starts one gang of 1,024 GPUs on 50,000, two thirds of which are in use.
+void gang_of_1024_gpus(benchmark::State& bench, const Topology& topology) {
+  Engine engine = fleet(6'250, true);
+  State& state = engine.state;
+  const QueueId queue = add_queue(state, QueueId(), 0);
+  for (std::size_t i = 0; i < 4'200; ++i) state.apply(job(queue, 1 + static_cast<std::int32_t>(i % 8), 1 + i % 3));
+  for (bool finished = false; !finished;) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    state.adopt(plan);
+    finished = plan.finished;
+  }
+  state.apply(job(queue, 8, 128, topology));
+  for (auto _ : bench) {
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    BERTH_ASSERT(plan.starts.size() == 1);
+  }
+}
+BENCHMARK_CAPTURE(gang_of_1024_gpus, anywhere, Topology())->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gang_of_1024_gpus, in_one_rack, kOneRack)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(gang_of_1024_gpus, in_racks_if_possible_by_eights,
+                  Topology{
+                      .together = Togetherness::kPreferred, .level = "rack", .slice_pods = 8, .slice_level = "rack"})
+    ->Unit(benchmark::kMicrosecond);
 
 // 50,000 GPUs in use, 100,000 jobs wait in 2,000 queues, and nothing has happened since they were tried.
 void cycle_in_which_nothing_can_change(benchmark::State& bench) {

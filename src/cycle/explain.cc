@@ -5,6 +5,7 @@
 
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/topology_text.h"
 #include "fairness/gates.h"
 #include "fairness/kept_back.h"
 #include "fairness/standing.h"
@@ -31,6 +32,39 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   return behind;
 }
 
+// What those nodes have free that one of the sets may be on at all.
+FreeTotals free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, FlavorSet gpu_flavors,
+                              bool any_node) {
+  const Ledger& ledger = state.ledger();
+  FreeTotals free;
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    const NodeFree& node = ledger.node(NodeId(i));
+    const bool allowed = node.open && std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+                           return ledger.matches().allows(state.request(set.request).constraints, NodeId(i));
+                         });
+    if (!allowed) continue;
+    const bool gpus_count = node.gpus > 0 && node.has_flavor_of(gpu_flavors);
+    if (gpus_count) free.gpu_milli += node.gpu_milli;
+    if (!gpus_count && !any_node) continue;
+    free.cpu_milli += node.cpu_milli;
+    free.memory_bytes += node.memory_bytes;
+  }
+  return free;
+}
+
+FreeTotals free_anywhere(const State& state, FlavorSet gpu_flavors, bool any_node) {
+  FreeTotals free = any_node ? state.ledger().totals_without_gpus() : FreeTotals{};
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    const FreeTotals& totals = state.ledger().totals(FlavorId(flavor));
+    const bool gpus_count = gpu_flavors.contains(FlavorId(flavor));
+    if (gpus_count) free.gpu_milli += totals.gpu_milli;
+    if (!gpus_count && !any_node) continue;
+    free.cpu_milli += totals.cpu_milli;
+    free.memory_bytes += totals.memory_bytes;
+  }
+  return free;
+}
+
 // Whether the free amounts of the nodes that a way may use add up to what it asks.
 bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   FreeTotals asked;
@@ -44,15 +78,8 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
     any_node = any_node || request.gpus == 0;
     if (request.gpus > 0) gpu_flavors = gpu_flavors.united_with(request.flavors);
   }
-  FreeTotals free = any_node ? state.ledger().totals_without_gpus() : FreeTotals{};
-  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
-    const FreeTotals& totals = state.ledger().totals(FlavorId(flavor));
-    const bool gpus_count = gpu_flavors.contains(FlavorId(flavor));
-    if (gpus_count) free.gpu_milli += totals.gpu_milli;
-    if (!gpus_count && !any_node) continue;
-    free.cpu_milli += totals.cpu_milli;
-    free.memory_bytes += totals.memory_bytes;
-  }
+  const FreeTotals free = state.ledger().matches().allows_all() ? free_anywhere(state, gpu_flavors, any_node)
+                                                                : free_where_allowed(state, way, gpu_flavors, any_node);
   return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
          free.gpu_milli >= asked.gpu_milli;
 }
@@ -113,6 +140,7 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
 
 // Whether the open nodes take all its pods as they stand.
 bool has_room(const State& state, const Shape& shape) {
+  if (!fits_together_now(state, shape)) return false;
   return std::ranges::any_of(shape.ways, [&](const auto& way) {
     if (way.size() > 1) return pods_that_fit(state, way) == shape.pods;
     // Identical pods do not disturb each other, so what each node would take adds up.
@@ -122,6 +150,16 @@ bool has_room(const State& state, const Shape& shape) {
     }
     return room >= shape.pods;
   });
+}
+
+bool is_placed_together(const Shape& shape) {
+  return std::ranges::any_of(shape.ways.front(), &NumberedPodSet::is_placed_together);
+}
+
+// There would be room if its pods might be anywhere.
+bool waits_for_a_domain(const State& state, const Shape& shape) {
+  if (!is_placed_together(shape) || fits_together_now(state, shape)) return false;
+  return fits_apart(state, shape) || reason_never(state, shape) == ReasonCode::kTopology;
 }
 
 // Which gate of its queues refuses it now, in all of its ways; the first way says which.
@@ -192,6 +230,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
   if (!entry.blocked() && (!lost_its_room || has_room(state, shape))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (is_placed_together(shape) && fits_apart(state, shape)) return ReasonCode::kTopology;
   const bool in_sum =
       std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
@@ -222,7 +261,9 @@ Explanation explain(const State& state, WorkloadId id) {
     explanation.text = why_quotas_refuse(state, workload.queue, shape);
     return explanation;
   }
-  explanation.text = explanation_text(state, explanation);
+  explanation.text = waits_for_a_domain(state, shape)
+                         ? topology_text(state, shape, reason_never(state, shape) == ReasonCode::kTopology)
+                         : explanation_text(state, explanation);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience)
     explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";

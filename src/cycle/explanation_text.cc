@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "cycle/unsuited_text.h"
 #include "model/quantity.h"
 #include "placement/filters.h"
 
@@ -25,7 +26,9 @@ struct Wording {
 };
 
 constexpr std::array<Wording, kFilterCount> kWordings = {{
-    {"closed", Lacking::kNone, "is cordoned, tainted or not ready", "are cordoned, tainted or not ready"},
+    {"closed", Lacking::kNone, "is cordoned or not ready", "are cordoned or not ready"},
+    {kNotSelected, Lacking::kNone, "", ""},   // unsuited_text.h says which label
+    {kNotTolerated, Lacking::kNone, "", ""},  // and which taint
     {"no GPU", Lacking::kNone, "has no GPU", "have no GPU"},
     {"wrong type", Lacking::kNone, "has other GPUs", "have other GPUs"},
     {"too small GPUs", Lacking::kNone, "has GPUs with less memory", "have GPUs with less memory"},
@@ -72,29 +75,51 @@ std::string at_most(const NodeTally& tally, Lacking amount, const PodRequest& as
   return most + " of a GPU" + (several ? " or less" : "") + " free";
 }
 
-// "3 have 2 or fewer free"; `count` is "3 have", "each has" or "the only one has": what stands before the verb.
-std::string refusal_of(const NodeTally& tally, std::string_view who, bool plural, const PodRequest& asked) {
+// "have 2 or fewer free"
+std::string refusal_of(const NodeTally& tally, bool plural, const PodRequest& asked) {
   const Wording& wording = wording_of(tally);
-  const std::string subject = std::string(who) + " ";
   if (wording.amount == Lacking::kNone || wording.amount == Lacking::kGpuMemory || tally.most <= 0) {
-    return subject + std::string(plural ? wording.many : wording.one);
+    return std::string(plural ? wording.many : wording.one);
   }
-  return subject + (plural ? "have " : "has ") + at_most(tally, wording.amount, asked, tally.nodes > 1);
+  return (plural ? "have " : "has ") + at_most(tally, wording.amount, asked, tally.nodes > 1);
+}
+
+// How it is said of one node, and of several, what so many refuse.
+struct Said {
+  std::int64_t nodes = 0;
+  std::string one, many;
+};
+
+std::vector<Said> said_of(const State& state, const Explanation& explanation) {
+  std::vector<Said> said;
+  for (const NodeTally& tally : explanation.tallies) {
+    const bool by_selector = tally.refuses_with == kNotSelected;
+    if (by_selector || tally.refuses_with == kNotTolerated) {
+      for (UnsuitedNodes& each :
+           by_selector ? nodes_not_selected(state, explanation.asked) : nodes_not_tolerated(state, explanation.asked)) {
+        said.push_back({each.nodes, std::move(each.one), std::move(each.many)});
+      }
+    } else {
+      said.push_back(
+          {tally.nodes, refusal_of(tally, false, explanation.asked), refusal_of(tally, true, explanation.asked)});
+    }
+  }
+  return said;
 }
 
 std::string nodes_in_words(const State& state, const Explanation& explanation) {
   const auto all = static_cast<std::int64_t>(state.ledger().nodes());
   const std::string count = with_separators(all) + " nodes: ";
-  const std::vector<NodeTally>& tallies = explanation.tallies;
-  if (tallies.empty()) return all == 1 ? "the only node has room" : count + "each has room";
-  if (all == 1) return refusal_of(tallies.front(), "the only one", false, explanation.asked);
-  if (tallies.front().nodes == all) return count + refusal_of(tallies.front(), "each", false, explanation.asked);
+  const std::vector<Said> said = said_of(state, explanation);
+  if (said.empty()) return all == 1 ? "the only node has room" : count + "each has room";
+  if (all == 1) return "the only one " + said.front().one;
+  if (said.front().nodes == all) return count + "each " + said.front().one;
   std::string text = count;
   const std::int64_t fit = explanation.nodes_that_fit;
   if (fit > 0) text += with_separators(fit) + (fit == 1 ? " has room, " : " have room, ");
-  for (const NodeTally& tally : tallies) {
-    if (&tally != &tallies.front()) text += ", ";
-    text += refusal_of(tally, with_separators(tally.nodes), tally.nodes > 1, explanation.asked);
+  for (const Said& each : said) {
+    if (&each != &said.front()) text += ", ";
+    text += with_separators(each.nodes) + " " + (each.nodes > 1 ? each.many : each.one);
   }
   return text;
 }
@@ -146,7 +171,8 @@ std::vector<std::string> missing_amounts(const State& state, const Explanation& 
 
 std::string why_no_node(const State& state, const Explanation& explanation) {
   if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
-    std::string text = "no node has ";
+    const bool chooses = refused_with(explanation, kNotSelected) || refused_with(explanation, kNotTolerated);
+    std::string text = chooses ? "no node where it may be has " : "no node has ";
     for (std::size_t i = 0; i < missing.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i];
     }
@@ -160,6 +186,8 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
     return types.empty() ? "no node has GPUs of a type that it takes" : "no node has " + types + " GPUs";
   }
   if (refused_with(explanation, "no GPU")) return "no node has GPUs";
+  if (refused_with(explanation, kNotTolerated)) return "it tolerates the taints of no node that it selects";
+  if (refused_with(explanation, kNotSelected)) return "no node has the labels that it selects";
   return refused_with(explanation, "too many pods") ? "no node may have more pods" : "no node takes new pods";
 }
 

@@ -1,14 +1,18 @@
 #include "cycle/feasibility.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "state/domain_rooms.h"
 #include "state/room.h"
 
 namespace berth {
 namespace {
 
-// How many pods of a set would fit, at most all of them.
-std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
+// How many pods of a set would fit on all nodes, at most all of them.
+std::int64_t idle_room_anywhere(const State& state, const NumberedPodSet& set) {
   const NodeTypes& types = state.node_types();
   std::int64_t room = 0;
   for (std::size_t type = 0; type < types.counts.size() && room < set.count; ++type) {
@@ -16,6 +20,49 @@ std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
     room = std::min(set.count, room + on_each * types.counts[type]);
   }
   return room;
+}
+
+// The same on those nodes that are `allowed`.
+template <class Allowed>
+std::int64_t idle_room_where(const State& state, const NumberedPodSet& set, Allowed allowed) {
+  const NodeTypes& types = state.node_types();
+  std::vector<std::int64_t> on_each(types.counts.size(), -1);
+  std::int64_t room = 0;
+  for (std::size_t node = 0; node < types.of_node.size() && room < set.count; ++node) {
+    if (!allowed(NodeId(node))) continue;
+    const std::size_t type = types.of_node[node];
+    if (on_each[type] < 0) on_each[type] = room_for(types.idle, NodeId(type), state.request(set.request));
+    room += std::min(set.count - room, on_each[type]);
+  }
+  return room;
+}
+
+std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
+  const NodeMatches& matches = state.ledger().matches();
+  if (matches.allows_all()) return idle_room_anywhere(state, set);
+  const NodeConstraintsId constraints = state.request(set.request).constraints;
+  return idle_room_where(state, set, [&](NodeId node) { return matches.allows(constraints, node); });
+}
+
+// Whether the nodes that will do are near enough to each other.
+bool fits_together(const State& state, const NumberedPodSet& set) {
+  if (!set.is_placed_together()) return true;
+  const NodeTypes& types = state.node_types();
+  const PodRequest& request = state.request(set.request);
+  const auto room_on = [&](NodeId node) {
+    const bool allowed = state.ledger().matches().allows(request.constraints, node);
+    return allowed ? room_for(types.idle, NodeId(types.of_node[node.index()]), request) : 0;
+  };
+  return rooms_of_domains(state.topologies(), set.topology, state.nodes(), set.count, room_on)
+      .hold(state.topologies()[set.topology], set.count);
+}
+
+// Whether it would fit on the nodes that it selects, whatever their taints.
+bool fits_where_selected(const State& state, const NumberedPodSet& set) {
+  const NodeMatches& matches = state.ledger().matches();
+  const NodeConstraintsId constraints = state.request(set.request).constraints;
+  const auto selected = [&](NodeId node) { return matches.selects(constraints, node); };
+  return !matches.allows_all() && idle_room_where(state, set, selected) == set.count;
 }
 
 bool has_gpu_type(const State& state, const PodRequest& request) {
@@ -35,10 +82,18 @@ bool some_way(const Shape& shape, Holds holds) {
 
 ReasonCode reason_never(const State& state, const Shape& shape) {
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
-  if (some_way(shape, fits_idle)) return ReasonCode::kNone;
+  if (some_way(shape, [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); })) {
+    return ReasonCode::kNone;
+  }
+  if (some_way(shape, fits_idle)) return ReasonCode::kTopology;
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });
-  return has_types ? ReasonCode::kInvalid : ReasonCode::kGpuType;
+  if (!has_types) return ReasonCode::kGpuType;
+  if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_selected(state, set); })) {
+    return ReasonCode::kTaint;
+  }
+  const auto fits_anywhere = [&](const NumberedPodSet& set) { return idle_room_anywhere(state, set) == set.count; };
+  return some_way(shape, fits_anywhere) ? ReasonCode::kNodeSelector : ReasonCode::kInvalid;
 }
 
 std::int64_t pods_when_idle(const State& state, const Shape& shape) {

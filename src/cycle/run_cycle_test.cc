@@ -77,7 +77,10 @@ class History {
  private:
   void apply(const Event& event) {
     ASSERT_EQ(state().refusal(event), std::nullopt);
-    if (std::holds_alternative<NodeDrained>(event) || std::holds_alternative<NodeFailed>(event)) note_less_room();
+    if (std::holds_alternative<NodeDrained>(event) || std::holds_alternative<NodeFailed>(event) ||
+        std::holds_alternative<NodeRelabelled>(event)) {
+      note_less_room();
+    }
     state().apply(event);
   }
 
@@ -88,7 +91,7 @@ class History {
   NodeId any_node() { return NodeId(static_cast<std::size_t>(rng_.below(state().nodes()))); }
 
   Event random_event() {
-    switch (rng_.below(12)) {
+    switch (rng_.below(13)) {
       case 0:
         return NodeDrained{any_node()};
       case 1:
@@ -105,6 +108,8 @@ class History {
       case 7:
       case 8:
         return cancel_or_end(false);
+      case 9:
+        return NodeRelabelled{any_node(), random_labels(rng_), random_taints(rng_)};
       default:
         break;
     }
@@ -250,6 +255,9 @@ TEST(ReasonNeverProperty, IsSaidExactlyOfThoseWhomTheIdleFleetCannotHold) {
   EXPECT_GT(said[ReasonCode::kNone], 0);
   EXPECT_GT(said[ReasonCode::kGpuType], 0);
   EXPECT_GT(said[ReasonCode::kInvalid], 0);
+  EXPECT_GT(said[ReasonCode::kTaint], 0);
+  EXPECT_GT(said[ReasonCode::kNodeSelector], 0);
+  EXPECT_GT(said[ReasonCode::kTopology], 0);
 }
 
 TEST(RunCycle, IsBoundedByItsEffort) {

@@ -53,9 +53,11 @@ WorkloadShape random_gang(Rng& rng) {
                      .gpu_milli = kMilliPerGpu};
   WorkloadShape shape;
   const std::int64_t pods = request.gpus == 4 ? 1 : rng.between(1, 3);
+  const NodeConstraints constraints = rng.below(3) == 0 ? random_constraints(rng) : NodeConstraints();
+  const Topology topology = rng.below(3) == 0 ? random_topology(rng, pods) : Topology();
   for (std::int64_t ways = rng.below(4) == 0 ? 2 : 1; ways > 0; --ways) {
     request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
-    shape.ways.push_back({{request, pods}});
+    shape.ways.push_back({{request, pods, constraints, topology}});
   }
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.preempts = rng.below(5) != 0;
@@ -104,7 +106,9 @@ class Cluster {
       nodes.push_back({.name = kind_.name + std::to_string(left),
                        .flavor = FlavorId(static_cast<std::size_t>(rng_.below(2))),
                        .gpus = one_of(rng_, {2, 4, 8}),
-                       .cpu_milli = one_of<std::int64_t>(rng_, {2'000, 10'000, 64'000})});
+                       .cpu_milli = one_of<std::int64_t>(rng_, {2'000, 10'000, 64'000}),
+                       .labels = random_labels(rng_),
+                       .taints = random_taints(rng_)});
     }
     state.apply(NodesAdded{nodes});
   }
@@ -132,7 +136,8 @@ class Cluster {
       state.apply(CheckpointReported{any(running), now_});
     } else if (kind == 3) {
       const NodeId node(static_cast<std::size_t>(rng_.below(state.nodes())));
-      const Event event = rng_.below(2) == 0 ? Event(NodeDrained{node}) : Event(NodeRestored{node});
+      Event event = rng_.below(2) == 0 ? Event(NodeDrained{node}) : Event(NodeRestored{node});
+      if (rng_.below(3) == 0) event = NodeRelabelled{node, random_labels(rng_), random_taints(rng_)};
       if (!state.refusal(event)) state.apply(event);
     } else if (kind == 4) {
       change_queue();
@@ -507,7 +512,7 @@ TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
   // All that it is about has happened, more or less often.
   const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
   EXPECT_GE(evicted, seeds / 50);
-  for (const std::int64_t each : {by_windows, by_budgets, unpaid, cooled}) EXPECT_GE(each, seeds / 2000);
+  for (const std::int64_t each : {by_windows, by_budgets, unpaid, cooled}) EXPECT_GE(each, seeds / 1000);
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {
@@ -545,7 +550,7 @@ TEST(SettlingProperty, AnOwnerGetsItsFloorBackInTime) {
     if (HasFailure()) return;
   }
   EXPECT_GE(looked_at, static_cast<int>(property_seeds(kSeeds).size() / 10));
-  EXPECT_GE(took_at_once, static_cast<std::int64_t>(property_seeds(kSeeds).size() / 200));
+  EXPECT_GE(took_at_once, static_cast<std::int64_t>(property_seeds(kSeeds).size() / 500));
 }
 
 }  // namespace

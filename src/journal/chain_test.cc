@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 4;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 4; this program reads formats 1 to 3");
+  newer[8] = 5;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 5; this program reads formats 1 to 4");
 }
 
 constexpr const char* kFormatOne =
@@ -182,10 +182,19 @@ constexpr const char* kFormatTwo =
     "020000004201"
     "d7614b46cb39a8405d98189139df8125098295ee81fee9830f13aa2c06a56a4e";
 
+constexpr const char* kFormatThree =
+    "42455254484a4e4c030000000000000001000000"
+    "0400000000ac0201"
+    "95d964bd1f33dae0ee7d2c6c9801f92aa3dacd21118910176f221abe4ea9be0a"
+    "0400000040018001"
+    "47602406a200403c62dd8b33ab1335e22f15c225f8085432e19b8ce88865602e"
+    "020000004201"
+    "c5d0c855301ae9d185671b07673df7536b7561204ad96f50f88a282303c479b9";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex : {kFormatOne, kFormatTwo}) {
+  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -202,8 +211,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 3, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatThreeHasTheseBytes) {
+// Format version 4, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatFourHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -215,13 +224,13 @@ TEST(Chain, AJournalOfFormatThreeHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c030000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c040000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "95d964bd1f33dae0ee7d2c6c9801f92aa3dacd21118910176f221abe4ea9be0a"
+            "3ea446170edc7751102a513e0f75569f14d2c43218e13995e3ce47d8d3644d53"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "47602406a200403c62dd8b33ab1335e22f15c225f8085432e19b8ce88865602e"
+            "38073d4a5549acce5d49bdbec387e25e52442feb754dc5ba12686aaed249120e"
             "020000004201"  // closed with hash 1
-            "c5d0c855301ae9d185671b07673df7536b7561204ad96f50f88a282303c479b9");
+            "57036cf8de447862b9ca4c62e3f3251a4ba101e10f44e5bd74b96751ccc82d06");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

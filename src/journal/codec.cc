@@ -181,6 +181,68 @@ void fields(Io& io, std::vector<Item>& items) {
 }
 
 template <class Io>
+void fields(Io& io, std::string& text) {
+  io(text);
+}
+
+template <class Io>
+void fields(Io& io, Label& label) {
+  io(label.key);
+  io(label.value);
+}
+
+template <class Io>
+void fields(Io& io, Taint& taint) {
+  io(taint.key);
+  io(taint.value);
+  enumerator(io, taint.effect, std::size(kTaintEffectNames));
+}
+
+template <class Io>
+void fields(Io& io, LabelRequirement& asked) {
+  io(asked.key);
+  enumerator(io, asked.op, std::size(kLabelOperatorNames));
+  fields(io, asked.values);
+}
+
+template <class Io>
+void fields(Io& io, NodeSelectorTerm& term) {
+  fields(io, term.labels);
+  fields(io, term.fields);
+}
+
+template <class Io>
+void fields(Io& io, Toleration& toleration) {
+  io(toleration.key);
+  io(toleration.any_value);
+  io(toleration.value);
+  io(toleration.any_effect);
+  enumerator(io, toleration.effect, std::size(kTaintEffectNames));
+}
+
+template <class Io>
+void fields(Io& io, PreferredTerm& preferred) {
+  fields(io, preferred.term);
+  io(preferred.weight);
+}
+
+template <class Io>
+void fields(Io& io, NodeConstraints& constraints) {
+  fields(io, constraints.select);
+  fields(io, constraints.any_of);
+  fields(io, constraints.tolerations);
+  fields(io, constraints.preferred);
+}
+
+template <class Io>
+void fields(Io& io, Topology& topology) {
+  enumerator(io, topology.together, 3);
+  io(topology.level);
+  io(topology.slice_pods);
+  io(topology.slice_level);
+}
+
+template <class Io>
 void fields(Io& io, Node& node) {
   io(node.name);
   fields(io, node.flavor);
@@ -189,6 +251,8 @@ void fields(Io& io, Node& node) {
   io(node.cpu_milli);
   io(node.memory_bytes);
   io(node.pods_max);
+  fields(io, node.labels);
+  fields(io, node.taints);
 }
 
 template <class Io>
@@ -209,6 +273,8 @@ void fields(Io& io, PodSet& set) {
   io(set.request.gpu_memory_mib);
   fields(io, set.request.flavors);
   io(set.count);
+  fields(io, set.constraints);
+  fields(io, set.topology);
 }
 
 template <class Io>
@@ -365,6 +431,13 @@ template <class Io, class Event>
            std::is_same_v<Event, NodeRestored>)
 void fields(Io& io, Event& event) {
   fields(io, event.node);
+}
+
+template <class Io>
+void fields(Io& io, NodeRelabelled& event) {
+  fields(io, event.node);
+  fields(io, event.labels);
+  fields(io, event.taints);
 }
 
 template <class Io>

@@ -36,15 +36,48 @@ auto any_list(Rng& rng, Make make) {
   return items;
 }
 
+Labels any_labels(Rng& rng) {
+  return any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; });
+}
+
+TaintEffect any_effect(Rng& rng) { return static_cast<TaintEffect>(rng.below(std::size(kTaintEffectNames))); }
+
+std::vector<Taint> any_taints(Rng& rng) {
+  return any_list(rng, [&] { return Taint{any_text(rng), any_text(rng), any_effect(rng)}; });
+}
+
+std::vector<LabelRequirement> any_requirements(Rng& rng) {
+  return any_list(rng, [&] {
+    return LabelRequirement{any_text(rng), static_cast<LabelOperator>(rng.below(std::size(kLabelOperatorNames))),
+                            any_list(rng, [&] { return any_text(rng); })};
+  });
+}
+
+NodeSelectorTerm any_term(Rng& rng) { return {any_requirements(rng), any_requirements(rng)}; }
+
+NodeConstraints any_constraints(Rng& rng) {
+  return {
+      .select = any_requirements(rng),
+      .any_of = any_list(rng, [&] { return any_term(rng); }),
+      .tolerations = any_list(
+          rng,
+          [&] { return Toleration{any_text(rng), any<bool>(rng), any_text(rng), any<bool>(rng), any_effect(rng)}; }),
+      .preferred = any_list(rng, [&] { return PreferredTerm{any_term(rng), any<std::int32_t>(rng)}; })};
+}
+
 Node any_node(Rng& rng) {
-  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng), any<std::int64_t>(rng),
-          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng)};
+  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng),
+          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng),
+          any<std::int32_t>(rng), any_labels(rng),        any_taints(rng)};
 }
 
 PodSet any_set(Rng& rng) {
   const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
                            any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next())};
-  return {request, any<std::int64_t>(rng)};
+  return {request,
+          any<std::int64_t>(rng),
+          any_constraints(rng),
+          {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng)}};
 }
 
 AmountList any_amounts(Rng& rng) {
@@ -210,6 +243,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 30:
       return Event(PastUseKept{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)},
                                any_amounts(rng), any_amounts(rng)});
+    case 31:
+      return Event(NodeRelabelled{any_id<NodeId>(rng), any_labels(rng), any_taints(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

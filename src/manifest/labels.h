@@ -31,6 +31,16 @@ inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
 // RFC 3339: since when a Job waits or runs, stamped on its pods by its controller, so that one made anew keeps its place.
 inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
 inline constexpr std::string_view kUserAnnotation = "berth.dev/user";  // who created it, stamped by the server
+// "required:LABEL", "preferred:LABEL": in one domain of the topology; "8:LABEL": so many at a time in one.
+inline constexpr std::string_view kTopologyAnnotation = "berth.dev/topology";
+inline constexpr std::string_view kSliceAnnotation = "berth.dev/slice";
+inline constexpr std::string_view kKueueRequiredTopologyAnnotation = "kueue.x-k8s.io/podset-required-topology";
+inline constexpr std::string_view kKueuePreferredTopologyAnnotation = "kueue.x-k8s.io/podset-preferred-topology";
+inline constexpr std::string_view kKueueSliceTopologyAnnotation = "kueue.x-k8s.io/podset-slice-required-topology";
+inline constexpr std::string_view kKueueSliceSizeAnnotation = "kueue.x-k8s.io/podset-slice-size";
+// Taints of a node that does not say that it is ready.
+inline constexpr const char* kNotReadyTaint = "node.kubernetes.io/not-ready";
+inline constexpr const char* kUnreachableTaint = "node.kubernetes.io/unreachable";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";  // MiB

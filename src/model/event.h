@@ -58,6 +58,13 @@ struct NodeRestored {
   NodeId node;
 };
 
+// What a node says of itself. Who runs there stays.
+struct NodeRelabelled {
+  NodeId node;
+  Labels labels;
+  std::vector<Taint> taints;
+};
+
 // Somebody whose end another waits for.
 struct Dependency {
   WorkloadId on;
@@ -234,6 +241,6 @@ using Event =
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
                  CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
                  WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
-                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept>;
+                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled>;
 
 }  // namespace berth

@@ -7,12 +7,15 @@ namespace berth {
 
 using FlavorId = Id<struct FlavorTag>;
 using QueueId = Id<struct QueueTag>;
-using NodeId = Id<struct NodeTag>;          // nodes in the run's order: the smaller id wins a tie
-using RequestId = Id<struct RequestTag>;    // distinct pod requests
-using ShapeId = Id<struct ShapeTag>;        // distinct workload shapes: identical ones are tried once
-using WorkloadId = Id<struct WorkloadTag>;  // in the order of submission; never used again
-using PodId = Id<struct PodTag>;            // running pods
-using UserId = Id<struct UserTag>;          // people, in the order in which they first submitted
-using UnitId = Id<struct UnitTag>;          // what counts against quotas as one: running workloads
+using NodeId = Id<struct NodeTag>;                        // nodes in the run's order: the smaller id wins a tie
+using NodeConstraintsId = Id<struct NodeConstraintsTag>;  // distinct constraints; 0: none
+using TopologyId = Id<struct TopologyTag>;                // distinct topologies; 0: none asked
+using DomainId = Id<struct DomainTag>;                    // domains of one level
+using RequestId = Id<struct RequestTag>;                  // distinct pod requests
+using ShapeId = Id<struct ShapeTag>;                      // distinct workload shapes: identical ones are tried once
+using WorkloadId = Id<struct WorkloadTag>;                // in the order of submission; never used again
+using PodId = Id<struct PodTag>;                          // running pods
+using UserId = Id<struct UserTag>;                        // people, in the order in which they first submitted
+using UnitId = Id<struct UnitTag>;                        // what counts against quotas as one: running workloads
 
 }  // namespace berth

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "model/gpu.h"
 #include "model/ids.h"
+#include "model/node_constraints.h"
 
 namespace berth {
 
@@ -29,6 +31,8 @@ struct Node {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
+  Labels labels = {};
+  std::vector<Taint> taints = {};
 
   friend bool operator==(const Node&, const Node&) = default;
 };

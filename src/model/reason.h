@@ -29,12 +29,16 @@ enum class ReasonCode : std::uint8_t {
   kCooldown,          // it had to give back what it had borrowed, and does not borrow again so soon
   kNotBefore,         // it is not to start before a moment that has not come
   kDependency,        // it is to start after others, of whom some have not ended, or not as they should have
+  kNodeSelector,      // never: no node that it selects could hold it
+  kTopology,          // no domain has room for it, or ever could have
+  kTaint,             // never: every node that could hold it has a taint that it does not tolerate
 };
 
 inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",    "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld", "QueueClosed",
-    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",  "Dependency"};
+    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",     "QuotaFloor",
+    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld",  "QueueClosed",
+    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",  "Dependency", "NodeSelector",
+    "Topology",   "Taint"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
@@ -46,6 +50,9 @@ constexpr bool is_quota_gate(ReasonCode code) {
 }
 
 // It can never run on the nodes that exist, whatever ends.
-constexpr bool is_impossible(ReasonCode code) { return code == ReasonCode::kGpuType || code == ReasonCode::kInvalid; }
+constexpr bool is_impossible(ReasonCode code) {
+  return code == ReasonCode::kGpuType || code == ReasonCode::kInvalid || code == ReasonCode::kNodeSelector ||
+         code == ReasonCode::kTaint;
+}
 
 }  // namespace berth

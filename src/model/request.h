@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "model/flavor.h"
 #include "model/gpu.h"
+#include "model/ids.h"
 
 namespace berth {
 
@@ -18,12 +19,14 @@ struct PodRequest {
   std::int32_t gpu_milli = 0;       // thousandths of each
   std::int64_t gpu_memory_mib = 0;  // of each, at least; 0 = as much as its share of the device
   FlavorSet flavors = FlavorSet::all();
+  NodeConstraintsId constraints{0};  // numbered by the state (state/node_matches.h); in events a pod set has them
 
   constexpr bool is_fraction() const { return gpus == 1 && gpu_milli < kMilliPerGpu; }
   constexpr std::int64_t gpu_milli_total() const { return std::int64_t{gpus} * gpu_milli; }
 
   void add_to(Hasher& hasher) const {
     hasher.add(cpu_milli).add(memory_bytes).add(gpus).add(gpu_milli).add(gpu_memory_mib).add(flavors.bits());
+    hasher.add(constraints.value());
   }
   friend bool operator==(const PodRequest&, const PodRequest&) = default;
 };

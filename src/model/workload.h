@@ -9,7 +9,9 @@
 
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/node_constraints.h"
 #include "model/request.h"
+#include "model/topology.h"
 
 namespace berth {
 
@@ -17,6 +19,8 @@ namespace berth {
 struct PodSet {
   PodRequest request;
   std::int64_t count = 1;
+  NodeConstraints constraints = {};  // on where each of its pods may be
+  Topology topology = {};            // on how close together they are
 
   friend bool operator==(const PodSet&, const PodSet&) = default;
 };
@@ -83,7 +87,7 @@ enum class EvictionRule : std::uint8_t {
   kNode,       // it lost its node
   kReclaim,    // the owner took back what it had lent (rule 13)
   kFairShare,  // a borrower further below its share took its room (rule 14)
-  kPreempt,    // a higher priority of its queue did (rule 15); of best effort, anyone who counts
+  kPreempt,    // a higher priority of its queue did (rule 15)
   kOverRun,    // it ran as long as its run limit allows
   kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
   kBudget,     // a budget was gone while it ran (rule 26)

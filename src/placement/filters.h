@@ -18,8 +18,13 @@ struct Filter {
   Passes passes;
 };
 
+inline constexpr std::string_view kNotSelected = "not selected";
+inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
+
 inline constexpr std::tuple kFilters = {
     Filter{"closed", [](const NodeView& node, const PodRequest&) { return node.free.open; }},
+    Filter{kNotSelected, [](const NodeView& node, const PodRequest& request) { return node.selected_by(request); }},
+    Filter{kNotTolerated, [](const NodeView& node, const PodRequest& request) { return node.tolerated_by(request); }},
     Filter{"no GPU",
            [](const NodeView& node, const PodRequest& request) { return request.gpus == 0 || node.free.gpus > 0; }},
     Filter{"wrong type",

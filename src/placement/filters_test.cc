@@ -87,7 +87,46 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   ledger.add({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1});
   EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
   reached.insert("no GPU");
+  for (const std::string_view refusal : {kNotSelected, kNotTolerated}) reached.insert(refusal);  // below
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
+}
+
+TEST(Filters, LookAtLabelsAndTaintsBeforeTheyLookAtRoom) {
+  const Node node{.name = "n",
+                  .flavor = {},
+                  .cpu_milli = 8000,
+                  .labels = {{"rack", "r1"}},
+                  .taints = {{"team", "a", TaintEffect::kNoExecute}}};
+  const std::vector<LabelRequirement> here = {{"rack", LabelOperator::kIn, {"r1"}}};
+  const std::vector<LabelRequirement> not_here = {{"rack", LabelOperator::kIn, {"r2"}}};
+  const std::vector<Toleration> tolerant = {{.key = "team", .any_value = true}};
+  const struct {
+    const char* what;
+    NodeConstraints constraints;
+    bool open;
+    std::string_view refused_with;
+  } cases[] = {
+      {"nothing asked", {}, true, kNotTolerated},
+      {"selected and tolerated", {.select = here, .tolerations = tolerant}, true, "too little free CPU"},
+      {"tolerated", {.tolerations = tolerant}, true, "too little free CPU"},
+      {"selected", {.select = here}, true, kNotTolerated},
+      {"not selected", {.select = not_here, .tolerations = tolerant}, true, kNotSelected},
+      {"neither", {.select = not_here}, true, kNotSelected},
+      {"closed", {.select = not_here}, false, "closed"},
+  };
+  for (const auto& c : cases) {
+    Ledger ledger;
+    ledger.add(node);
+    ledger.matches().look_at({node}, 0, 1);
+    ledger.set_open(NodeId(0), c.open);
+    PodRequest request{.cpu_milli = 9000};
+    request.constraints = ledger.matches().intern(c.constraints, {node});
+    EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), request)], c.refused_with) << c.what;
+    request.cpu_milli = 8000;
+    const bool fits_then = c.refused_with == "too little free CPU";
+    EXPECT_EQ(fits(NodeView(ledger, NodeId(0)), request), fits_then) << c.what;
+    EXPECT_EQ(room_for(ledger, NodeId(0), request), fits_then ? 1 : 0) << c.what;
+  }
 }
 
 TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {

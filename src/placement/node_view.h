@@ -16,6 +16,8 @@ class NodeView {
 
   std::span<const std::int16_t> gpu_milli() const { return ledger_.gpu_milli(id_); }
   std::span<const std::int32_t> gpu_memory_mib() const { return ledger_.gpu_memory_mib(id_); }
+  bool selected_by(const PodRequest& request) const { return ledger_.matches().selects(request.constraints, id_); }
+  bool tolerated_by(const PodRequest& request) const { return ledger_.matches().tolerates(request.constraints, id_); }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
   // Whether one GPU has the thousandths and the memory that a fraction asks.

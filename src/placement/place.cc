@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "placement/together.h"
+
 namespace berth {
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
@@ -12,6 +14,15 @@ std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreI
   Start start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = {}};
   start.pods.reserve(static_cast<std::size_t>(shape.pods));
   for (const NumberedPodSet& set : shape.ways[way]) {
+    if (set.is_placed_together()) {
+      auto places = place_together(state, trial, index, set, rng);
+      if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) {
+        trial.rollback_to(mark);
+        return Unfit{shape.ways[way].size() == 1 ? *missing : 1};
+      }
+      for (const PodPlacement& place : std::get<0>(places)) start.pods.push_back(place);
+      continue;
+    }
     for (std::int64_t placed = 0; placed < set.count; ++placed) {
       const std::optional<PodPlacement> place = index.best(state, set.request, rng);
       if (!place) {

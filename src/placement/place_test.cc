@@ -98,7 +98,8 @@ TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSays
     state.apply(TypicalPodsChosen{random_typical_pods(rng, 2)});
     crowd(state.ledger_for_trial(), rng, 2, 30);
     WorkloadShape shape = random_shape(rng, 2);
-    for (PodSets& way : shape.ways) way = {{way.front().request, shape.ways.front().front().count}};
+    const PodSet& first = shape.ways.front().front();
+    for (PodSets& way : shape.ways) way = {{way.front().request, first.count, first.constraints}};
     state.apply(submission(QueueId(0), shape));
     const Ledger before = state.ledger();
     const std::int64_t missing = missing_by_room(state, state.shape(ShapeId(0)));

@@ -23,38 +23,82 @@ std::optional<NodeId> best_node(const ScoreTree& scores) {
   return best ? std::optional(NodeId(*best)) : std::nullopt;
 }
 
+// Of the nodes that are looked at, in the run's order: of those that the pod likes best the first with the best score, or
+// any, drawn evenly.
+class Choice {
+ public:
+  Choice(std::span<const std::int64_t> likings, bool draws) : likings_(likings), draws_(draws) {}
+
+  void look_at(NodeId node, Score score) {
+    if (score == ScoreTree::kUnfit) return;
+    const std::int64_t liking = likings_.empty() ? 0 : likings_[node.index()];
+    if (best_.empty() || liking > liking_ || (liking == liking_ && !draws_ && score > score_)) {
+      best_.assign(1, node);
+      liking_ = liking;
+      score_ = score;
+    } else if (draws_ && liking == liking_) {
+      best_.push_back(node);
+    }
+  }
+
+  std::optional<NodeId> made(Rng& rng) const {
+    if (best_.empty()) return std::nullopt;
+    return draws_ ? best_[static_cast<std::size_t>(rng.below(best_.size()))] : best_.front();
+  }
+
+ private:
+  std::span<const std::int64_t> likings_;
+  bool draws_;
+  std::vector<NodeId> best_;
+  std::int64_t liking_ = 0;
+  Score score_ = 0;
+};
+
 }  // namespace
 
 std::optional<PodPlacement> ScoreIndex::best(const State& state, RequestId request, Rng& rng) {
   const ScoreRow& policy = score_row(state.policy());
   const Row& row = fresh_row(state, request);
-  const std::optional<NodeId> node = policy.draws_node ? drawn_node(row.scores, rng) : best_node(row.scores);
+  const auto likings = state.ledger().matches().likings(state.request(request).constraints);
+  std::optional<NodeId> node;
+  if (likings.empty()) {
+    node = policy.draws_node ? drawn_node(row.scores, rng) : best_node(row.scores);
+  } else {
+    Choice choice(likings, policy.draws_node);
+    for (std::size_t i = 0; i < row.scores.nodes(); ++i) choice.look_at(NodeId(i), row.scores[i]);
+    node = choice.made(rng);
+  }
+  return on_devices(state, request, node, rng);
+}
+
+std::optional<PodPlacement> ScoreIndex::best_among(const State& state, RequestId request, std::span<const NodeId> nodes,
+                                                   Rng& rng) {
+  const Row& row = fresh_row(state, request);
+  Choice choice(state.ledger().matches().likings(state.request(request).constraints),
+                score_row(state.policy()).draws_node);
+  for (const NodeId node : nodes) choice.look_at(node, row.scores[node.index()]);
+  return on_devices(state, request, choice.made(rng), rng);
+}
+
+std::optional<PodPlacement> ScoreIndex::on_devices(const State& state, RequestId request, std::optional<NodeId> node,
+                                                   Rng& rng) const {
   if (!node) return std::nullopt;
   const NodeView view(state.ledger(), *node);
-  return PodPlacement{*node, choose_gpus(policy, view, state.request(request), *fragmentation_, rng)};
+  return PodPlacement{*node,
+                      choose_gpus(score_row(state.policy()), view, state.request(request), *fragmentation_, rng)};
 }
 
 std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, RequestId id, Rng& rng) {
   const ScoreRow& policy = score_row(state.policy());
   const Fragmentation fragmentation(state.typical_pods(), state.flavors().size());
   const PodRequest& request = state.request(id);
-  std::vector<NodeId> fitting;
-  std::optional<NodeId> best;
-  Score best_score = 0;
+  Choice choice(state.ledger().matches().likings(request.constraints), policy.draws_node);
   for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
-    const NodeView view(state.ledger(), NodeId(i));
-    const Score score = policy.score_if_fits(view, request, fragmentation);
-    if (score == ScoreTree::kUnfit) continue;
-    fitting.push_back(NodeId(i));
-    if (!best || score > best_score) {
-      best = NodeId(i);
-      best_score = score;
-    }
+    choice.look_at(NodeId(i), policy.score_if_fits(NodeView(state.ledger(), NodeId(i)), request, fragmentation));
   }
+  const std::optional<NodeId> best = choice.made(rng);
   if (!best) return std::nullopt;
-  if (policy.draws_node) best = fitting[static_cast<std::size_t>(rng.below(fitting.size()))];
-  const NodeView view(state.ledger(), *best);
-  return PodPlacement{*best, choose_gpus(policy, view, request, fragmentation, rng)};
+  return PodPlacement{*best, choose_gpus(policy, NodeView(state.ledger(), *best), request, fragmentation, rng)};
 }
 
 const Fragmentation& ScoreIndex::fragmentation(const State& state) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/rng.h"
@@ -24,9 +25,13 @@ class ScoreIndex {
 
   explicit ScoreIndex(std::size_t bytes_max = kDefaultBytesMax) : bytes_max_(bytes_max) {}
 
-  // The node for one more pod of `request`, and its GPUs there; none if no node fits. Ties go to the first node in the
-  // run's order. `rng` serves policies that draw.
+  // The node for one more pod of `request`, and its GPUs there; none if no node fits. Of those that the pod likes best the
+  // one with the best score; ties go to the first node in the run's order. `rng` serves policies that draw.
   std::optional<PodPlacement> best(const State& state, RequestId request, Rng& rng);
+
+  // The same among these nodes alone, which are in the run's order.
+  std::optional<PodPlacement> best_among(const State& state, RequestId request, std::span<const NodeId> nodes,
+                                         Rng& rng);
 
   // The same by looking at every node; for tests and one-off questions.
   static std::optional<PodPlacement> best_by_scan(const State& state, RequestId request, Rng& rng);
@@ -42,6 +47,9 @@ class ScoreIndex {
 
   Row& fresh_row(const State& state, RequestId request);
   void make_space(std::size_t nodes);
+  // None: none. PRE: the row of the request is fresh.
+  std::optional<PodPlacement> on_devices(const State& state, RequestId request, std::optional<NodeId> node,
+                                         Rng& rng) const;
 
   std::size_t bytes_max_;
   std::vector<std::unique_ptr<Row>> rows_;  // by request

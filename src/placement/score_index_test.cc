@@ -21,7 +21,7 @@ State with_requests(Seed seed, PlacementPolicy policy, Rng& rng, std::int64_t re
   for (; requests > 0; --requests) {
     PodRequest request = random_request(rng, kFlavors);
     request.cpu_milli += rng.between(0, 50);
-    state.apply(submission(QueueId(0), single_pod(request)));
+    state.apply(submission(QueueId(0), {{{{request, 1, random_constraints(rng)}}}}));
   }
   return state;
 }
@@ -52,6 +52,7 @@ class Crowd {
     }
     if (rng.below(20) == 0) state_.apply(NodeDrained{node});
     if (rng.below(10) == 0) state_.apply(NodeRestored{node});
+    if (rng.below(10) == 0) state_.apply(NodeRelabelled{node, random_labels(rng), random_taints(rng)});
     const PodRequest request = random_request(rng, kFlavors);
     const auto gpus = some_gpus(ledger, node, request, rng);
     if (!gpus) return;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/node_constraints.h"
 #include "manifest/timestamp.h"
+#include "manifest/topology_request.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -39,10 +41,10 @@ bool gives_back(std::string_view why) {
   return rule == name_of(EvictionRule::kReclaim) || rule == name_of(EvictionRule::kFairShare);
 }
 
-bool keeps_pods_away(const Value& taint) {
-  const std::string_view effect = taint["effect"].text();
-  return effect == "NoSchedule" || effect == "NoExecute";
-}
+// Taints by which the control plane says that a node is not ready.
+bool says_how_it_is(std::string_view taint) { return taint == kNotReadyTaint || taint == kUnreachableTaint; }
+
+bool closes(const Taint& taint) { return says_how_it_is(taint.key) && taint.effect != TaintEffect::kPreferNoSchedule; }
 
 bool is_ready(const Value& node) {
   for (const Value& condition : node["status"]["conditions"].items()) {
@@ -80,6 +82,7 @@ class PodReader {
     read_request();
     read_run();
     read_terms();
+    read_constraints();
     refuse_what_is_not_followed();
     return std::move(facts_);
   }
@@ -290,16 +293,25 @@ class PodReader {
     }
   }
 
+  void read_constraints() {
+    // Of GPUs it names the model, in any of its names; of a pod without them it is a label like any other.
+    ReadConstraints read = read_node_constraints(spec_, facts_.request.gpus > 0 ? kGpuProductLabel : "");
+    if (!read.problem.empty()) complain(std::move(read.problem));
+    facts_.constraints = std::move(read.constraints);
+    // Every pod has some of these from the server; a node that is not ready takes nobody all the same.
+    std::erase_if(facts_.constraints.tolerations, [](const Toleration& each) { return says_how_it_is(each.key); });
+    ReadTopology topology = read_topology(annotations_);
+    if (!topology.problem.empty()) complain(std::move(topology.problem));
+    facts_.topology = std::move(topology.topology);
+  }
+
   void refuse_what_is_not_followed() {
     const auto refuse = [&](bool asked, const char* what) {
       if (asked) complain("it asks for " + std::string(what) + ", which is not followed yet; leave it out");
     };
-    for (const Value::Member& label : spec_["nodeSelector"].members()) {
-      refuse(label.key != kGpuProductLabel, ("nodeSelector " + quote(label.key)).c_str());
-    }
     const Value& affinity = spec_["affinity"];
     constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-    for (const char* kind : {"nodeAffinity", "podAffinity", "podAntiAffinity"}) {
+    for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
       refuse(!affinity[kind][kRequired].is_empty(), (std::string("a required ") + kind).c_str());
     }
     for (const Value& spread : spec_["topologySpreadConstraints"].items()) {
@@ -357,9 +369,10 @@ NodeFacts read_node(const Value& node) {
     const GpuModel* const model = find_gpu_model(facts.gpu_model);
     facts.gpu_memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
   }
+  facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
-               node["metadata"]["deletionTimestamp"].is_null() &&
-               std::ranges::none_of(node["spec"]["taints"].items(), keeps_pods_away);
+               node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);
+  std::erase_if(facts.says.taints, [](const Taint& each) { return says_how_it_is(each.key); });
   return facts;
 }
 

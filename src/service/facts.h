@@ -15,8 +15,10 @@
 #include "manifest/selector.h"
 #include "manifest/value.h"
 #include "model/node.h"
+#include "model/node_constraints.h"
 #include "model/queue.h"
 #include "model/request.h"
+#include "model/topology.h"
 #include "model/workload.h"
 
 namespace berth {
@@ -30,10 +32,18 @@ struct NodeFacts {
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
   Value labels;
-  bool open = true;     // ready, not cordoned, no taint that keeps pods away
+  // As the engine has them.
+  struct Says {
+    Labels labels;
+    std::vector<Taint> taints;
+
+    friend bool operator==(const Says&, const Says&) = default;
+  };
+  Says says;
+  bool open = true;     // ready, not cordoned
   std::string problem;  // why it cannot be used at all; empty: it can
 
-  // The same machine to the engine, whether open or closed.
+  // The same machine to the engine, whether open or closed, and whatever it says of itself.
   bool same_machine(const NodeFacts& other) const;
 };
 
@@ -68,6 +78,8 @@ struct PodFacts {
   std::string user;                     // in whose name it was submitted
   PodRequest request;                   // its flavors are still open: gpu_models
   std::vector<std::string> gpu_models;  // empty: any
+  NodeConstraints constraints;
+  Topology topology;  // with those of its group who ask the same
   PodStage stage = PodStage::kGated;
   std::string node;            // kBound: where
   std::optional<GpuSet> gpus;  // kBound: which devices, where the binding named them

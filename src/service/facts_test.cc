@@ -78,7 +78,13 @@ TEST(PodFacts, SayWhatIsNotFollowed) {
     const char* problem;
   };
   const Case cases[] = {
-      {"{nodeSelector: {disk: ssd}}", "{}", "it asks for nodeSelector 'disk', which is not followed yet; leave it out"},
+      {"{nodeSelector: {disk: ssd}}", "{}", ""},
+      {"{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+       "[{matchExpressions: [{key: rack, operator: Near}]}]}}}}",
+       "{}", "a node affinity has the operator 'Near'; write In, NotIn, Exists, DoesNotExist, Gt or Lt"},
+      {"{}", "{berth.dev/topology: rack}",
+       "annotation berth.dev/topology: 'rack' is no topology; write required:LABEL or preferred:LABEL, with a label of "
+       "nodes"},
       {"{affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}",
        "it asks for a required podAffinity, which is not followed yet; leave it out"},
       {"{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}", ""},
@@ -199,12 +205,44 @@ TEST(NodeFacts, KnowTheMachineAndWhetherItIsOpen) {
   const std::string closed[] = {
       "{metadata: {name: n1}, status: {}}",
       "{metadata: {name: n1}, spec: {unschedulable: true}, status: {" + ready + "}}",
-      "{metadata: {name: n1}, spec: {taints: [{effect: NoSchedule}]}, status: {" + ready + "}}",
+      "{metadata: {name: n1}, spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}, status: {" +
+          ready + "}}",
+      "{metadata: {name: n1}, spec: {taints: [{key: node.kubernetes.io/unreachable, effect: NoExecute}]}, status: {" +
+          ready + "}}",
       "{metadata: {name: n1}, status: {conditions: [{type: Ready, status: Unknown}]}}",
   };
-  for (const std::string& node : closed) EXPECT_FALSE(read_node(object(node)).open) << node;
+  for (const std::string& node : closed) {
+    EXPECT_FALSE(read_node(object(node)).open) << node;
+    EXPECT_TRUE(read_node(object(node)).says.taints.empty()) << node;
+  }
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {cpu: lots}}}")).problem, "");
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {nvidia.com/gpu: '65'}}}")).problem, "");
+}
+
+TEST(NodeFacts, KnowWhatItSaysOfItself) {
+  const NodeFacts facts = read_node(object(
+      "{metadata: {name: n, labels: {zone: z1, rack: r1}}, spec: {taints: [{key: team, value: a, effect: NoSchedule}, "
+      "{key: node.kubernetes.io/not-ready, effect: PreferNoSchedule}]}, status: {conditions: [{type: Ready, status: "
+      "'True'}]}}"));
+  EXPECT_EQ(facts.says.labels, (Labels{{"rack", "r1"}, {"zone", "z1"}}));
+  EXPECT_EQ(facts.says.taints, (std::vector<Taint>{{"team", "a", TaintEffect::kNoSchedule}}));
+  EXPECT_TRUE(facts.open) << "whoever tolerates it may go there";
+}
+
+TEST(PodFacts, KnowWhereItMayBe) {
+  const PodFacts plain = read_pod(pod(
+      "{containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}], nodeSelector: {nvidia.com/gpu.product: H100}, "
+      "tolerations: [{key: node.kubernetes.io/not-ready, operator: "
+      "Exists, effect: NoExecute, tolerationSeconds: 300}, {key: node.kubernetes.io/unreachable, operator: Exists}]}"));
+  EXPECT_EQ(plain.constraints, NodeConstraints()) << "what all pods have makes nobody special";
+  EXPECT_TRUE(plain.topology.asks_nothing());
+  EXPECT_EQ(read_pod(pod("{nodeSelector: {nvidia.com/gpu.product: H100}}")).constraints.select,
+            (std::vector<LabelRequirement>{{"nvidia.com/gpu.product", LabelOperator::kIn, {"H100"}}}));
+  const PodFacts choosy = read_pod(
+      pod("{nodeSelector: {rack: r1}, tolerations: [{operator: Exists}]}", "{berth.dev/topology: 'required:rack'}"));
+  EXPECT_EQ(choosy.constraints,
+            (NodeConstraints{.select = {{"rack", LabelOperator::kIn, {"r1"}}}, .tolerations = {{.any_value = true}}}));
+  EXPECT_EQ(choosy.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
 }
 
 TEST(FlavorFacts, KnowTheirNodes) {

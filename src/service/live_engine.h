@@ -298,7 +298,11 @@ class LiveEngine {
   Tally tally(const Group& group);
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
-  std::vector<PodSets> ways_of(const std::vector<Member*>& members, std::vector<std::string>& uids) const;
+  const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
+  PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
+  std::vector<PodSets> ways_of(const Group& group, const std::vector<Member*>& members,
+                               std::vector<std::string>& uids) const;
+  void change_node(NodeId id, const NodeFacts& before, const NodeFacts& now);
   void submit(const std::string& key, Group& group, const Tally& tally);
   void withdraw(Group& group);
   static bool is_partial(const Tally& tally);

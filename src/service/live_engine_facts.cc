@@ -10,7 +10,8 @@ namespace {
 
 bool asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.gpu_models == b.gpu_models && a.run == b.run &&
-         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
+         a.constraints == b.constraints && a.topology == b.topology && a.group_size == b.group_size &&
+         a.user == b.user && a.terms == b.terms && a.problem == b.problem;
 }
 
 }  // namespace
@@ -73,15 +74,28 @@ void LiveEngine::set_node(const NodeFacts& node) {
     if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second))) anew_ = true;
   } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
-  } else if (known->second.open != node.open && node_ids_.contains(node.name) && !anew_) {
-    const NodeId id = node_ids_.at(node.name);
-    if (!node.open) {
-      for (const WorkloadId run : starting_on(state(), id)) give_up_start(run);
-    }
-    session_->apply(node.open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
-    for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
+  } else if (node_ids_.contains(node.name) && !anew_) {
+    change_node(node_ids_.at(node.name), known->second, node);
   }
   nodes_[node.name] = node;
+}
+
+void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts& now) {
+  if (before.open == now.open && before.says == now.says) return;
+  if (before.says != now.says) {
+    const Event relabelled = NodeRelabelled{id, now.says.labels, now.says.taints};
+    if (!state().refusal(relabelled)) {
+      for (const WorkloadId run : starting_in_vain(state(), id, now.says.labels, now.says.taints)) give_up_start(run);
+      session_->apply(relabelled);
+    }
+  }
+  if (before.open != now.open) {
+    if (!now.open) {
+      for (const WorkloadId run : starting_on(state(), id)) give_up_start(run);
+    }
+    session_->apply(now.open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
+  }
+  for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
 }
 
 void LiveEngine::remove_node(const std::string& name) {

@@ -294,7 +294,9 @@ void LiveEngine::add_new_nodes() {
               .gpu_memory_mib = facts.gpu_memory_mib,
               .cpu_milli = facts.cpu_milli,
               .memory_bytes = facts.memory_bytes,
-              .pods_max = facts.pods_max};
+              .pods_max = facts.pods_max,
+              .labels = facts.says.labels,
+              .taints = facts.says.taints};
     if (!known || !facts.problem.empty() || session_->state().refusal(NodesAdded{{node}})) continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
     added.nodes.push_back(std::move(node));

@@ -14,6 +14,11 @@ namespace {
 // Nobody has gone at the moment when he is told to.
 constexpr Duration kGraceMin = seconds(1);
 
+// They are one pod set.
+bool are_alike(const PodFacts& a, const PodFacts& b) {
+  return a.request == b.request && a.constraints == b.constraints && a.topology == b.topology;
+}
+
 bool names_no_flavor(const QueueSpec& spec) {
   const auto none = [](const FlavorAmount& each) { return each.flavor == kOnlyFlavor; };
   return std::ranges::any_of(spec.guarantee, none) || std::ranges::any_of(spec.limit, none);
@@ -186,22 +191,53 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   if (group.unsubmitted_code.empty()) submit(key, group, members);
 }
 
+// One of its group that asks the same and runs already; nullptr if none does.
+const LiveEngine::Member* LiveEngine::one_that_runs(const Group& group, const PodFacts& pod) const {
+  for (const std::uint64_t sequence : group.members) {
+    const Member& other = members_.at(by_sequence_.at(sequence));
+    if (!other.running.is_none() && are_alike(other.facts, pod) && nodes_.contains(other.node)) return &other;
+  }
+  return nullptr;
+}
+
+// So many of a set. Where others of it run already, these go to the domain that it requires, and their slices have been
+// broken anyway.
+PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const {
+  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology};
+  const Member* const other = pod.topology.asks_nothing() ? nullptr : one_that_runs(group, pod);
+  if (other == nullptr) return set;
+  set.topology.slice_pods = 0;
+  set.topology.slice_level.clear();
+  if (pod.topology.together != Togetherness::kRequired) return set;
+  if (pod.topology.level == kNodeLevel) {
+    const LabelRequirement same_node{"metadata.name", LabelOperator::kIn, {other->node}};
+    if (set.constraints.any_of.empty()) set.constraints.any_of = {{{}, {same_node}}};
+    for (NodeSelectorTerm& term : set.constraints.any_of) {
+      // One that asks nothing selects nothing, and has to go on doing so.
+      if (!term.labels.empty() || !term.fields.empty()) term.fields.push_back(same_node);
+    }
+  } else if (const auto* const domain = find_label(nodes_.at(other->node).says.labels, pod.topology.level)) {
+    set.constraints.select.push_back({pod.topology.level, LabelOperator::kIn, {*domain}});
+  }
+  return set;
+}
+
 // A gang runs in one flavor: each that the first of its pods with GPUs may use is a way, and in it the others keep to that
 // flavor if they may. `uids` has the pods in the order of the sets, which is the same in every way.
-std::vector<PodSets> LiveEngine::ways_of(const std::vector<Member*>& members, std::vector<std::string>& uids) const {
+std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<Member*>& members,
+                                         std::vector<std::string>& uids) const {
   struct Equal {
-    PodRequest request;
+    const PodFacts* asks;
     std::vector<FlavorId> flavors;
     std::vector<std::string> uids;
   };
   std::vector<Equal> sets;
   for (const Member* const member : members) {
-    const PodRequest& request = member->facts.request;
     std::vector<FlavorId> flavors;
-    if (request.gpus > 0) flavors = *flavors_of(member->facts);
-    auto same =
-        std::ranges::find_if(sets, [&](const Equal& set) { return set.request == request && set.flavors == flavors; });
-    if (same == sets.end()) same = sets.insert(sets.end(), {request, std::move(flavors), {}});
+    if (member->facts.request.gpus > 0) flavors = *flavors_of(member->facts);
+    auto same = std::ranges::find_if(
+        sets, [&](const Equal& set) { return are_alike(*set.asks, member->facts) && set.flavors == flavors; });
+    if (same == sets.end()) same = sets.insert(sets.end(), {&member->facts, std::move(flavors), {}});
     same->uids.push_back(member->facts.uid);
   }
   for (const Equal& set : sets) uids.insert(uids.end(), set.uids.begin(), set.uids.end());
@@ -210,13 +246,13 @@ std::vector<PodSets> LiveEngine::ways_of(const std::vector<Member*>& members, st
   for (const FlavorId flavor : with_gpus == sets.end() ? std::vector{FlavorId()} : with_gpus->flavors) {
     PodSets& way = ways.emplace_back();
     for (const Equal& set : sets) {
-      PodRequest request = set.request;
+      PodRequest request = set.asks->request;
       if (!set.flavors.empty()) {
         request.flavors = FlavorSet();
         for (const FlavorId each : set.flavors) request.flavors.add(each);
         if (request.flavors.contains(flavor)) request.flavors = FlavorSet::of(flavor);
       }
-      way.push_back({request, static_cast<std::int64_t>(set.uids.size())});
+      way.push_back(set_of(group, *set.asks, request, set.uids.size()));
     }
   }
   return ways;
@@ -227,11 +263,21 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   const PodFacts& first = tally.waiting.front()->facts;
   Duration run = kRunNotDeclared;
   for (const Member* const member : tally.waiting) run = std::max(run, member->facts.run);
+  std::vector<PodSets> ways = ways_of(group, tally.waiting, uids);
+  for (const PodSet& set : ways.front()) {
+    if (set.topology.slice_pods == 0 || set.count % set.topology.slice_pods == 0) continue;
+    const std::string slice = with_separators(set.topology.slice_pods);
+    group.unsubmitted_code = name_of(ReasonCode::kInvalid);
+    group.unsubmitted_why = "its " + with_separators(set.count) + " pods are not whole slices of " + slice +
+                            "; start a multiple of " + slice + " together, or ask for other slices";
+    group.refused = true;
+    return;
+  }
   const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
                                             .queue = queue_ids_.at(first.queue),
                                             .at = first.queued,
                                             .declared_run = run,
-                                            .shape = {ways_of(tally.waiting, uids), terms_of(tally.waiting)},
+                                            .shape = {std::move(ways), terms_of(tally.waiting)},
                                             .user = first.user};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";

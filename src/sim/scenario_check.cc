@@ -79,6 +79,13 @@ void check(ScenarioWorld& world, const ExpectRunning& expected) {
   }
 }
 
+// What is said of why it does not run.
+void check_words(ScenarioWorld& world, WorkloadId id, const std::string& how, const std::string& has) {
+  if (has.empty() || explained(world, id).text.contains(has)) return;
+  world.fail("expected " + world.name_of_workload(id) + " " + how + " with the words " + quote(has) + ", found it " +
+             how_it_is(world, id));
+}
+
 void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const WorkloadId id = expected.workload;
   const std::string& name = world.name_of_workload(id);
@@ -88,13 +95,7 @@ void check(ScenarioWorld& world, const ExpectWaits& expected) {
   if (!expected.reason.empty() && name_of(reason_of(world.state(), id)) != expected.reason) {
     world.fail("expected " + name + " waiting: " + expected.reason + ", found it " + how_it_is(world, id));
   }
-  if (!expected.has.empty()) {
-    const std::string text = explained(world, id).text;
-    if (!text.contains(expected.has)) {
-      world.fail("expected " + name + " waiting with the words " + quote(expected.has) + ", found it " +
-                 how_it_is(world, id));
-    }
-  }
+  check_words(world, id, "waiting", expected.has);
   if (expected.ahead) {
     if (!world.afford(static_cast<std::int64_t>(world.state().pending()))) return;
     const std::vector<WorkloadId> ahead = ahead_of(world.state(), id);
@@ -110,9 +111,9 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
   const std::string& name = world.name_of_workload(id);
   if (world.workload(id).phase != Phase::kPending)
     return world.fail("expected " + name + " impossible, found it " + how_it_is(world, id));
-  if (!world.afford(1 + Wide{std::ssize(world.state().node_types().counts)} *
-                            sets_of(world.state().shape(world.workload(id).shape))))
-    return;
+  // Where it may be, and how near together, each node by itself says.
+  const Wide looked_at = Wide{std::ssize(world.state().node_types().counts)} + 4 * Wide{world.nodes()};
+  if (!world.afford(1 + looked_at * sets_of(world.state().shape(world.workload(id).shape)))) return;
   const ReasonCode never = world.state().followers().waits_in_vain(id)
                                ? ReasonCode::kDependency
                                : reason_never(world.state(), world.state().shape(world.workload(id).shape));
@@ -123,6 +124,7 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
     world.fail("expected " + name + " impossible: " + expected.reason + ", found " + std::string(name_of(never)) +
                "; it is " + how_it_is(world, id));
   }
+  check_words(world, id, "impossible", expected.has);
 }
 
 // The last attempt ended so, requeued or not.

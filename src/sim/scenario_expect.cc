@@ -22,7 +22,7 @@ using namespace scenario;
 constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "evicting", "done", "cancelled"};
 constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
-constexpr std::string_view kImpossibleKeys[] = {"reason"};
+constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
 
 class ExpectationReader {
@@ -152,7 +152,8 @@ class ExpectationReader {
   }
 
   void expect_impossible(WorkloadId workload) {
-    ExpectImpossible expected{.workload = workload, .reason = take_reason()};
+    ExpectImpossible expected{.workload = workload, .reason = take_reason(), .has = {}};
+    if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
     line_.finish("expect", kImpossibleKeys);
     made_ = std::move(expected);
   }

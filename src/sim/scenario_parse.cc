@@ -82,11 +82,12 @@ void read_settle(ScenarioReading& reading, ScenarioLine& line) {
 }
 
 void read_set(ScenarioReading& reading, ScenarioLine& line) {
-  const char* const kForm = "set queue research guarantee=8 or set workload w priority=200";
+  const char* const kForm = "set queue research guarantee=8, set workload w priority=200 or set node n1 labels=rack:r1";
   const ScenarioWord* const kind = line.take_plain(kForm);
   if (kind == nullptr) return;
   if (kind->value == "queue") return set_queue(reading, line);
   if (kind->value == "workload") return set_workload(reading, line);
+  if (kind->value == "node") return set_node(reading, line);
   line.complain(*kind, quote(kind->value) + " cannot be set; write " + kForm);
 }
 

@@ -59,6 +59,12 @@ struct ChangeNode {
   NodeChange change = NodeChange::kFail;
   std::string node;
 };
+// What a node says of itself from now on; none: as before.
+struct RelabelNode {
+  std::string node;
+  std::optional<Labels> labels;
+  std::optional<std::vector<Taint>> taints;
+};
 struct Cycle {};
 struct Settle {};
 
@@ -85,6 +91,7 @@ struct ExpectWaits {
 struct ExpectImpossible {
   WorkloadId workload;
   std::string reason;
+  std::string has;
 };
 // How its last attempt ended.
 struct ExpectEvicted {
@@ -145,7 +152,7 @@ using Expectation =
     std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting, ExpectOver,
                  ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            DeclareWindow, Cycle, Settle, Expectation>;
+                            RelabelNode, DeclareWindow, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

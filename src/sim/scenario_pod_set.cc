@@ -6,6 +6,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "sim/scenario_labels.h"
 #include "sim/scenario_reading.h"
 
 namespace berth::scenario {
@@ -80,6 +81,8 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.request.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, 0);
   set.request.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, 0);
   take_flavors(reading, line, set);
+  set.constraints = take_constraints(line);
+  set.topology = take_topology(line, set.count);
   return set;
 }
 
@@ -100,7 +103,7 @@ WorkloadShape shape_of(const std::vector<SetDraft>& sets) {
   for (const FlavorId flavor : choices) {
     PodSets& way = shape.ways.emplace_back();
     for (const SetDraft& set : sets) {
-      PodSet& made = way.emplace_back(PodSet{set.request, set.count});
+      PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology});
       made.request.flavors = leads(set) && set.allows(flavor) ? FlavorSet::of(flavor) : set.all_flavors();
     }
   }

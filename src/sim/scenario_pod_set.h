@@ -20,6 +20,8 @@ struct SetDraft {
   std::int64_t count = 1;
   std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
   bool mixed = false;
+  NodeConstraints constraints = {};
+  Topology topology = {};
 
   FlavorSet all_flavors() const {
     if (flavors.empty()) return FlavorSet::all();

@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "sim/scenario_labels.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_statements.h"
 
@@ -12,7 +13,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu", "memory", "pods"};
+constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu",    "memory",
+                                           "pods", "labels", "taints", "nvlink_domain"};
+constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
   const ScenarioWord* const word = line.take("flavor");
@@ -70,6 +73,8 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, kNodeCpuMilliMax);
   node.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, kScenarioMemoryBytesMax);
   node.pods_max = static_cast<std::int32_t>(line.integer(line.take("pods"), 0, kPodsUnbounded, kPodsUnbounded));
+  node.labels = take_labels(line);
+  node.taints = take_taints(line);
   line.finish("nodes", kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {
@@ -83,6 +88,20 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
     added.nodes.push_back(node);
   }
   reading.add(line, Event(std::move(added)));
+}
+
+// What is not named stays as it was.
+void set_node(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const name = line.take_plain("set node n1 labels=rack:r1");
+  RelabelNode change;
+  if (line.find("labels") != nullptr) change.labels = take_labels(line);
+  if (line.find("taints") != nullptr) change.taints = take_taints(line);
+  if (!change.labels && !change.taints)
+    line.complain("nothing is set; write what, as in labels=rack:r1 or taints=none");
+  line.finish("set", kSetNodeKeys);
+  if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
+  change.node = name->value;
+  reading.add(line, std::move(change));
 }
 
 void read_fail(ScenarioReading& reading, ScenarioLine& line) {

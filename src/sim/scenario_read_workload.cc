@@ -18,12 +18,13 @@ namespace {
 constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "share", "borrowed",
                                                "lent", "device", "mig",       "budget"};
 
-constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",   "gpus",    "gpu_memory", "cpu",
-                                            "memory",     "flavor",   "mixed", "run",     "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace", "pdb",     "limit",      "user",
-                                            "namespace",  "begin",    "after", "after_ok"};
+constexpr std::string_view kSubmitKeys[] = {
+    "queue", "pods",     "min",      "gpus",       "gpu_memory", "cpu",      "memory",   "flavor", "mixed",
+    "run",   "priority", "preempts", "guaranteed", "coverage",   "grace",    "pdb",      "limit",  "user",
+    "begin", "after",    "after_ok", "namespace",  "select",     "tolerate", "topology", "slice",  "prefer"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
-constexpr std::string_view kGroupKeys[] = {"pods", "min", "gpus", "gpu_memory", "cpu", "memory", "flavor", "mixed"};
+constexpr std::string_view kGroupKeys[] = {"pods",  "min",    "gpus",     "gpu_memory", "cpu",   "memory", "flavor",
+                                           "mixed", "select", "tolerate", "topology",   "slice", "prefer"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;

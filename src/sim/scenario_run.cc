@@ -20,6 +20,7 @@ namespace {
 void carry_out(ScenarioWorld& world, const Event& event) { world.declare(event); }
 void carry_out(ScenarioWorld& world, const DeclareWindow& window) { world.declare(window); }
 void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_node(action); }
+void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
 void carry_out(ScenarioWorld& world, const Cycle&) { world.run_cycle(); }
 
 void carry_out(ScenarioWorld& world, const PassTime& action) {

@@ -14,6 +14,8 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line);
 void read_add(ScenarioReading& reading, ScenarioLine& line);
 void read_fail(ScenarioReading& reading, ScenarioLine& line);
 void read_restore(ScenarioReading& reading, ScenarioLine& line);
+// What stands behind `set node`.
+void set_node(ScenarioReading& reading, ScenarioLine& line);
 // `kind` is the word behind the verb, if there is one.
 void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWord* kind, const std::string& verb,
                  NodeChange change);

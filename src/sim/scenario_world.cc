@@ -59,6 +59,7 @@ void ScenarioWorld::add_nodes(const NodesAdded& added) {
     return;
   const std::size_t first = state().nodes();
   if (!apply(added)) return;
+  for (const Node& node : added.nodes) note_taints(node.taints);
   for (std::size_t i = first; i < state().nodes(); ++i) node_ids_.emplace(state().node(NodeId(i)).name, NodeId(i));
 }
 
@@ -66,6 +67,11 @@ void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
   submitted_.push_back({fact.name, fact.declared_run, {}});
   const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
   sets_ += sets_of(shape);
+  for (const PodSet& set : fact.shape.ways.front()) {
+    each_pod_looks_ = each_pod_looks_ || !set.topology.asks_nothing() || !set.constraints.preferred.empty();
+    // Its constraints and its topology are looked up for all nodes.
+    if (!afford(4 * Wide{nodes()})) return;
+  }
   largest_ = {std::max(largest_.sets, sets_of(shape)), std::max(largest_.pods, shape.pods * std::ssize(shape.ways))};
 }
 
@@ -183,6 +189,18 @@ void ScenarioWorld::change_node(const ChangeNode& action) {
   } else {
     fail_node(node);
   }
+}
+
+void ScenarioWorld::relabel_node(const RelabelNode& action) {
+  const auto known = node_ids_.find(action.node);
+  if (known == node_ids_.end() || !afford(cost_of_freeing(1) + 8 * Wide{nodes()} + sets_)) return;
+  const Node& node = state().node(known->second);
+  const NodeRelabelled event{known->second, action.labels.value_or(node.labels), action.taints.value_or(node.taints)};
+  if (apply(event)) note_taints(event.taints);
+}
+
+void ScenarioWorld::note_taints(const std::vector<Taint>& taints) {
+  for (const Taint& taint : taints) each_pod_looks_ = each_pod_looks_ || taint.effect == TaintEffect::kPreferNoSchedule;
 }
 
 void ScenarioWorld::fail_node(NodeId node) {

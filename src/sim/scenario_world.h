@@ -79,6 +79,7 @@ class ScenarioWorld {
   bool prioritize(WorkloadId id, std::int32_t priority);
   // A node that was refused is passed over.
   void change_node(const ChangeNode& action);
+  void relabel_node(const RelabelNode& action);
   // Delivers what is due, that moment included: the ends of runs and of graces, at one moment the runs first, and then what
   // the calendar changes.
   void pass_time(Time until);
@@ -120,6 +121,7 @@ class ScenarioWorld {
   void add_nodes(const NodesAdded& added);
   void note_submitted(const WorkloadSubmitted& fact);
   void note_begun(WorkloadId id);
+  void note_taints(const std::vector<Taint>& taints);
   void fail_node(NodeId node);
   void end_one();
   void enforce_end(WorkloadId id);
@@ -131,7 +133,9 @@ class ScenarioWorld {
   Wide cost_of_freeing(std::int64_t pods_or_nodes) const;
   Wide cost_of_freeing(WorkloadId id) const;
   // An upper bound of what trying one workload costs.
-  std::int64_t cost_of_attempt() const { return 1 + largest_.sets * nodes() + largest_.pods; }
+  std::int64_t cost_of_attempt() const {
+    return 1 + largest_.sets * nodes() + largest_.pods * (each_pod_looks_ ? nodes() : 1);
+  }
   // The trees of all hours that there are in a year are made anew.
   Wide cost_of_calendar() const;
 
@@ -151,6 +155,7 @@ class ScenarioWorld {
   bool stopped_ = false;
   std::int64_t sets_ = 0;
   Largest largest_;
+  bool each_pod_looks_ = false;  // at all nodes: somebody is to be near others, or likes some nodes better
 };
 
 }  // namespace berth::scenario

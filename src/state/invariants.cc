@@ -146,6 +146,41 @@ class Inspection {
       again.apply({.request = state_.request(pod.request), .node = pod.node, .gpus = pod.gpus});
     }
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
+    check_matches();
+    check_domains();
+  }
+
+  void check_domains() {
+    const Topologies& known = state_.topologies();
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < state_.nodes(); ++i) nodes.push_back(state_.node(NodeId(i)));
+    for (std::size_t id = 0; id < known.size(); ++id) {
+      const Topology& topology = known[TopologyId(id)];
+      const bool same =
+          (topology.together == Togetherness::kAnywhere ||
+           known.domains(TopologyId(id)) == Domains(topology.level, nodes)) &&
+          (topology.slice_pods == 0 || known.slice_domains(TopologyId(id)) == Domains(topology.slice_level, nodes));
+      expect(same, numbered("topology", id) + " has other domains than the nodes say");
+    }
+  }
+
+  void check_matches() {
+    const NodeMatches& matches = state_.ledger().matches();
+    for (std::size_t i = 0; i < state_.nodes(); ++i) {
+      const Node& node = state_.node(NodeId(i));
+      bool same = true;
+      for (std::size_t id = 0; id < matches.size(); ++id) {
+        const NodeConstraintsId constraints(id);
+        same = same &&
+               matches.selects(constraints, NodeId(i)) == selects(matches[constraints], node.name, node.labels) &&
+               matches.tolerates(constraints, NodeId(i)) == tolerates(matches[constraints], node.taints);
+        const auto likings = matches.likings(constraints);
+        same = same &&
+               (likings.empty() ? 0 : likings[i]) == liking(matches[constraints], node.name, node.labels, node.taints);
+      }
+      expect(same && (matches.size() > 0 || node.taints.empty()),
+             numbered("node", i) + " is allowed to others than those whom it suits");
+    }
   }
 
   void add(Held& held, const Pod& pod) const {

@@ -14,6 +14,7 @@
 #include "model/flavor.h"
 #include "model/node.h"
 #include "model/request.h"
+#include "state/node_matches.h"
 
 namespace berth {
 
@@ -84,6 +85,12 @@ class Ledger {
   // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
   void set_open(NodeId node, bool open);
   void apply(const Move& move);
+  // What constraints allow has changed there.
+  void touch(NodeId node) { note_change(node); }
+
+  // Where pods may be at all, whatever is free.
+  const NodeMatches& matches() const { return matches_; }
+  NodeMatches& matches() { return matches_; }
 
   std::size_t nodes() const { return nodes_.size(); }
   const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
@@ -126,6 +133,7 @@ class Ledger {
   bool is_latest(const Change& change) const { return latest_change_[change.node.index()] == change.number; }
   void note_change(NodeId node);
 
+  NodeMatches matches_;
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;

@@ -18,6 +18,22 @@ T one_of(Rng& rng, std::initializer_list<T> values) {
   return values.begin()[rng.below(values.size())];
 }
 
+// Mostly nested: racks 1 and 2 are in zone 1.
+inline Labels random_labels(Rng& rng) {
+  Labels labels;
+  if (rng.below(2) == 0) return labels;
+  const char* const rack = one_of(rng, {"1", "2", "3"});
+  labels.push_back({"rack", rack});
+  if (rng.below(3) > 0) labels.push_back({"zone", rng.below(6) == 0 || rack[0] < '3' ? "1" : "2"});
+  return labels;
+}
+
+inline std::vector<Taint> random_taints(Rng& rng) {
+  if (rng.below(8) > 0) return {};
+  return {{"team", one_of(rng, {"a", "b"}),
+           one_of(rng, {TaintEffect::kNoSchedule, TaintEffect::kNoExecute, TaintEffect::kPreferNoSchedule})}};
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -29,6 +45,8 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
   if (rng.below(6) == 0) node.pods_max = static_cast<std::int32_t>(rng.between(0, 4));
+  node.labels = random_labels(rng);
+  node.taints = random_taints(rng);
   return node;
 }
 
@@ -60,11 +78,44 @@ inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   return request;
 }
 
+// Of most pods none.
+inline NodeConstraints random_constraints(Rng& rng) {
+  NodeConstraints constraints;
+  if (rng.below(6) == 0) constraints.select = {{"rack", LabelOperator::kIn, {one_of(rng, {"1", "2"})}}};
+  if (rng.below(12) == 0) {
+    constraints.any_of = {{{{"rack", LabelOperator::kGt, {"1"}}}}, {{{"rack", LabelOperator::kDoesNotExist}}}};
+  }
+  if (rng.below(6) == 0) constraints.tolerations = {{.key = "team", .value = one_of(rng, {"a", "b"})}};
+  if (rng.below(6) == 0) {
+    constraints.preferred = {{{{{"rack", LabelOperator::kIn, {one_of(rng, {"1", "2", "3"})}}}}, 2},
+                             {{{{"zone", LabelOperator::kExists}}}, 1}};
+  }
+  return constraints;
+}
+
+// Of most pods none; else for so many.
+inline Topology random_topology(Rng& rng, std::int64_t pods) {
+  Topology topology;
+  if (rng.below(4) > 0) return topology;
+  if (rng.below(3) > 0) {
+    topology.together = one_of(rng, {Togetherness::kPreferred, Togetherness::kRequired});
+    topology.level = one_of(rng, {"rack", "rack", "zone", "node"});
+  }
+  const std::int64_t slice = rng.between(1, 4);
+  if (topology.asks_nothing() || rng.below(3) == 0) {
+    topology.slice_pods = pods % slice == 0 ? slice : pods;
+    topology.slice_level = one_of(rng, {"node", "node", "rack", "zone"});
+  }
+  return topology;
+}
+
 // One way or several, one pod set or several.
 inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   PodSets sets;
   for (std::int64_t left = rng.below(3) == 0 ? rng.between(2, 3) : 1; left > 0; --left) {
-    sets.push_back({random_request(rng, flavors), rng.below(3) == 0 ? rng.between(2, 9) : 1});
+    const PodRequest request = random_request(rng, flavors);
+    const std::int64_t count = rng.below(3) == 0 ? rng.between(2, 9) : 1;
+    sets.push_back({request, count, random_constraints(rng), random_topology(rng, count)});
   }
   WorkloadShape shape{{sets}};
   for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {

@@ -27,7 +27,7 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
 
 std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request) {
   const NodeFree& node = ledger.node(id);
-  if (!node.open) return 0;
+  if (!node.open || !ledger.matches().allows(request.constraints, id)) return 0;
   std::int64_t room = node.pods;
   if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request));
   if (room > 0 && request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);

@@ -1,6 +1,7 @@
 // Who has room that others have yet to leave, by node.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "state/state.h"
@@ -16,6 +17,25 @@ inline std::vector<WorkloadId> starting_on(const State& state, NodeId node) {
     if (has_room_there) there.push_back(id);
   }
   return there;
+}
+
+// Of these, whom the node would not suit with other labels and taints, or who are to be near each other: that may be over.
+inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node, const Labels& labels,
+                                                const std::vector<Taint>& taints) {
+  const NodeMatches& matches = state.ledger().matches();
+  const auto may_stay = [&](const Pod& pod) {
+    const NodeConstraintsId id = state.request(pod.request).constraints;
+    const NodeConstraints constraints = matches.allows_all() ? NodeConstraints() : matches[id];
+    return selects(constraints, state.node(node).name, labels) && tolerates(constraints, taints);
+  };
+  std::vector<WorkloadId> in_vain;
+  for (const WorkloadId id : starting_on(state, node)) {
+    const auto& sets = state.shape(state.workload(id).shape).ways.front();
+    bool stays = std::ranges::none_of(sets, &NumberedPodSet::is_placed_together);
+    for_each_pod(state, id, [&](const Pod& pod) { stays = stays && (pod.node != node || may_stay(pod)); });
+    if (!stays) in_vain.push_back(id);
+  }
+  return in_vain;
 }
 
 }  // namespace berth

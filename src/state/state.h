@@ -15,6 +15,7 @@
 #include "base/sorted_blocks.h"
 #include "model/event.h"
 #include "model/plan.h"
+#include "state/domains.h"
 #include "state/followers.h"
 #include "state/idle_floors.h"
 #include "state/ledger.h"
@@ -39,7 +40,9 @@ struct Pod {
 struct NumberedPodSet {
   RequestId request;
   std::int64_t count = 0;
+  TopologyId topology{0};
 
+  bool is_placed_together() const { return topology != TopologyId(0); }
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
@@ -48,8 +51,9 @@ std::uint64_t digest_of(const std::string& name);
 
 // Every kind of node that was ever added, closed ones included.
 struct NodeTypes {
-  InternTable<Node, digest_of> nodes;  // without names
+  InternTable<Node, digest_of> nodes;  // without names, labels and taints
   std::vector<std::int64_t> counts;    // of each
+  std::vector<std::uint32_t> of_node;  // by node
   Ledger idle;                         // one idle node of each
 };
 
@@ -121,6 +125,7 @@ class State {
 
   const PodRequest& request(RequestId request) const { return requests_[request.index()]; }
   std::size_t requests() const { return requests_.size(); }
+  const Topologies& topologies() const { return topologies_; }
   const Shape& shape(ShapeId shape) const { return shapes_[shape.index()]; }
 
   const WorkloadTable& workloads() const { return workloads_; }
@@ -190,6 +195,7 @@ class State {
   void on(const NodeFailed& event);
   void on(const NodeDrained& event);
   void on(const NodeRestored& event);
+  void on(const NodeRelabelled& event);
   void on(const WorkloadSubmitted& event);
   void on(const WorkloadEnded& event);
   void on(const WorkloadCancelled& event);
@@ -223,6 +229,8 @@ class State {
   void rebuild_quotas(AmountsByDim capacity);
   AmountList held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);
+  NodeConstraintsId number(const NodeConstraints& constraints);
+  TopologyId number(const Topology& topology);
   void start(const Start& start, Time now);
   void begin(WorkloadId workload, Time now);
   void evict(const Eviction& eviction, Time now);
@@ -242,9 +250,11 @@ class State {
   void wake();
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
   void add_to_history(const Queue& queue);
+  void add_to_history(const Labels& labels, const std::vector<Taint>& taints);
   PodId new_pod(const Pod& pod);
   void count_types(const std::vector<Node>& nodes);
   void retry_the_impossible();
+  void retry_who_is_placed_together();
   // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
   template <class Change>
   void freeing(NodeId node, Change change);
@@ -254,10 +264,11 @@ class State {
   Hasher history_;
   Seed seed_;
   PlacementPolicy policy_ = PlacementPolicy::kBestFit;
-  // Behind shared pointers stands what changes rarely, so that forks need not copy it; a change makes a new one.
+  // Behind shared pointers stands what changes rarely, so that forks need not copy it; a change makes a new one, unless
+  // nobody else has this.
   std::shared_ptr<const std::vector<TypicalPod>> typical_pods_ = std::make_shared<const std::vector<TypicalPod>>();
   std::uint64_t typical_pods_version_ = 0;
-  std::shared_ptr<const std::vector<Node>> nodes_ = std::make_shared<const std::vector<Node>>();
+  std::shared_ptr<std::vector<Node>> nodes_ = std::make_shared<std::vector<Node>>();
   std::shared_ptr<const NodeTypes> node_types_ = std::make_shared<const NodeTypes>();
   std::shared_ptr<const std::vector<Window>> windows_ = std::make_shared<const std::vector<Window>>();
   OpenWindows open_ = 0;
@@ -271,6 +282,7 @@ class State {
   IdleFloors idle_;
   Time clock_;
   InternTable<PodRequest, digest_of> requests_;
+  Topologies topologies_;
   InternTable<Shape, digest_of> shapes_;
   InternTable<std::string, digest_of> users_;
   WorkloadTable workloads_;

@@ -62,6 +62,8 @@ void State::on(const NodesAdded& event) {
   auto nodes = std::make_shared<std::vector<Node>>(*nodes_);
   nodes->insert(nodes->end(), added.begin(), added.end());
   nodes_ = std::move(nodes);
+  ledger_.matches().look_at(*nodes_, nodes_->size() - added.size(), added.size());
+  topologies_.look_at(*nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node);
@@ -69,6 +71,7 @@ void State::on(const NodesAdded& event) {
     ledger_.set_open(id, false);
     freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
+    add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
   count_types(added);
@@ -99,7 +102,10 @@ void State::count_types(const std::vector<Node>& nodes) {
   auto types = std::make_shared<NodeTypes>(*node_types_);
   for (Node node : nodes) {
     node.name.clear();
+    node.labels.clear();
+    node.taints.clear();
     const std::size_t type = types->nodes.intern(node);
+    types->of_node.push_back(static_cast<std::uint32_t>(type));
     if (type == types->counts.size()) {
       types->counts.push_back(0);
       types->idle.add(node);
@@ -131,6 +137,48 @@ void State::on(const NodeDrained& event) {
 void State::on(const NodeRestored& event) {
   freeing(event.node, [&] { set_open(event.node, true); });
   history_.add(event.node.value());
+}
+
+void State::on(const NodeRelabelled& event) {
+  const std::vector<WorkloadId> in_vain = starting_in_vain(*this, event.node, event.labels, event.taints);
+  if (nodes_.use_count() > 1) nodes_ = std::make_shared<std::vector<Node>>(*nodes_);
+  Node& node = (*nodes_)[event.node.index()];
+  const Labels before = std::exchange(node.labels, event.labels);
+  node.taints = event.taints;
+  freeing(event.node, [&] {
+    ledger_.matches().look_at(*nodes_, event.node.index(), 1);
+    topologies_.look_at(*nodes_, before, node.labels);
+    ledger_.touch(event.node);
+  });
+  for (const WorkloadId id : in_vain) {
+    give_room_back(id);
+    wait_again(id);
+  }
+  retry_the_impossible();
+  retry_who_is_placed_together();
+  history_.add(event.node.value());
+  add_to_history(event.labels, event.taints);
+}
+
+// The room that there is may be nearer together than it was.
+void State::retry_who_is_placed_together() {
+  for (auto& line : lines_) {
+    if (!line) continue;
+    for (std::size_t at = 0; at < line->shapes().size(); ++at) {
+      const ShapeInLine& entry = line->shapes()[at];
+      const auto& sets = shapes_[entry.shape.index()].ways.front();
+      const bool waits_for_room = entry.blocked() && !is_quota_gate(entry.gate);
+      if (waits_for_room && std::ranges::any_of(sets, &NumberedPodSet::is_placed_together)) line->set_missing(at, 0);
+    }
+  }
+}
+
+void State::add_to_history(const Labels& labels, const std::vector<Taint>& taints) {
+  history_.add(std::uint64_t{labels.size()}).add(std::uint64_t{taints.size()});
+  for (const Label& label : labels) history_.add(label.key).add(label.value);
+  for (const Taint& taint : taints) {
+    history_.add(taint.key).add(taint.value).add(static_cast<std::uint64_t>(taint.effect));
+  }
 }
 
 void State::on(const NodeFailed& event) {

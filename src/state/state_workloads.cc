@@ -105,13 +105,27 @@ void State::on(const CheckpointReported& event) {
   workloads_[event.workload].checkpoint = event.at;
 }
 
+NodeConstraintsId State::number(const NodeConstraints& constraints) {
+  const NodeConstraintsId id = ledger_.matches().intern(constraints, *nodes_);
+  if (id.index() > 0) history_.add(digest_of(constraints));
+  return id;
+}
+
+TopologyId State::number(const Topology& topology) {
+  const TopologyId id = topologies_.intern(topology, *nodes_);
+  if (id != TopologyId(0)) history_.add(digest_of(topology));
+  return id;
+}
+
 ShapeId State::intern_shape(const WorkloadShape& shape) {
   Shape numbered;
   numbered.terms = shape.terms;
   for (const PodSets& way : shape.ways) {
     auto& sets = numbered.ways.emplace_back();
     for (const PodSet& set : way) {
-      sets.push_back({RequestId(requests_.intern(set.request)), set.count});
+      PodRequest request = set.request;
+      request.constraints = number(set.constraints);
+      sets.push_back({RequestId(requests_.intern(request)), set.count, number(set.topology)});
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
       if (numbered.ways.size() > 1) continue;
       numbered.pods += set.count;

@@ -1,0 +1,35 @@
+// How close together the pods of a set are to be. A level of the topology is a label of nodes, such as `rack`: those that
+// have it with one value are one domain. Every node is a domain of the level `node`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace berth {
+
+inline constexpr std::string_view kNodeLevel = "node";
+
+enum class Togetherness : std::uint8_t {
+  kAnywhere,
+  kPreferred,  // in one domain if one has room, else in few
+  kRequired,   // in one domain or not at all
+};
+
+// INVARIANT: a level is named unless anywhere will do; a slice has a level and at least one pod, or neither.
+struct Topology {
+  Togetherness together = Togetherness::kAnywhere;
+  std::string level = {};
+  std::int64_t slice_pods = 0;  // so many pods at a time are in one domain of `slice_level`
+  std::string slice_level = {};
+
+  bool asks_nothing() const { return together == Togetherness::kAnywhere && slice_pods == 0; }
+  void add_to(Hasher& hasher) const {
+    hasher.add(static_cast<std::uint64_t>(together)).add(level).add(slice_pods).add(slice_level);
+  }
+  friend bool operator==(const Topology&, const Topology&) = default;
+};
+
+}  // namespace berth

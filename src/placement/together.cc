@@ -1,0 +1,167 @@
+#include "placement/together.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+// Of so many items, by what room each has and how well it is liked: of those with enough room the best liked, of these the
+// one with the least; if none has enough, and `or_largest`, the one with the most.
+template <class RoomOf, class LikingOf>
+std::optional<std::size_t> choose(std::size_t items, std::int64_t pods, bool or_largest, RoomOf room_of,
+                                  LikingOf liking_of) {
+  struct Found {
+    std::size_t item;
+    std::int64_t room;
+    std::int64_t liking;
+  };
+  std::optional<Found> best;
+  std::optional<Found> largest;
+  for (std::size_t item = 0; item < items; ++item) {
+    const std::int64_t room = room_of(item);
+    if (room > 0 && (!largest || room > largest->room)) largest = Found{item, room, 0};
+    if (room < pods) continue;
+    const Found found{item, room, liking_of(item)};
+    const bool better = !best || found.liking > best->liking || (found.liking == best->liking && room < best->room);
+    if (better) best = found;
+  }
+  if (best) return best->item;
+  return or_largest && largest ? std::optional(largest->item) : std::nullopt;
+}
+
+class Placing {
+ public:
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng)
+      : state_(state),
+        trial_(trial),
+        index_(index),
+        set_(set),
+        topologies_(state.topologies()),
+        topology_(topologies_[set.topology]),
+        request_(state.request(set.request)),
+        likings_(state.ledger().matches().likings(request_.constraints)),
+        rng_(rng) {}
+
+  std::variant<std::vector<PodPlacement>, std::int64_t> run() {
+    // More room than is asked tells the fuller domain from the emptier one.
+    DomainRooms rooms = rooms_of_domains(topologies_, set_.topology, state_.nodes(), INT64_MAX / 2,
+                                         [&](NodeId node) { return room_for(state_.ledger(), node, request_); });
+    if (!rooms.hold(topology_, set_.count)) return missing(rooms);
+    const bool split = topology_.together == Togetherness::kPreferred;
+    const auto room_of = [&](std::size_t domain) { return rooms.of_domain[domain]; };
+    std::int64_t left = set_.count;
+    while (left > 0) {
+      const auto liking_of = [&](std::size_t domain) {
+        return likings_.empty() ? 0 : liking_in(nodes_of(DomainId(domain)), left);
+      };
+      const auto domain = choose(rooms.of_domain.size(), left, split, room_of, liking_of);
+      if (!domain) break;
+      const std::int64_t pods = std::min(left, rooms.of_domain[*domain]);
+      fill(DomainId(*domain), pods, rooms);
+      left -= pods;
+      rooms.of_domain[*domain] = 0;
+    }
+    if (left > 0) fill(DomainId(), left, rooms);
+    return std::move(places_);
+  }
+
+ private:
+  std::int64_t missing(const DomainRooms& rooms) const {
+    // One pod more may make room for a whole slice.
+    if (topology_.slice_pods > 0) return 1;
+    const bool split = topology_.together == Togetherness::kPreferred;
+    return std::max<std::int64_t>(1, set_.count - (split ? rooms.sum() : rooms.most()));
+  }
+
+  // None: none.
+  DomainId domain_of(NodeId node) const {
+    const bool anywhere = topology_.together == Togetherness::kAnywhere;
+    return anywhere ? DomainId(0) : topologies_.domains(set_.topology).of(node);
+  }
+
+  // None: those that are in none.
+  std::vector<NodeId> nodes_of(DomainId domain) const {
+    std::vector<NodeId> nodes;
+    if (topology_.together != Togetherness::kAnywhere && !domain.is_none()) {
+      const auto known = topologies_.domains(set_.topology).nodes(domain);
+      nodes.assign(known.begin(), known.end());
+      return nodes;
+    }
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      if (domain_of(NodeId(node)) == domain) nodes.emplace_back(node);
+    }
+    return nodes;
+  }
+
+  std::vector<NodeId> nodes_of(const SliceRoom& slices) const {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : topologies_.slice_domains(set_.topology).nodes(slices.slice)) {
+      if (domain_of(node) == slices.domain) nodes.push_back(node);
+    }
+    return nodes;
+  }
+
+  // How well so many pods would like to be there, on the nodes that they like best, whatever their slices.
+  std::int64_t liking_in(std::vector<NodeId> nodes, std::int64_t pods) const {
+    std::int64_t sum = 0;
+    std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return likings_[node.index()]; });
+    for (const NodeId node : nodes) {
+      const std::int64_t here = std::min(pods, room_for(state_.ledger(), node, request_));
+      sum += here * likings_[node.index()];
+      pods -= here;
+    }
+    return sum;
+  }
+
+  void fill(DomainId domain, std::int64_t pods, DomainRooms& rooms) {
+    if (topology_.slice_pods == 0) return put_among(nodes_of(domain), pods);
+    const std::int64_t slice = topology_.slice_pods;
+    const auto room_of = [&](std::size_t at) {
+      return rooms.of_slices[at].domain == domain ? rooms.of_slices[at].room : 0;
+    };
+    const auto liking_of = [&](std::size_t at) {
+      return likings_.empty() ? 0 : liking_in(nodes_of(rooms.of_slices[at]), slice);
+    };
+    for (; pods > 0; pods -= slice) {
+      // The one that is emptied furthest: what it has beyond whole slices is of least use to others.
+      SliceRoom& at = rooms.of_slices[*choose(rooms.of_slices.size(), slice, false, room_of, liking_of)];
+      put_among(nodes_of(at), slice);
+      at.room -= slice;
+    }
+  }
+
+  void put_among(std::span<const NodeId> nodes, std::int64_t pods) {
+    for (; pods > 0; --pods) put(index_.best_among(state_, set_.request, nodes, rng_));
+  }
+
+  void put(const std::optional<PodPlacement>& place) {
+    BERTH_ASSERT(place.has_value());  // the rooms were counted
+    trial_.apply({.request = request_, .node = place->node, .gpus = place->gpus});
+    places_.push_back(*place);
+  }
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const NumberedPodSet& set_;
+  const Topologies& topologies_;
+  const Topology& topology_;
+  const PodRequest& request_;
+  std::span<const std::int64_t> likings_;
+  Rng& rng_;
+  std::vector<PodPlacement> places_;
+};
+
+}  // namespace
+
+std::variant<std::vector<PodPlacement>, std::int64_t> place_together(const State& state, Trial& trial,
+                                                                     ScoreIndex& index, const NumberedPodSet& set,
+                                                                     Rng& rng) {
+  return Placing(state, trial, index, set, rng).run();
+}
+
+}  // namespace berth

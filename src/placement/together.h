@@ -1,0 +1,27 @@
+// Places for the pods of one set in as few domains of the topology as it asks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "model/plan.h"
+#include "placement/score_index.h"
+#include "state/domain_rooms.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// All its pods, those of one domain and of one slice beside each other, and the moves stay in the trial; or how many pods'
+// room must come free at the least before it can be, and nothing was moved. The domain is that which its pods like best, of
+// these the one that has the least room left over; where none has room for all, the roomiest first (of `preferred` alone).
+// PRE: the set asks for a topology, and `trial` is on the state's own ledgers.
+std::variant<std::vector<PodPlacement>, std::int64_t> place_together(const State& state, Trial& trial,
+                                                                     ScoreIndex& index, const NumberedPodSet& set,
+                                                                     Rng& rng);
+
+}  // namespace berth

@@ -1,0 +1,219 @@
+#include "placement/together.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "placement/place.h"
+#include "state/random_world.h"
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+const PodRequest kOneGpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
+
+// How a set may be spread over nodes, as the words of the rules have it: how many pods are on each node.
+using Spread = std::vector<std::int64_t>;
+
+// The domain of a node; none: it is in no domain.
+std::optional<std::string> domain_of(const State& state, const std::string& level, std::size_t node) {
+  if (level == kNodeLevel) return std::to_string(node);
+  const std::string* const label = find_label(state.node(NodeId(node)).labels, level);
+  return label == nullptr ? std::nullopt : std::optional(*label);
+}
+
+struct Merits {
+  bool allowed = true;       // what is required holds
+  std::int64_t outside = 0;  // pods on nodes without a domain
+  std::size_t domains = 0;
+  std::int64_t liking = 0;
+
+  // Of preferred levels.
+  friend bool operator<(const Merits& a, const Merits& b) {
+    return std::tie(a.outside, a.domains) < std::tie(b.outside, b.domains);
+  }
+};
+
+Merits merits_of(const State& state, const Topology& topology, const NodeConstraints& constraints,
+                 const Spread& spread) {
+  Merits merits;
+  std::set<std::string> domains;
+  std::map<std::pair<std::string, std::string>, std::int64_t> in_slices;
+  for (std::size_t node = 0; node < spread.size(); ++node) {
+    if (spread[node] == 0) continue;
+    const Node& at = state.node(NodeId(node));
+    merits.liking += spread[node] * liking(constraints, at.name, at.labels, at.taints);
+    const bool anywhere = topology.together == Togetherness::kAnywhere;
+    const auto domain = anywhere ? std::optional<std::string>("") : domain_of(state, topology.level, node);
+    if (domain) domains.insert(*domain);
+    if (!domain) merits.outside += spread[node];
+    if (topology.slice_pods == 0) continue;
+    const auto slice = domain_of(state, topology.slice_level, node);
+    merits.allowed = merits.allowed && slice.has_value();
+    in_slices[{domain.value_or("outside"), slice.value_or("")}] += spread[node];
+  }
+  merits.domains = domains.size();
+  for (const auto& [where, pods] : in_slices) merits.allowed = merits.allowed && pods % topology.slice_pods == 0;
+  if (topology.together == Togetherness::kRequired) {
+    merits.allowed = merits.allowed && domains.size() == 1 && merits.outside == 0;
+  }
+  return merits;
+}
+
+// Calls visit(spread) for every way to put so many pods on the nodes.
+template <class Visit>
+void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, Spread& spread, Visit visit) {
+  if (spread.size() == rooms.size()) {
+    if (pods == 0) visit(spread);
+    return;
+  }
+  const std::int64_t most = std::min(pods, rooms[spread.size()]);
+  for (std::int64_t here = 0; here <= most; ++here) {
+    spread.push_back(here);
+    for_each_spread(rooms, pods - here, spread, visit);
+    spread.pop_back();
+  }
+}
+
+State small_tree(Seed seed, Rng& rng) {
+  const auto policy = static_cast<PlacementPolicy>(rng.below(std::size(kPlacementPolicyNames)));
+  State state = new_state(seed, policy, 1, {Order::kFifo});
+  std::vector<Node> nodes;
+  for (std::int64_t left = rng.between(1, 6); left > 0; --left) {
+    Node node{.name = "n", .flavor = FlavorId(0), .gpus = one_of(rng, {1, 2, 3, 4}), .cpu_milli = 8000};
+    node.labels = random_labels(rng);
+    node.taints = random_taints(rng);
+    nodes.push_back(node);
+  }
+  state.apply(NodesAdded{nodes});
+  return state;
+}
+
+TEST(PlaceTogetherProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne) {
+  std::map<Togetherness, int> placed;
+  std::map<Togetherness, int> refused;
+  for (const Seed seed : property_seeds(6000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    State state = small_tree(seed, rng);
+    const std::int64_t pods = rng.between(1, 6);
+    PodSet set{kOneGpu, pods, random_constraints(rng), random_topology(rng, pods)};
+    if (set.topology.asks_nothing()) continue;
+    state.apply(submission(QueueId(0), {{{set}}}));
+    const PodRequest& request = state.request(state.shape(ShapeId(0)).ways[0][0].request);
+    std::vector<std::int64_t> rooms;
+    for (std::size_t node = 0; node < state.nodes(); ++node) {
+      rooms.push_back(room_for(state.ledger(), NodeId(node), request));
+    }
+    std::optional<Merits> best;
+    std::int64_t best_liking = INT64_MIN;
+    Spread so_far;
+    for_each_spread(rooms, pods, so_far, [&](const Spread& spread) {
+      const Merits merits = merits_of(state, set.topology, set.constraints, spread);
+      if (!merits.allowed) return;
+      if (!best || merits < *best) best = merits;
+      best_liking = std::max(best_liking, merits.liking);
+    });
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    ScoreIndex index;
+    const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(seed));
+    const Start* const start = std::get_if<Start>(&outcome);
+    ASSERT_EQ(start != nullptr, best.has_value());
+    ++(start != nullptr ? placed : refused)[set.topology.together];
+    if (start == nullptr) continue;
+    Spread found(state.nodes(), 0);
+    for (const PodPlacement& pod : start->pods) ++found[pod.node.index()];
+    const Merits merits = merits_of(state, set.topology, set.constraints, found);
+    EXPECT_TRUE(merits.allowed);
+    if (set.topology.together == Togetherness::kPreferred) {
+      EXPECT_EQ(merits.outside, best->outside);
+      EXPECT_EQ(merits.domains, best->domains);
+    } else if (set.topology.slice_pods == 0) {
+      EXPECT_EQ(merits.liking, best_liking);
+    }
+    if (HasFailure()) return;
+  }
+  for (const Togetherness each : {Togetherness::kAnywhere, Togetherness::kPreferred, Togetherness::kRequired}) {
+    EXPECT_GT(placed[each], 100);
+    EXPECT_GT(refused[each], 100);
+  }
+}
+
+struct Rack {
+  const char* name;
+  std::vector<std::int32_t> gpus;  // of its nodes
+};
+
+State with_racks(const std::vector<Rack>& racks) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  for (const Rack& rack : racks) {
+    for (const std::int32_t gpus : rack.gpus) {
+      state.apply(NodesAdded{{{.name = rack.name,
+                               .flavor = FlavorId(0),
+                               .gpus = gpus,
+                               .cpu_milli = 8000,
+                               .labels = {{"rack", rack.name}}}}});
+    }
+  }
+  return state;
+}
+
+TEST(PlaceTogether, TakesTheDomainWithTheLeastRoomLeftOver) {
+  const Topology required{Togetherness::kRequired, "rack"};
+  const Topology preferred{Togetherness::kPreferred, "rack"};
+  const Topology slices{Togetherness::kRequired, "rack", 2, std::string(kNodeLevel)};
+  struct Case {
+    const char* what;
+    std::vector<Rack> racks;
+    std::int64_t pods;
+    Topology topology;
+    std::map<std::string, int> in;  // pods in each rack; empty: it does not fit
+    std::int64_t missing;
+  };
+  const Case cases[] = {
+      {"the fuller one", {{"a", {4}}, {"b", {3}}, {"c", {4}}}, 2, required, {{"b", 2}}, 0},
+      {"the first of equals", {{"a", {1}}, {"b", {3}}, {"c", {3}}}, 2, required, {{"b", 2}}, 0},
+      {"over its nodes", {{"a", {1, 1}}, {"b", {1, 1, 1}}}, 3, required, {{"b", 3}}, 0},
+      {"none has room", {{"a", {2}}, {"b", {1, 2}}}, 5, required, {}, 2},
+      {"preferred: one, if one will do", {{"a", {4}}, {"b", {3}}}, 3, preferred, {{"b", 3}}, 0},
+      {"preferred: few", {{"a", {1}}, {"b", {3}}, {"c", {2}}}, 4, preferred, {{"b", 3}, {"a", 1}}, 0},
+      {"preferred: not enough anywhere", {{"a", {1}}, {"b", {3}}}, 6, preferred, {}, 2},
+      {"whole slices count", {{"a", {3, 3}}, {"b", {2, 2, 2}}}, 6, slices, {{"b", 6}}, 0},
+      {"no room for whole slices", {{"a", {3, 3}}, {"b", {1, 1, 1}}}, 6, slices, {}, 1},
+  };
+  for (const Case& c : cases) {
+    State state = with_racks(c.racks);
+    state.apply(submission(QueueId(0), {{{{kOneGpu, c.pods, {}, c.topology}}}}));
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    ScoreIndex index;
+    const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(Seed{1}));
+    std::map<std::string, int> in;
+    if (const Start* const start = std::get_if<Start>(&outcome)) {
+      for (const PodPlacement& pod : start->pods) ++in[state.node(pod.node).name];
+    } else {
+      EXPECT_EQ(std::get<Unfit>(outcome).missing, c.missing) << c.what;
+    }
+    EXPECT_EQ(in, c.in) << c.what;
+  }
+}
+
+// What frees a slice fills up the fullest node that has room for one.
+TEST(PlaceTogether, PutsSlicesWhereTheyLeaveTheLeast) {
+  State state = with_racks({{"a", {5}}, {"b", {4}}, {"c", {3}}});
+  state.apply(submission(QueueId(0), {{{{kOneGpu, 3, {}, {.slice_pods = 3, .slice_level = "node"}}}}}));
+  Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+  ScoreIndex index;
+  const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(Seed{1}));
+  for (const PodPlacement& pod : std::get<Start>(outcome).pods) EXPECT_EQ(state.node(pod.node).name, "c");
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,134 @@
+// Where pods of a live cluster may be: labels and taints that change, and gangs that keep together.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "service/live_cluster.h"
+
+namespace berth {
+namespace {
+
+NodeFacts in_rack(NodeFacts node, const std::string& rack) {
+  node.says.labels = {{"rack", rack}};
+  return node;
+}
+
+PodFacts selecting(PodFacts pod, const std::string& rack) {
+  pod.constraints.select = {{"rack", LabelOperator::kIn, {rack}}};
+  return pod;
+}
+
+PodFacts in_one_rack(PodFacts pod) {
+  pod.topology = {.together = Togetherness::kRequired, .level = "rack"};
+  return pod;
+}
+
+// The racks of the pods that were bound, and of nodes called RACK-NUMBER.
+std::set<std::string> racks_in(const Round& round) {
+  std::set<std::string> racks;
+  for (const Binding& binding : round.bindings) racks.insert(binding.node.substr(0, binding.node.find('-')));
+  return racks;
+}
+
+TEST(LiveWhere, LabelsAndTaintsOfNodesCountFromWhenTheyChange) {
+  Cluster cluster;
+  cluster.add(in_rack(node("n1"), "r1"));
+  cluster.set(selecting(pod("a", 1), "r2"));
+  const Round before = cluster.decide(2);
+  EXPECT_TRUE(before.bindings.empty());
+  EXPECT_EQ(reason_of(before, "a"),
+            "NodeSelector: no node has the labels that it selects (the only one does not match rack=r2)");
+  cluster.add(in_rack(node("n1"), "r2"));
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"a"});
+  NodeFacts tainted = in_rack(node("n1"), "r2");
+  tainted.says.taints = {{"team", "a", TaintEffect::kNoSchedule}};
+  cluster.add(tainted);
+  cluster.set(pod("b", 1, 4000));
+  const Round kept_away = cluster.decide(5);
+  EXPECT_TRUE(kept_away.bindings.empty());
+  EXPECT_EQ(reason_of(kept_away, "b"),
+            "Taint: it tolerates the taints of no node that it selects (the only one has the untolerated taint "
+            "team=a:NoSchedule)");
+  PodFacts bold = pod("c", 1, 4000);
+  bold.constraints.tolerations = {{.key = "team", .value = "a"}};
+  cluster.set(bold);
+  EXPECT_EQ(names_of(cluster.decide(6)), std::set<std::string>{"c"});
+  cluster.add(node("n1"));
+  EXPECT_EQ(names_of(cluster.decide(7)), std::set<std::string>{"b"});
+}
+
+TEST(LiveWhere, AGangKeepsTogetherAlsoWhereOnePodIsMadeAnew) {
+  Cluster cluster;
+  for (const char* const name : {"r1-1", "r1-2", "r2-1", "r2-2", "r2-3"})
+    cluster.add(in_rack(node(name), std::string(name, 2)));
+  // Rack r1 has the least room left over for two, and none for a third.
+  for (const char* const name : {"g0", "g1"}) cluster.set(in_one_rack(in_gang(pod(name, 8), "g", 2)));
+  EXPECT_EQ(racks_in(cluster.decide(2)), std::set<std::string>{"r1"});
+  cluster.set(pod("other", 8, 3000));
+  EXPECT_EQ(racks_in(cluster.decide(3)), std::set<std::string>{"r2"});
+  cluster.gone("g1");
+  // Whoever comes first gets the room of the pod that is gone: the one that replaces it waits for its rack.
+  PodFacts quick = selecting(pod("quick", 8, 4000), "r1");
+  cluster.set(quick);
+  EXPECT_EQ(names_of(cluster.decide(4)), std::set<std::string>{"quick"});
+  cluster.set(in_one_rack(in_gang(pod("g1-again", 8, 5000), "g", 2)));
+  EXPECT_TRUE(cluster.decide(5).bindings.empty()) << "r2 has room, and the others are in r1";
+  cluster.gone("quick");
+  const Round repaired = cluster.decide(6);
+  EXPECT_EQ(names_of(repaired), std::set<std::string>{"g1-again"});
+  EXPECT_EQ(racks_in(repaired), std::set<std::string>{"r1"});
+}
+
+TEST(LiveWhere, OnOneNodeMeansTheNodeWhereTheOthersAre) {
+  Cluster cluster;
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name));
+  std::vector<PodFacts> gang = {in_gang(pod("g0", 4), "g", 2), in_gang(pod("g1", 4), "g", 2)};
+  for (PodFacts& each : gang) {
+    each.topology = {.together = Togetherness::kRequired, .level = std::string(kNodeLevel)};
+    cluster.set(each);
+  }
+  const Round start = cluster.decide(2);
+  ASSERT_EQ(start.bindings.size(), 2u);
+  const std::string home = start.bindings[0].node;
+  EXPECT_EQ(start.bindings[1].node, home);
+  cluster.gone("g1");
+  PodFacts again = gang[1];
+  again.uid = "uid-again";
+  again.name = "again";
+  again.constraints.any_of = {{}};
+  cluster.set(again);
+  EXPECT_TRUE(cluster.decide(3).bindings.empty()) << "its only term asks nothing, and selects no node";
+  cluster.gone("again");
+  again.constraints = {};
+  cluster.set(again);
+  const Round repaired = cluster.decide(4);
+  ASSERT_EQ(repaired.bindings.size(), 1u);
+  EXPECT_EQ(repaired.bindings[0].node, home);
+}
+
+TEST(LiveWhere, SlicesAreWholeAndSaidToBeIfTheyAreNot) {
+  Cluster cluster;
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name, 3));
+  const auto sliced = [](PodFacts pod) {
+    pod.topology = {.slice_pods = 2, .slice_level = std::string(kNodeLevel)};
+    return pod;
+  };
+  for (const char* const name : {"odd0", "odd1", "odd2"}) cluster.set(sliced(in_gang(pod(name, 1), "odd", 3)));
+  for (const char* const name : {"g0", "g1", "g2", "g3"}) cluster.set(sliced(in_gang(pod(name, 1), "g", 4)));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(names_of(round), (std::set<std::string>{"g0", "g1", "g2", "g3"}));
+  std::multiset<std::string> nodes;
+  for (const Binding& binding : round.bindings) nodes.insert(binding.node);
+  EXPECT_EQ(nodes, (std::multiset<std::string>{"n1", "n1", "n2", "n2"}));
+  EXPECT_EQ(reason_of(round, "odd0"),
+            "Invalid: its 3 pods are not whole slices of 2; start a multiple of 2 together, or ask for other slices");
+  // One that is made anew is no slice, and waits for none.
+  cluster.gone("g3");
+  cluster.set(sliced(in_gang(pod("g3-again", 1, 3000), "g", 4)));
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"g3-again"});
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,150 @@
+#include "sim/scenario_labels.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/wording.h"
+#include "model/quantity.h"
+#include "model/workload.h"
+
+namespace berth::scenario {
+namespace {
+
+// "k:v"; nothing, and a complaint, if it is none.
+std::optional<Label> label_in(ScenarioLine& line, const ScenarioWord& word, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || text.find(':', colon + 1) != std::string::npos) {
+    line.complain(word, word.key + ": " + quote(text) + " is no label; write one such as rack:r1");
+    return std::nullopt;
+  }
+  return Label{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::optional<TaintEffect> effect_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kTaintEffectNames, name);
+  if (found == std::end(kTaintEffectNames)) return std::nullopt;
+  return static_cast<TaintEffect>(found - std::begin(kTaintEffectNames));
+}
+
+void add_label(ScenarioLine& line, const ScenarioWord& word, const Label& label, Labels& labels) {
+  if (std::ranges::find(labels, label.key, &Label::key) != labels.end()) {
+    line.complain(word, "label " + quote(label.key) + " stands here twice; write it once");
+  } else {
+    labels.push_back(label);
+  }
+}
+
+// "k:v" or "k:v:50".
+void take_preference(ScenarioLine& line, const ScenarioWord& word, const std::string& text,
+                     NodeConstraints& constraints) {
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  const auto weight = second == std::string::npos
+                          ? Parsed<std::int64_t>(1)
+                          : parse_integer(std::string_view(text).substr(second + 1), 1, kPreferenceWeightMax);
+  if (!weight) {
+    return line.complain(word, word.key + ": " + quote(text) +
+                                   " has no weight from 1 to 100; write a label, and a weight if you like, such as "
+                                   "rack:r1:50");
+  }
+  if (const auto label = label_in(line, word, text.substr(0, second))) {
+    constraints.preferred.push_back(
+        {{{{label->key, LabelOperator::kIn, {label->value}}}}, static_cast<std::int32_t>(*weight)});
+  }
+}
+
+}  // namespace
+
+Labels take_labels(ScenarioLine& line) {
+  Labels labels;
+  if (const ScenarioWord* const word = line.take("labels"); word != nullptr && word->value != "none") {
+    for (const std::string& text : line.list(*word)) {
+      if (const auto label = label_in(line, *word, text)) add_label(line, *word, *label, labels);
+    }
+  }
+  // A label like any other.
+  if (const ScenarioWord* const word = line.take("nvlink_domain")) {
+    if (const auto label = label_in(line, *word, word->key + ":" + word->value)) add_label(line, *word, *label, labels);
+  }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+std::vector<Taint> take_taints(ScenarioLine& line) {
+  const ScenarioWord* const word = line.take("taints");
+  if (word == nullptr) return {};
+  std::vector<Taint> taints;
+  if (word->value == "none") return taints;
+  for (const std::string& text : line.list(*word)) {
+    const std::size_t last = text.rfind(':');
+    const auto effect = last == std::string::npos ? std::nullopt : effect_of(std::string_view(text).substr(last + 1));
+    if (!effect) {
+      line.complain(*word,
+                    "taints: " + quote(text) +
+                        " is no taint; write one such as team:a:NoSchedule, with NoSchedule, PreferNoSchedule or "
+                        "NoExecute");
+    } else if (const auto label = label_in(line, *word, text.substr(0, last))) {
+      taints.push_back({label->key, label->value, *effect});
+    }
+  }
+  return taints;
+}
+
+Topology take_topology(ScenarioLine& line, std::int64_t pods) {
+  Topology topology;
+  if (const ScenarioWord* const word = line.take("topology")) {
+    const std::size_t colon = std::min(word->value.find(':'), word->value.size());
+    const std::string how = word->value.substr(0, colon);
+    const std::string level = colon == word->value.size() ? "" : word->value.substr(colon + 1);
+    if ((how != "required" && how != "preferred") || level.empty()) {
+      line.complain(*word,
+                    "topology: " + quote(word->value) +
+                        " is no topology; write required:LEVEL or preferred:LEVEL, with a label of nodes such as rack, "
+                        "or node");
+    } else {
+      topology.together = how == "required" ? Togetherness::kRequired : Togetherness::kPreferred;
+      topology.level = level;
+    }
+  }
+  if (const ScenarioWord* const word = line.take("slice")) {
+    const std::size_t colon = std::min(word->value.find(':'), word->value.size());
+    const auto size = parse_integer(word->value.substr(0, colon), 1, kPodsPerWorkloadMax);
+    if (colon + 1 >= word->value.size() || !size) {
+      line.complain(*word, "slice: " + quote(word->value) +
+                               " is no slice; write one such as 8:node, for eight pods at a time on a node");
+    } else if (pods % *size != 0) {
+      line.complain(*word, "slice: " + std::to_string(pods) + " pods are not whole slices of " + std::to_string(*size) +
+                               "; write pods= as a multiple of it");
+    } else {
+      topology.slice_pods = *size;
+      topology.slice_level = word->value.substr(colon + 1);
+    }
+  }
+  return topology;
+}
+
+NodeConstraints take_constraints(ScenarioLine& line) {
+  NodeConstraints constraints;
+  if (const ScenarioWord* const word = line.take("select")) {
+    for (const std::string& text : line.list(*word)) {
+      if (const auto label = label_in(line, *word, text)) {
+        constraints.select.push_back({label->key, LabelOperator::kIn, {label->value}});
+      }
+    }
+  }
+  if (const ScenarioWord* const word = line.take("tolerate")) {
+    for (const std::string& text : line.list(*word)) {
+      if (const auto label = label_in(line, *word, text)) {
+        constraints.tolerations.push_back({.key = label->key, .value = label->value});
+      }
+    }
+  }
+  if (const ScenarioWord* const word = line.take("prefer")) {
+    for (const std::string& text : line.list(*word)) take_preference(line, *word, text, constraints);
+  }
+  return constraints;
+}
+
+}  // namespace berth::scenario

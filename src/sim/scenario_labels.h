@@ -1,0 +1,23 @@
+// Labels and taints of nodes, and what pods ask of them, as scenarios write them: labels=rack:r1,zone:z1
+// taints=team:a:NoSchedule; select=rack:r1 tolerate=team:a prefer=rack:r1:50.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/node_constraints.h"
+#include "model/topology.h"
+#include "sim/scenario_line.h"
+
+namespace berth::scenario {
+
+// labels= of the line, if it is there; `none` says that it has none.
+Labels take_labels(ScenarioLine& line);
+// taints= of the line, if it is there.
+std::vector<Taint> take_taints(ScenarioLine& line);
+// topology= and slice= of a set of so many pods.
+Topology take_topology(ScenarioLine& line, std::int64_t pods);
+// select=, tolerate= and prefer=.
+NodeConstraints take_constraints(ScenarioLine& line);
+
+}  // namespace berth::scenario

@@ -1,0 +1,71 @@
+// The domains of the topology, level by level, and what pods ask of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/intern.h"
+#include "model/ids.h"
+#include "model/node.h"
+#include "model/topology.h"
+
+namespace berth {
+
+// The domains of one level, in the order of their first nodes. Nodes that do not have its label are in none.
+class Domains {
+ public:
+  Domains(const std::string& level, const std::vector<Node>& nodes);
+
+  std::size_t size() const { return names_.size(); }
+  DomainId of(NodeId node) const { return of_node_[node.index()]; }
+  std::span<const NodeId> nodes(DomainId domain) const { return nodes_[domain.index()]; }
+  const std::string& name(DomainId domain) const { return names_[domain.index()]; }
+
+  friend bool operator==(const Domains&, const Domains&) = default;
+
+ private:
+  std::vector<DomainId> of_node_;
+  std::vector<std::vector<NodeId>> nodes_;  // by domain
+  std::vector<std::string> names_;          // by domain
+};
+
+std::uint64_t digest_of(const Topology& topology);
+
+// Every topology that was ever asked for, numbered, with the domains of its levels. Number 0 asks nothing.
+class Topologies {
+ public:
+  Topologies();
+
+  TopologyId intern(const Topology& topology, const std::vector<Node>& nodes);
+  // Nodes have come.
+  void look_at(const std::vector<Node>& nodes);
+  // One of them says something else of itself than before.
+  void look_at(const std::vector<Node>& nodes, const Labels& before, const Labels& now);
+
+  std::size_t size() const { return level_of_.size(); }
+  const Topology& operator[](TopologyId topology) const { return kinds_[topology.index()]; }
+  // Of the level that the topology names. PRE: it is not anywhere.
+  const Domains& domains(TopologyId topology) const { return *levels_[level_of_[topology.index()]].domains; }
+  // Of the level of its slices. PRE: it has slices.
+  const Domains& slice_domains(TopologyId topology) const {
+    return *levels_[slice_level_of_[topology.index()]].domains;
+  }
+
+ private:
+  struct Level {
+    std::string name;
+    std::shared_ptr<const Domains> domains;
+  };
+  std::size_t level(const std::string& name, const std::vector<Node>& nodes);
+
+  InternTable<Topology, digest_of> kinds_;
+  std::vector<std::size_t> level_of_;        // by topology
+  std::vector<std::size_t> slice_level_of_;  // by topology
+  std::vector<Level> levels_;
+};
+
+}  // namespace berth
