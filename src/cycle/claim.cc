@@ -35,6 +35,7 @@ class Search {
   std::variant<Claimed, Unclaimed> run() {
     std::optional<Chosen> chosen;
     if (!victims_.empty()) chosen = victims_.size() <= kExactVictimsMax ? cheapest() : by_alternatives();
+    if (!chosen && has_dropped_later_rights()) chosen = by_alternatives();
     trial_.rollback_to(begin_);
     if (!chosen) return Unclaimed{some_protected_};
     Claimed claimed{.start = *fit_without(*chosen), .evictions = {}};
@@ -99,8 +100,8 @@ class Search {
   }
 
   // Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its
-  // end. Coverage stands before priority (rule 21): who would borrow even with these gone takes nothing that is covered, nor
-  // reclaims anything.
+  // end. He reclaims only as the owner that he is then, and takes nothing that is held more strongly than what he would have:
+  // coverage stands before priority (rule 21).
   bool takes_a_stronger_claim(const Chosen& chosen) {
     const QuotaLedger& quotas = trial_.quotas();
     const QueueId at_once = would_be_covered_at(claimant_.asked);
@@ -110,8 +111,14 @@ class Search {
     if (claimant_.terms.guaranteed_only && own == 0) return true;
     return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
       const Victim& victim = victims_[each];
-      return victim.claim.coverage > own || (victim.rule == EvictionRule::kReclaim && victim.claim.coverage == own);
+      return victim.claim.coverage > own || !is_an_owner(victim, then);
     });
+  }
+
+  // Rule 13, of those whom he takes by it.
+  bool is_an_owner(const Victim& victim, QueueId covered_at) const {
+    return victim.rule != EvictionRule::kReclaim ||
+           is_covered(trial_.quotas().tree(), covered_at, victim.claimants_side.queue);
   }
 
   // ---- few: every set, the cheapest first --------------------------------------------------------------------------
@@ -204,6 +211,7 @@ class Search {
   };
 
   std::optional<Chosen> by_alternatives() {
+    on_node_.clear();
     list_by_node();
     if (const Domains* const domains = domains_to_be_in()) {
       const auto best = cheapest_domain(*domains);
@@ -250,6 +258,7 @@ class Search {
   bool make_room() {
     trial_.rollback_to(begin_);
     taken_.assign(victims_.size(), false);
+    make_room_in_own_floor();
     if (!pass_the_gates()) return false;
     const std::vector<std::size_t> claims = numbered_claims();
     bool fits = try_to_place();
@@ -259,6 +268,25 @@ class Search {
       fits = free_nodes(end);
     }
     return fits;
+  }
+
+  // Whoever becomes an owner only when lower priorities of his own queue have gone begins with those, the lowest first.
+  void make_room_in_own_floor() {
+    const auto owns_all = [&] {
+      const QueueId at = would_be_covered_at(claimant_.asked);
+      return std::ranges::all_of(victims_, [&](const Victim& victim) { return is_an_owner(victim, at); });
+    };
+    for (std::size_t each = 0; each < victims_.size() && !owns_all(); ++each) {
+      if (victims_[each].rule == EvictionRule::kPreempt && victims_[each].claim.coverage > 0) take_if_allowed(each);
+    }
+  }
+
+  // Of many, when that came to nothing: those whom he could reclaim only so. There is something left to try without them.
+  bool has_dropped_later_rights() {
+    if (victims_.size() <= kExactVictimsMax) return false;
+    trial_.rollback_to(begin_);
+    const QueueId at = would_be_covered_at(claimant_.asked);
+    return std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
   }
 
   void list_by_node() {
@@ -310,7 +338,7 @@ class Search {
       const auto helps = [&](std::size_t each) {
         if (refused->code == ReasonCode::kBudget) return false;
         const bool of_floor = refused->code == ReasonCode::kQuotaFloor || refused->code == ReasonCode::kCalendar;
-        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt;
+        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt && victims_[each].claim.coverage > 0;
         const UnitId unit = state_.workload(victims_[each].workload).unit;
         if (refused->code == ReasonCode::kUserLimit && trial_.quotas().unit(unit).user != refused->user) return false;
         const AmountList& held = trial_.quotas().held_by(unit);

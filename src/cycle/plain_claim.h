@@ -67,12 +67,12 @@ class PlainClaim {
     const UserId user = state.shape(state.workload(claimant_.workload).shape).user;
     if (quota_refusal(state.quotas(), claimant_.queue, user, claimant_.terms, claimant_.asked)) return false;
     const QuotaTree& tree = state.quotas().tree();
-    const std::int32_t own = coverage_of(
-        tree,
-        state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked, state.quotas().end_of(claimant_.terms)));
+    const QueueId then =
+        state.quotas().would_be_covered_at(claimant_.queue, claimant_.asked, state.quotas().end_of(claimant_.terms));
     for (const std::size_t each : set) {
-      const bool equal = victims_[each].claim.coverage == own;
-      if (victims_[each].claim.coverage > own || (equal && victims_[each].rule == EvictionRule::kReclaim)) return false;
+      const Victim& victim = victims_[each];
+      if (victim.claim.coverage > coverage_of(tree, then)) return false;
+      if (victim.rule == EvictionRule::kReclaim && !is_covered(tree, then, victim.claimants_side.queue)) return false;
     }
     Rng rng(state.seed(), claimant_.workload.value());
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);

@@ -8,13 +8,6 @@
 namespace berth {
 namespace {
 
-bool is_covered(const QuotaTree& tree, QueueId covered_at, QueueId queue) {
-  for (; !covered_at.is_none(); covered_at = tree.parent(covered_at)) {
-    if (covered_at == queue) return true;
-  }
-  return false;
-}
-
 class Search {
  public:
   Search(const State& state, const Claimant& claimant)
@@ -30,13 +23,14 @@ class Search {
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
-    take_lower_priorities();
+    take_within_the_queue();
+    covered_then_ = covered_without_lower_priorities();
     if (!tree_.is_leaf(claimant_.queue)) {
       const Side own_line{claimant_.queue, true};
       for (const QueueId child : tree_.children(claimant_.queue)) take_from(own_line, {child}, false);
     }
     for (QueueId own = claimant_.queue; !own.is_none(); own = tree_.parent(own)) {
-      const bool covered = is_covered(tree_, covered_at_, own);
+      const bool covered = is_covered(tree_, covered_then_, own);
       const QueueId meet = tree_.parent(own);
       for (const QueueId side : tree_.children(meet)) {
         if (side != own) take_from({own}, {side}, covered);
@@ -52,24 +46,54 @@ class Search {
   }
 
  private:
-  // Rule 15.
-  void take_lower_priorities() {
-    if (!claimant_.terms.preempts || quota_.preempt == Preempt::kNever) return;
+  // Rule 15. Best effort is below every priority; to an owner it is in the way wherever it runs (13).
+  void take_within_the_queue() {
+    const bool preempts = claimant_.terms.preempts && quota_.preempt != Preempt::kNever;
+    const EvictionRule best_effort = is_covered(tree_, covered_at_, claimant_.queue) ? EvictionRule::kReclaim
+                                     : claimant_.terms.preempts                      ? EvictionRule::kPreempt
+                                                                                     : EvictionRule::kNone;
     const Side side{claimant_.queue};
     const Fraction share = share_of(quotas_, state_.flavors(), claimant_.queue);
     for (const UnitId id : quotas_.units_in(claimant_.queue)) {
       const QuotaUnit& unit = quotas_.unit(id);
-      if (unit.priority < claimant_.terms.priority) consider(unit, EvictionRule::kPreempt, side, side, share);
+      if (is_best_effort(unit)) {
+        consider(unit, best_effort, side, side, share);
+      } else if (preempts && unit.priority < claimant_.terms.priority) {
+        consider(unit, EvictionRule::kPreempt, side, side, share);
+      }
     }
   }
 
-  // Rules 13 and 14: what is not covered on its own side goes to whoever is covered on his, or has the smaller share.
+  // A right by rule 13 is to what it would be covered by then.
+  QueueId covered_without_lower_priorities() const {
+    std::vector<UnitId> gone;
+    for (const Victim& victim : found_.takeable) {
+      const UnitId unit = state_.workload(victim.workload).unit;
+      if (!quotas_.unit(unit).covered_at.is_none()) gone.push_back(unit);
+    }
+    if (gone.empty()) return covered_at_;
+    return quotas_.would_be_covered_without(gone, claimant_.queue, claimant_.asked, quotas_.end_of(claimant_.terms));
+  }
+
+  // What is not covered on its own side goes to whoever is covered on his (13), or has the smaller share (14); what counts
+  // for nothing also to everyone who counts.
+  struct Rules {
+    EvictionRule counted = EvictionRule::kNone;
+    EvictionRule best_effort = EvictionRule::kNone;
+  };
+
   void take_from(Side own, Side side, bool covered) {
     const AmountList nothing;
     const Fraction share = share_of_side(quotas_, state_.flavors(), side, {.asked = nothing});
-    const EvictionRule rule = covered ? EvictionRule::kReclaim : EvictionRule::kFairShare;
-    if (!covered && !may_take_towards_its_share(own, share)) return;
-    take_uncovered(side.queue, own, side, rule, share);
+    Rules rules;
+    if (covered) {
+      rules = {EvictionRule::kReclaim, EvictionRule::kReclaim};
+    } else {
+      if (may_take_towards_its_share(own, share)) rules = {EvictionRule::kFairShare, EvictionRule::kFairShare};
+      if (claimant_.terms.preempts) rules.best_effort = EvictionRule::kPreempt;
+    }
+    if (rules.counted == EvictionRule::kNone && quotas_.best_effort_units(side.queue) == 0) return;
+    take_uncovered(side.queue, own, side, rules, share);
   }
 
   bool may_take_towards_its_share(Side own, const Fraction& other) const {
@@ -79,18 +103,21 @@ class Search {
     return share_of_side(quotas_, state_.flavors(), own, {.asked = claimant_.asked}) < other;
   }
 
-  void take_uncovered(QueueId queue, Side own, Side side, EvictionRule rule, const Fraction& share) {
+  void take_uncovered(QueueId queue, Side own, Side side, const Rules& rules, const Fraction& share) {
     for (const UnitId id : quotas_.units_in(queue)) {
       const QuotaUnit& unit = quotas_.unit(id);
-      if (side.own_line || !is_covered(tree_, unit.covered_at, side.queue)) consider(unit, rule, own, side, share);
+      if (!side.own_line && is_covered(tree_, unit.covered_at, side.queue)) continue;
+      consider(unit, is_best_effort(unit) ? rules.best_effort : rules.counted, own, side, share);
     }
     if (side.own_line) return;
-    for (const QueueId child : tree_.children(queue)) take_uncovered(child, own, side, rule, share);
+    for (const QueueId child : tree_.children(queue)) take_uncovered(child, own, side, rules, share);
   }
+
+  static bool is_best_effort(const QuotaUnit& unit) { return !unit.may_be_covered; }
 
   void consider(const QuotaUnit& unit, EvictionRule rule, Side own, Side side, const Fraction& share) {
     const Workload& workload = state_.workload(unit.workload);
-    if (workload.phase != Phase::kRunning) return;
+    if (rule == EvictionRule::kNone || workload.phase != Phase::kRunning) return;
     // Once between two arrivals or ends is enough (rule 21).
     if (rule == EvictionRule::kFairShare && state_.lost_to_a_share(unit.workload)) return;
     const auto stop_by = when_it_can_stop(unit, workload, rule);
@@ -109,7 +136,8 @@ class Search {
   }
 
   // Rule 16: what it set for itself holds fully against its own queue while it is inside that one's floor; else as long as
-  // those allow from whom it borrows. Where nobody could take that back, the claimant's queue says how long.
+  // those allow from whom it borrows. Where nobody could take that back, the claimant's queue says how long; for what counts
+  // for nothing no longer than that in any case.
   std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
     const Terms& terms = state_.shape(workload.shape).terms;
     // Whatever protects it, at its run limit it is gone.
@@ -119,8 +147,9 @@ class Search {
     const Time graceful = claimant_.now + terms.grace;
     const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
     if (inside) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
-    const Duration lenders = quotas_.lenders_clock(unit.queue, unit.covered_at);
-    const Time latest = std::min(end, claimant_.now + (lenders == kNoClock ? quota_.reclaim_within : lenders));
+    Duration clock = quotas_.lenders_clock(unit.queue, unit.covered_at);
+    if (clock == kNoClock || is_best_effort(unit)) clock = std::min(clock, quota_.reclaim_within);
+    const Time latest = std::min(end, claimant_.now + clock);
     if (terms.disruption_permille > 0) return latest;
     return std::min(latest, std::max(graceful, free_from));
   }
@@ -130,11 +159,19 @@ class Search {
   const QuotaTree& tree_;
   const Claimant& claimant_;
   const Quota& quota_;
-  QueueId covered_at_;
+  QueueId covered_at_;    // as things are
+  QueueId covered_then_;  // with all lower priorities of its queue gone that it may take
   Victims found_;
 };
 
 }  // namespace
+
+bool is_covered(const QuotaTree& tree, QueueId covered_at, QueueId queue) {
+  for (; !covered_at.is_none(); covered_at = tree.parent(covered_at)) {
+    if (covered_at == queue) return true;
+  }
+  return false;
+}
 
 std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at) {
   std::int32_t depth = 0;
@@ -190,6 +227,7 @@ void RightsAtAGlance::note(Children& children, QueueId child, const Fraction& sh
 
 bool RightsAtAGlance::any_in(QueueId queue) const {
   const QuotaLedger& quotas = state_.quotas();
+  if (quotas.best_effort_units() > 0) return true;
   if (!quotas.tree().anybody_takes()) return false;
   const bool own = !quotas.units_in(queue).empty();
   if (own && state_.queues()[queue.index()].quota.preempt != Preempt::kNever) return true;
@@ -202,7 +240,9 @@ bool RightsAtAGlance::any_in(QueueId queue) const {
 
 bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountList& asked, bool by_shares) const {
   const QuotaLedger& quotas = state_.quotas();
-  if (terms.best_effort || !quotas.tree().anybody_takes()) return false;
+  if (terms.best_effort) return false;
+  if (quotas.best_effort_units() > 0) return true;
+  if (!quotas.tree().anybody_takes()) return false;
   const Quota& quota = state_.queues()[queue.index()].quota;
   if (terms.preempts && quota.preempt != Preempt::kNever && quotas.lowest_priority(queue) < terms.priority) return true;
   const bool fair = by_shares && quota.fair_reclaim != FairReclaim::kNever;

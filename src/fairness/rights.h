@@ -28,6 +28,9 @@ struct Claim {
   friend bool operator==(const Claim& a, const Claim& b) { return (a <=> b) == 0; }
 };
 
+// Whether it is inside the queue's floor: covered there or below.
+bool is_covered(const QuotaTree& tree, QueueId covered_at, QueueId queue);
+
 // How deep in the tree a unit is covered: 1 at the top; 0 nowhere.
 std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at);
 
@@ -38,7 +41,7 @@ struct Victim {
   Claim claim;
   std::int64_t lost_gpu_s = 0;
   Time stop_by;
-  // Where the two meet: by rule 15 both are their own queue.
+  // Where the two meet: within one queue both are that queue.
   Side side;
   Side claimants_side;
 };
@@ -57,10 +60,12 @@ struct Victims {
   bool some_protected = false;   // a right was there, and their protection kept others from the list
 };
 
-// Everyone whose room the claimant has a right to. PRE: the claimant is not among what the ledger counts.
+// Everyone whose room the claimant has a right to; by rule 13 also where he would be covered only once lower priorities of
+// his own queue, who are among them, have gone. PRE: the claimant is not among what the ledger counts.
 Victims victims_of(const State& state, const Claimant& claimant);
 
 // By rule 14 a right may end with the evictions before it: whether it still holds, with what has been taken so far gone.
+// (Whether one by rule 13 does is seen when all have gone.)
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim);
 
 // Whether victims_of() may have an answer, asked of many: cheap, and wrong on one side only.

@@ -13,7 +13,7 @@ namespace berth {
 // The smaller goes first: the higher priority; then, in a queue that is fair to its users, whose user holds less; then as
 // the line's order says.
 struct Standing {
-  std::int32_t lower_first = 0;
+  std::int64_t lower_first = 0;
   Fraction held;  // by its user, at the queue and below it; 0 where users take no turns
   PendingKey key;
 

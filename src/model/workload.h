@@ -87,7 +87,7 @@ enum class EvictionRule : std::uint8_t {
   kNode,       // it lost its node
   kReclaim,    // the owner took back what it had lent (rule 13)
   kFairShare,  // a borrower further below its share took its room (rule 14)
-  kPreempt,    // a higher priority of its queue did (rule 15)
+  kPreempt,    // a higher priority of its queue did (rule 15); of best effort, anyone who counts
   kOverRun,    // it ran as long as its run limit allows
   kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
   kBudget,     // a budget was gone while it ran (rule 26)

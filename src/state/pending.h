@@ -19,7 +19,7 @@ namespace berth {
 
 // A workload's place in its line: smaller goes first. Who came first decides where the line's order leaves the rest 0.
 struct PendingKey {
-  std::int32_t lower_first = 0;  // the priority turned round
+  std::int64_t lower_first = 0;  // the priority turned round; best effort is below every priority
   std::int64_t first = 0;
   std::int64_t second = 0;
   std::int64_t third = 0;

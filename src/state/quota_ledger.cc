@@ -1,40 +1,12 @@
 #include "state/quota_ledger.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/hash.h"
 
 namespace berth {
-
-namespace {
-
-constexpr Time kLongAgo{INT64_MIN};
-
-// Rule 5: whole, and of the resources alone of which the queue was promised something.
-bool fits(const QuotaTree& tree, QueueId queue, std::span<const std::int64_t> inside, const AmountList& asked) {
-  if (!tree.has_floor(queue)) return false;
-  const auto floor = tree.floor(queue);
-  bool looked_at = false;
-  for (const Amount& each : asked) {
-    if (!tree.has_floor(queue, each.dim.resource())) continue;
-    looked_at = true;
-    if (inside[each.dim.index()] + each.amount > floor[each.dim.index()]) return false;
-  }
-  return looked_at;
-}
-
-}  // namespace
-
-// A moment with a floor of its own, and what is inside it then: of a queue to whose floor somebody came.
-struct QuotaLedger::Hour {
-  Time from;
-  const QuotaTree* tree = nullptr;
-  AmountsByDim covered;
-  AmountsByDim bound;  // the floor; what was covered before he came, where that was more
-};
 
 std::uint64_t digest_of(const AmountList& amounts) {
   Hasher hasher;
@@ -67,6 +39,7 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   by_queue_.resize(tree_->queues());
   priorities_.resize(tree_->queues());
   outside_.resize(tree_->queues());
+  best_effort_.resize(tree_->queues());
   used_by_all_.resize(tree_->dims());
   if (old.dims() != tree_->dims() || old.queues() != tree_->queues()) {
     for (AmountsByDim* const table : {&used_, &covered_}) {
@@ -145,70 +118,6 @@ void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
   go(id);
   units_[id.index()].priority = priority;
   come(id);
-}
-
-void QuotaLedger::set_end(UnitId id, Time end) {
-  const QuotaUnit before = unit(id);
-  log_.push_back({Change::Kind::kEnd, id, {}, before});
-  units_[id.index()].end = end;
-  const QueueId at = before.covered_at;
-  if (at.is_none() || end <= before.end) return;
-  if (stays_inside(id, before.end)) {
-    for (QueueId above = tree_->parent(at); !above.is_none(); above = tree_->parent(above)) {
-      shrink(above, id, before.end);
-    }
-    return;
-  }
-  log_.push_back({Change::Kind::kCover, id, at, {}});
-  set_covered_at(id, QueueId());
-  for (QueueId queue = at; !queue.is_none(); queue = tree_->parent(queue)) grow(queue);
-}
-
-// Whether the queue where it is covered has room for it from then to its end, beside the others that are inside. Floors that
-// had fallen before are no matter of the calendar: what it had until then, it keeps.
-bool QuotaLedger::stays_inside(UnitId id, Time since) const {
-  const QueueId queue = unit(id).covered_at;
-  const auto has_room = [&](const QuotaTree& tree, AmountsByDim inside) {
-    for (const Amount& each : held_by(id)) inside[each.dim.index()] -= each.amount;
-    return fits(tree, queue, inside, held_by(id));
-  };
-  if (since <= now_ && !has_room(*tree_, {covered(queue).begin(), covered(queue).end()})) return false;
-  return std::ranges::all_of(later_, [&](const LaterTree& later) {
-    const bool is_there = later.from >= since && later.from < unit(id).end;
-    return !is_there || has_room(*later.tree, covered_then(queue, later.from));
-  });
-}
-
-Time QuotaLedger::fits_floor_until(QueueId queue, const AmountList& asked, Time end) const {
-  if (!fits(*tree_, queue, covered(queue), asked)) return kLongAgo;
-  for (const LaterTree& later : later_) {
-    if (later.from >= end) break;
-    if (fits(*later.tree, queue, covered(queue), asked)) continue;
-    // Not everybody who is there now is there then.
-    if (!fits(*later.tree, queue, covered_then(queue, later.from), asked)) return later.from;
-  }
-  return end;
-}
-
-QueueId QuotaLedger::would_be_covered_at(QueueId queue, const AmountList& asked, Time end) const {
-  if (!tree_->has_floors()) return {};
-  while (!queue.is_none() && !fits_floor(queue, asked, end)) queue = tree_->parent(queue);
-  return queue;
-}
-
-// What of that which is inside the queue's floor now will be there still.
-AmountsByDim QuotaLedger::covered_then(QueueId queue, Time then) const {
-  AmountsByDim sums(covered(queue).begin(), covered(queue).end());
-  leave_before(queue, queue, then, sums);
-  return sums;
-}
-
-void QuotaLedger::leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const {
-  for (const UnitId id : by_queue_[below.index()]) {
-    if (unit(id).end > then || !is_covered_at(unit(id), queue)) continue;
-    for (const Amount& each : held_by(id)) sums[each.dim.index()] -= each.amount;
-  }
-  for (const QueueId child : tree_->children(below)) leave_before(child, queue, then, sums);
 }
 
 void QuotaLedger::rollback_to(std::size_t mark) {
@@ -295,6 +204,7 @@ void QuotaLedger::come(UnitId id) {
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
+  if (!unit.may_be_covered) count_best_effort(unit.queue, 1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] += covered ? 0 : 1;
@@ -312,6 +222,7 @@ void QuotaLedger::go(UnitId id) {
   const AmountList& held = footprints_[unit.footprint];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
+  if (!unit.may_be_covered) count_best_effort(unit.queue, -1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] -= covered ? 0 : 1;
@@ -327,6 +238,12 @@ void QuotaLedger::go(UnitId id) {
   siblings.pop_back();
   count_priority(unit, -1);
   count_for_user(unit, -1);
+}
+
+void QuotaLedger::count_best_effort(QueueId queue, int by) {
+  const auto count = [by](std::size_t& units) { by > 0 ? ++units : --units; };
+  count(best_effort_of_all_);
+  for (; !queue.is_none(); queue = tree_->parent(queue)) count(best_effort_[queue.index()]);
 }
 
 void QuotaLedger::count_priority(const QuotaUnit& unit, std::int64_t by) {
@@ -385,91 +302,6 @@ void QuotaLedger::set_covered_at(UnitId id, QueueId queue) {
   go(id);
   units_[id.index()].covered_at = queue;
   come(id);
-}
-
-// Inside the floor of `queue`, and with it of all above. There siblings may have to make room.
-void QuotaLedger::cover(UnitId id, QueueId queue) {
-  const QueueId before = units_[id.index()].covered_at;
-  log_.push_back({Change::Kind::kCover, id, before, {}});
-  set_covered_at(id, queue);
-  for (QueueId above = tree_->parent(queue); !above.is_none() && above != before; above = tree_->parent(above)) {
-    shrink(above, id, kLongAgo);
-  }
-}
-
-QuotaLedger::Hour QuotaLedger::hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree,
-                                          AmountsByDim covered) const {
-  Hour hour{from, &tree, std::move(covered), {}};
-  hour.bound = hour.covered;
-  if (unit(came).end > from) {
-    for (const Amount& each : held_by(came)) hour.bound[each.dim.index()] -= each.amount;
-  }
-  const auto floor = tree.floor(queue);
-  for (std::size_t dim = 0; dim < hour.bound.size(); ++dim) hour.bound[dim] = std::max(hour.bound[dim], floor[dim]);
-  return hour;
-}
-
-// Now, and when the calendar has brought floors that would be too small for all who are inside now; from then on.
-std::vector<QuotaLedger::Hour> QuotaLedger::hours_after(QueueId queue, UnitId came, Time since) const {
-  const auto inside = covered(queue);
-  std::vector<Hour> hours;
-  if (since <= now_) hours.push_back(hour_after(queue, came, kLongAgo, *tree_, {inside.begin(), inside.end()}));
-  for (const LaterTree& later : later_) {
-    if (later.from < since) continue;
-    const auto floor = later.tree->floor(queue);
-    const bool enough = std::equal(inside.begin(), inside.end(), floor.begin(), std::less_equal<>());
-    if (!enough) hours.push_back(hour_after(queue, came, later.from, *later.tree, covered_then(queue, later.from)));
-  }
-  return hours;
-}
-
-// Until what is covered fits the floor again, now and later, those go that are covered here but not below: last in, first
-// out; of them only who holds of what is too much. Where a floor has fallen there was too much before: that much may stay.
-void QuotaLedger::shrink(QueueId queue, UnitId came, Time since) {
-  std::vector<Hour> hours = hours_after(queue, came, since);
-  const auto is_too_much = [&](UnitId id, const AmountList& held) {
-    return std::any_of(hours.begin(), hours.end(), [&](const Hour& hour) {
-      return unit(id).end > hour.from && std::any_of(held.begin(), held.end(), [&](const Amount& each) {
-               const std::size_t dim = each.dim.index();
-               return hour.tree->has_floor(queue, each.dim.resource()) && hour.covered[dim] > hour.bound[dim];
-             });
-    });
-  };
-  std::vector<UnitId> last_first;
-  coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });
-  bool shrunk = false;
-  for (const UnitId id : last_first) {
-    const AmountList& held = held_by(id);
-    if (!is_too_much(id, held)) continue;
-    log_.push_back({Change::Kind::kCover, id, queue, {}});
-    set_covered_at(id, tree_->parent(queue));
-    for (Hour& hour : hours) {
-      if (unit(id).end <= hour.from) continue;
-      for (const Amount& each : held) hour.covered[each.dim.index()] -= each.amount;
-    }
-    shrunk = true;
-  }
-  if (shrunk) grow(queue);
-}
-
-// What is left of the floor goes to whoever fits it whole, in order.
-void QuotaLedger::grow(QueueId queue) {
-  if (!tree_->has_floor(queue)) return;
-  const auto floor = tree_->floor(queue);
-  const auto is_left = [&] {
-    for (std::size_t dim = 0; dim < floor.size(); ++dim) {
-      if (covered(queue)[dim] < floor[dim]) return true;
-    }
-    return false;
-  };
-  if (!is_left()) return;
-  std::vector<UnitId> uncovered;
-  coverage_[queue.index()].uncovered.for_each([&](const UnitKey& key) { uncovered.push_back(key.unit); });
-  for (const UnitId id : uncovered) {
-    if (!fits_floor(queue, held_by(id), unit(id).end)) continue;
-    cover(id, queue);
-    if (!is_left()) return;
-  }
 }
 
 }  // namespace berth

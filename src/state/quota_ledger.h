@@ -117,6 +117,9 @@ class QuotaLedger {
   }
   // How many units of the queue and of those below it are not inside its floor, whatever they hold.
   std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
+  // How many of the queue and of those below it are best effort; and of all.
+  std::size_t best_effort_units(QueueId queue) const { return best_effort_[queue.index()]; }
+  std::size_t best_effort_units() const { return best_effort_of_all_; }
   const AmountsByDim& used_by_all() const { return used_by_all_; }
   // What one user's units hold at the queue and below it; nothing where there were none yet. PRE: users count there.
   std::span<const std::int64_t> held_by_user(QueueId queue, UserId user) const;
@@ -129,6 +132,9 @@ class QuotaLedger {
   Time fits_floor_until(QueueId queue, const AmountList& asked, Time end) const;
   // Where a unit that asks so much until then would be covered if it came now; none if nowhere.
   QueueId would_be_covered_at(QueueId queue, const AmountList& asked, Time end) const;
+  // The same if these were gone and nobody else had taken the floor that they leave: nowhere deeper is possible.
+  QueueId would_be_covered_without(std::span<const UnitId> gone, QueueId queue, const AmountList& asked,
+                                   Time end) const;
 
   std::size_t mark() const { return log_.size(); }
   void rollback_to(std::size_t mark);
@@ -174,17 +180,21 @@ class QuotaLedger {
   void go(UnitId unit);
   void set_covered_at(UnitId unit, QueueId queue);
   void list(UnitId unit, bool add);
+  void count_best_effort(QueueId queue, int by);
   void count_priority(const QuotaUnit& unit, std::int64_t by);
   void count_for_user(const QuotaUnit& unit, std::int64_t sign);
   std::size_t user_row(QueueId queue, UserId user);
   void cover(UnitId unit, QueueId queue);
   AmountsByDim covered_then(QueueId queue, Time then) const;
   void leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const;
+  struct Arrival;
   struct Hour;
   bool stays_inside(UnitId unit, Time since) const;
-  Hour hour_after(QueueId queue, UnitId came, Time from, const QuotaTree& tree, AmountsByDim covered) const;
-  std::vector<Hour> hours_after(QueueId queue, UnitId came, Time since) const;
-  void shrink(QueueId queue, UnitId came, Time since);
+  Hour hour_after(QueueId queue, std::span<const Arrival> arrivals, Time from, const QuotaTree& tree,
+                  AmountsByDim covered) const;
+  std::vector<Hour> hours_after(QueueId queue, std::span<const Arrival> arrivals) const;
+  void shrink(QueueId queue, std::vector<Arrival>& arrivals);
+  void note_pushed_up(UnitId unit, QueueId from, std::vector<Arrival>& arrivals) const;
   void grow(QueueId queue);
   void lay_out(const QuotaTree& old);
 
@@ -200,6 +210,8 @@ class QuotaLedger {
   std::vector<std::uint32_t> place_in_queue_;           // by unit
   std::vector<std::vector<PriorityCount>> priorities_;  // by queue, the lowest first
   std::vector<std::size_t> outside_;                    // by queue
+  std::vector<std::size_t> best_effort_;                // by queue, those below it included
+  std::size_t best_effort_of_all_ = 0;
   AmountsByDim used_;
   AmountsByDim covered_;
   AmountsByDim used_by_all_;

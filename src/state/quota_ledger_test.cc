@@ -165,6 +165,22 @@ TEST(QuotaLedger, OfAPoolWhoseFloorHasFallenOnlyAsMuchGoesAsComes) {
   EXPECT_EQ(number_of(ledger.unit(ids[2]).covered_at), kNlp);
 }
 
+TEST(QuotaLedger, WhoIsPushedUpIsJudgedAnewByWhatTheFloorBelowDidNotLookAt) {
+  constexpr int kCompany = 0, kTeam = 1, kSpeech = 2, kText = 3;
+  const std::vector<Queue> queues = {queue_below(kNowhere, {{kGpu, 24}, {kCpu, 4}}), queue_below(kCompany, gpus(16)),
+                                     queue_below(kTeam, gpus(8)), queue_below(kTeam, gpus(8))};
+  const auto settle = [&](std::int64_t cpus, int at) {
+    QuotaLedger ledger;
+    use_tree(ledger, queues, plenty());
+    const auto ids = add_all(ledger, {{kSpeech, gpus(8), kSpeech}, {kSpeech, {{kGpu, 8}, {kCpu, cpus}}, kTeam}});
+    EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kTeam) << "the team was promised no CPUs";
+    add_all(ledger, {{kText, gpus(8), kText}});
+    EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), at) << cpus;
+  };
+  settle(4, kCompany);
+  settle(5, kNowhere);
+}
+
 TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
   QuotaLedger ledger;
   use_tree(ledger, two_houses(), plenty());

@@ -8,6 +8,13 @@
 
 namespace berth {
 
+namespace {
+
+// The strongest best effort stands behind the weakest of all that count.
+constexpr std::int64_t kBehindAllPriorities = 2 * std::int64_t{kPriorityMax} + 1;
+
+}  // namespace
+
 QueueId State::line_of(QueueId queue) const {
   while (!queues_[queue.index()].order) queue = queues_[queue.index()].parent;
   return queue;
@@ -15,13 +22,14 @@ QueueId State::line_of(QueueId queue) const {
 
 PendingKey State::key_of(WorkloadId id) const {
   const Workload& workload = workloads_[id];
-  const std::int32_t priority = shapes_[workload.shape.index()].terms.priority;
+  const Terms& terms = shapes_[workload.shape.index()].terms;
+  const std::int64_t lower_first = (terms.best_effort ? kBehindAllPriorities : 0) - terms.priority;
   if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
     // Who is submitted anew with the time of an earlier attempt has its place again.
-    return {.lower_first = -priority, .first = workload.submitted.ms, .workload = id};
+    return {.lower_first = lower_first, .first = workload.submitted.ms, .workload = id};
   }
   const bool declared = workload.declared_run != kRunNotDeclared;
-  return {.lower_first = -priority,
+  return {.lower_first = lower_first,
           .first = declared ? workload.declared_run.ms : std::numeric_limits<std::int64_t>::max(),
           .second = shapes_[workload.shape.index()].gpu_milli,
           .third = workload.rank,
