@@ -74,6 +74,7 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
   const Terms best_effort{.best_effort = true};
   const Job eight{one(asking(8, kH100))};
   const Job small{one(asking(1, kH100))};
+  const Job either{{{{{asking(8, kH100), 1}}, {{asking(8, kA100), 1}}}, {}}};
   struct Case {
     const char* what;
     Quota quota;
@@ -117,6 +118,7 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
        kQuotaLimit,
        {one(asking(1, kH100, 1))},
        true},
+      {"a limit in one flavor, and room in the other", limit, either, kQuotaLimit, {one(asking(1, kA100))}, true},
       {"what may be borrowed", borrowing, eight, kBorrowingLimit, small, true},
       {"nobody for more than may be borrowed", borrowing, {one(asking(9, kH100))}, kBorrowingLimit, small, false},
       {"what one user may have: from himself", of_users, eight, kUserLimit, small, true},
