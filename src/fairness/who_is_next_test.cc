@@ -77,7 +77,7 @@ TEST(WhoIsNext, TheFirstOfALineStandAsItsOrderSaysAndNoneWhoCanNeverRun) {
             (std::vector<WorkloadId>{WorkloadId(2), WorkloadId(0), WorkloadId(3)}));
 }
 
-// What waits at the inner queue itself stands beside its children.
+// What waits at the inner queue itself stands beside its children, and has no past.
 TEST(WhoIsNext, IsWhomTheNextCycleTriesFirst) {
   for (const Seed seed : property_seeds(1000)) {
     SCOPED_TRACE(name_of(seed));
@@ -87,9 +87,13 @@ TEST(WhoIsNext, IsWhomTheNextCycleTriesFirst) {
     for (std::size_t i = 0; i < queues; ++i) {
       Quota quota{.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 2000})};
       if (rng.below(2) == 0) quota.guarantee = {{kGpu, rng.between(0, 8) * kMilliPerGpu}};
+      if (rng.below(3) == 0) quota.half_life = Duration{3'600'000};
       const QueueId parent = i == 0 || rng.below(2) == 0 ? QueueId() : QueueId(rng.below(i));
       const Order order = one_of(rng, {Order::kFifo, Order::kFifoSkip});
       state.apply(QueueAdded{{.name = "q", .parent = parent, .order = order, .quota = std::move(quota)}});
+    }
+    for (std::size_t i = 0; i < queues; ++i) {
+      state.apply(PastUseFound{QueueId(i), Time{}, {{kGpu, rng.between(1, 16) * kMilliPerGpu}}});
     }
     for (int i = 0; i < 3; ++i) {
       state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 8, .cpu_milli = 1000, .memory_bytes = 1}}});

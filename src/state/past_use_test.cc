@@ -117,6 +117,23 @@ TEST(PastUse, OfAQueueWithoutAHalfLifeIsNone) {
   EXPECT_FALSE(world.past.counts());
 }
 
+// Steps of another half-life are others, so the one that had begun is not known any more; the average is.
+TEST(PastUse, BeginsAStepAnewWithAnotherHalfLife) {
+  for (const bool changes : {false, true}) {
+    World world(kHour);
+    world.past.remember(kChild, {{kGpu, 500}}, Time{});
+    world.add(1'000, Time{});
+    world.past.advance_all(world.ledger, Time{3000});
+    if (changes) world.queues[1].quota.half_life = Duration{2 * kHour};
+    world.past.lay_out(world.queues, world.ledger.tree().dims(), Time{3000});
+    const auto kept = world.past.keep(world.ledger, kChild, Time{3000});
+    ASSERT_TRUE(kept.has_value());
+    EXPECT_EQ(kept->begun, changes ? Time{3000} : Time{});
+    EXPECT_EQ(kept->in_step.empty(), changes);
+    EXPECT_EQ(kept->average, (AmountList{{kGpu, 500 << kPastFractionBits}}));
+  }
+}
+
 // However often it is looked at or brought forward, it is what the formula says, but for its steps.
 TEST(PastUseProperty, IsTheFadingMeanOfWhatWasHeld) {
   for (const Seed seed : property_seeds(200)) {

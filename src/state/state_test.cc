@@ -107,8 +107,8 @@ TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
   };
   constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
   const Case cases[] = {
-      {Order::kFifo, Duration{5}, {0, 0, 0, 0, WorkloadId(0)}},
-      {Order::kFifoSkip, Duration{5}, {0, 0, 0, 0, WorkloadId(0)}},
+      {Order::kFifo, Duration{5}, {0, 77, 0, 0, WorkloadId(0)}},
+      {Order::kFifoSkip, Duration{5}, {0, 77, 0, 0, WorkloadId(0)}},
       {Order::kSjf, Duration{5}, {0, 5, 3000, 9, WorkloadId(0)}},
       {Order::kSjf, kRunNotDeclared, {0, kUnknown, 3000, 9, WorkloadId(0)}},
   };
@@ -116,6 +116,7 @@ TEST(State, TheKeyOfAWaitingWorkloadFollowsTheOrderOfItsLine) {
     State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {c.order});
     WorkloadSubmitted submitted = submission(QueueId(0), gang(kOneGpu, 3), c.declared);
     submitted.rank = 9;
+    submitted.at = Time{77};
     state.apply(submitted);
     EXPECT_EQ(state.key_of(WorkloadId(0)), c.key) << name_of(c.order);
   }
