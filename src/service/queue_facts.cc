@@ -1,0 +1,82 @@
+// A Queue object as facts: what it is meant to be, and what the last scheduler wrote down in its status.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/wide.h"
+#include "manifest/timestamp.h"
+#include "model/quantity.h"
+#include "service/facts.h"
+
+namespace berth {
+namespace {
+
+std::optional<FlavorAmount> read_amount(const Value::Member& each) {
+  FlavorAmount amount = flavor_amount_named(each.key);
+  const bool memory = amount.resource == Resource::kMemory;
+  const auto held = memory ? parse_bytes(each.value.text()) : parse_milli(each.value.text());
+  if (!held) return std::nullopt;
+  amount.amount = std::min(memory ? *held >> 20 : *held, kAmountMax);
+  return amount;
+}
+
+FloorRecord read_floor_record(const Value& status) {
+  FloorRecord record;
+  for (const Value::Member& each : status["floor"].members()) {
+    if (auto amount = read_amount(each)) record.floor.push_back(*std::move(amount));
+  }
+  for (const Value& each : status["held"].items()) {
+    const auto until = parse_timestamp(each["until"].text());
+    for (const Value::Member& member : each["amounts"].members()) {
+      auto amount = read_amount(member);
+      if (amount && until) record.held.push_back({*std::move(amount), *until});
+    }
+  }
+  return record;
+}
+
+// What cannot be read was not written by a scheduler: it counts as nothing.
+QueueRecord read_record(const Value& status) {
+  QueueRecord record{.as_of = parse_timestamp(status["asOf"].text())};
+  const auto gpu_us = [](const Value& text) { return Wide{parse_gpu_hours(text.text()).value_or(0)}; };
+  record.used_gpu_us = gpu_us(status["budget"]["used"]);
+  for (const Value& grant : status["budget"]["grants"].items()) {
+    const auto until = parse_timestamp(grant["until"].text());
+    if (!until || record.of_grants.contains(*until)) continue;
+    record.of_grants[*until] = gpu_us(grant["used"]);
+    record.used_gpu_us -= gpu_us(grant["used"]);
+  }
+  for (const Value::Member& each : status["pastUse"].members()) {
+    if (auto amount = read_amount(each)) record.past_use.push_back(*std::move(amount));
+  }
+  for (const Value& each : status["coolingDown"].items()) {
+    const auto since = parse_timestamp(each["since"].text());
+    if (since) record.gave_back[std::string(each["controller"].text())] = *since;
+  }
+  record.floor_use = read_floor_record(status["floorUse"]);
+  for (const Value& each : status["conditions"].items()) {
+    record.conditions.push_back({.type = std::string(each["type"].text()),
+                                 .holds = each["status"].text() == "True",
+                                 .reason = std::string(each["reason"].text()),
+                                 .message = std::string(each["message"].text()),
+                                 .since = parse_timestamp(each["lastTransitionTime"].text()).value_or(Time{})});
+  }
+  return record;
+}
+
+}  // namespace
+
+QueueFacts read_queue(const Value& queue) {
+  QueueSpecReading reading = read_queue_spec(queue["spec"]);
+  QueueFacts facts{.name = std::string(queue["metadata"]["name"].text()),
+                   .spec = std::move(reading.spec),
+                   .uid = std::string(queue["metadata"]["uid"].text()),
+                   .record = read_record(queue["status"])};
+  for (const SpecMistake& mistake : reading.mistakes) {
+    facts.problem += (facts.problem.empty() ? "" : "; ") + mistake.field + ": " + mistake.text;
+  }
+  return facts;
+}
+
+}  // namespace berth

@@ -1,0 +1,124 @@
+#include "state/value_refusals.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace berth {
+namespace {
+
+Refusal refusal_of_constraints(const NodeConstraints& constraints) {
+  const auto few = [](const auto& items) { return items.size() <= kConstraintsMax; };
+  const auto few_values = [&](const std::vector<LabelRequirement>& asked) {
+    return few(asked) && std::ranges::all_of(asked, [&](const LabelRequirement& each) { return few(each.values); });
+  };
+  const auto few_asked = [&](const NodeSelectorTerm& term) {
+    return few_values(term.labels) && few_values(term.fields);
+  };
+  const bool all_few = few_values(constraints.select) && few(constraints.any_of) && few(constraints.tolerations) &&
+                       few(constraints.preferred) && std::ranges::all_of(constraints.any_of, few_asked) &&
+                       std::ranges::all_of(constraints.preferred, few_asked, &PreferredTerm::term);
+  const bool in_bounds = std::ranges::all_of(
+      constraints.preferred, [](const PreferredTerm& each) { return within(each.weight, 1, kPreferenceWeightMax); });
+  return first_of(
+      [&] {
+        return unless(all_few,
+                      "a pod's constraints have at most 10,000 terms, requirements, values and tolerations each");
+      },
+      [&] { return unless(in_bounds, "a preferred term weighs 1 to 100"); });
+}
+
+Refusal refusal_of_topology(const PodSet& set) {
+  const Topology& topology = set.topology;
+  return first_of(
+      [&] {
+        return unless((topology.together == Togetherness::kAnywhere) == topology.level.empty(),
+                      "a pod set that is placed together names the level");
+      },
+      [&] {
+        return unless((topology.slice_pods == 0) == topology.slice_level.empty() && topology.slice_pods >= 0,
+                      "the slices of a pod set have a size and a level");
+      },
+      [&] {
+        return unless(topology.slice_pods == 0 || set.count % topology.slice_pods == 0,
+                      "the pods of a set are whole slices");
+      });
+}
+
+// The ways of a shape are the same pods in other flavors.
+bool same_but_flavors(const PodSets& a, const PodSets& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    PodRequest request = a[i].request;
+    request.flavors = b[i].request.flavors;
+    if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
+        a[i].topology != b[i].topology) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_valid(const PodRequest& request, std::size_t flavors) {
+  const bool any = request.flavors == FlavorSet::all();
+  const bool flavors_known =
+      any || (!request.flavors.empty() && FlavorSet::first(flavors).contains_all(request.flavors));
+  const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
+                        : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
+                                            : request.gpu_milli == kMilliPerGpu;
+  return flavors_known && gpus_fit && request.constraints == NodeConstraintsId(0) &&
+         within(request.gpus, 0, kGpusPerNodeMax) && within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) &&
+         within(request.cpu_milli, 0, kNodeCpuMilliMax) && within(request.memory_bytes, 0, kNodeMemoryBytesMax);
+}
+
+// Sorted, each once.
+Refusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints) {
+  if (labels.size() > kLabelsMax || taints.size() > kLabelsMax) return "a node has at most 10,000 labels and taints";
+  const bool in_order = std::ranges::adjacent_find(labels, std::ranges::greater_equal(), &Label::key) == labels.end();
+  return unless(in_order, "a node's labels go by their keys, each once");
+}
+
+Refusal refusal_of_terms(const Terms& terms) {
+  return first_of(
+      [&] { return unless(within(terms.priority, -kPriorityMax, kPriorityMax), "a priority is out of bounds"); },
+      [&] { return unless(within(terms.grace.ms, 0, kTimeMax.ms), "a grace is out of bounds"); },
+      [&] {
+        return unless(!terms.run_limit || within(terms.run_limit->ms, 1, kTimeMax.ms), "a run limit is out of bounds");
+      },
+      [&] { return unless(within(terms.disruption_permille, 0, 1000), "a disruption budget is out of bounds"); });
+}
+
+Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
+  if (auto refusal = refusal_of_terms(shape.terms)) return refusal;
+  if (shape.ways.empty()) return "a workload needs at least one way to run";
+  for (const PodSets& way : shape.ways) {
+    std::int64_t pods = 0;
+    for (const PodSet& set : way) {
+      if (!is_valid(set.request, flavors)) return "a pod's request is out of bounds";
+      if (!within(set.count, 1, kPodsPerWorkloadMax)) return "a pod set has 1 to 1,000,000 pods";
+      if (auto refusal = refusal_of_constraints(set.constraints)) return refusal;
+      if (auto refusal = refusal_of_topology(set)) return refusal;
+      pods += set.count;
+    }
+    if (!within(pods, 1, kPodsPerWorkloadMax)) return "a workload has 1 to 1,000,000 pods";
+    if (!same_but_flavors(way, shape.ways.front())) return "the ways of a workload may differ in their flavors only";
+  }
+  return std::nullopt;
+}
+
+Refusal refusal_of_node(const Node& node, std::size_t flavors) {
+  return first_of(
+      [&] { return unless(within(node.gpus, 0, kGpusPerNodeMax), "a node has 0 to 64 GPUs"); },
+      [&] { return unless(node.flavor.is_none() == (node.gpus == 0), "a node with GPUs has a flavor, others none"); },
+      [&] {
+        return unless(node.gpus == 0 || node.flavor.index() < flavors, "a node names a flavor that there is not");
+      },
+      [&] { return unless(within(node.gpu_memory_mib, 0, kGpuMemoryMibMax), "a GPU's memory is out of bounds"); },
+      [&] { return unless(within(node.cpu_milli, 0, kNodeCpuMilliMax), "a node has at most 50,000 cores"); },
+      [&] { return unless(within(node.memory_bytes, 0, kNodeMemoryBytesMax), "a node has at most a PiB of memory"); },
+      [&] { return unless(node.pods_max >= 0, "a node's pods cannot be negative"); },
+      [&] { return refusal_of_labels(node.labels, node.taints); });
+}
+
+}  // namespace berth
