@@ -32,9 +32,14 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   return behind;
 }
 
-// What those nodes have free that one of the sets may be on at all.
-FreeTotals free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, FlavorSet gpu_flavors,
-                              bool any_node) {
+bool suffices(const FreeTotals& free, const FreeTotals& asked) {
+  return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
+         free.gpu_milli >= asked.gpu_milli;
+}
+
+// Whether those nodes have enough free where one of the sets may be at all.
+bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, const FreeTotals& asked,
+                           FlavorSet gpu_flavors, bool any_node) {
   const Ledger& ledger = state.ledger();
   FreeTotals free;
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
@@ -48,8 +53,9 @@ FreeTotals free_where_allowed(const State& state, const std::vector<NumberedPodS
     if (!gpus_count && !any_node) continue;
     free.cpu_milli += node.cpu_milli;
     free.memory_bytes += node.memory_bytes;
+    if (suffices(free, asked)) return true;
   }
-  return free;
+  return suffices(free, asked);
 }
 
 FreeTotals free_anywhere(const State& state, FlavorSet gpu_flavors, bool any_node) {
@@ -78,10 +84,9 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
     any_node = any_node || request.gpus == 0;
     if (request.gpus > 0) gpu_flavors = gpu_flavors.united_with(request.flavors);
   }
-  const FreeTotals free = state.ledger().matches().allows_all() ? free_anywhere(state, gpu_flavors, any_node)
-                                                                : free_where_allowed(state, way, gpu_flavors, any_node);
-  return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
-         free.gpu_milli >= asked.gpu_milli;
+  // The sums are known; nodes are looked at one by one only where these do not say it.
+  return suffices(free_anywhere(state, gpu_flavors, any_node), asked) &&
+         (state.ledger().matches().allows_all() || is_free_where_allowed(state, way, asked, gpu_flavors, any_node));
 }
 
 // Placed one after the other on a copy, for what one set takes another lacks.
