@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cycle/explain.h"
@@ -53,6 +55,40 @@ std::vector<std::int64_t> of_slice_domains(const DomainRooms& rooms) {
   return pods;
 }
 
+// A pod set that has no domain with room for it.
+struct Lack {
+  const NumberedPodSet* set;
+  DomainRooms rooms;
+};
+
+std::optional<Lack> first_lack(const State& state, const std::vector<NumberedPodSet>& way, bool idle) {
+  for (const NumberedPodSet& set : way) {
+    if (!set.is_placed_together()) continue;
+    DomainRooms found = rooms(state, set, idle);
+    if (!found.hold(state.topologies()[set.topology], set.count)) return Lack{&set, std::move(found)};
+  }
+  return std::nullopt;
+}
+
+std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
+  const NumberedPodSet& set = *lack.set;
+  const Topology& topology = state.topologies()[set.topology];
+  const bool anywhere = topology.together == Togetherness::kAnywhere;
+  const std::string level = anywhere ? topology.slice_level : topology.level;
+  const Domains& domains =
+      anywhere ? state.topologies().slice_domains(set.topology) : state.topologies().domains(set.topology);
+  if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
+  const std::string slice = with_separators(topology.slice_pods);
+  const std::string pods =
+      anywhere ? "slices of " + slice + " pods" : with_separators(set.count) + (set.count == 1 ? " pod" : " pods");
+  const bool in_slices = !anywhere && topology.slice_pods > 0;
+  return "no " + level + " has room for " + pods +
+         (in_slices ? ", " + slice + " at a time on one " + topology.slice_level : "") +
+         (idle ? ", even if nothing else ran (" : " (") + with_separators(static_cast<std::int64_t>(domains.size())) +
+         (domains.size() == 1 ? " is there: " : " are there: ") +
+         rooms_in_words(domains, anywhere ? of_slice_domains(lack.rooms) : lack.rooms.of_domain) + ")";
+}
+
 }  // namespace
 
 bool fits_together_now(const State& state, const Shape& shape) {
@@ -74,27 +110,13 @@ bool fits_apart(const State& state, const Shape& shape) {
 }
 
 std::string topology_text(const State& state, const Shape& shape, bool idle) {
-  for (const NumberedPodSet& set : shape.ways.front()) {
-    if (!set.is_placed_together()) continue;
-    const Topology& topology = state.topologies()[set.topology];
-    const DomainRooms now = rooms(state, set, idle);
-    if (now.hold(topology, set.count)) continue;
-    const bool anywhere = topology.together == Togetherness::kAnywhere;
-    const std::string level = anywhere ? topology.slice_level : topology.level;
-    const Domains& domains =
-        anywhere ? state.topologies().slice_domains(set.topology) : state.topologies().domains(set.topology);
-    const std::string pods = anywhere ? "slices of " + with_separators(topology.slice_pods) + " pods"
-                                      : with_separators(set.count) + (set.count == 1 ? " pod" : " pods");
-    const std::string slices = !anywhere && topology.slice_pods > 0 ? ", " + with_separators(topology.slice_pods) +
-                                                                          " at a time on one " + topology.slice_level
-                                                                    : "";
-    if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
-    return "no " + level + " has room for " + pods + slices + (idle ? ", even if nothing else ran (" : " (") +
-           with_separators(static_cast<std::int64_t>(domains.size())) +
-           (domains.size() == 1 ? " is there: " : " are there: ") +
-           rooms_in_words(domains, anywhere ? of_slice_domains(now) : now.of_domain) + ")";
+  std::optional<Lack> lack;
+  for (const auto& way : shape.ways) {
+    auto of_way = first_lack(state, way, idle);
+    if (!of_way) return "each of its pod sets has room in a domain, and not all of them at once";
+    if (!lack || of_way->rooms.most() > lack->rooms.most()) lack = std::move(of_way);
   }
-  return "each of its pod sets has room in a domain, and not all of them at once";
+  return lack_in_words(state, *lack, idle);
 }
 
 }  // namespace berth

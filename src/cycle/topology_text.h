@@ -13,8 +13,8 @@ bool fits_together_now(const State& state, const Shape& shape);
 // Whether there would be room now if its pods might be anywhere: each pod set by itself, in one of its ways.
 bool fits_apart(const State& state, const Shape& shape);
 
-// "no rack has room for 16 pods now (3 racks: 9 fit in r2, 4 in r1, none in r3)", about the first of its sets that waits for
-// a domain; `idle`: if nothing ran.
+// "no rack has room for 16 pods (3 are there: 9 fit in r2, 4 in r1, none in r3)", about the first of its sets that waits for a
+// domain, in the way in which most of it fits; `idle`: if nothing ran.
 std::string topology_text(const State& state, const Shape& shape, bool idle);
 
 }  // namespace berth
