@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kFleetAmountMax = std::int64_t{1} << 54;
 constexpr std::int64_t kPastUseMax = kFleetAmountMax << kPastFractionBits;
 
-Refusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
+FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
   if (static_cast<std::int64_t>(state.nodes() + nodes.size()) > kNodesMax) return "more than 16,777,216 nodes";
   Wide memory = 0;
   Wide cpu = 0;
@@ -34,7 +34,7 @@ Refusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
   return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
 }
 
-Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {
+FactRefusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {
   if (pods.size() > kTypicalPodsMax) return "more than 4,096 typical pods";
   std::int64_t weight = 0;
   for (const TypicalPod& pod : pods) {
@@ -47,7 +47,7 @@ Refusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flav
   return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
 }
 
-Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, std::int64_t most = kAmountMax) {
+FactRefusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, std::int64_t most = kAmountMax) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     if (amounts[i].dim.index() >= Dim::count(flavors)) return "a quota names a flavor that there is not";
     if (!within(amounts[i].amount, 0, most)) return "a quota's amount is out of bounds";
@@ -56,7 +56,7 @@ Refusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, std::
   return std::nullopt;
 }
 
-Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
+FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
   for (const AmountList* const amounts :
        {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit, &quota.user_limit}) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
@@ -78,7 +78,7 @@ Refusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
 // Each has a tree of its own.
 constexpr std::size_t kDifferentHoursMax = 256;
 
-Refusal refusal_of_openings(const std::vector<Interval>& open) {
+FactRefusal refusal_of_openings(const std::vector<Interval>& open) {
   if (open.size() > kOpeningsMax) return "a window opens at most 10,000 times";
   for (std::size_t i = 0; i < open.size(); ++i) {
     const bool in_bounds =
@@ -96,7 +96,7 @@ std::size_t different_hours(std::vector<Window> windows, const WindowChanged& ch
   return 1 + first_of_each(turns_after(windows, now), open_at(windows, now)).size();
 }
 
-Refusal refusal_of_window(const State& state, const WindowChanged& change) {
+FactRefusal refusal_of_window(const State& state, const WindowChanged& change) {
   const Window& window = change.window;
   if (change.number > state.windows().size()) return "the windows have no gap in their numbers";
   if (change.number >= kWindowsMax) return "more than 64 windows";
@@ -118,7 +118,7 @@ Refusal refusal_of_window(const State& state, const WindowChanged& change) {
                   });
 }
 
-Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
+FactRefusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
   return first_of(
       [&] { return unless(queue.parent.is_none() || queue.parent.index() < queues, "a queue's parent is not known"); },
       [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); },
@@ -129,7 +129,7 @@ Refusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t fla
       [&] { return refusal_of_quota(queue.quota, flavors); });
 }
 
-Refusal refusal_of_change(const QueueChanged& change, const std::vector<Queue>& queues, std::size_t flavors) {
+FactRefusal refusal_of_change(const QueueChanged& change, const std::vector<Queue>& queues, std::size_t flavors) {
   if (change.queue.index() >= queues.size()) return "there is no such queue";
   const Queue& before = queues[change.queue.index()];
   return first_of(
@@ -150,7 +150,7 @@ class FoundPlaces {
   explicit FoundPlaces(const Ledger& ledger) : ledger_(ledger) {}
 
   // Those before it have their places.
-  Refusal refusal_of_next(const PodRequest& request, const PodPlacement& place) {
+  FactRefusal refusal_of_next(const PodRequest& request, const PodPlacement& place) {
     if (place.node.index() >= ledger_.nodes()) return "there is no such node";
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
@@ -184,7 +184,7 @@ class FoundPlaces {
   std::map<NodeId, Taken> taken_;
 };
 
-Refusal refusal_of_found(const State& state, const WorkloadFound& fact) {
+FactRefusal refusal_of_found(const State& state, const WorkloadFound& fact) {
   const auto& ways = fact.workload.shape.ways;
   if (ways.size() != 1) return "a found workload runs in one way";
   FoundPlaces places(state.ledger());
@@ -201,7 +201,7 @@ Refusal refusal_of_found(const State& state, const WorkloadFound& fact) {
 constexpr std::size_t kDependenciesMax = 1'000;
 
 // How somebody ended who is not recorded any more is not known.
-Refusal refusal_of_dependencies(const WorkloadTable& workloads, const std::vector<Dependency>& after) {
+FactRefusal refusal_of_dependencies(const WorkloadTable& workloads, const std::vector<Dependency>& after) {
   if (after.size() > kDependenciesMax) return "a workload starts after 1,000 others at most";
   for (const Dependency& each : after) {
     if (each.on.is_none() || each.on >= workloads.next_id()) return "a workload starts after others that are there";
@@ -212,9 +212,9 @@ Refusal refusal_of_dependencies(const WorkloadTable& workloads, const std::vecto
   return std::nullopt;
 }
 
-Refusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
+FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
-Refusal refusal_of_grant(const State& state, const GrantAdded& grant) {
+FactRefusal refusal_of_grant(const State& state, const GrantAdded& grant) {
   return first_of(
       [&] { return unless(grant.queue.index() < state.queues().size(), "there is no such queue"); },
       [&] {
@@ -225,7 +225,7 @@ Refusal refusal_of_grant(const State& state, const GrantAdded& grant) {
       [&] { return refusal_of_time(grant.until); });
 }
 
-Refusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
+FactRefusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
   return first_of([&] { return unless(used.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] {
                     const BudgetLedger& budgets = state.quotas().budgets();
@@ -235,13 +235,13 @@ Refusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
                   [&] { return unless(within(used.gpu_us, -kGpuTimeMax, kGpuTimeMax), "GPU time is out of bounds"); });
 }
 
-Refusal refusal_of_past(const State& state, const PastUseFound& past) {
+FactRefusal refusal_of_past(const State& state, const PastUseFound& past) {
   return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] { return unless(within(past.at.ms, 0, state.clock().ms), "what was used is past"); },
                   [&] { return refusal_of_amounts(past.average, state.flavors().size(), kFleetAmountMax); });
 }
 
-Refusal refusal_of_kept(const State& state, const PastUseKept& past) {
+FactRefusal refusal_of_kept(const State& state, const PastUseKept& past) {
   const std::size_t flavors = state.flavors().size();
   return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] {
@@ -252,7 +252,7 @@ Refusal refusal_of_kept(const State& state, const PastUseKept& past) {
                   [&] { return refusal_of_amounts(past.in_step, flavors, kPastUseMax); });
 }
 
-Refusal refusal_of_counted(const State& state, const GpuTimeCounted& counted) {
+FactRefusal refusal_of_counted(const State& state, const GpuTimeCounted& counted) {
   return first_of([&] { return unless(counted.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] {
                     return unless(state.quotas().budgets().has_budget(counted.queue),
@@ -261,7 +261,7 @@ Refusal refusal_of_counted(const State& state, const GpuTimeCounted& counted) {
                   [&] { return unless(within(counted.until.ms, 0, state.clock().ms), "what was used is past"); });
 }
 
-Refusal refusal_of_missed(const State& state, const GpuTimeMissed& missed) {
+FactRefusal refusal_of_missed(const State& state, const GpuTimeMissed& missed) {
   return first_of([&] { return unless(missed.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] { return unless(within(missed.gpu_milli, 0, kAmountMax), "GPUs are out of bounds"); },
                   [&] {
@@ -270,8 +270,8 @@ Refusal refusal_of_missed(const State& state, const GpuTimeMissed& missed) {
                   });
 }
 
-Refusal refusal_of_floor_use(const State& state, const FloorUseFound& found) {
-  const auto refusal_of_held = [&]() -> Refusal {
+FactRefusal refusal_of_floor_use(const State& state, const FloorUseFound& found) {
+  const auto refusal_of_held = [&]() -> FactRefusal {
     const FloorUse* before = nullptr;
     for (const FloorUse& each : found.held) {
       if (each.dim.index() >= Dim::count(state.flavors().size())) return "a floor names a flavor that there is not";
@@ -290,7 +290,7 @@ Refusal refusal_of_floor_use(const State& state, const FloorUseFound& found) {
                   refusal_of_held);
 }
 
-Refusal refusal_of_clock(Time told, Time now) {
+FactRefusal refusal_of_clock(Time told, Time now) {
   return first_of([&] { return refusal_of_time(told); },
                   [&] { return unless(told >= now, "time does not go backwards"); });
 }
@@ -313,74 +313,74 @@ std::optional<std::string> State::refusal(const Event& event) const {
     const decltype(known_node)& node_known;
     const decltype(in_phase)& workload_in_phase;
 
-    Refusal operator()(const RunConfigured& fact) const {
+    FactRefusal operator()(const RunConfigured& fact) const {
       return unless(static_cast<std::size_t>(fact.policy) < std::size(kPlacementPolicyNames), "unknown policy");
     }
-    Refusal operator()(const FlavorAdded& fact) const {
+    FactRefusal operator()(const FlavorAdded& fact) const {
       return unless(state.flavors().size() < kFlavorsMax && within(fact.flavor.memory_mib, 0, kGpuMemoryMibMax) &&
                         within(fact.flavor.weight, 1, kFlavorWeightMax),
                     "at most 64 flavors, each with a sensible memory and a weight of 1 to 1,000");
     }
-    Refusal operator()(const TypicalPodsChosen& fact) const {
+    FactRefusal operator()(const TypicalPodsChosen& fact) const {
       return refusal_of_typical(fact.pods, state.flavors().size());
     }
-    Refusal operator()(const QueueAdded& fact) const {
+    FactRefusal operator()(const QueueAdded& fact) const {
       return refusal_of_queue(fact.queue, state.queues().size(), state.flavors().size());
     }
-    Refusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
-    Refusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
-    Refusal operator()(const NodeDrained& fact) const { return node_known(fact.node); }
-    Refusal operator()(const NodeRestored& fact) const { return node_known(fact.node); }
-    Refusal operator()(const NodeRelabelled& fact) const {
+    FactRefusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
+    FactRefusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
+    FactRefusal operator()(const NodeDrained& fact) const { return node_known(fact.node); }
+    FactRefusal operator()(const NodeRestored& fact) const { return node_known(fact.node); }
+    FactRefusal operator()(const NodeRelabelled& fact) const {
       return first_of([&] { return node_known(fact.node); },
                       [&] { return refusal_of_labels(fact.labels, fact.taints); });
     }
-    Refusal operator()(const WorkloadSubmitted& fact) const {
+    FactRefusal operator()(const WorkloadSubmitted& fact) const {
       return first_of([&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); },
                       [&] { return refusal_of_time(fact.at); },
                       [&] {
-                        return fact.declared_run == kRunNotDeclared ? Refusal()
+                        return fact.declared_run == kRunNotDeclared ? FactRefusal()
                                                                     : refusal_of_time(Time{fact.declared_run.ms});
                       },
                       [&] { return refusal_of_time(fact.not_before); },
                       [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
                       [&] { return refusal_of_shape(fact.shape, state.flavors().size()); });
     }
-    Refusal operator()(const WorkloadEnded& fact) const {
+    FactRefusal operator()(const WorkloadEnded& fact) const {
       return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping});
     }
-    Refusal operator()(const WorkloadCancelled& fact) const {
+    FactRefusal operator()(const WorkloadCancelled& fact) const {
       return workload_in_phase(fact.workload, {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping});
     }
-    Refusal operator()(const WorkloadStopped& fact) const {
+    FactRefusal operator()(const WorkloadStopped& fact) const {
       return workload_in_phase(fact.workload, {Phase::kStopping});
     }
-    Refusal operator()(const WindowChanged& fact) const { return refusal_of_window(state, fact); }
-    Refusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
-    Refusal operator()(const GpuTimeUsed& fact) const { return refusal_of_used(state, fact); }
-    Refusal operator()(const PastUseFound& fact) const { return refusal_of_past(state, fact); }
-    Refusal operator()(const GpuTimeCounted& fact) const { return refusal_of_counted(state, fact); }
-    Refusal operator()(const GpuTimeMissed& fact) const { return refusal_of_missed(state, fact); }
-    Refusal operator()(const PastUseKept& fact) const { return refusal_of_kept(state, fact); }
-    Refusal operator()(const RoomGivenBack& fact) const {
+    FactRefusal operator()(const WindowChanged& fact) const { return refusal_of_window(state, fact); }
+    FactRefusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
+    FactRefusal operator()(const GpuTimeUsed& fact) const { return refusal_of_used(state, fact); }
+    FactRefusal operator()(const PastUseFound& fact) const { return refusal_of_past(state, fact); }
+    FactRefusal operator()(const GpuTimeCounted& fact) const { return refusal_of_counted(state, fact); }
+    FactRefusal operator()(const GpuTimeMissed& fact) const { return refusal_of_missed(state, fact); }
+    FactRefusal operator()(const PastUseKept& fact) const { return refusal_of_kept(state, fact); }
+    FactRefusal operator()(const RoomGivenBack& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
                       [&] { return unless(within(fact.at.ms, 0, state.clock().ms), "what was taken is past"); });
     }
-    Refusal operator()(const FloorUseFound& fact) const { return refusal_of_floor_use(state, fact); }
-    Refusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
-    Refusal operator()(const WorkloadOverran& fact) const {
+    FactRefusal operator()(const FloorUseFound& fact) const { return refusal_of_floor_use(state, fact); }
+    FactRefusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
+    FactRefusal operator()(const WorkloadOverran& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
       const Terms& terms = state.shape(state.workload(fact.workload).shape).terms;
       return unless(terms.run_limit.has_value(), "a workload without a run limit cannot run over it");
     }
-    Refusal operator()(const CheckpointReported& fact) const {
+    FactRefusal operator()(const CheckpointReported& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping}); },
                       [&] { return refusal_of_time(fact.at); });
     }
-    Refusal operator()(const QueueChanged& fact) const {
+    FactRefusal operator()(const QueueChanged& fact) const {
       return refusal_of_change(fact, state.queues(), state.flavors().size());
     }
-    Refusal operator()(const WorkloadPrioritized& fact) const {
+    FactRefusal operator()(const WorkloadPrioritized& fact) const {
       return first_of(
           [&] {
             return workload_in_phase(fact.workload,
@@ -388,25 +388,25 @@ std::optional<std::string> State::refusal(const Event& event) const {
           },
           [&] { return refusal_of_terms({.priority = fact.priority}); });
     }
-    Refusal operator()(const WorkloadMoved& fact) const {
+    FactRefusal operator()(const WorkloadMoved& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
                       [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); });
     }
-    Refusal operator()(const TimePassed& fact) const { return refusal_of_time(fact.now); }
-    Refusal operator()(const WorkloadFound& fact) const {
+    FactRefusal operator()(const TimePassed& fact) const { return refusal_of_time(fact.now); }
+    FactRefusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
       if (auto refusal = refusal_of_time(fact.started)) return refusal;
       const bool waits = fact.workload.not_before > Time{} || !fact.workload.after.empty();
       if (waits) return "a found workload waits for nothing";
       return refusal_of_found(state, fact);
     }
-    Refusal operator()(const PodEnded& fact) const {
+    FactRefusal operator()(const PodEnded& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping})) return refusal;
       std::uint32_t left = 0;
       for_each_pod(state, fact.workload, [&](const Pod&) { ++left; });
       return unless(left > 1 && fact.pod < left, "a workload has no such pod beside another");
     }
-    Refusal operator()(const LeavingFound& fact) const {
+    FactRefusal operator()(const LeavingFound& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },
                       [&] { return refusal_of_time(fact.stop_by); });
     }

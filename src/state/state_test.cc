@@ -398,5 +398,23 @@ TEST(StateDeathTest, AdoptsNoPlanOfAnotherRevision) {
   EXPECT_DEATH(state.adopt(Plan()), "internal error");
 }
 
+// Nodes are shared with forks until one of them changes.
+TEST(State, WhatANodeSaysOfItselfChangesInNoFork) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 1, .labels = {{"rack", "r1"}}}}});
+  const PodSet set{kOneGpu, 1, {.select = {{"rack", LabelOperator::kIn, {"r1"}}}}, {Togetherness::kRequired, "rack"}};
+  state.apply(submission(QueueId(0), {{{set}}}));
+  const State fork = state.fork();
+  const std::uint64_t hash = state.hash();
+  state.apply(NodeRelabelled{NodeId(0), {{"rack", "r2"}}, {{"team", "a", TaintEffect::kNoExecute}}});
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  EXPECT_EQ(violations(fork), std::vector<std::string>());
+  EXPECT_EQ(fork.node(NodeId(0)).labels, (Labels{{"rack", "r1"}}));
+  EXPECT_TRUE(fork.node(NodeId(0)).taints.empty());
+  EXPECT_EQ(fork.hash(), hash);
+  EXPECT_NE(state.hash(), hash);
+  EXPECT_EQ(state.node(NodeId(0)).labels, (Labels{{"rack", "r2"}}));
+}
+
 }  // namespace
 }  // namespace berth

@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-Refusal refusal_of_constraints(const NodeConstraints& constraints) {
+FactRefusal refusal_of_constraints(const NodeConstraints& constraints) {
   const auto few = [](const auto& items) { return items.size() <= kConstraintsMax; };
   const auto few_values = [&](const std::vector<LabelRequirement>& asked) {
     return few(asked) && std::ranges::all_of(asked, [&](const LabelRequirement& each) { return few(each.values); });
@@ -27,7 +27,7 @@ Refusal refusal_of_constraints(const NodeConstraints& constraints) {
       [&] { return unless(in_bounds, "a preferred term weighs 1 to 100"); });
 }
 
-Refusal refusal_of_topology(const PodSet& set) {
+FactRefusal refusal_of_topology(const PodSet& set) {
   const Topology& topology = set.topology;
   return first_of(
       [&] {
@@ -73,13 +73,13 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
 }
 
 // Sorted, each once.
-Refusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints) {
+FactRefusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints) {
   if (labels.size() > kLabelsMax || taints.size() > kLabelsMax) return "a node has at most 10,000 labels and taints";
   const bool in_order = std::ranges::adjacent_find(labels, std::ranges::greater_equal(), &Label::key) == labels.end();
   return unless(in_order, "a node's labels go by their keys, each once");
 }
 
-Refusal refusal_of_terms(const Terms& terms) {
+FactRefusal refusal_of_terms(const Terms& terms) {
   return first_of(
       [&] { return unless(within(terms.priority, -kPriorityMax, kPriorityMax), "a priority is out of bounds"); },
       [&] { return unless(within(terms.grace.ms, 0, kTimeMax.ms), "a grace is out of bounds"); },
@@ -89,7 +89,7 @@ Refusal refusal_of_terms(const Terms& terms) {
       [&] { return unless(within(terms.disruption_permille, 0, 1000), "a disruption budget is out of bounds"); });
 }
 
-Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
+FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
   if (auto refusal = refusal_of_terms(shape.terms)) return refusal;
   if (shape.ways.empty()) return "a workload needs at least one way to run";
   for (const PodSets& way : shape.ways) {
@@ -107,7 +107,7 @@ Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
   return std::nullopt;
 }
 
-Refusal refusal_of_node(const Node& node, std::size_t flavors) {
+FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
   return first_of(
       [&] { return unless(within(node.gpus, 0, kGpusPerNodeMax), "a node has 0 to 64 GPUs"); },
       [&] { return unless(node.flavor.is_none() == (node.gpus == 0), "a node with GPUs has a flavor, others none"); },

@@ -12,14 +12,14 @@
 
 namespace berth {
 
-using Refusal = std::optional<std::string>;
+using FactRefusal = std::optional<std::string>;
 
-inline Refusal unless(bool holds, const char* text) { return holds ? Refusal() : Refusal(text); }
+inline FactRefusal unless(bool holds, const char* text) { return holds ? FactRefusal() : FactRefusal(text); }
 
 // The first refusal among several checks, each made only if those before it passed.
 template <class... Checks>
-Refusal first_of(Checks... checks) {
-  Refusal refusal;
+FactRefusal first_of(Checks... checks) {
+  FactRefusal refusal;
   static_cast<void>(((refusal = checks()) || ...));
   return refusal;
 }
@@ -28,9 +28,9 @@ inline bool within(std::int64_t value, std::int64_t low, std::int64_t high) { re
 
 // `flavors`: how many there are.
 bool is_valid(const PodRequest& request, std::size_t flavors);
-Refusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors);
-Refusal refusal_of_node(const Node& node, std::size_t flavors);
-Refusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints);
-Refusal refusal_of_terms(const Terms& terms);
+FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors);
+FactRefusal refusal_of_node(const Node& node, std::size_t flavors);
+FactRefusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints);
+FactRefusal refusal_of_terms(const Terms& terms);
 
 }  // namespace berth
