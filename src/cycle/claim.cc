@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "cycle/taking_out.h"
@@ -18,12 +17,14 @@ using Chosen = std::vector<std::size_t>;  // indexes into the victims, ascending
 
 class Search {
  public:
-  Search(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way)
+  Search(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
+         std::size_t exact_max)
       : state_(state),
         trial_(trial),
         index_(index),
         claimant_(claimant),
         way_(way),
+        exact_max_(exact_max),
         shape_(state.shape(state.workload(claimant.workload).shape)),
         sets_(shape_.ways[way]),
         begin_(trial.mark()) {
@@ -34,7 +35,7 @@ class Search {
 
   std::variant<Claimed, Unclaimed> run() {
     std::optional<Chosen> chosen;
-    if (!victims_.empty()) chosen = victims_.size() <= kExactVictimsMax ? cheapest() : by_alternatives();
+    if (!victims_.empty()) chosen = victims_.size() <= exact_max_ ? cheapest() : by_alternatives();
     if (!chosen && has_dropped_later_rights()) chosen = by_alternatives();
     trial_.rollback_to(begin_);
     if (!chosen) return Unclaimed{some_protected_};
@@ -57,7 +58,7 @@ class Search {
   std::variant<Start, Unfit> place() {
     // A stream of its own, so that the proof and the decision draw the same.
     Rng rng(state_.seed(), claimant_.workload.value());
-    return place_in_way(state_, trial_, index_, claimant_.workload, way_, rng);
+    return place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, OpenFlavors::kFirst);
   }
 
   // Its places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or
@@ -75,13 +76,10 @@ class Search {
     return std::move(*start);
   }
 
-  // Where the flavor was left open: the right is to the GPUs that were asked for, and to no others. What runs without GPUs
-  // may come to stand beside other ones than was assumed, if it may be counted there.
+  // A right is to the GPUs that were asked for, of the first flavor where that was left open. What runs without GPUs may come
+  // to stand beside other ones than was assumed, if it may be counted there.
   bool is_as_asked(const AmountList& held) const {
     if (held == claimant_.asked) return true;
-    if (!std::ranges::equal(held | std::views::filter(is_of_gpus), claimant_.asked | std::views::filter(is_of_gpus))) {
-      return false;
-    }
     const QuotaLedger& quotas = trial_.quotas();
     return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held) &&
            would_be_covered_at(held) == would_be_covered_at(claimant_.asked);
@@ -90,7 +88,6 @@ class Search {
     const QuotaLedger& quotas = trial_.quotas();
     return quotas.would_be_covered_at(claimant_.queue, amounts, quotas.end_of(claimant_.terms));
   }
-  static bool is_of_gpus(const Amount& each) { return each.dim.resource() == Resource::kGpu; }
 
   // Its run limit counts from when the last of them has stopped.
   Time end_after(const Chosen& chosen) const {
@@ -167,16 +164,12 @@ class Search {
   }
 
   // Whether more evictions may spoil what fewer allow: they protect others from rule 14, leave floor that another's unit
-  // takes, have one among them that it may not take, or make room in a flavor that it has no right to.
+  // takes, or have one among them that it may not take.
   bool fewer_may_do() const {
     const bool towards_shares = std::any_of(
         victims_.begin(), victims_.end(), [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
-    const bool leaves_flavor_open = std::any_of(sets_.begin(), sets_.end(), [&](const NumberedPodSet& set) {
-      const PodRequest& request = state_.request(set.request);
-      return request.gpus > 0 && std::popcount(request.flavors.bits()) > 1 && state_.flavors().size() > 1;
-    });
-    return towards_shares || leaves_flavor_open || victims_.back().claim.coverage > 0 ||
-           claimant_.terms.guaranteed_only || state_.quotas().tree().keeps_floors();
+    return towards_shares || victims_.back().claim.coverage > 0 || claimant_.terms.guaranteed_only ||
+           state_.quotas().tree().keeps_floors();
   }
 
   static Chosen members(std::uint32_t set) {
@@ -267,7 +260,8 @@ class Search {
       while (end < victims_.size() && claims[end] == claim) ++end;
       fits = free_nodes(end);
     }
-    return fits;
+    // What others keep back of their floors is asked of room that is free, so of more the more have gone.
+    return fits && pass_the_gates();
   }
 
   // Whoever becomes an owner only when lower priorities of his own queue have gone begins with those, the lowest first.
@@ -283,7 +277,7 @@ class Search {
 
   // Of many, when that came to nothing: those whom he could reclaim only so. There is something left to try without them.
   bool has_dropped_later_rights() {
-    if (victims_.size() <= kExactVictimsMax) return false;
+    if (victims_.size() <= exact_max_) return false;
     trial_.rollback_to(begin_);
     const QueueId at = would_be_covered_at(claimant_.asked);
     return std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
@@ -324,8 +318,8 @@ class Search {
     return true;
   }
 
-  // Until no quota refuses it, whoever holds of what is short below the queue that refuses; whoever of its own queue it
-  // may take, where it is short of floor.
+  // Until no quota refuses it, whoever holds of what is short below the queue that refuses; whoever is inside a floor, where it
+  // is short of that.
   bool pass_the_gates() {
     std::optional<QuotaRefusal> before;
     std::size_t next = 0;
@@ -338,12 +332,14 @@ class Search {
       const auto helps = [&](std::size_t each) {
         if (refused->code == ReasonCode::kBudget) return false;
         const bool of_floor = refused->code == ReasonCode::kQuotaFloor || refused->code == ReasonCode::kCalendar;
-        if (of_floor) return victims_[each].rule == EvictionRule::kPreempt && victims_[each].claim.coverage > 0;
+        if (of_floor) return victims_[each].claim.coverage > 0;
         const UnitId unit = state_.workload(victims_[each].workload).unit;
         if (refused->code == ReasonCode::kUserLimit && trial_.quotas().unit(unit).user != refused->user) return false;
         const AmountList& held = trial_.quotas().held_by(unit);
-        const bool holds =
-            std::any_of(held.begin(), held.end(), [&](const Amount& amount) { return amount.dim == refused->dim; });
+        const bool holds = refused->dim == kGpusOfAllFlavors
+                               ? gpu_milli_of(held) > 0
+                               : std::any_of(held.begin(), held.end(),
+                                             [&](const Amount& amount) { return amount.dim == refused->dim; });
         return holds && (refused->code == ReasonCode::kLendingLimit || is_below(victims_[each], refused->queue));
       };
       while (next < victims_.size() && !(!taken_[next] && helps(next) && take_if_allowed(next))) ++next;
@@ -370,7 +366,9 @@ class Search {
   // How many of its pods a node would take, each pod set by itself.
   std::int64_t room_on(NodeId node) const {
     std::int64_t room = 0;
-    for (const NumberedPodSet& set : sets_) room += room_for(trial_.ledger(), node, state_.request(set.request));
+    for (const NumberedPodSet& set : sets_) {
+      room += room_for(trial_.ledger(), node, state_.request(set.in_first_flavor));
+    }
     return room;
   }
 
@@ -463,6 +461,7 @@ class Search {
   ScoreIndex& index_;
   const Claimant& claimant_;
   std::size_t way_;
+  std::size_t exact_max_;
   const Shape& shape_;
   const std::vector<NumberedPodSet>& sets_;
   Trial::Mark begin_;
@@ -476,8 +475,8 @@ class Search {
 }  // namespace
 
 std::variant<Claimed, Unclaimed> claim_room(const State& state, Trial& trial, ScoreIndex& index,
-                                            const Claimant& claimant, std::size_t way) {
-  return Search(state, trial, index, claimant, way).run();
+                                            const Claimant& claimant, std::size_t way, std::size_t exact_max) {
+  return Search(state, trial, index, claimant, way, exact_max).run();
 }
 
 }  // namespace berth

@@ -30,9 +30,10 @@ struct Unclaimed {
 // is not needed is put back.
 // The moves stay in the trial, but for the claimant's own unit; without an answer the trial is left as it was.
 // PRE: `trial` is on the state's own ledgers.
-std::variant<Claimed, Unclaimed> claim_room(const State& state, Trial& trial, ScoreIndex& index,
-                                            const Claimant& claimant, std::size_t way);
-
+// `exact_max`: how many victims are few; less only to see how far the other way is from the cheapest.
 inline constexpr std::size_t kExactVictimsMax = 12;
+std::variant<Claimed, Unclaimed> claim_room(const State& state, Trial& trial, ScoreIndex& index,
+                                            const Claimant& claimant, std::size_t way,
+                                            std::size_t exact_max = kExactVictimsMax);
 
 }  // namespace berth

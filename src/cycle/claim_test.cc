@@ -236,5 +236,73 @@ TEST(ClaimProperty, OfFewVictimsTheCheapestSetGoes) {
   EXPECT_GT(tally.unclaimed, 50);
 }
 
+// How the procedure for many victims compares with the cheapest set, where both can be had.
+struct Gap {
+  int compared = 0;
+  int same_cost = 0;
+  int higher_claim = 0;
+  int none_found = 0;
+  std::int64_t lost_gpu_s = 0;  // of those with an equal highest claim
+  std::int64_t lost_by_procedure_gpu_s = 0;
+  std::size_t victims = 0;
+  std::size_t victims_of_procedure = 0;
+};
+
+void compare_with_the_procedure(Engine& engine, WorkloadId id, Gap& gap) {
+  State& state = engine.state;
+  const Shape shape = state.shape(state.workload(id).shape);
+  const AmountList asked = asked_by(state, shape, 0);
+  const Claimant claimant{id, state.workload(id).queue, shape.terms, asked, kNow};
+  PlainClaim plainly(engine, claimant);
+  if (plainly.fits_without({})) return;
+  const auto set_found = [&](std::size_t exact_max) -> std::optional<PlainClaim::Set> {
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    const auto outcome = claim_room(state, trial, engine.index, claimant, 0, exact_max);
+    const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+    if (claimed == nullptr) return std::nullopt;
+    return set_of(plainly, claimed->evictions);
+  };
+  const auto cheapest = set_found(kExactVictimsMax);
+  const auto found = set_found(0);
+  ASSERT_TRUE(cheapest || !found) << "it finds nothing that is not there";
+  if (!cheapest) return;
+  ++gap.compared;
+  if (!found) {
+    ++gap.none_found;
+    return;
+  }
+  EXPECT_TRUE(plainly.fits_without(*found));
+  const PlainClaim::Cost best = plainly.cost_of(*cheapest), got = plainly.cost_of(*found);
+  EXPECT_LE(best, got);
+  gap.same_cost += best == got ? 1 : 0;
+  if (std::get<0>(best) != std::get<0>(got)) {
+    ++gap.higher_claim;
+    return;
+  }
+  gap.lost_gpu_s += std::get<1>(best);
+  gap.lost_by_procedure_gpu_s += std::get<1>(got);
+  gap.victims += std::get<2>(best);
+  gap.victims_of_procedure += std::get<2>(got);
+}
+
+TEST(ClaimProperty, OfManyVictimsASetGoesThatIsNearlyTheCheapest) {
+  Gap gap;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Engine engine = crowded(seed, rng);
+    for (int i = 0; i < 4; ++i) compare_with_the_procedure(engine, submit(engine.state, rng, kQueues), gap);
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(gap.compared, 50);
+  const auto at_least = [&](int count, double part) {
+    EXPECT_GE(count, part * gap.compared) << count << " of " << gap.compared;
+  };
+  at_least(gap.same_cost, 0.98);
+  at_least(gap.compared - gap.none_found, 0.98);
+  at_least(gap.compared - gap.higher_claim, 0.98);
+  EXPECT_LE(gap.lost_by_procedure_gpu_s, gap.lost_gpu_s + gap.lost_gpu_s / 100);
+}
+
 }  // namespace
 }  // namespace berth

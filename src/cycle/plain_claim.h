@@ -75,7 +75,7 @@ class PlainClaim {
       if (victim.rule == EvictionRule::kReclaim && !is_covered(tree, then, victim.claimants_side.queue)) return false;
     }
     Rng rng(state.seed(), claimant_.workload.value());
-    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng);
+    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, OpenFlavors::kFirst);
     const Start* const start = std::get_if<Start>(&outcome);
     const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
     return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;  // all of it are GPUs

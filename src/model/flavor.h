@@ -43,6 +43,7 @@ class FlavorSet {
   constexpr bool contains_all(FlavorSet other) const { return (other.bits_ & ~bits_) == 0; }
   constexpr bool meets(FlavorSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr FlavorSet united_with(FlavorSet other) const { return FlavorSet(bits_ | other.bits_); }
+  constexpr FlavorSet kept_to_first() const { return FlavorSet(bits_ & (~bits_ + 1)); }
   constexpr std::uint64_t bits() const { return bits_; }
 
   friend constexpr bool operator==(FlavorSet, FlavorSet) = default;

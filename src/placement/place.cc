@@ -8,12 +8,13 @@
 namespace berth {
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
-                                        std::size_t way, Rng& rng) {
+                                        std::size_t way, Rng& rng, OpenFlavors open) {
   const Shape& shape = state.shape(state.workload(workload).shape);
   const Trial::Mark mark = trial.mark();
   Start start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = {}};
   start.pods.reserve(static_cast<std::size_t>(shape.pods));
-  for (const NumberedPodSet& set : shape.ways[way]) {
+  for (NumberedPodSet set : shape.ways[way]) {
+    if (open == OpenFlavors::kFirst) set.request = set.in_first_flavor;
     if (set.is_placed_together()) {
       auto places = place_together(state, trial, index, set, rng);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) {

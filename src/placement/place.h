@@ -17,10 +17,13 @@ struct Unfit {
   std::int64_t missing = 1;
 };
 
+// Where a way leaves the flavor open: any of them, or the first alone.
+enum class OpenFlavors : std::uint8_t { kAny, kFirst };
+
 // Tries one way of the workload's shape. If every pod gets a node the moves stay in the trial; else the trial is left
 // exactly as it was found. PRE: `trial` is on the state's own ledgers.
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
-                                        std::size_t way, Rng& rng);
+                                        std::size_t way, Rng& rng, OpenFlavors open = OpenFlavors::kAny);
 
 // Tries the ways of the workload's shape in their order and takes the first in which every pod gets a node. Then the
 // moves stay in the trial; else the trial is left exactly as it was found.

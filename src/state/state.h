@@ -41,6 +41,7 @@ struct NumberedPodSet {
   RequestId request;
   std::int64_t count = 0;
   TopologyId topology{0};
+  RequestId in_first_flavor;  // the same, kept to the first of the flavors that it leaves open
 
   bool is_placed_together() const { return topology != TopologyId(0); }
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;

@@ -125,7 +125,9 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
     for (const PodSet& set : way) {
       PodRequest request = set.request;
       request.constraints = number(set.constraints);
-      sets.push_back({RequestId(requests_.intern(request)), set.count, number(set.topology)});
+      const RequestId id(requests_.intern(request));
+      if (request.gpus > 0) request.flavors = request.flavors.kept_to_first();
+      sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request))});
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
       if (numbered.ways.size() > 1) continue;
       numbered.pods += set.count;
