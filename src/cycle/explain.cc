@@ -167,18 +167,42 @@ bool waits_for_a_domain(const State& state, const Shape& shape) {
   return fits_apart(state, shape) || reason_never(state, shape) == ReasonCode::kTopology;
 }
 
-// Which gate of its queues refuses it now, in all of its ways; the first way says which.
+// Why quotas refuse one of its ways now.
+std::optional<QuotaRefusal> refusal_of_way(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
+  auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
+  const bool goes_on_unpaid = refusal && refusal->code == ReasonCode::kBudget && !shape.insists() &&
+                              state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
+  return goes_on_unpaid ? std::nullopt : refusal;
+}
+
+Shape kept_to(const Shape& shape, std::size_t way) {
+  Shape kept = shape;
+  kept.ways = {shape.ways[way]};
+  return kept;
+}
+
+// Which gate of its queues refuses it now, in all of its ways that are possible at all; the first way says which.
 std::optional<ReasonCode> refused_by_quotas(const State& state, QueueId queue, const Shape& shape) {
   std::optional<ReasonCode> code;
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
-    if (!refusal) return std::nullopt;
-    const bool goes_on_unpaid = refusal->code == ReasonCode::kBudget && !shape.insists() &&
-                                state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
-    if (goes_on_unpaid) return std::nullopt;
-    if (!code) code = code_of(*refusal, shape);
+    const auto refusal = refusal_of_way(state, queue, shape, way);
+    if (refusal && !code) code = code_of(*refusal, shape);
+    if (refusal) continue;
+    const bool possible = shape.ways.size() == 1 || reason_never(state, kept_to(shape, way)) == ReasonCode::kNone;
+    if (possible) return std::nullopt;
   }
   return code;
+}
+
+// With those of its ways alone that quotas do not refuse now, where there are any: of the others no room is of use to it.
+Shape without_refused_ways(const State& state, QueueId queue, const Shape& shape) {
+  if (shape.ways.size() == 1) return shape;
+  Shape open = shape;
+  open.ways.clear();
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    if (!refusal_of_way(state, queue, shape, way)) open.ways.push_back(shape.ways[way]);
+  }
+  return open.ways.empty() ? shape : open;
 }
 
 // As things are now: what refused it a while ago may have become another bound, or none.
@@ -231,21 +255,23 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
   if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
+  const Shape open = without_refused_ways(state, workload.queue, shape);
   // Who has just lost its room is tried in the next cycle, and has been told why it waits before.
   const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
-  if (!entry.blocked() && (!lost_its_room || has_room(state, shape))) return ReasonCode::kNone;
+  if (!entry.blocked() && (!lost_its_room || has_room(state, open))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
   if (is_placed_together(shape) && fits_apart(state, shape)) return ReasonCode::kTopology;
   const bool in_sum =
-      std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
+      std::any_of(open.ways.begin(), open.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
 }
 
 Explanation explain(const State& state, WorkloadId id) {
   Explanation explanation;
   const Workload& workload = state.workload(id);
-  const Shape& shape = state.shape(workload.shape);
+  const Shape& asked = state.shape(workload.shape);
   explanation.code = reason_of(state, id);
+  const Shape shape = is_quota_gate(explanation.code) ? asked : without_refused_ways(state, workload.queue, asked);
   explanation.pods = shape.pods;
   if (workload.phase == Phase::kStarting) explanation.text = "it has its room, which others have yet to leave";
   if (workload.phase != Phase::kPending) return explanation;

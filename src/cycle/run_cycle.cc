@@ -83,12 +83,22 @@ class Attempt {
     auto start = place(way, no_room);
     if (!start) return std::nullopt;
     // Where the flavor was left open, only now it is known what it would hold.
-    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start))) {
-      if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
-      cycle_.trial.rollback_to(mark);
-      return std::nullopt;
-    }
-    return start;
+    const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start));
+    if (!refusal) return start;
+    if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
+    cycle_.trial.rollback_to(mark);
+    return in_first_flavor(way);
+  }
+
+  // Of which it is known that quotas allow it.
+  std::optional<Start> in_first_flavor(std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, OpenFlavors::kFirst);
+    Start* const start = std::get_if<Start>(&outcome);
+    if (start == nullptr) return std::nullopt;
+    if (!quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start))) return std::move(*start);
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
   }
 
   std::optional<Start> place(std::size_t way, bool no_room) {

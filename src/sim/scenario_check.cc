@@ -131,6 +131,9 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
 void check(ScenarioWorld& world, const ExpectEvicted& expected) {
   const Workload& found = world.workload(expected.workload);
   const std::string& name = world.name_of_workload(expected.workload);
+  if (expected.stopping && found.phase != Phase::kStopping) {
+    return world.fail("expected " + name + " evicting, found it " + how_it_is(world, expected.workload));
+  }
   if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) {
     return world.fail("expected " + name + " evicted, found it " + how_it_is(world, expected.workload));
   }
@@ -147,12 +150,6 @@ void check(ScenarioWorld& world, const ExpectEvicted& expected) {
     world.compare(name + " evicted with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
                   counted(last == world.evictions().rend() ? 0 : last->decision.lost_gpu_s, "GPU-second"));
   }
-}
-
-void check(ScenarioWorld& world, const ExpectEvicting& expected) {
-  if (world.workload(expected.workload).phase == Phase::kStopping) return;
-  world.fail("expected " + world.name_of_workload(expected.workload) + " evicting, found it " +
-             how_it_is(world, expected.workload));
 }
 
 void check(ScenarioWorld& world, const ExpectOver& expected) {

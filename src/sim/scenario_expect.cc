@@ -65,11 +65,7 @@ class ExpectationReader {
     }
     if (word == "waits") return expect_waits(workload);
     if (word == "impossible") return expect_impossible(workload);
-    if (word == "evicted") return expect_evicted(workload);
-    if (word == "evicting") {
-      made_ = ExpectEvicting{workload};
-      return line_.finish("expect", {});
-    }
+    if (word == "evicted" || word == "evicting") return expect_evicted(workload, word == "evicting");
     if (word == "done" || word == "cancelled") {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
       return line_.finish("expect", {});
@@ -158,8 +154,8 @@ class ExpectationReader {
     made_ = std::move(expected);
   }
 
-  void expect_evicted(WorkloadId workload) {
-    ExpectEvicted expected{.workload = workload, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
+  void expect_evicted(WorkloadId workload, bool stopping) {
+    ExpectEvicted expected{.workload = workload, .stopping = stopping, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
     expected.rule = take_name("rule", kEvictionRuleNames, kLaterRuleNames, "is no rule");
     if (const ScenarioWord* const claimant = line_.take("for")) {
       expected.claimant = names_.workload(line_, *claimant, claimant->value);

@@ -116,12 +116,26 @@ Parsed<Time> ScenarioClock::later(std::string_view text) {
     if (moment < now_) moment = moment + Duration{kDayMs};
   }
   if (moment < now_) {
-    return std::unexpected(quote(text) + " is before now, which is " + format_moment(now_) +
+    return std::unexpected(quote(text) + " is before now, which is " + now_in_words() +
                            "; write a later moment, or +10m");
   }
   if (moment > kTimeMax)
     return std::unexpected(quote(text) + " is more than 10,000 years away; write an earlier moment");
   return moment;
+}
+
+Parsed<Time> ScenarioClock::planned(std::string_view text) {
+  if (text.find('T') != std::string_view::npos) first_day_ = first_day_.value_or(kMonday);
+  return later(text);
+}
+
+// With the date, once there is one.
+std::string ScenarioClock::now_in_words() const {
+  if (!first_day_) return format_moment(now_);
+  const std::chrono::sys_days day{std::chrono::days(*first_day_ + now_.ms / kDayMs)};
+  const std::chrono::year_month_day date(day);
+  return std::to_string(static_cast<int>(date.year())) + "-" + two_digits(static_cast<unsigned>(date.month())) + "-" +
+         two_digits(static_cast<unsigned>(date.day())) + " " + format_moment(Time{now_.ms % kDayMs});
 }
 
 Parsed<Time> ScenarioClock::earlier(std::string_view text) {

@@ -18,6 +18,8 @@ class ScenarioClock {
   // "08:00" or "08:00:30" (the next time that it is so), "+10m", "2026-11-21T08:00:00Z": the moment, which is not before
   // now. The first date that is given is the date of the day that it is then.
   Parsed<Time> later(std::string_view text);
+  // The same of what is planned: a date says nothing of today, which without another is that Monday.
+  Parsed<Time> planned(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
   // From here on it may be later than `now`: how much later, only the run knows.
   void lose_track() { may_be_later_ = true; }
@@ -31,6 +33,7 @@ class ScenarioClock {
 
  private:
   Parsed<Time> on_date(std::string_view text);
+  std::string now_in_words() const;
 
   Time now_;
   bool may_be_later_ = false;

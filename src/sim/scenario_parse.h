@@ -96,13 +96,10 @@ struct ExpectImpossible {
 // How its last attempt ended.
 struct ExpectEvicted {
   WorkloadId workload;
-  std::string rule;  // its name
+  bool stopping = false;  // it is within its grace
+  std::string rule;       // its name
   std::optional<WorkloadId> claimant;
   std::optional<std::int64_t> lost_gpu_s;
-};
-// It is within its grace.
-struct ExpectEvicting {
-  WorkloadId workload;
 };
 struct ExpectOver {
   WorkloadId workload;
@@ -149,8 +146,8 @@ struct ExpectLint {
 };
 
 using Expectation =
-    std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectEvicting, ExpectOver,
-                 ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectLint>;
+    std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver, ExpectNoneEvicted,
+                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, Cycle, Settle, Expectation>;
 

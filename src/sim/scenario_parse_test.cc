@@ -77,6 +77,12 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w gpus=1 flavor=gpu,gpu", "s.txt:1:17: flavor 'gpu' stands here twice; write it once\n"},
       {"submit w gpus=1 flavor=gpu,",
        "s.txt:1:17: 'flavor=' has an empty part; write names with commas and no blanks\n"},
+      {"queue a weight=0", "s.txt:1:9: weight: '0' is too little; write 0.001 to 1000\n"},
+      {"submit w gpus=1 guaranteed=only coverage=best-effort",
+       "s.txt:1:1: guaranteed=only insists on a floor, and best effort is inside none; write one of the two\n"},
+      {"submit w begin=2025-12-01T00:00:00Z",
+       "s.txt:1:10: begin: '2025-12-01T00:00:00Z' is before now, which is 2026-01-05 00:00; write a later moment, or "
+       "+10m\n"},
       {"submit w gpus=1 mixed=maybe", "s.txt:1:17: mixed: 'maybe' is neither yes nor no\n"},
       {"submit w run=2", "s.txt:1:10: run: '2' has no unit; write 2s for seconds, or ms, m, h, d\n"},
       {"submit w run=0s", "s.txt:1:10: run: '0s' is out of range; write 1ms to 10,000 years\n"},
@@ -279,8 +285,10 @@ TEST(ScenarioParse, GivesAWayForEachFlavorInTheOrderWanted) {
   EXPECT_EQ(gang.ways[1][1].request.flavors, a);
   EXPECT_EQ(gang.ways[1][2].request.flavors, a);
   const WorkloadShape& mixed = shape_at(scenario->statements.size() - 1);
-  ASSERT_EQ(mixed.ways.size(), 1u);
+  ASSERT_EQ(mixed.ways.size(), 3u);
   EXPECT_EQ(mixed.ways[0][0].request.flavors.bits(), 6u);
+  EXPECT_EQ(mixed.ways[1][0].request.flavors, c);
+  EXPECT_EQ(mixed.ways[2][0].request.flavors, FlavorSet::of(FlavorId(1)));
 }
 
 TEST(ScenarioParse, RoundsAmountsUp) {

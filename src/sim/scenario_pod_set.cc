@@ -98,13 +98,23 @@ const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets) 
 
 WorkloadShape shape_of(const std::vector<SetDraft>& sets) {
   const auto leader = std::find_if(sets.begin(), sets.end(), leads);
-  const std::vector<FlavorId> choices = leader == sets.end() ? std::vector<FlavorId>{FlavorId()} : leader->flavors;
+  std::vector<FlavorId> choices;
+  if (leader != sets.end()) {
+    choices = leader->flavors;
+  } else {
+    // Mixed as they come; where quotas refuse that, all in one of them.
+    choices.emplace_back();
+    const auto mixed = std::ranges::find(sets, true, &SetDraft::mixed);
+    if (mixed != sets.end() && mixed->flavors.size() > 1)
+      std::ranges::copy(mixed->flavors, std::back_inserter(choices));
+  }
   WorkloadShape shape;
   for (const FlavorId flavor : choices) {
     PodSets& way = shape.ways.emplace_back();
     for (const SetDraft& set : sets) {
       PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology});
-      made.request.flavors = leads(set) && set.allows(flavor) ? FlavorSet::of(flavor) : set.all_flavors();
+      const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
+      made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
     }
   }
   return shape;

@@ -34,6 +34,14 @@ Duration take_half_life(ScenarioLine& line, Duration otherwise) {
   return otherwise;
 }
 
+// Above nothing: shares are divided by it.
+std::int64_t take_weight(const ScenarioLine& line, const ScenarioWord* word, std::int64_t otherwise) {
+  const std::int64_t milli = line.milli(word, kWeightMilliMax, otherwise);
+  if (milli > 0) return milli;
+  line.complain(*word, "weight: " + quote(word->value) + " is too little; write 0.001 to 1000");
+  return otherwise;
+}
+
 // What the line does not name stays.
 void take_amounts(const ScenarioReading& reading, ScenarioLine& line, std::string_view key, AmountList& amounts,
                   bool may_be_none) {
@@ -52,7 +60,7 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   take_amounts(reading, line, "borrowing_limit", quota.borrowing_limit, true);
   take_amounts(reading, line, "lending_limit", quota.lending_limit, true);
   take_amounts(reading, line, "user_limit", quota.user_limit, true);
-  quota.weight_milli = line.milli(line.take("weight"), kWeightMilliMax, quota.weight_milli);
+  quota.weight_milli = take_weight(line, line.take("weight"), quota.weight_milli);
   quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);
   quota.patience = take_duration(line, "patience", quota.patience);
   quota.min_runtime = take_duration(line, "min_runtime", quota.min_runtime);
@@ -74,7 +82,7 @@ void take_window_amounts(ScenarioReading& reading, ScenarioLine& line, Window& w
   take_amounts(reading, line, "limit", window.limit, false);
   take_amounts(reading, line, "lending_limit", window.lending_limit, false);
   if (const ScenarioWord* const word = line.take("weight")) {
-    window.weight_milli = line.milli(word, kWeightMilliMax, 1000);
+    window.weight_milli = take_weight(line, word, 1000);
   }
   if (window.guarantee.empty() && window.limit.empty() && window.lending_limit.empty() && !window.weight_milli) {
     line.complain("nothing changes while it is open; write guarantee=, limit=, lending_limit= or weight=");

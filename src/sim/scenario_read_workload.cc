@@ -32,6 +32,9 @@ Terms take_terms(ScenarioLine& line) {
   terms.preempts = !takes_the_word(line, "preempts", "never");
   terms.guaranteed_only = takes_the_word(line, "guaranteed", "only");
   terms.best_effort = takes_the_word(line, "coverage", "best-effort");
+  if (terms.best_effort && terms.guaranteed_only) {
+    line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
+  }
   terms.grace = take_duration(line, "grace", terms.grace);
   terms.run_limit = take_length_of_run(line, "limit");
   if (const ScenarioWord* const word = line.take("pdb")) {

@@ -50,7 +50,7 @@ std::optional<WorkloadId> ScenarioReading::take_workload(ScenarioLine& line) {
 }
 
 Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& word, std::optional<Duration>& from_now) {
-  const Parsed<Time> moment = clock.later(word.value);
+  const Parsed<Time> moment = clock.planned(word.value);
   if (moment && word.value.starts_with('+')) from_now = *moment - clock.now();
   if (moment) return *moment;
   line.complain(word, word.key + ": " + moment.error());
