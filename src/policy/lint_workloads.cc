@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wide.h"
 #include "manifest/queue_spec.h"
 #include "policy/lint.h"
 #include "state/quota_tree.h"
@@ -26,6 +27,7 @@ class WorkloadLinter {
     for (const PolicyWorkload& workload : policy_.workloads) {
       look_at_limits(workload);
       look_at_floor(workload);
+      look_at_budgets(workload);
       if (policy_.fleet) look_at_nodes(workload);
       look_at_flavors(workload);
       look_at_preempting(workload);
@@ -71,6 +73,7 @@ class WorkloadLinter {
     Dim dim;
     std::int64_t bound = 0;
     std::int64_t need = 0;
+    bool of_user = false;
   };
   std::optional<Broken> broken_bound(const PolicyWorkload& workload, const PodSets& way) const {
     AmountsByDim needs = needs_of(way);
@@ -83,6 +86,8 @@ class WorkloadLinter {
         const std::int64_t bound =
             std::min(tree_.limit(queue)[dim], of_all ? kNoBound : tree_.borrowing_end(queue)[dim]);
         if (needs[dim] > bound) return Broken{queue, Dim::at(dim), bound, needs[dim]};
+        const std::int64_t of_user = tree_.user_limit(queue)[dim];
+        if (needs[dim] > of_user) return Broken{queue, Dim::at(dim), of_user, needs[dim], true};
       }
     }
     return std::nullopt;
@@ -98,8 +103,38 @@ class WorkloadLinter {
     const std::string& queue = policy_.name_of(first->queue);
     find(Severity::kError, "never-runs", workload,
          workload.name + " asks " + policy_.text_of(first->need, first->dim) + ", more than the " +
-             format_amount(first->dim.resource(), first->bound) + " that " + queue + " may ever hold",
-         "it waits for ever", "ask less, raise the limit of " + queue + ", or submit it to another queue");
+             format_amount(first->dim.resource(), first->bound) + " that " + (first->of_user ? "one user of " : "") +
+             queue + " may ever hold",
+         "it waits for ever",
+         "ask less, raise the " + std::string(first->of_user ? "user limit" : "limit") + " of " + queue +
+             ", or submit it to another queue");
+  }
+
+  // A budget pays for the whole of a run beforehand, or not at all.
+  void look_at_budgets(const PolicyWorkload& workload) {
+    const Terms& terms = workload.shape.terms;
+    std::int64_t gpu_milli = 0;
+    for (const PodSet& set : workload.shape.ways.front()) gpu_milli += set.count * set.request.gpu_milli_total();
+    if (terms.best_effort || gpu_milli == 0) return;
+    for (QueueId queue = workload.queue; !queue.is_none(); queue = tree_.parent(queue)) {
+      const PolicyQueue& at = policy_.queues[queue.index()];
+      const Quota& quota = at.queue.quota;
+      const bool goes_on_unpaid = quota.budget_end == BudgetEnd::kBestEffort && !terms.guaranteed_only;
+      if (!quota.budget_gpu_us || goes_on_unpaid) continue;
+      if (!terms.run_limit) {
+        return find(Severity::kError, "never-runs", workload,
+                    workload.name + " has no run limit, and " + policy_.name_of(queue) + " has a budget of GPU-hours",
+                    "nobody knows what it would cost, so it waits for ever",
+                    "give it a limit (activeDeadlineSeconds; limit= in a scenario)");
+      }
+      Wide all = *quota.budget_gpu_us;
+      for (const GrantSpec& grant : at.grants) all += grant.gpu_us;
+      if (Wide{gpu_milli} * terms.run_limit->ms <= all) continue;
+      return find(Severity::kError, "never-runs", workload,
+                  workload.name + " may use more GPU-hours up to its run limit than the whole budget of " +
+                      policy_.name_of(queue) + " with its grants",
+                  "it waits for ever", "ask less, set a shorter limit, or raise the budget");
+    }
   }
 
   // Who insists on being guaranteed must fit a floor on its way up.

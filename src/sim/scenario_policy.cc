@@ -32,6 +32,7 @@ void ScenarioPlaces::note(std::int64_t line, const Event& event) {
   if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) {
     workloads.push_back({submitted->name, submitted->queue, submitted->shape, place_at(file, line)});
   }
+  if (const auto* const grant = std::get_if<GrantAdded>(&event)) grants.push_back(*grant);
 }
 
 Policy policy_of(const State& state, const ScenarioPlaces& places) {
@@ -44,6 +45,9 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
     queue.queue = state.queues()[i];
     queue.place = place_at(places.file, line_of(places.queue_lines, i));
     policy.queues.push_back(std::move(queue));
+  }
+  for (const GrantAdded& each : places.grants) {
+    policy.queues[each.queue.index()].grants.push_back({each.gpu_us, each.until});
   }
   policy.workloads = places.workloads;
   const NodeTypes& types = state.node_types();

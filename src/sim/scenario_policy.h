@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/event.h"
 #include "policy/policy.h"
 #include "sim/scenario_parse.h"
 #include "state/state.h"
@@ -19,6 +20,7 @@ struct ScenarioPlaces {
   std::vector<std::int64_t> flavor_lines;
   std::vector<std::int64_t> queue_lines;
   std::vector<PolicyWorkload> workloads;
+  std::vector<GrantAdded> grants;
 
   // Of statements in their order; what declares nothing is passed over.
   void note(std::int64_t line, const Event& event);
