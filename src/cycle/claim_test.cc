@@ -98,6 +98,18 @@ PlainClaim::Set set_of(const PlainClaim& plainly, const std::vector<Eviction>& e
   return set;
 }
 
+// Some that wait in each of the random clusters, until one check has failed.
+template <class Check>
+void for_each_claimant(Check check) {
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Engine engine = crowded(seed, rng);
+    for (int i = 0; i < 4; ++i) check(engine, submit(engine.state, rng, kQueues));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 struct Tally {
   int claimed = 0;
   int several = 0;
@@ -223,13 +235,8 @@ TEST(Claim, OfManyTakesWhateverTheGatesAskForOneAfterTheOther) {
 
 TEST(ClaimProperty, OfFewVictimsTheCheapestSetGoes) {
   Tally tally;
-  for (const Seed seed : property_seeds(kSeeds)) {
-    SCOPED_TRACE(name_of(seed));
-    Rng rng(seed);
-    Engine engine = crowded(seed, rng);
-    for (int i = 0; i < 4; ++i) check_claim(engine, submit(engine.state, rng, kQueues), tally);
-    if (testing::Test::HasFailure()) return;
-  }
+  for_each_claimant([&](Engine& engine, WorkloadId id) { check_claim(engine, id, tally); });
+  if (HasFailure()) return;
   // The worlds are such that each outcome comes up often.
   EXPECT_GT(tally.claimed, 50);
   EXPECT_GT(tally.several, 20);
@@ -287,13 +294,8 @@ void compare_with_the_procedure(Engine& engine, WorkloadId id, Gap& gap) {
 
 TEST(ClaimProperty, OfManyVictimsASetGoesThatIsNearlyTheCheapest) {
   Gap gap;
-  for (const Seed seed : property_seeds(kSeeds)) {
-    SCOPED_TRACE(name_of(seed));
-    Rng rng(seed);
-    Engine engine = crowded(seed, rng);
-    for (int i = 0; i < 4; ++i) compare_with_the_procedure(engine, submit(engine.state, rng, kQueues), gap);
-    if (testing::Test::HasFailure()) return;
-  }
+  for_each_claimant([&](Engine& engine, WorkloadId id) { compare_with_the_procedure(engine, id, gap); });
+  if (HasFailure()) return;
   EXPECT_GT(gap.compared, 50);
   const auto at_least = [&](int count, double part) {
     EXPECT_GE(count, part * gap.compared) << count << " of " << gap.compared;

@@ -260,7 +260,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
   if (!entry.blocked() && (!lost_its_room || has_room(state, open))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
-  if (is_placed_together(shape) && fits_apart(state, shape)) return ReasonCode::kTopology;
+  if (is_placed_together(open) && fits_apart(state, open)) return ReasonCode::kTopology;
   const bool in_sum =
       std::any_of(open.ways.begin(), open.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
