@@ -430,10 +430,7 @@ class Search {
   void leave(const Victim& victim, NodeId node) {
     for_each_pod(state_, victim.workload, [&](const Pod& pod) {
       if (pod.node != node) return;
-      trial_.apply({.request = state_.request(pod.request),
-                    .node = pod.node,
-                    .gpus = pod.gpus,
-                    .direction = Move::Direction::kGive});
+      trial_.apply(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive));
     });
   }
 

@@ -40,6 +40,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
 WorkloadShape random_gang(Rng& rng) {
   PodRequest request{.gpus = one_of(rng, {1, 1, 1, 2, 4}), .gpu_milli = kMilliPerGpu};
   request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
+  if (rng.below(6) == 0) make_slice(request, rng, 2);
   WorkloadShape shape{{{{request, request.gpus == 4 ? 1 : rng.between(1, 3)}}}, {}};
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.guaranteed_only = rng.below(5) == 0;
@@ -79,7 +80,10 @@ Engine crowded(Seed seed, Rng& rng) {
   }
   std::vector<Node> nodes;
   for (std::int64_t left = rng.between(2, 4); left > 0; --left) {
-    nodes.push_back({.name = "node", .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))), .gpus = 4});
+    nodes.push_back({.name = "node",
+                     .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))),
+                     .gpus = 4,
+                     .sharing = rng.below(6) == 0 ? Sharing::kMig : Sharing::kExclusive});
   }
   state.apply(NodesAdded{nodes});
   for (std::size_t i = 0; i < kVictimsMax; ++i) start_if_it_fits(engine, rng, submit(state, rng, kQueues));

@@ -5,6 +5,7 @@
 
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/slices_free.h"
 #include "cycle/topology_text.h"
 #include "fairness/gates.h"
 #include "fairness/kept_back.h"
@@ -37,9 +38,21 @@ bool suffices(const FreeTotals& free, const FreeTotals& asked) {
          free.gpu_milli >= asked.gpu_milli;
 }
 
+// What the sets of a way may use.
+struct Usable {
+  FlavorSet gpu_flavors;      // of those that ask GPUs
+  bool whole = false;         // some of them GPUs that are not cut
+  bool slices = false;        // some of them slices of those that are
+  bool without_gpus = false;  // a set without GPUs may use the CPUs of all nodes
+
+  bool gpus_of(const NodeFree& node) const {
+    return node.gpus > 0 && node.has_flavor_of(gpu_flavors) && (node.is_cut() ? slices : whole);
+  }
+};
+
 // Whether those nodes have enough free where one of the sets may be at all.
 bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, const FreeTotals& asked,
-                           FlavorSet gpu_flavors, bool any_node) {
+                           const Usable& usable) {
   const Ledger& ledger = state.ledger();
   FreeTotals free;
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
@@ -48,9 +61,9 @@ bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>
                            return ledger.matches().allows(state.request(set.request).constraints, NodeId(i));
                          });
     if (!allowed) continue;
-    const bool gpus_count = node.gpus > 0 && node.has_flavor_of(gpu_flavors);
+    const bool gpus_count = usable.gpus_of(node);
     if (gpus_count) free.gpu_milli += node.gpu_milli;
-    if (!gpus_count && !any_node) continue;
+    if (!gpus_count && !usable.without_gpus) continue;
     free.cpu_milli += node.cpu_milli;
     free.memory_bytes += node.memory_bytes;
     if (suffices(free, asked)) return true;
@@ -58,13 +71,13 @@ bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>
   return suffices(free, asked);
 }
 
-FreeTotals free_anywhere(const State& state, FlavorSet gpu_flavors, bool any_node) {
-  FreeTotals free = any_node ? state.ledger().totals_without_gpus() : FreeTotals{};
+FreeTotals free_anywhere(const State& state, const Usable& usable) {
+  FreeTotals free = usable.without_gpus ? state.ledger().totals_without_gpus() : FreeTotals{};
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
     const FreeTotals& totals = state.ledger().totals(FlavorId(flavor));
-    const bool gpus_count = gpu_flavors.contains(FlavorId(flavor));
+    const bool gpus_count = usable.gpu_flavors.contains(FlavorId(flavor));
     if (gpus_count) free.gpu_milli += totals.gpu_milli;
-    if (!gpus_count && !any_node) continue;
+    if (!gpus_count && !usable.without_gpus) continue;
     free.cpu_milli += totals.cpu_milli;
     free.memory_bytes += totals.memory_bytes;
   }
@@ -74,19 +87,22 @@ FreeTotals free_anywhere(const State& state, FlavorSet gpu_flavors, bool any_nod
 // Whether the free amounts of the nodes that a way may use add up to what it asks.
 bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   FreeTotals asked;
-  FlavorSet gpu_flavors;  // of the sets that ask GPUs
-  bool any_node = false;  // a set without GPUs may use the CPUs of all
+  Usable usable;
   for (const NumberedPodSet& set : way) {
     const PodRequest& request = state.request(set.request);
     asked.cpu_milli += set.count * request.cpu_milli;
     asked.memory_bytes += set.count * request.memory_bytes;
     asked.gpu_milli += set.count * request.gpu_milli_total();
-    any_node = any_node || request.gpus == 0;
-    if (request.gpus > 0) gpu_flavors = gpu_flavors.united_with(request.flavors);
+    if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
+    (request.gpus == 0 ? usable.without_gpus : request.is_slice() ? usable.slices : usable.whole) = true;
   }
+  const bool some_are_cut = std::ranges::any_of(state.node_types().nodes.values(),
+                                                [](const Node& type) { return type.sharing == Sharing::kMig; });
   // The sums are known; nodes are looked at one by one only where these do not say it.
-  return suffices(free_anywhere(state, gpu_flavors, any_node), asked) &&
-         (state.ledger().matches().allows_all() || is_free_where_allowed(state, way, asked, gpu_flavors, any_node));
+  return suffices(free_anywhere(state, usable), asked) &&
+         ((state.ledger().matches().allows_all() && !some_are_cut) ||
+          is_free_where_allowed(state, way, asked, usable)) &&
+         slices_are_free_in_sum(state, way);
 }
 
 // Placed one after the other on a copy, for what one set takes another lacks.
@@ -99,7 +115,7 @@ std::int64_t pods_that_fit(const State& state, const std::vector<NumberedPodSet>
     for (std::int64_t i = 0; i < set.count; ++i, ++fit) {
       const auto place = index.best(copy, set.request, rng);
       if (!place) break;
-      copy.ledger_for_trial().apply({.request = state.request(set.request), .node = place->node, .gpus = place->gpus});
+      copy.ledger_for_trial().apply(move_of(state.request(set.request), *place));
     }
   }
   return fit;
@@ -111,29 +127,43 @@ struct NodeCounts {
   std::array<std::int64_t, kFilterCount + 1> most{};
 };
 
-NodeCounts count_nodes(const State& state, const PodRequest& request) {
+// Of several requests each node counts for the one that gets furthest there.
+NodeCounts count_nodes(const State& state, const std::vector<PodRequest>& requests) {
   NodeCounts counts;
   for (std::size_t id = 0; id < state.ledger().nodes(); ++id) {
     const NodeView node(state.ledger(), NodeId(id));
-    const std::size_t row = first_refusing(node, request);
+    const auto row_of = [&](const PodRequest& request) { return first_refusing(node, request); };
+    const PodRequest& request = *std::ranges::max_element(requests, {}, row_of);
+    const std::size_t row = row_of(request);
     ++counts.nodes[row];
     if (row < kFilterCount) counts.most[row] = std::max(counts.most[row], free_of_what_lacks(row, node, request));
   }
   return counts;
 }
 
+// What a set asks in any of the ways: the flavors of all together, but for slices, whose shape is another on another model.
+std::vector<PodRequest> requests_of(const State& state, const Shape& shape, std::size_t set) {
+  std::vector<PodRequest> requests = {state.request(shape.ways.front()[set].request)};
+  for (const auto& way : shape.ways) {
+    const PodRequest& request = state.request(way[set].request);
+    if (request.is_slice()) {
+      if (&way != &shape.ways.front()) requests.push_back(request);
+    } else {
+      requests.front().flavors = requests.front().flavors.united_with(request.flavors);
+    }
+  }
+  return requests;
+}
+
 // Counts every node under what it refuses: for the pod set that has the fewest nodes, over all ways.
 void tally_nodes(const State& state, const Shape& shape, Explanation& explanation) {
   NodeCounts fewest;
   for (std::size_t set = 0; set < shape.ways.front().size(); ++set) {
-    PodRequest request = state.request(shape.ways.front()[set].request);
-    for (const auto& way : shape.ways) {
-      request.flavors = request.flavors.united_with(state.request(way[set].request).flavors);
-    }
-    const NodeCounts counts = count_nodes(state, request);
+    const std::vector<PodRequest> requests = requests_of(state, shape, set);
+    const NodeCounts counts = count_nodes(state, requests);
     if (set > 0 && counts.nodes[kFilterCount] >= fewest.nodes[kFilterCount]) continue;
     fewest = counts;
-    explanation.asked = request;
+    explanation.asked = requests.front();
   }
   explanation.nodes_that_fit = fewest.nodes[kFilterCount];
   for (std::size_t row = 0; row < kFilterCount; ++row) {
@@ -157,14 +187,16 @@ bool has_room(const State& state, const Shape& shape) {
   });
 }
 
-bool is_placed_together(const Shape& shape) {
-  return std::ranges::any_of(shape.ways.front(), &NumberedPodSet::is_placed_together);
+bool asks_for_domains(const Shape& shape) {
+  return std::ranges::any_of(shape.ways.front(), &NumberedPodSet::asks_for_domains);
 }
+
+bool is_of_domains(ReasonCode code) { return code == ReasonCode::kTopology || code == ReasonCode::kSpread; }
 
 // There would be room if its pods might be anywhere.
 bool waits_for_a_domain(const State& state, const Shape& shape) {
-  if (!is_placed_together(shape) || fits_together_now(state, shape)) return false;
-  return fits_apart(state, shape) || reason_never(state, shape) == ReasonCode::kTopology;
+  if (!asks_for_domains(shape) || fits_together_now(state, shape)) return false;
+  return fits_apart(state, shape) || is_of_domains(reason_never(state, shape));
 }
 
 // Why quotas refuse one of its ways now.
@@ -260,7 +292,11 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
   if (!entry.blocked() && (!lost_its_room || has_room(state, open))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
-  if (is_placed_together(open) && fits_apart(state, open)) return ReasonCode::kTopology;
+  if (asks_for_domains(open) && fits_apart(state, open)) {
+    if (const auto lack = reason_of_lack(state, open, false)) return *lack;
+  }
+  const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
+  if (geometry) return ReasonCode::kSliceGeometry;
   const bool in_sum =
       std::any_of(open.ways.begin(), open.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
@@ -293,7 +329,7 @@ Explanation explain(const State& state, WorkloadId id) {
     return explanation;
   }
   explanation.text = waits_for_a_domain(state, shape)
-                         ? topology_text(state, shape, reason_never(state, shape) == ReasonCode::kTopology)
+                         ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
 #include "model/quantity.h"
 #include "placement/filters.h"
@@ -31,6 +32,9 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
     {kNotTolerated, Lacking::kNone, "", ""},  // and which taint
     {"no GPU", Lacking::kNone, "has no GPU", "have no GPU"},
     {"wrong type", Lacking::kNone, "has other GPUs", "have other GPUs"},
+    {kCut, Lacking::kNone, "has GPUs that are cut into slices", "have GPUs that are cut into slices"},
+    {kNotCut, Lacking::kNone, "has GPUs that are not cut into slices", "have GPUs that are not cut into slices"},
+    {kNoPlaceForSlice, Lacking::kNone, "has no place for it", "have no place for it"},
     {"too small GPUs", Lacking::kNone, "has GPUs with less memory", "have GPUs with less memory"},
     {"too few free GPUs", Lacking::kGpus, "has none free", "have none free"},
     {"too little free GPU memory", Lacking::kGpuMemory, "has too little GPU memory free",
@@ -143,10 +147,15 @@ std::string types_asked(const State& state, const PodRequest& asked) {
   return text;
 }
 
+// "H100 GPU"
+std::string kind_asked(const State& state, const PodRequest& asked) {
+  const std::string types = types_asked(state, asked);
+  return (types.empty() ? "" : types + " ") + "GPU";
+}
+
 // "8 H100 GPUs", "0.5 of a GPU"
 std::string gpus_asked(const State& state, const PodRequest& asked) {
-  const std::string types = types_asked(state, asked);
-  const std::string kind = (types.empty() ? "" : types + " ") + "GPU";
+  const std::string kind = kind_asked(state, asked);
   if (asked.is_fraction()) return decimal_of_milli(asked.gpu_milli) + " of a " + kind;
   return asked.gpus == 1 ? "1 " + kind : with_separators(asked.gpus) + " " + kind + "s";
 }
@@ -169,6 +178,15 @@ std::vector<std::string> missing_amounts(const State& state, const Explanation& 
   return missing;
 }
 
+// "no node has a place for a 2g.20gb slice free; 3 GPUs have as much in pieces"
+std::string why_no_slice(const State& state, const PodRequest& asked) {
+  const std::int64_t in_pieces = slices_free(state, asked).gpus_in_pieces;
+  std::string text = "no node has a place for a " + name_of_slice(state, asked) + " slice free";
+  if (in_pieces > 0)
+    text += "; " + with_separators(in_pieces) + (in_pieces == 1 ? " GPU has" : " GPUs have") + " as much in pieces";
+  return text;
+}
+
 std::string why_no_node(const State& state, const Explanation& explanation) {
   if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
     const bool chooses = refused_with(explanation, kNotSelected) || refused_with(explanation, kNotTolerated);
@@ -178,8 +196,16 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
     }
     return text + " free";
   }
+  if (refused_with(explanation, kNoPlaceForSlice)) return why_no_slice(state, explanation.asked);
   if (refused_with(explanation, "too small GPUs")) {
     return "no node has GPUs with " + format_bytes(explanation.asked.gpu_memory_mib << 20) + " of memory";
+  }
+  if (refused_with(explanation, kCut)) {
+    return "no node has " + kind_asked(state, explanation.asked) + "s that are not cut into slices";
+  }
+  if (refused_with(explanation, kNotCut)) {
+    return "no node has " + kind_asked(state, explanation.asked) + "s that are cut into slices; it asks a " +
+           name_of_slice(state, explanation.asked);
   }
   if (refused_with(explanation, "wrong type")) {
     const std::string types = types_asked(state, explanation.asked);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "cycle/topology_text.h"
 #include "state/domain_rooms.h"
+#include "state/idle_room.h"
 #include "state/room.h"
 
 namespace berth {
@@ -46,15 +48,12 @@ std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
 
 // Whether the nodes that will do are near enough to each other.
 bool fits_together(const State& state, const NumberedPodSet& set) {
-  if (!set.is_placed_together()) return true;
-  const NodeTypes& types = state.node_types();
+  if (!set.asks_for_domains()) return true;
   const PodRequest& request = state.request(set.request);
-  const auto room_on = [&](NodeId node) {
-    const bool allowed = state.ledger().matches().allows(request.constraints, node);
-    return allowed ? room_for(types.idle, NodeId(types.of_node[node.index()]), request) : 0;
-  };
-  return rooms_of_domains(state.topologies(), set.topology, state.nodes(), set.count, room_on)
-      .hold(state.topologies()[set.topology], set.count);
+  const auto room_on = [&](NodeId node) { return idle_room_on(state, request, node); };
+  const auto counts = [&](NodeId node) { return could_be_on(state, request, node); };
+  const NodeRooms nodes{state.nodes(), set.count, room_on, counts, false, true};
+  return rooms_of_domains(state.topologies(), set.topology, nodes).hold(state.topologies()[set.topology], set.count);
 }
 
 // Whether it would fit on the nodes that it selects, whatever their taints.
@@ -68,8 +67,10 @@ bool fits_where_selected(const State& state, const NumberedPodSet& set) {
 bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
   const std::vector<Node>& types = state.node_types().nodes.values();
-  return std::any_of(types.begin(), types.end(),
-                     [&](const Node& type) { return type.gpus > 0 && request.flavors.contains(type.flavor); });
+  return std::any_of(types.begin(), types.end(), [&](const Node& type) {
+    const bool as_cut = request.is_slice() == (type.sharing == Sharing::kMig);
+    return type.gpus > 0 && request.flavors.contains(type.flavor) && as_cut;
+  });
 }
 
 template <class Holds>
@@ -85,7 +86,7 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); })) {
     return ReasonCode::kNone;
   }
-  if (some_way(shape, fits_idle)) return ReasonCode::kTopology;
+  if (some_way(shape, fits_idle)) return reason_of_lack(state, shape, true).value_or(ReasonCode::kTopology);
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });
   if (!has_types) return ReasonCode::kGpuType;

@@ -8,8 +8,9 @@
 
 namespace berth {
 
-// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, or kTopology. For one pod set this is
-// exact; of several each is looked at by itself, so that an answer other than kNone is always right.
+// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kTopology or kSpread. For one pod set this is
+// exact; of several each is looked at by itself, and what is to be spread evenly may leave any domains out, as nodes may close:
+// an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
 
 // How many of its pods the fleet would hold if nothing ran, in its best way; each pod set by itself.

@@ -60,7 +60,7 @@ class PlainClaim {
     for (const std::size_t each : set) {
       if (!still_takeable(state, claimant_, victims_[each])) return false;
       for_each_pod(state, victims_[each].workload, [&](const Pod& pod) {
-        trial.apply({state.request(pod.request), pod.node, pod.gpus, Move::Direction::kGive});
+        trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
       });
       trial.remove(state.workload(victims_[each].workload).unit);
     }

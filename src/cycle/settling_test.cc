@@ -57,7 +57,9 @@ WorkloadShape random_gang(Rng& rng) {
   const Topology topology = rng.below(3) == 0 ? random_topology(rng, pods) : Topology();
   for (std::int64_t ways = rng.below(4) == 0 ? 2 : 1; ways > 0; --ways) {
     request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
+    if (rng.below(8) == 0) make_slice(request, rng, 2);
     shape.ways.push_back({{request, pods, constraints, topology}});
+    if (request.is_slice()) break;
   }
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.preempts = rng.below(5) != 0;
@@ -108,7 +110,8 @@ class Cluster {
                        .gpus = one_of(rng_, {2, 4, 8}),
                        .cpu_milli = one_of<std::int64_t>(rng_, {2'000, 10'000, 64'000}),
                        .labels = random_labels(rng_),
-                       .taints = random_taints(rng_)});
+                       .taints = random_taints(rng_),
+                       .sharing = rng_.below(5) == 0 ? Sharing::kMig : Sharing::kExclusive});
     }
     state.apply(NodesAdded{nodes});
   }
@@ -285,7 +288,7 @@ class Cluster {
       const Terms& terms = state.shape(workload.shape).terms;
       if (workload.phase != Phase::kRunning || (terms.run_limit && enforced_end(terms, workload.started) > by)) return;
       for_each_pod(state, id, [&](const Pod& pod) {
-        trial.apply({state.request(pod.request), pod.node, pod.gpus, Move::Direction::kGive});
+        trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
       });
       trial.remove(workload.unit);
     });
@@ -297,6 +300,11 @@ class Cluster {
     plans_.push_back(plan);
     const State& state = engine_.state;
     QuotaLedger quotas = state.quotas();
+    // Whoever begins now ends later than was foreseen, and may be covered in place of others.
+    for (const WorkloadId id : plan.begins) {
+      const Workload& begins = state.workload(id);
+      quotas.set_end(begins.unit, enforced_end(state.shape(begins.shape).terms, plan.now));
+    }
     std::size_t gone = 0;
     for (; gone < plan.evictions.size() && plan.evictions[gone].claimant.is_none(); ++gone) {
       EXPECT_TRUE(is_for_nobody(plan.evictions[gone].rule));

@@ -9,10 +9,7 @@ namespace berth {
 // PRE: it runs, and the trial is on the state's own ledgers.
 inline void take_out(const State& state, Trial& trial, WorkloadId workload) {
   for_each_pod(state, workload, [&](const Pod& pod) {
-    trial.apply({.request = state.request(pod.request),
-                 .node = pod.node,
-                 .gpus = pod.gpus,
-                 .direction = Move::Direction::kGive});
+    trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
   });
   trial.remove(state.workload(workload).unit);
 }

@@ -10,6 +10,7 @@
 
 #include "cycle/explain.h"
 #include "state/domain_rooms.h"
+#include "state/idle_room.h"
 #include "state/room.h"
 
 namespace berth {
@@ -19,22 +20,25 @@ constexpr std::size_t kDomainsNamedMax = 3;
 
 std::int64_t room_on(const State& state, RequestId id, NodeId node, bool idle) {
   const PodRequest& request = state.request(id);
-  if (!idle) return room_for(state.ledger(), node, request);
-  if (!state.ledger().matches().allows(request.constraints, node)) return 0;
-  return room_for(state.node_types().idle, NodeId(state.node_types().of_node[node.index()]), request);
+  return idle ? idle_room_on(state, request, node) : room_for(state.ledger(), node, request);
 }
 
 DomainRooms rooms(const State& state, const NumberedPodSet& set, bool idle) {
-  return rooms_of_domains(state.topologies(), set.topology, state.nodes(), set.count,
-                          [&](NodeId node) { return room_on(state, set.request, node, idle); });
+  const auto counts = [&](NodeId node) {
+    return (idle || state.ledger().node(node).open) && could_be_on(state, state.request(set.request), node);
+  };
+  const auto room = [&](NodeId node) { return room_on(state, set.request, node, idle); };
+  return rooms_of_domains(state.topologies(), set.topology,
+                          NodeRooms{state.nodes(), set.count, room, counts, false, idle});
 }
 
-// "9 fit in r2, 4 in r1, none in 2 others"
+// "9 fit in r2, 4 in r1, none in 2 others"; of those that do not count, with less than nothing, none.
 std::string rooms_in_words(const Domains& domains, const std::vector<std::int64_t>& rooms) {
   std::vector<std::size_t> order(rooms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t domain) { return rooms[domain]; });
   std::string text;
+  std::erase_if(order, [&](std::size_t domain) { return rooms[domain] < 0; });
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == kDomainsNamedMax && order.size() > kDomainsNamedMax + 1) {
       return text + ", at most as many in each of " + with_separators(static_cast<std::int64_t>(order.size() - i)) +
@@ -49,9 +53,9 @@ std::string rooms_in_words(const Domains& domains, const std::vector<std::int64_
 }
 
 // Where any node will do, the nodes of a slice's domain are all there is of it.
-std::vector<std::int64_t> of_slice_domains(const DomainRooms& rooms) {
+std::vector<std::int64_t> of_inner_domains(const DomainRooms& rooms) {
   std::vector<std::int64_t> pods;
-  for (const SliceRoom& each : rooms.of_slices) pods.push_back(each.room);
+  for (const InnerRoom& each : rooms.of_inner) pods.push_back(each.room);
   return pods;
 }
 
@@ -63,37 +67,73 @@ struct Lack {
 
 std::optional<Lack> first_lack(const State& state, const std::vector<NumberedPodSet>& way, bool idle) {
   for (const NumberedPodSet& set : way) {
-    if (!set.is_placed_together()) continue;
+    if (!set.asks_for_domains()) continue;
     DomainRooms found = rooms(state, set, idle);
     if (!found.hold(state.topologies()[set.topology], set.count)) return Lack{&set, std::move(found)};
   }
   return std::nullopt;
 }
 
+bool is_spread_anywhere(const Topology& topology) {
+  return topology.is_spread() && topology.together == Togetherness::kAnywhere;
+}
+
+std::string count_in_words(std::int64_t count, const std::string& one) {
+  return with_separators(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+// "its 6 pods are to be spread evenly over 3 zones: 3 fit in a, 2 in b, none in c"
+std::string spread_in_words(const State& state, const Lack& lack, bool idle) {
+  const NumberedPodSet& set = *lack.set;
+  const Topology& topology = state.topologies()[set.topology];
+  const Domains& domains = state.topologies().inner_domains(set.topology);
+  const std::string& level = topology.spread_level;
+  if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
+  const std::string pods = "its " + count_in_words(set.count, "pod");
+  const auto there = std::ssize(lack.rooms.of_inner);
+  if (there == 0) return "no " + level + " has a node that could hold one of " + pods;
+  const std::string even_idle = idle ? ", even if nothing else ran" : "";
+  if (topology.spread == Spreading::kApart) {
+    const auto with_room =
+        std::ranges::count_if(lack.rooms.of_inner, [](const InnerRoom& each) { return each.room > 0; });
+    return pods + " are to be on as many " + level + "s: " + (with_room == 0 ? "none" : with_separators(with_room)) +
+           " of " + with_separators(there) + (with_room == 1 ? " has" : " have") + " room for one" + even_idle;
+  }
+  std::vector<std::int64_t> inner(domains.size(), -1);
+  for (const InnerRoom& each : lack.rooms.of_inner) inner[each.inner.index()] = each.room;
+  return pods + " are to be spread evenly over " + count_in_words(there, level) + even_idle + ": " +
+         rooms_in_words(domains, inner);
+}
+
 std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
   const NumberedPodSet& set = *lack.set;
   const Topology& topology = state.topologies()[set.topology];
+  if (is_spread_anywhere(topology)) return spread_in_words(state, lack, idle);
   const bool anywhere = topology.together == Togetherness::kAnywhere;
   const std::string level = anywhere ? topology.slice_level : topology.level;
   const Domains& domains =
-      anywhere ? state.topologies().slice_domains(set.topology) : state.topologies().domains(set.topology);
+      anywhere ? state.topologies().inner_domains(set.topology) : state.topologies().domains(set.topology);
   if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
   const std::string slice = with_separators(topology.slice_pods);
   const std::string pods =
       anywhere ? "slices of " + slice + " pods" : with_separators(set.count) + (set.count == 1 ? " pod" : " pods");
-  const bool in_slices = !anywhere && topology.slice_pods > 0;
+  const bool in_slices = !anywhere && topology.has_slices();
+  const std::string spread =
+      topology.spread == Spreading::kApart  ? ", each on a " + topology.spread_level + " of its own"
+      : topology.spread == Spreading::kEven ? ", spread evenly over " + topology.spread_level + "s"
+                                            : "";
   return "no " + level + " has room for " + pods +
-         (in_slices ? ", " + slice + " at a time on one " + topology.slice_level : "") +
+         (in_slices ? ", " + slice + " at a time on one " + topology.slice_level : spread) +
          (idle ? ", even if nothing else ran (" : " (") + with_separators(static_cast<std::int64_t>(domains.size())) +
          (domains.size() == 1 ? " is there: " : " are there: ") +
-         rooms_in_words(domains, anywhere ? of_slice_domains(lack.rooms) : lack.rooms.of_domain) + ")";
+         rooms_in_words(domains, anywhere ? of_inner_domains(lack.rooms) : lack.rooms.of_domain) + ")";
 }
 
 }  // namespace
 
 bool fits_together_now(const State& state, const Shape& shape) {
   const auto holds = [&](const NumberedPodSet& set) {
-    return !set.is_placed_together() || rooms(state, set, false).hold(state.topologies()[set.topology], set.count);
+    return !set.asks_for_domains() || rooms(state, set, false).hold(state.topologies()[set.topology], set.count);
   };
   return std::ranges::any_of(shape.ways, [&](const auto& way) { return std::ranges::all_of(way, holds); });
 }
@@ -107,6 +147,15 @@ bool fits_apart(const State& state, const Shape& shape) {
     return room >= set.count;
   };
   return std::ranges::any_of(shape.ways, [&](const auto& way) { return std::ranges::all_of(way, holds); });
+}
+
+std::optional<ReasonCode> reason_of_lack(const State& state, const Shape& shape, bool idle) {
+  for (const auto& way : shape.ways) {
+    const auto lack = first_lack(state, way, idle);
+    if (lack)
+      return is_spread_anywhere(state.topologies()[lack->set->topology]) ? ReasonCode::kSpread : ReasonCode::kTopology;
+  }
+  return std::nullopt;
 }
 
 std::string topology_text(const State& state, const Shape& shape, bool idle) {

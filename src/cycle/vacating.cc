@@ -5,34 +5,42 @@
 
 namespace berth {
 
-Vacating::Vacating(const State& state) {
-  for (const WorkloadId id : state.stopping()) leaves(state, id);
-  for (const WorkloadId id : state.starting()) {
-    for_each_pod(state, id, [&](const Pod& pod) {
-      coming_.push_back(pod_on_node(id, state.request(pod.request), pod.node, pod.gpus));
-    });
+namespace {
+
+// Calls visit(request, place) for each pod of the start.
+template <class Visit>
+void for_each_place(const State& state, const Start& start, Visit visit) {
+  const Shape& shape = state.shape(state.workload(start.workload).shape);
+  std::size_t at = 0;
+  for (const NumberedPodSet& set : shape.ways[start.way]) {
+    for (std::int64_t i = 0; i < set.count; ++i, ++at) visit(state.request(set.request), start.pods[at]);
   }
 }
 
-Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, NodeId node, GpuSet gpus) {
-  return {workload, node, gpus, request.cpu_milli, request.memory_bytes};
+}  // namespace
+
+Vacating::Vacating(const State& state) {
+  for (const WorkloadId id : state.stopping()) leaves(state, id);
+  for (const WorkloadId id : state.starting()) {
+    for_each_pod(state, id,
+                 [&](const Pod& pod) { coming_.push_back(pod_on_node(id, state.request(pod.request), pod.place())); });
+  }
+}
+
+Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place) {
+  return {workload, place.node, place.gpus, request.cpu_milli, request.memory_bytes, request.slice, place.slice_start};
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload) {
   for_each_pod(state, workload, [&](const Pod& pod) {
-    leaving_.push_back(pod_on_node(workload, state.request(pod.request), pod.node, pod.gpus));
+    leaving_.push_back(pod_on_node(workload, state.request(pod.request), pod.place()));
   });
 }
 
 void Vacating::waits(const State& state, const Start& start) {
-  const Shape& shape = state.shape(state.workload(start.workload).shape);
-  std::size_t at = 0;
-  for (const NumberedPodSet& set : shape.ways[start.way]) {
-    for (std::int64_t i = 0; i < set.count; ++i, ++at) {
-      const PodPlacement& pod = start.pods[at];
-      coming_.push_back(pod_on_node(start.workload, state.request(set.request), pod.node, pod.gpus));
-    }
-  }
+  for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
+    coming_.push_back(pod_on_node(start.workload, request, place));
+  });
 }
 
 void Vacating::begins(WorkloadId workload) {
@@ -41,31 +49,46 @@ void Vacating::begins(WorkloadId workload) {
 
 bool Vacating::holds_up(const State& state, WorkloadId workload) const {
   bool held = false;
-  for_each_pod(state, workload, [&](const Pod& pod) { held = held || holds_up(state, workload, pod.node, pod.gpus); });
+  for_each_pod(state, workload, [&](const Pod& pod) {
+    held = held || holds_up(state, pod_on_node(workload, state.request(pod.request), pod.place()));
+  });
   return held;
 }
 
 bool Vacating::holds_up(const State& state, const Start& start) const {
-  return std::any_of(start.pods.begin(), start.pods.end(),
-                     [&](const PodPlacement& pod) { return holds_up(state, start.workload, pod.node, pod.gpus); });
+  bool held = false;
+  for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
+    held = held || holds_up(state, pod_on_node(start.workload, request, place));
+  });
+  return held;
 }
 
-// A device that somebody is still on; or those who are leaving have more of the node's CPU, memory and pods than is free,
+// On a device of its own, or on one of two slices that cannot be beside each other.
+bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod) {
+  if ((leaving.gpus.bits() & pod.gpus.bits()) == 0) return false;
+  if (leaving.slice == kNoSlice || pod.slice == kNoSlice) return true;
+  const MigGeometry& mig = node.geometry();
+  const auto a = mig.find_place(leaving.slice, leaving.slice_start);
+  const auto b = mig.find_place(pod.slice, pod.slice_start);
+  return !mig.open_beside(MigPlaceSet::of(*a)).contains(*b);
+}
+
+// Somebody is still where it is to be; or those who are leaving have more of the node's CPU, memory and pods than is free,
 // and given to others who are not there yet.
-bool Vacating::holds_up(const State& state, WorkloadId workload, NodeId node, GpuSet gpus) const {
-  const NodeFree& free = state.ledger().node(node);
+bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
+  const NodeFree& free = state.ledger().node(pod.node);
   std::int64_t cpu_milli = free.cpu_milli;
   std::int64_t memory_bytes = free.memory_bytes;
   std::int64_t pods = free.pods;
   for (const PodOnNode& other : coming_) {
-    if (other.node != node || other.workload == workload) continue;
+    if (other.node != pod.node || other.workload == pod.workload) continue;
     cpu_milli += other.cpu_milli;
     memory_bytes += other.memory_bytes;
     ++pods;
   }
   for (const PodOnNode& other : leaving_) {
-    if (other.node != node) continue;
-    if ((other.gpus.bits() & gpus.bits()) != 0) return true;
+    if (other.node != pod.node) continue;
+    if (is_in_the_way(free, other, pod)) return true;
     cpu_milli -= other.cpu_milli;
     memory_bytes -= other.memory_bytes;
     --pods;

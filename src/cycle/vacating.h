@@ -32,10 +32,13 @@ class Vacating {
     GpuSet gpus;
     std::int64_t cpu_milli = 0;
     std::int64_t memory_bytes = 0;
+    std::uint8_t slice = kNoSlice;
+    std::uint8_t slice_start = 0;
   };
 
-  static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, NodeId node, GpuSet gpus);
-  bool holds_up(const State& state, WorkloadId workload, NodeId node, GpuSet gpus) const;
+  static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place);
+  static bool is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod);
+  bool holds_up(const State& state, const PodOnNode& pod) const;
 
   std::vector<PodOnNode> leaving_;
   std::vector<PodOnNode> coming_;

@@ -54,7 +54,7 @@ class World {
   // As a cycle does who takes its room from it.
   void take_out(WorkloadId id) {
     for_each_pod(state_, id, [&](const Pod& pod) {
-      state_.ledger_for_trial().apply({state_.request(pod.request), pod.node, pod.gpus, Move::Direction::kGive});
+      state_.ledger_for_trial().apply(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive));
     });
   }
   // As a cycle gives it: the room is taken, and the state does not know yet.

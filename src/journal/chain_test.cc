@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 5;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 5; this program reads formats 1 to 4");
+  newer[8] = 7;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 7; this program reads formats 1 to 6");
 }
 
 constexpr const char* kFormatOne =
@@ -191,10 +191,28 @@ constexpr const char* kFormatThree =
     "020000004201"
     "c5d0c855301ae9d185671b07673df7536b7561204ad96f50f88a282303c479b9";
 
+constexpr const char* kFormatFour =
+    "42455254484a4e4c040000000000000001000000"
+    "0400000000ac0201"
+    "3ea446170edc7751102a513e0f75569f14d2c43218e13995e3ce47d8d3644d53"
+    "0400000040018001"
+    "38073d4a5549acce5d49bdbec387e25e52442feb754dc5ba12686aaed249120e"
+    "020000004201"
+    "57036cf8de447862b9ca4c62e3f3251a4ba101e10f44e5bd74b96751ccc82d06";
+
+constexpr const char* kFormatFive =
+    "42455254484a4e4c050000000000000001000000"
+    "0400000000ac0201"
+    "f194479afe7143f243f91be7ff1175cde525c46ec1af0dc0cd2c87166ffc296b"
+    "0400000040018001"
+    "c00b5a85f06199b339282635918dc56759cfd372d2c9e1ee0b9f99da74b77fbd"
+    "020000004201"
+    "6b9a7cf2ac510ea91bed7eacdfa30461f3b5b0c9d60e01788a5947881a53bf05";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree}) {
+  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -211,8 +229,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 4, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatFourHasTheseBytes) {
+// Format version 6, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatSixHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -224,13 +242,13 @@ TEST(Chain, AJournalOfFormatFourHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c040000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c060000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "3ea446170edc7751102a513e0f75569f14d2c43218e13995e3ce47d8d3644d53"
+            "e924550a868f6513a769193ed4719677447cd7659feebbddc52ff0ed273da1bf"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "38073d4a5549acce5d49bdbec387e25e52442feb754dc5ba12686aaed249120e"
+            "a81adee227236a6af1a7223a3cc7c288bfcd101e3c2d49b59961f8a8ed266ff1"
             "020000004201"  // closed with hash 1
-            "57036cf8de447862b9ca4c62e3f3251a4ba101e10f44e5bd74b96751ccc82d06");
+            "c74d3dea96b296fa8ecd8f5a60f75c53074bd5df2993dba6e45768cc80ea9f4c");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

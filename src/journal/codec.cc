@@ -23,6 +23,7 @@ class Writer {
   }
   void operator()(std::int32_t value) { (*this)(std::int64_t{value}); }
   void operator()(std::uint32_t value) { (*this)(std::uint64_t{value}); }
+  void operator()(std::uint8_t value) { (*this)(std::uint64_t{value}); }
   void operator()(bool value) { (*this)(std::uint64_t{value}); }
   void operator()(const std::string& text) {
     (*this)(std::uint64_t{text.size()});
@@ -60,6 +61,7 @@ class Reader {
   }
   void operator()(std::int32_t& value) { narrow_into<std::int64_t>(value); }
   void operator()(std::uint32_t& value) { narrow_into<std::uint64_t>(value); }
+  void operator()(std::uint8_t& value) { narrow_into<std::uint64_t>(value); }
   void operator()(bool& value) {
     std::uint64_t wide = 0;
     (*this)(wide);
@@ -240,6 +242,8 @@ void fields(Io& io, Topology& topology) {
   io(topology.level);
   io(topology.slice_pods);
   io(topology.slice_level);
+  enumerator(io, topology.spread, 4);
+  io(topology.spread_level);
 }
 
 template <class Io>
@@ -253,6 +257,7 @@ void fields(Io& io, Node& node) {
   io(node.pods_max);
   fields(io, node.labels);
   fields(io, node.taints);
+  enumerator(io, node.sharing, std::size(kSharingNames));
 }
 
 template <class Io>
@@ -272,6 +277,7 @@ void fields(Io& io, PodSet& set) {
   io(set.request.gpu_milli);
   io(set.request.gpu_memory_mib);
   fields(io, set.request.flavors);
+  io(set.request.slice);
   io(set.count);
   fields(io, set.constraints);
   fields(io, set.topology);
@@ -281,6 +287,7 @@ template <class Io>
 void fields(Io& io, PodPlacement& pod) {
   fields(io, pod.node);
   fields(io, pod.gpus);
+  io(pod.slice_start);
 }
 
 template <class Io>

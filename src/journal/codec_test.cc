@@ -65,19 +65,27 @@ NodeConstraints any_constraints(Rng& rng) {
       .preferred = any_list(rng, [&] { return PreferredTerm{any_term(rng), any<std::int32_t>(rng)}; })};
 }
 
+Sharing any_sharing(Rng& rng) { return static_cast<Sharing>(rng.below(std::size(kSharingNames))); }
+
 Node any_node(Rng& rng) {
-  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng),
-          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng),
-          any<std::int32_t>(rng), any_labels(rng),        any_taints(rng)};
+  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng), any<std::int64_t>(rng),
+          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng), any_labels(rng),
+          any_taints(rng),        any_sharing(rng)};
+}
+
+PodPlacement any_placement(Rng& rng) {
+  return {any_id<NodeId>(rng), GpuSet::from_bits(rng.next()), any<std::uint8_t>(rng)};
 }
 
 PodSet any_set(Rng& rng) {
   const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
-                           any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next())};
+                           any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next()),
+                           any<std::uint8_t>(rng)};
   return {request,
           any<std::int64_t>(rng),
           any_constraints(rng),
-          {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng)}};
+          {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng),
+           static_cast<Spreading>(rng.below(4)), any_text(rng)}};
 }
 
 AmountList any_amounts(Rng& rng) {
@@ -141,8 +149,7 @@ Plan any_plan(Rng& rng) {
   });
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   plan.starts = any_list(rng, [&] {
-    return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng),
-                 any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
+    return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng), any_list(rng, [&] { return any_placement(rng); }),
                  any<bool>(rng), any<bool>(rng)};
   });
   plan.blocked = any_list(rng, [&] {
@@ -184,10 +191,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 10:
       return Event(WorkloadCancelled{any_id<WorkloadId>(rng)});
     case 11:
-      return Event(
-          WorkloadFound{any_submission(rng),
-                        any_list(rng, [&] { return PodPlacement{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; }),
-                        Time{any<std::int64_t>(rng)}});
+      return Event(WorkloadFound{any_submission(rng), any_list(rng, [&] { return any_placement(rng); }),
+                                 Time{any<std::int64_t>(rng)}});
     case 12:
       return Event(WorkloadStopped{any_id<WorkloadId>(rng)});
     case 13:

@@ -97,6 +97,35 @@ const GpuHardware* find_gpu_hardware(const GpuModel& model) {
   return found == std::end(kHardware) ? nullptr : found;
 }
 
+const GpuHardware* hardware_of(const Flavor& flavor) {
+  const GpuModel* const model = find_gpu_model(flavor.model);
+  return model == nullptr ? nullptr : find_gpu_hardware(*model);
+}
+
+const MigGeometry* mig_of(const Flavor& flavor) {
+  const GpuHardware* const hardware = hardware_of(flavor);
+  return hardware == nullptr ? nullptr : hardware->mig;
+}
+
+std::optional<NamedSlice> find_slice(const Flavor& flavor, std::string_view name) {
+  const GpuHardware* const hardware = hardware_of(flavor);
+  const auto shape = hardware == nullptr ? std::nullopt : find_mig_profile(*hardware, name);
+  return shape ? find_slice(flavor, *shape) : std::nullopt;
+}
+
+std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape) {
+  const GpuHardware* const hardware = hardware_of(flavor);
+  if (hardware == nullptr || hardware->mig == nullptr || shape >= hardware->mig->shapes().size()) return std::nullopt;
+  // Numbers of two kinds might add up to more than the whole.
+  const bool known = hardware->sm_count > 0 && std::ranges::all_of(hardware->mig_profiles, [](const MigProfile& each) {
+                       return each.sm_count > 0;
+                     });
+  const std::int64_t part =
+      known ? hardware->mig_profiles[shape].sm_count : hardware->mig->shapes()[shape].compute_slices;
+  const std::int64_t whole = known ? hardware->sm_count : hardware->mig->compute_slices();
+  return NamedSlice{static_cast<std::uint8_t>(shape), static_cast<std::int32_t>(part * kMilliPerGpu / whole)};
+}
+
 std::optional<std::size_t> find_mig_profile(const GpuHardware& hardware, std::string_view name) {
   const auto found = std::ranges::find(hardware.mig_profiles, name, &MigProfile::name);
   if (found == hardware.mig_profiles.end()) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/flavor.h"
 #include "model/gpu.h"
 #include "model/mig_geometry.h"
 
@@ -36,8 +37,26 @@ std::span<const GpuHardware> gpu_hardware();
 // nullptr where it is not known.
 const GpuHardware* find_gpu_hardware(const GpuModel& model);
 
+// nullptr where it is not known.
+const GpuHardware* hardware_of(const Flavor& flavor);
+
+// How GPUs of a flavor can be cut; nullptr where they cannot, or where it is not known.
+const MigGeometry* mig_of(const Flavor& flavor);
+
 // The shape that this model calls by the name; nothing if it has none of it.
 std::optional<std::size_t> find_mig_profile(const GpuHardware& hardware, std::string_view name);
+
+// What a slice of that name asks of a device of the model, beside one GPU: its shape, and its share of the processors in
+// thousandths, rounded down; where those are not known of all slices of the model, of the compute slices.
+struct NamedSlice {
+  std::uint8_t shape = 0;
+  std::int32_t gpu_milli = 0;
+
+  friend bool operator==(const NamedSlice&, const NamedSlice&) = default;
+};
+std::optional<NamedSlice> find_slice(const Flavor& flavor, std::string_view name);
+// The same of a shape; nothing if GPUs of the flavor have none of that number.
+std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape);
 
 // What somebody needs who does not care for names: "10 GB, 1/7".
 struct SliceNeed {

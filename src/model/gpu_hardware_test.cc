@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "model/gpu.h"
@@ -46,6 +48,28 @@ TEST(GpuHardware, HasSlicesThatFitTheDevice) {
       }
     }
   }
+}
+
+// The most processors, in thousandths, that slices take which stand beside these and begin no lower than `from`.
+std::int64_t most_beside(const Flavor& flavor, MigPlaceSet layout, std::size_t from) {
+  const MigGeometry& mig = *mig_of(flavor);
+  std::int64_t most = 0;
+  mig.open_beside(layout).for_each([&](std::size_t place) {
+    if (place < from) return;
+    const std::int64_t own = find_slice(flavor, std::size_t{mig.places()[place].shape})->gpu_milli;
+    most = std::max(most, own + most_beside(flavor, layout.with(place), place + 1));
+  });
+  return most;
+}
+
+TEST(FindSlice, NoLayoutHasMoreThanAllProcessors) {
+  for (const GpuHardware& hardware : gpu_hardware()) {
+    const Flavor flavor{.name = "f", .model = std::string(hardware.model), .memory_mib = 0};
+    if (hardware.mig == nullptr) continue;
+    EXPECT_LE(most_beside(flavor, {}, 0), kMilliPerGpu) << hardware.model;
+  }
+  EXPECT_EQ(find_slice({.name = "f", .model = "L4", .memory_mib = 0}, std::size_t{0}), std::nullopt);
+  EXPECT_EQ(find_slice({.name = "f", .model = "A30", .memory_mib = 0}, std::size_t{99}), std::nullopt);
 }
 
 TEST(CheapestMigProfile, SatisfiesTheNeed) {

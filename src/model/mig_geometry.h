@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/assert.h"
@@ -79,6 +80,9 @@ class MigPlaceSet {
   std::uint32_t bits_ = 0;
 };
 
+// Two slices that cannot both have what they want of the device's engines.
+constexpr bool share_engines(MediaEngines a, MediaEngines b);
+
 // INVARIANT: a set of places is a layout exactly when no two of them are in each other's way. That compute slices and
 // engines suffice follows for every family that is known; the tests compare it with the rule in full.
 class MigGeometry {
@@ -92,6 +96,13 @@ class MigGeometry {
   // By shape, then by start.
   constexpr std::span<const MigPlace> places() const { return {places_.data(), place_count_}; }
   constexpr MigPlaceSet places_of(std::size_t shape) const { return places_of_[shape]; }
+  // Nothing where the shape may not begin.
+  constexpr std::optional<std::size_t> find_place(std::size_t shape, std::size_t start) const {
+    for (std::size_t place = 0; place < place_count_; ++place) {
+      if (places_[place].shape == shape && places_[place].start == start) return place;
+    }
+    return std::nullopt;
+  }
   // Those whose engines leave none of what the shape needs, wherever on the device they are.
   constexpr MigPlaceSet rivals_of(std::size_t shape) const { return rivals_of_[shape]; }
   // The memory slices of a place, a bit for each.
@@ -99,6 +110,12 @@ class MigGeometry {
   constexpr std::uint32_t memory_of(MigPlaceSet places) const;
   // Where one more slice may be cut.
   constexpr MigPlaceSet open_beside(MigPlaceSet layout) const;
+  // How many more slices of one shape fit, all of them.
+  constexpr int room_for(std::size_t shape, MigPlaceSet layout) const {
+    const int open = open_beside(layout).common_with(places_of_[shape]).size();
+    const bool one_of_a_kind = share_engines(shapes_[shape].media, shapes_[shape].media);
+    return one_of_a_kind && open > 1 ? 1 : open;
+  }
   constexpr bool is_layout(MigPlaceSet places) const;
 
  private:
@@ -120,6 +137,8 @@ extern const MigGeometry kMigOfA100;
 extern const MigGeometry kMigOfA30;
 // Four and twelve.
 extern const MigGeometry kMigOfRtxPro6000;
+
+inline constexpr std::array kMigFamilies = {&kMigOfA100, &kMigOfA30, &kMigOfRtxPro6000};
 
 constexpr bool share_engines(MediaEngines a, MediaEngines b) {
   const auto wants_image_engine = [](MediaEngines media) { return media >= MediaEngines::kExtended; };

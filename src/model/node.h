@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/gpu.h"
@@ -21,6 +22,12 @@ inline constexpr std::int64_t kFleetMemoryBytesMax = std::int64_t{1} << 62;
 inline constexpr std::int64_t kFleetCpuMilliMax = std::int64_t{1} << 43;  // shares are compared in 128 bits
 inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>::max();
 
+// How pods may share a GPU of a node: not at all but by fractions that trust each other, or cut into slices (MIG). A node
+// is of one kind whole, as the driver's mode is changed only where nothing runs.
+enum class Sharing : std::uint8_t { kExclusive, kMig };
+inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig"};
+constexpr std::string_view name_of(Sharing sharing) { return kSharingNames[static_cast<std::size_t>(sharing)]; }
+
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0.
 struct Node {
@@ -33,6 +40,7 @@ struct Node {
   std::int32_t pods_max = kPodsUnbounded;
   Labels labels = {};
   std::vector<Taint> taints = {};
+  Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
 
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -16,6 +16,7 @@ namespace berth {
 struct PodPlacement {
   NodeId node;
   GpuSet gpus;
+  std::uint8_t slice_start = 0;  // of a slice: the first of its memory slices on its one GPU
 
   friend bool operator==(const PodPlacement&, const PodPlacement&) = default;
 };

@@ -32,13 +32,15 @@ enum class ReasonCode : std::uint8_t {
   kNodeSelector,      // never: no node that it selects could hold it
   kTopology,          // no domain has room for it, or ever could have
   kTaint,             // never: every node that could hold it has a taint that it does not tolerate
+  kSpread,            // too few domains have room for it to be spread as it asks, or ever could have
+  kSliceGeometry,     // a device has as much free as the slice asks, in pieces in which it cannot be cut
 };
 
 inline constexpr std::string_view kReasonNames[] = {
     "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",     "QuotaFloor",
     "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld",  "QueueClosed",
     "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",  "Dependency", "NodeSelector",
-    "Topology",   "Taint"};
+    "Topology",   "Taint",          "Spread",       "SliceGeometry"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

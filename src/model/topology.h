@@ -1,4 +1,4 @@
-// How close together the pods of a set are to be. A level of the topology is a label of nodes, such as `rack`: those that
+// How close together the pods of a set are to be, or how far apart. A level of the topology is a label of nodes, such as `rack`: those that
 // have it with one value are one domain. Every node is a domain of the level `node`.
 #pragma once
 
@@ -18,16 +18,30 @@ enum class Togetherness : std::uint8_t {
   kRequired,   // in one domain or not at all
 };
 
-// INVARIANT: a level is named unless anywhere will do; a slice has a level and at least one pod, or neither.
+// Over the domains of a level that the pods could be in, those of the chosen domain of `Topology::level` alone.
+enum class Spreading : std::uint8_t {
+  kNone,
+  kPreferred,  // as evenly as there is room, over nodes; Ray: SPREAD
+  kEven,   // no domain has two more than another; Kubernetes: topologySpreadConstraints with maxSkew 1, DoNotSchedule
+  kApart,  // at most one in each; Ray: STRICT_SPREAD
+};
+
+// INVARIANT: a level is named unless anywhere will do; a slice has a level and at least one pod, or neither; what is spread
+// names the level, has no slices, and prefers no domain.
 struct Topology {
   Togetherness together = Togetherness::kAnywhere;
   std::string level = {};
   std::int64_t slice_pods = 0;  // so many pods at a time are in one domain of `slice_level`
   std::string slice_level = {};
+  Spreading spread = Spreading::kNone;
+  std::string spread_level = {};
 
-  bool asks_nothing() const { return together == Togetherness::kAnywhere && slice_pods == 0; }
+  bool has_slices() const { return slice_pods > 0; }
+  bool is_spread() const { return spread != Spreading::kNone; }
+  bool asks_nothing() const { return together == Togetherness::kAnywhere && !has_slices() && !is_spread(); }
   void add_to(Hasher& hasher) const {
     hasher.add(static_cast<std::uint64_t>(together)).add(level).add(slice_pods).add(slice_level);
+    hasher.add(static_cast<std::uint64_t>(spread)).add(spread_level);
   }
   friend bool operator==(const Topology&, const Topology&) = default;
 };

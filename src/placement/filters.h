@@ -19,6 +19,9 @@ struct Filter {
 };
 
 inline constexpr std::string_view kNotSelected = "not selected";
+inline constexpr std::string_view kCut = "cut into slices";
+inline constexpr std::string_view kNotCut = "not cut into slices";
+inline constexpr std::string_view kNoPlaceForSlice = "without a place for the slice";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -31,12 +34,23 @@ inline constexpr std::tuple kFilters = {
            [](const NodeView& node, const PodRequest& request) {
              return request.gpus == 0 || node.free.has_flavor_of(request.flavors);
            }},
+    Filter{kCut,
+           [](const NodeView& node, const PodRequest& request) {
+             return request.gpus == 0 || request.is_slice() || !node.free.is_cut();
+           }},
+    Filter{kNotCut,
+           [](const NodeView& node, const PodRequest& request) { return !request.is_slice() || node.free.is_cut(); }},
+    Filter{kNoPlaceForSlice,
+           [](const NodeView& node, const PodRequest& request) {
+             return !request.is_slice() || node.has_place_for(request);
+           }},
     Filter{"too small GPUs",
            [](const NodeView& node, const PodRequest& request) {
              return request.gpu_memory_mib <= node.free.gpu_memory_mib;
            }},
     Filter{"too few free GPUs",
            [](const NodeView& node, const PodRequest& request) {
+             if (request.is_slice()) return true;
              return request.is_fraction() ? node.free.largest_gpu_milli >= request.gpu_milli
                                           : node.free.whole_gpus >= request.gpus;
            }},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -87,7 +88,9 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   ledger.add({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1});
   EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
   reached.insert("no GPU");
-  for (const std::string_view refusal : {kNotSelected, kNotTolerated}) reached.insert(refusal);  // below
+  for (const std::string_view refusal : {kNotSelected, kNotTolerated, kCut, kNotCut, kNoPlaceForSlice}) {
+    reached.insert(refusal);  // below
+  }
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
 }
 
@@ -129,12 +132,49 @@ TEST(Filters, LookAtLabelsAndTaintsBeforeTheyLookAtRoom) {
   }
 }
 
+TEST(Filters, KeepWholeGpusAndSlicesApart) {
+  const Node node{.name = "", .flavor = FlavorId(0), .gpus = 1, .cpu_milli = 8000};
+  const auto slice = [](std::uint8_t shape) { return PodRequest{.gpus = 1, .gpu_milli = 100, .slice = shape}; };
+  const auto shape_called = [](std::string_view name) {
+    return find_slice(random_world_flavor(FlavorId(0)), name)->shape;
+  };
+  const std::uint8_t small = shape_called("1g.10gb"), large = shape_called("4g.40gb");
+  const struct {
+    const char* what;
+    bool cut;
+    std::optional<std::uint8_t> small_at;
+    PodRequest request;
+    std::string_view refused_with;
+  } cases[] = {
+      {"a whole GPU where there are slices", true, {}, {.gpus = 1, .gpu_milli = 1000}, kCut},
+      {"a fraction where there are slices", true, {}, {.gpus = 1, .gpu_milli = 500}, kCut},
+      {"a slice where there are none", false, {}, slice(small), kNotCut},
+      {"a slice", true, {}, slice(small), ""},
+      {"processors alone", true, {}, {.cpu_milli = 1}, ""},
+      {"a large slice beside one that lies high", true, 6, slice(large), ""},
+      {"and beside one that lies low", true, 0, slice(large), kNoPlaceForSlice},
+      {"a small one has room in both", true, 0, slice(small), ""},
+  };
+  for (const auto& c : cases) {
+    Ledger ledger;
+    ledger.add(node, c.cut ? &kMigOfA100 : nullptr);
+    if (c.small_at) {
+      ledger.apply(
+          {.request = slice(small), .node = NodeId(0), .gpus = GpuSet::from_bits(1), .slice_start = *c.small_at});
+    }
+    const NodeView view(ledger, NodeId(0));
+    const std::size_t row = first_refusing(view, c.request);
+    EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], c.refused_with) << c.what;
+    EXPECT_EQ(fits(view, c.request), c.refused_with.empty()) << c.what;
+  }
+}
+
 TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
   for (const Seed seed : property_seeds(2000)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
-    for (const Node& node : random_nodes(rng, 3, 1, 3)) ledger.add(node);
+    for (const Node& node : random_nodes(rng, 3, 1, 3)) add_to_ledger(ledger, node);
     crowd(ledger, rng, 3, rng.between(0, 40));
     for (int i = 0; i < 20; ++i) {
       const PodRequest request = random_request(rng, 3);
@@ -142,7 +182,7 @@ TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
         const NodeView view(ledger, NodeId(node));
         ASSERT_EQ(fits(view, request), first_refusing(view, request) == kFilterCount);
         ASSERT_EQ(fits(view, request), room_for(ledger, NodeId(node), request) > 0);
-        ASSERT_EQ(fits(view, request), some_gpus(ledger, NodeId(node), request, rng).has_value());
+        ASSERT_EQ(fits(view, request), some_place(ledger, NodeId(node), request, rng).has_value());
       }
     }
   }

@@ -18,6 +18,14 @@ class NodeView {
   std::span<const std::int32_t> gpu_memory_mib() const { return ledger_.gpu_memory_mib(id_); }
   bool selected_by(const PodRequest& request) const { return ledger_.matches().selects(request.constraints, id_); }
   bool tolerated_by(const PodRequest& request) const { return ledger_.matches().tolerates(request.constraints, id_); }
+  std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
+  // PRE: the node is cut.
+  bool has_place_for(const PodRequest& slice) const {
+    for (const MigPlaceSet layout : layouts()) {
+      if (free.geometry().room_for(slice.slice, layout) > 0) return true;
+    }
+    return false;
+  }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
   // Whether one GPU has the thousandths and the memory that a fraction asks.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "placement/together.h"
+#include "placement/in_domains.h"
 
 namespace berth {
 
@@ -15,8 +15,8 @@ std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreI
   start.pods.reserve(static_cast<std::size_t>(shape.pods));
   for (NumberedPodSet set : shape.ways[way]) {
     if (open == OpenFlavors::kFirst) set.request = set.in_first_flavor;
-    if (set.is_placed_together()) {
-      auto places = place_together(state, trial, index, set, rng);
+    if (set.asks_for_domains()) {
+      auto places = place_in_domains(state, trial, index, set, rng);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) {
         trial.rollback_to(mark);
         return Unfit{shape.ways[way].size() == 1 ? *missing : 1};
@@ -32,7 +32,7 @@ std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreI
         // may have been crowded out by another, so nothing more is known than that something is missing.
         return Unfit{shape.ways[way].size() == 1 ? set.count - placed : 1};
       }
-      trial.apply({.request = state.request(set.request), .node = place->node, .gpus = place->gpus});
+      trial.apply(move_of(state.request(set.request), *place));
       start.pods.push_back(*place);
     }
   }

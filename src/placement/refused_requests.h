@@ -17,7 +17,7 @@ class RefusedRequests {
   bool covers(const State& state, const Shape& shape) const {
     return !refused_.empty() && std::all_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
       return std::any_of(way.begin(), way.end(),
-                         [&](const NumberedPodSet& set) { return covers(state.request(set.request), set); });
+                         [&](const NumberedPodSet& set) { return covers(state, state.request(set.request), set); });
     });
   }
 
@@ -26,7 +26,7 @@ class RefusedRequests {
     if (shape.ways.front().size() != 1) return;
     for (const auto& way : shape.ways) {
       const PodRequest& request = state.request(way.front().request);
-      if (refused_.size() == kRememberedMax || covers(request, way.front())) continue;
+      if (refused_.size() == kRememberedMax || covers(state, request, way.front())) continue;
       refused_.push_back({request, way.front().count, way.front().topology});
     }
   }
@@ -41,18 +41,20 @@ class RefusedRequests {
     TopologyId topology;
   };
 
-  bool covers(const PodRequest& asked, const NumberedPodSet& set) const {
+  bool covers(const State& state, const PodRequest& asked, const NumberedPodSet& set) const {
     return std::any_of(refused_.begin(), refused_.end(), [&](const Refused& refused) {
       const PodRequest& less = refused.request;
+      // Over how many domains pods have to go evenly depends on what they ask: larger ones may have fewer to fill.
+      if (state.topologies()[refused.topology].spread == Spreading::kEven && asked != less) return false;
       // Without a bound of its own a fraction takes its share of the memory, which a bound may be below.
       const bool gpu_memory = less.gpu_memory_mib > 0 ? asked.gpu_memory_mib >= less.gpu_memory_mib
                                                       : asked.gpu_memory_mib == 0 || !asked.is_fraction();
       // What selects more may be tolerated elsewhere: of constraints only the same are compared.
       const bool as_choosy = asked.constraints == less.constraints &&
                              (refused.topology == TopologyId(0) || refused.topology == set.topology);
-      return as_choosy && set.count >= refused.count && asked.cpu_milli >= less.cpu_milli &&
-             asked.memory_bytes >= less.memory_bytes && asked.gpus >= less.gpus && asked.gpu_milli >= less.gpu_milli &&
-             gpu_memory && less.flavors.contains_all(asked.flavors);
+      return as_choosy && asked.slice == less.slice && set.count >= refused.count &&
+             asked.cpu_milli >= less.cpu_milli && asked.memory_bytes >= less.memory_bytes && asked.gpus >= less.gpus &&
+             asked.gpu_milli >= less.gpu_milli && gpu_memory && less.flavors.contains_all(asked.flavors);
     });
   }
 

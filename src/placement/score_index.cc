@@ -84,8 +84,7 @@ std::optional<PodPlacement> ScoreIndex::on_devices(const State& state, RequestId
                                                    Rng& rng) const {
   if (!node) return std::nullopt;
   const NodeView view(state.ledger(), *node);
-  return PodPlacement{*node,
-                      choose_gpus(score_row(state.policy()), view, state.request(request), *fragmentation_, rng)};
+  return place_on(score_row(state.policy()), *node, view, state.request(request), *fragmentation_, rng);
 }
 
 std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, RequestId id, Rng& rng) {
@@ -98,7 +97,7 @@ std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, Request
   }
   const std::optional<NodeId> best = choice.made(rng);
   if (!best) return std::nullopt;
-  return PodPlacement{*best, choose_gpus(policy, NodeView(state.ledger(), *best), request, fragmentation, rng)};
+  return place_on(policy, *best, NodeView(state.ledger(), *best), request, fragmentation, rng);
 }
 
 const Fragmentation& ScoreIndex::fragmentation(const State& state) {

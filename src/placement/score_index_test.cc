@@ -54,9 +54,9 @@ class Crowd {
     if (rng.below(10) == 0) state_.apply(NodeRestored{node});
     if (rng.below(10) == 0) state_.apply(NodeRelabelled{node, random_labels(rng), random_taints(rng)});
     const PodRequest request = random_request(rng, kFlavors);
-    const auto gpus = some_gpus(ledger, node, request, rng);
-    if (!gpus) return;
-    moves_.push_back({.request = request, .node = node, .gpus = *gpus});
+    const auto place = some_place(ledger, node, request, rng);
+    if (!place) return;
+    moves_.push_back(move_of(request, *place));
     ledger.apply(moves_.back());
   }
 

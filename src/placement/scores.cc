@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/assert.h"
 #include "placement/filters.h"
+#include "placement/slice_choice.h"
 
 namespace berth {
 namespace {
@@ -156,10 +158,22 @@ Score dot_product(const NodeView& node, const PodRequest& request, const Fragmen
 
 Score any(const NodeView&, const PodRequest&, const Fragmentation&) { return 0; }
 
+// Under every policy: where the least is lost to the large slices that may come.
+Score slice_score(const NodeView& node, const PodRequest& request) {
+  const SliceCosts& costs = slice_costs_of(node.free.family);
+  std::size_t least = std::numeric_limits<std::int16_t>::max();
+  for (const MigPlaceSet layout : node.layouts()) {
+    const auto cut = costs.cheapest_cut(request.slice, layout);
+    if (cut) least = std::min(least, costs.rank_of(cut->cost));
+  }
+  return static_cast<Score>(-static_cast<std::int64_t>(least));
+}
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const Fragmentation&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
-  return fits(node, request) ? score(node, request, fragmentation) : ScoreTree::kUnfit;
+  if (!fits(node, request)) return ScoreTree::kUnfit;
+  return request.is_slice() ? slice_score(node, request) : score(node, request, fragmentation);
 }
 
 constexpr std::array kScoreRows = {
@@ -180,18 +194,23 @@ const ScoreRow& score_row(PlacementPolicy policy) {
   return row;
 }
 
-GpuSet choose_gpus(const ScoreRow& row, const NodeView& node, const PodRequest& request,
-                   const Fragmentation& fragmentation, Rng& rng) {
-  GpuSet gpus;
-  if (request.gpus == 0) return gpus;
-  if (request.is_fraction()) {
-    gpus.add(row.gpu_for_fraction(node, request, fragmentation, rng));
-    return gpus;
+PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, const PodRequest& request,
+                      const Fragmentation& fragmentation, Rng& rng) {
+  PodPlacement place{.node = id, .gpus = {}};
+  if (request.gpus == 0) return place;
+  if (request.is_slice()) {
+    const auto choice = choose_slice(slice_costs_of(node.free.family), request.slice, node.layouts());
+    BERTH_ASSERT(choice.has_value());
+    place.gpus.add(static_cast<int>(choice->device));
+    place.slice_start = node.free.geometry().places()[choice->place].start;
+  } else if (request.is_fraction()) {
+    place.gpus.add(row.gpu_for_fraction(node, request, fragmentation, rng));
+  } else {
+    for (int gpu = 0; place.gpus.size() < request.gpus; ++gpu) {
+      if (node.gpu_milli()[static_cast<std::size_t>(gpu)] == kMilliPerGpu) place.gpus.add(gpu);
+    }
   }
-  for (int gpu = 0; gpus.size() < request.gpus; ++gpu) {
-    if (node.gpu_milli()[static_cast<std::size_t>(gpu)] == kMilliPerGpu) gpus.add(gpu);
-  }
-  return gpus;
+  return place;
 }
 
 }  // namespace berth

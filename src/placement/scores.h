@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/rng.h"
+#include "model/plan.h"
 #include "model/policy.h"
 #include "placement/fragmentation.h"
 #include "placement/node_view.h"
@@ -26,8 +27,8 @@ struct ScoreRow {
 
 const ScoreRow& score_row(PlacementPolicy policy);
 
-// The devices that a pod gets on a node that it fits.
-GpuSet choose_gpus(const ScoreRow& row, const NodeView& node, const PodRequest& request,
-                   const Fragmentation& fragmentation, Rng& rng);
+// The devices that a pod gets on a node that it fits, and where a slice begins on its one.
+PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, const PodRequest& request,
+                      const Fragmentation& fragmentation, Rng& rng);
 
 }  // namespace berth

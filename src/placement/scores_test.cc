@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/property_seeds.h"
+#include "placement/filters.h"
+#include "placement/slice_choice.h"
 #include "state/random_world.h"
 
 namespace berth {
@@ -143,7 +146,8 @@ void expect_published_scores(const Slow& slow, const std::vector<Move>& moves) {
 }
 
 GpuSet chosen(PlacementPolicy policy, const Slow& slow, Rng& rng) {
-  return choose_gpus(score_row(policy), NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation, rng);
+  return place_on(score_row(policy), slow.id, NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation, rng)
+      .gpus;
 }
 
 void expect_gpus(const Slow& slow, Rng& rng) {
@@ -173,14 +177,15 @@ TEST(ScoresProperty, AreThePublishedFormulas) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
-    ledger.add(random_node(rng, 2));
+    add_to_ledger(ledger, random_node(rng, 2));
     const auto moves = crowd(ledger, rng, 2, rng.between(0, 60));
     const auto typical = random_typical_pods(rng, 2);
     const Fragmentation fragmentation(typical, 2);
     for (int i = 0; i < 10; ++i) {
       const PodRequest request = random_request(rng, 2);
       const Slow slow{ledger, NodeId(0), request, fragmentation};
-      const bool fits = some_gpus(ledger, NodeId(0), request, rng).has_value();
+      if (request.is_slice()) continue;  // of slices, below
+      const bool fits = some_place(ledger, NodeId(0), request, rng).has_value();
       ++seen[fits];
       if (fits) {
         expect_published_scores(slow, moves);
@@ -197,6 +202,52 @@ TEST(ScoresProperty, AreThePublishedFormulas) {
   EXPECT_GT(seen[false], 0);
 }
 
+// Of the cheapest cut on the node, under every policy, and that is the one which is made.
+void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& slice, const Fragmentation& none) {
+  const SliceCosts& costs = slice_costs_of(view.free.family);
+  std::optional<SliceCost> least;
+  for (const MigPlaceSet layout : view.layouts()) {
+    const auto cut = costs.cheapest_cut(slice.slice, layout);
+    if (cut) least = std::min(least.value_or(cut->cost), cut->cost);
+  }
+  ASSERT_TRUE(least.has_value());
+  Rng rng(Seed{1});
+  for (std::size_t i = 0; i < std::size(kPlacementPolicyNames); ++i) {
+    const ScoreRow& row = score_row(static_cast<PlacementPolicy>(i));
+    ASSERT_EQ(row.score_if_fits(view, slice, none), -static_cast<int>(costs.rank_of(*least)));
+    const PodPlacement place = place_on(row, NodeId(0), view, slice, none, rng);
+    ASSERT_EQ(place.gpus.size(), 1);
+    place.gpus.for_each([&](int gpu) {
+      const auto cut = costs.cheapest_cut(slice.slice, view.layouts()[static_cast<std::size_t>(gpu)]);
+      ASSERT_TRUE(cut && cut->cost == *least);
+      ASSERT_EQ(view.free.geometry().places()[cut->place].start, place.slice_start);
+    });
+  }
+}
+
+TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
+  const Fragmentation none(std::vector<TypicalPod>{}, 2);
+  int fitting = 0;
+  for (const Seed seed : property_seeds(2000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Node node = random_node(rng, 2);
+    if (node.gpus == 0) continue;
+    node.sharing = Sharing::kMig;
+    Ledger ledger;
+    add_to_ledger(ledger, node);
+    crowd(ledger, rng, 2, rng.between(0, 200));
+    PodRequest slice;
+    make_slice(slice, rng, 2);
+    const NodeView view(ledger, NodeId(0));
+    if (!fits(view, slice)) continue;
+    ++fitting;
+    expect_slice_where_least_is_lost(view, slice, none);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(fitting, 100);
+}
+
 // Two GPUs with equal rests, of which only the second has memory left.
 TEST(Fgd, PassesOverAGpuWhoseMemoryIsTaken) {
   Ledger ledger;
@@ -209,7 +260,8 @@ TEST(Fgd, PassesOverAGpuWhoseMemoryIsTaken) {
   const Fragmentation fragmentation(std::vector<TypicalPod>{{0, 1, 500, FlavorSet::all(), 1}}, 1);
   Rng rng(Seed{1});
   const NodeView view(ledger, NodeId(0));
-  EXPECT_EQ(choose_gpus(score_row(PlacementPolicy::kFgd), view, half, fragmentation, rng), GpuSet::from_bits(2));
+  const PodPlacement place = place_on(score_row(PlacementPolicy::kFgd), NodeId(0), view, half, fragmentation, rng);
+  EXPECT_EQ(place.gpus, GpuSet::from_bits(2));
 }
 
 TEST(RandomPolicy, DrawsEveryFittingGpuEquallyOften) {
@@ -220,9 +272,9 @@ TEST(RandomPolicy, DrawsEveryFittingGpuEquallyOften) {
   Rng rng(Seed{1});
   std::map<std::uint64_t, int> drawn;
   for (int i = 0; i < 3000; ++i) {
-    ++drawn[choose_gpus(score_row(PlacementPolicy::kRandom), NodeView(ledger, NodeId(0)), {.gpus = 1, .gpu_milli = 500},
-                        fragmentation, rng)
-                .bits()];
+    const PodPlacement place = place_on(score_row(PlacementPolicy::kRandom), NodeId(0), NodeView(ledger, NodeId(0)),
+                                        {.gpus = 1, .gpu_milli = 500}, fragmentation, rng);
+    ++drawn[place.gpus.bits()];
   }
   ASSERT_EQ(drawn.size(), 3u);
   for (const auto& [gpus, times] : drawn) EXPECT_NEAR(times, 1000, 150) << gpus;

@@ -64,8 +64,22 @@ SliceCosts::SliceCosts(const MigGeometry& geometry) : geometry_(&geometry), step
         // Places come by ascending start.
         if (cheapest.place == kNoPlace || cost <= cheapest.cost) cheapest = {cost, static_cast<std::uint8_t>(place)};
       });
+      if (cheapest.place != kNoPlace) in_order_.push_back(cheapest.cost);
     }
   }
+  std::ranges::sort(in_order_);
+  const auto rest = std::ranges::unique(in_order_);
+  in_order_.erase(rest.begin(), rest.end());
+}
+
+std::size_t SliceCosts::rank_of(SliceCost cost) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(in_order_, cost) - in_order_.begin());
+}
+
+const SliceCosts& slice_costs_of(std::uint8_t family) {
+  static const std::array<SliceCosts, kMigFamilies.size()> costs = {
+      SliceCosts(*kMigFamilies[0]), SliceCosts(*kMigFamilies[1]), SliceCosts(*kMigFamilies[2])};
+  return costs[family - 1u];
 }
 
 std::size_t SliceCosts::coarse(std::uint32_t memory) const {

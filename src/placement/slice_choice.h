@@ -30,6 +30,8 @@ class SliceCosts {
   // The cheapest place for one more slice on a device; of equals the one with the highest start, since the large slices
   // begin low. Nothing where none is open.
   std::optional<Cut> cheapest_cut(std::size_t shape, MigPlaceSet layout) const;
+  // The costs in their order, numbered from 0: small numbers that compare as they do.
+  std::size_t rank_of(SliceCost cost) const;
 
  private:
   // Occupied memory in the steps in which slices begin and end: a byte.
@@ -45,7 +47,11 @@ class SliceCosts {
   const MigGeometry* geometry_;
   std::int32_t step_;  // memory slices
   std::array<std::array<Entry, kMemoriesMax>, kMigShapesMax> cheapest_{};
+  std::vector<SliceCost> in_order_;
 };
+
+// Of a family by its number in kMigFamilies, from 1; made when it is first asked for.
+const SliceCosts& slice_costs_of(std::uint8_t family);
 
 struct SliceChoice {
   std::size_t device = 0;

@@ -23,8 +23,6 @@
 namespace berth {
 namespace {
 
-const MigGeometry* const kFamilies[] = {&kMigOfA100, &kMigOfA30, &kMigOfRtxPro6000};
-
 // Every layout of a family, the empty one first.
 std::vector<MigPlaceSet> layouts_of(const MigGeometry& mig) {
   std::vector<MigPlaceSet> layouts;
@@ -140,7 +138,7 @@ std::vector<int> what_fits(const MigGeometry& mig, MigPlaceSet layout) {
 }
 
 TEST(CheapestCut, IsTheOneThatLeavesMostToTheLargest) {
-  for (const MigGeometry* const mig : kFamilies) {
+  for (const MigGeometry* const mig : kMigFamilies) {
     const SliceCosts costs(*mig);
     for (const MigPlaceSet layout : layouts_of(*mig)) {
       for (std::size_t shape = 0; shape < mig->shapes().size(); ++shape) {
@@ -157,7 +155,7 @@ TEST(CheapestCut, IsTheOneThatLeavesMostToTheLargest) {
 
 TEST(ChooseSlice, TakesTheCheapestDeviceAndTheFirstOfEquals) {
   Rng rng(Seed{3});
-  for (const MigGeometry* const mig : kFamilies) {
+  for (const MigGeometry* const mig : kMigFamilies) {
     const SliceCosts costs(*mig);
     const std::vector<MigPlaceSet> all = layouts_of(*mig);
     for (int round = 0; round < 500; ++round) {

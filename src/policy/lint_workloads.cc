@@ -9,6 +9,7 @@
 
 #include "base/wide.h"
 #include "manifest/queue_spec.h"
+#include "model/gpu_hardware.h"
 #include "policy/lint.h"
 #include "state/quota_tree.h"
 
@@ -165,11 +166,14 @@ class WorkloadLinter {
   // ---- nodes ----------------------------------------------------------------------------------------------------
 
   // How many pods of a request an idle node takes.
-  static std::int64_t room_for(const Node& node, const PodRequest& request) {
-    if (request.gpus > 0 && (node.flavor.is_none() || !request.flavors.contains(node.flavor))) return 0;
+  std::int64_t room_for(const Node& node, const PodRequest& request) const {
+    if (request.gpus > 0 && !has_gpus_of(node, request)) return 0;
     if (request.gpus > 0 && node.gpu_memory_mib < request.gpu_memory_mib) return 0;
     std::int64_t room = node.pods_max;
-    if (request.gpus > 1 || request.gpu_milli == kMilliPerGpu) {
+    if (request.is_slice()) {
+      const MigGeometry& mig = *mig_of(policy_.flavors[node.flavor.index()].flavor);
+      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * mig.room_for(request.slice, MigPlaceSet()));
+    } else if (request.gpus > 1 || request.gpu_milli == kMilliPerGpu) {
       room = std::min<std::int64_t>(room, node.gpus / request.gpus);
     } else if (request.gpus == 1) {
       room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * (kMilliPerGpu / request.gpu_milli));
@@ -203,7 +207,8 @@ class WorkloadLinter {
     }
     if (room == 0 && !has_flavor_of(too_large->request)) {
       find(Severity::kError, "never-runs", workload,
-           "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) + ")",
+           "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) +
+               ")" + as_cut_text(too_large->request),
            "it waits for ever", "name a flavor that nodes have, or add such nodes");
     } else if (room == 0) {
       find(Severity::kError, "never-runs", workload,
@@ -217,11 +222,23 @@ class WorkloadLinter {
     }
   }
 
+  static bool has_gpus_of(const Node& node, const PodRequest& request) {
+    const bool as_cut = request.is_slice() == (node.sharing == Sharing::kMig);
+    return !node.flavor.is_none() && request.flavors.contains(node.flavor) && as_cut;
+  }
+
   bool has_flavor_of(const PodRequest& request) const {
     if (request.gpus == 0) return true;
-    return std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
+    return std::ranges::any_of(*policy_.fleet,
+                               [&](const PolicyNodes& each) { return has_gpus_of(each.node, request); });
+  }
+
+  // Where it is for this alone that the flavor will not do.
+  std::string as_cut_text(const PodRequest& request) const {
+    const bool otherwise_cut = std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
       return !each.node.flavor.is_none() && request.flavors.contains(each.node.flavor);
     });
+    return !otherwise_cut ? "" : request.is_slice() ? " and are cut into slices" : " and are not cut into slices";
   }
 
   std::string flavors_text(const PodRequest& request) const {

@@ -17,6 +17,7 @@
 #include "fairness/lending.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 #include "sim/scenario_amount.h"
 #include "sim/scenario_found.h"
@@ -251,10 +252,40 @@ void check(ScenarioWorld& world, const ExpectFragments& expected) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < world.state().nodes(); ++i) {
     const NodeFree& node = world.state().ledger().node(NodeId(i));
-    if (node.open) count += node.whole_gpus / expected.gpus;
+    if (node.open && !node.is_cut()) count += node.whole_gpus / expected.gpus;
   }
   const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
   world.compare(what, with_separators(expected.count), with_separators(count));
+}
+
+void check(ScenarioWorld& world, const ExpectMig& expected) {
+  const std::optional<NodeId> id = world.find_node(expected.node);
+  if (!id) return;  // it was refused, which is a failure already
+  const std::string device = expected.node + "/" + std::to_string(expected.gpu);
+  const State& state = world.state();
+  const NodeFree& node = state.ledger().node(*id);
+  if (!node.is_cut()) {
+    return world.fail("expected slices on " + device + ", found GPUs that are not cut; its node needs mode=mig");
+  }
+  if (expected.gpu >= node.gpus) {
+    return world.fail("expected slices on " + device + ", found GPUs 0 to " + std::to_string(node.gpus - 1) + " there");
+  }
+  const auto text = [](const std::vector<ExpectMig::Slice>& slices) {
+    std::string joined;
+    for (const ExpectMig::Slice& slice : slices) {
+      joined += (joined.empty() ? "" : ",") + slice.profile + "@" + std::to_string(slice.start);
+    }
+    return joined.empty() ? "none" : joined;
+  };
+  const MigPlaceSet layout = state.ledger().layouts(*id)[static_cast<std::size_t>(expected.gpu)];
+  const std::span<const MigProfile> profiles = hardware_of(state.flavors()[node.flavor])->mig_profiles;
+  std::vector<ExpectMig::Slice> found;
+  layout.for_each([&](std::size_t place) {
+    const MigPlace& at = node.geometry().places()[place];
+    found.push_back({at.start, std::string(profiles[at.shape].name)});
+  });
+  std::ranges::sort(found);
+  world.compare("the slices of " + device + ":", text(expected.slices), text(found));
 }
 
 void check(ScenarioWorld& world, const ExpectLint& expected) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +44,12 @@ class ExpectationReader {
     if (subject->value == "share") return expect_share();
     if (subject->value == "budget") return expect_budget();
     if (subject->value == "fragments") return expect_fragments();
+    if (subject->value == "mig") return expect_mig();
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
       return line_.complain(
           *subject, not_supported_yet(quote(subject->value), *later) +
-                        "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget and fragments");
+                        "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget, fragments and mig");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -182,15 +185,36 @@ class ExpectationReader {
     made_ = ExpectNoneEvicted{since == "start"};
   }
 
+  // "research = h100:24"
+  struct Equation {
+    const ScenarioWord& left;
+    const ScenarioWord& right;
+  };
+
+  // Nothing, and a complaint, if it is none.
+  std::optional<Equation> take_equation(const std::string& form) {
+    const ScenarioWord* const left = line_.take_plain(form);
+    const ScenarioWord* const equals = left == nullptr ? nullptr : line_.take_plain(form);
+    const ScenarioWord* const right = equals == nullptr ? nullptr : line_.take_plain(form);
+    if (right == nullptr) return std::nullopt;
+    if (equals->value == "=") return Equation{*left, *right};
+    line_.complain(*equals, "a '=' is missing; write " + form);
+    return std::nullopt;
+  }
+
+  // 3 of "n1/3"; nothing if there is no such number behind the mark.
+  static std::optional<std::int64_t> number_after(char mark, std::string_view text, std::int64_t most) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto number = parse_integer(text.substr(at + 1), 0, most);
+    return number ? std::optional(*number) : std::nullopt;
+  }
+
   void expect_usage(const std::string& word, UsageKind kind) {
-    const std::string form = "expect " + word + " research = h100:24";
-    const ScenarioWord* const path = line_.take_plain(form);
-    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(form);
-    const ScenarioWord* const amounts = equals == nullptr ? nullptr : line_.take_plain(form);
-    if (amounts == nullptr) return;
-    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + form);
-    ExpectUsage expected{.queue = names_.queue(line_, *path).value_or(QueueId()), .amounts = {}, .kind = kind};
-    for (const std::string& part : line_.list(*amounts)) read_amount(*amounts, part, expected.amounts);
+    const auto equation = take_equation("expect " + word + " research = h100:24");
+    if (!equation) return;
+    ExpectUsage expected{.queue = names_.queue(line_, equation->left).value_or(QueueId()), .amounts = {}, .kind = kind};
+    for (const std::string& part : line_.list(equation->right)) read_amount(equation->right, part, expected.amounts);
     line_.finish("expect", {});
     made_ = std::move(expected);
   }
@@ -215,12 +239,10 @@ class ExpectationReader {
 
   void expect_budget() {
     const char* const kForm = "expect budget research = used:30h,reserved:50h,left:20h,warned:yes";
-    const ScenarioWord* const path = line_.take_plain(kForm);
-    const ScenarioWord* const equals = path == nullptr ? nullptr : line_.take_plain(kForm);
-    const ScenarioWord* const parts = equals == nullptr ? nullptr : line_.take_plain(kForm);
-    if (parts == nullptr) return;
-    if (equals->value != "=") return line_.complain(*equals, "a '=' is missing; write " + std::string(kForm));
-    ExpectBudget expected{.queue = names_.queue(line_, *path).value_or(QueueId()),
+    const auto equation = take_equation(kForm);
+    if (!equation) return;
+    const ScenarioWord* const parts = &equation->right;
+    ExpectBudget expected{.queue = names_.queue(line_, equation->left).value_or(QueueId()),
                           .used_gpu_us = {},
                           .reserved_gpu_us = {},
                           .left_gpu_us = {},
@@ -263,6 +285,27 @@ class ExpectationReader {
     const std::int64_t count = line_.integer(word, 0, kScenarioNodesMax * kGpusPerNodeMax, 0);
     line_.finish("expect", {});
     made_ = ExpectFragments{static_cast<std::int32_t>(*gpus), count};
+  }
+
+  void expect_mig() {
+    const char* const kForm = "expect mig n1/0 = 4g.40gb@0,1g.10gb@6, or expect mig n1/0 = none";
+    const auto equation = take_equation(kForm);
+    if (!equation) return;
+    const auto& [device, slices] = *equation;
+    const auto gpu = number_after('/', device.value, kGpusPerNodeMax - 1);
+    if (!gpu) return line_.complain(device, "a GPU is a node and a number from 0; write " + std::string(kForm));
+    ExpectMig expected{.node = device.value.substr(0, device.value.find('/')), .gpu = *gpu, .slices = {}};
+    if (!names_.is_node(line_, device, expected.node)) return;
+    if (slices.value != "none") {
+      for (const std::string& part : line_.list(slices)) {
+        const auto start = number_after('@', part, 31);
+        if (!start) return line_.complain(slices, quote(part) + " is no slice at its start; write " + kForm);
+        expected.slices.push_back({*start, part.substr(0, part.find('@'))});
+      }
+    }
+    std::ranges::sort(expected.slices);
+    line_.finish("expect", {});
+    made_ = std::move(expected);
   }
 
   ScenarioLine& line_;

@@ -7,7 +7,6 @@
 
 #include "base/wording.h"
 #include "model/quantity.h"
-#include "model/workload.h"
 
 namespace berth::scenario {
 namespace {
@@ -90,39 +89,6 @@ std::vector<Taint> take_taints(ScenarioLine& line) {
     }
   }
   return taints;
-}
-
-Topology take_topology(ScenarioLine& line, std::int64_t pods) {
-  Topology topology;
-  if (const ScenarioWord* const word = line.take("topology")) {
-    const std::size_t colon = std::min(word->value.find(':'), word->value.size());
-    const std::string how = word->value.substr(0, colon);
-    const std::string level = colon == word->value.size() ? "" : word->value.substr(colon + 1);
-    if ((how != "required" && how != "preferred") || level.empty()) {
-      line.complain(*word,
-                    "topology: " + quote(word->value) +
-                        " is no topology; write required:LEVEL or preferred:LEVEL, with a label of nodes such as rack, "
-                        "or node");
-    } else {
-      topology.together = how == "required" ? Togetherness::kRequired : Togetherness::kPreferred;
-      topology.level = level;
-    }
-  }
-  if (const ScenarioWord* const word = line.take("slice")) {
-    const std::size_t colon = std::min(word->value.find(':'), word->value.size());
-    const auto size = parse_integer(word->value.substr(0, colon), 1, kPodsPerWorkloadMax);
-    if (colon + 1 >= word->value.size() || !size) {
-      line.complain(*word, "slice: " + quote(word->value) +
-                               " is no slice; write one such as 8:node, for eight pods at a time on a node");
-    } else if (pods % *size != 0) {
-      line.complain(*word, "slice: " + std::to_string(pods) + " pods are not whole slices of " + std::to_string(*size) +
-                               "; write pods= as a multiple of it");
-    } else {
-      topology.slice_pods = *size;
-      topology.slice_level = word->value.substr(colon + 1);
-    }
-  }
-  return topology;
 }
 
 NodeConstraints take_constraints(ScenarioLine& line) {

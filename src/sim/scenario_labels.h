@@ -2,11 +2,9 @@
 // taints=team:a:NoSchedule; select=rack:r1 tolerate=team:a prefer=rack:r1:50.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "model/node_constraints.h"
-#include "model/topology.h"
 #include "sim/scenario_line.h"
 
 namespace berth::scenario {
@@ -15,8 +13,6 @@ namespace berth::scenario {
 Labels take_labels(ScenarioLine& line);
 // taints= of the line, if it is there.
 std::vector<Taint> take_taints(ScenarioLine& line);
-// topology= and slice= of a set of so many pods.
-Topology take_topology(ScenarioLine& line, std::int64_t pods);
 // select=, tolerate= and prefer=.
 NodeConstraints take_constraints(ScenarioLine& line);
 

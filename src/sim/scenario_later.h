@@ -23,9 +23,8 @@ inline constexpr LaterWord kLaterWords[] = {
     {"", "reserve", "reservations"},
     {"", "scrub_fails", "scrubbing of devices"},
     {"fail", "pod", "the end of a single pod"},
-    {"nodes", "mode", "ways to share a device"},
     {"nodes", "replicas", "time-sliced replicas"},
-    {"nodes", "mig", "MIG slices"},
+    {"nodes", "mig", "slices that are cut before anybody asks for them"},
     {"queue", "dedicated", "nodes of one queue alone"},
     {"window", "borrowing_limit",
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
@@ -33,13 +32,10 @@ inline constexpr LaterWord kLaterWords[] = {
     {"submit", "latency", "latency classes"},
     {"submit", "resize", "elastic workloads"},
     {"submit", "movable", "migration"},
-    {"submit", "spread", "spreading over domains"},
-    {"submit", "strategy", "spreading over nodes"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
     {"expect", "migrated", "migration"},
     {"expect", "device", "the state of a device"},
-    {"expect", "mig", "MIG slices"},
     {"expect", "shadow", "reservations"},
 };
 
@@ -58,9 +54,8 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority",  "NamespaceQuota", "NotAllowed", "Reserved", "SliceGeometry", "Affinity",
-    "Spread",    "Ports",     "Numa",           "Trust",      "Dirty",    "Isolation",     "KeepsFloorDeliverable",
-    "BackOff",   "Repairing",
+    "FairShare", "Priority",  "NamespaceQuota",        "NotAllowed", "Reserved",  "Affinity", "Ports", "Numa", "Trust",
+    "Dirty",     "Isolation", "KeepsFloorDeliverable", "BackOff",    "Repairing",
 };
 
 // Rules by which a later version evicts. The same goes for them.

@@ -139,6 +139,18 @@ struct ExpectFragments {
   std::int64_t count = 0;
 };
 
+// How one GPU is cut: each slice by its profile and the first of its memory slices, ascending by that.
+struct ExpectMig {
+  struct Slice {
+    std::int64_t start = 0;
+    std::string profile;
+    friend auto operator<=>(const Slice&, const Slice&) = default;
+  };
+  std::string node;
+  std::int64_t gpu = 0;
+  std::vector<Slice> slices;
+};
+
 // Of what is declared so far.
 struct ExpectLint {
   std::optional<std::string> text;  // none: it says nothing
@@ -147,7 +159,7 @@ struct ExpectLint {
 
 using Expectation =
     std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver, ExpectNoneEvicted,
-                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectLint>;
+                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectMig, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, Cycle, Settle, Expectation>;
 

@@ -107,7 +107,24 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w limit=10", "s.txt:1:10: limit: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
       {"submit w\ngroup w x limit=1h", "s.txt:2:11: 'limit=' is not known here; known: "},
       {"submit w pods=4 min=2", "s.txt:1:17: 'min=' other than pods= is not supported yet (elastic workloads); "},
-      {"submit w gpus=mig:1g.10gb", "s.txt:1:10: 'gpus=mig:' is not supported yet (MIG slices); this version knows "},
+      {"submit w gpus=mps:25%",
+       "s.txt:1:10: 'gpus=mps:' is not supported yet (MPS shares); this version knows gpus=8, gpus=500m and "
+       "gpus=mig:1g.10gb\n"},
+      {"submit w gpus=mig:1g.10gb",
+       "s.txt:1:10: gpus: no GPU that it accepts can be cut into '1g.10gb'; declare flavors with a model, as in "
+       "model=H100\n"},
+      {"flavor f model=A30\nsubmit w gpus=mig:1g.10gb",
+       "s.txt:2:10: gpus: no GPU that it accepts can be cut into '1g.10gb'; write one of 1g.6gb, 1g.6gb+me, "},
+      {"flavor f model=A30\nsubmit w gpus=mig:1g.6gb gpu_memory=1Gi",
+       "s.txt:2:26: gpu_memory= is of GPUs that are not cut; a slice has its own\n"},
+      {"flavor f model=A30\nsubmit w gpus=mig:1g.6gb mixed=yes",
+       "s.txt:2:10: mixed=yes is for whole GPUs: slices of one name are not the same on two models\n"},
+      {"flavor f model=A30\nnodes n 1 mode=mig", "s.txt:2:11: mode=mig says how the GPUs are cut; write gpus=, too\n"},
+      {"nodes n 1 gpus=1 mode=mig",
+       "s.txt:1:18: mode: GPUs of 'gpu' are not known to be cut into slices; write a flavor with model=H100 or "},
+      {"nodes n 1 gpus=1 mode=mps",
+       "s.txt:1:18: mode: 'mps' is not supported yet; this version knows exclusive and mig\n"},
+      {"nodes n 1 gpus=1 mode=shared", "s.txt:1:18: mode: 'shared' is no way to share GPUs; write exclusive or mig\n"},
       {"submit w gpus=mps:25%", "s.txt:1:10: 'gpus=mps:' is not supported yet (MPS shares); this version knows "},
       {"set",
        "s.txt:1:1: something is missing; write set queue research guarantee=8, set workload w priority=200 or set node "
@@ -149,7 +166,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"flavor a\nflavor b\nflavor c\nsubmit w gpus=8 flavor=c\ngroup w x gpus=1 flavor=a,b",
        "s.txt:4:1: a pod set may take several flavors, but not all that the first set with GPUs may; give it one "
        "flavor, the "
-       "same ones, or mixed=yes\n"},
+       "same ones, or, unless it asks slices, mixed=yes\n"},
       {"submit w\ncycle\ngroup w x", "s.txt:3:7: 'w' is submitted already; write group lines right below its submit\n"},
       {"end w", "s.txt:1:5: there is no workload 'w'; submit it above\n"},
       {"submit train\ncancel trai", "s.txt:2:8: there is no workload 'trai'; did you mean 'train'?\n"},
@@ -190,6 +207,22 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"expect usage q = 24", "s.txt:1:14: there is no queue 'q'; known: default\n"},
       {"expect usage default = h100:24", "s.txt:1:24: there is no flavor 'h100'; known: gpu\n"},
       {"expect usage default = gpu:x", "s.txt:1:24: 'x' is not a quantity; write 1500m, 1.5 or 2\n"},
+      {"submit w strategy=SPRED", "s.txt:1:10: strategy: 'SPRED' is no strategy; did you mean 'SPREAD'?\n"},
+      {"submit w strategy=PACK topology=required:rack",
+       "s.txt:1:10: strategy=PACK is topology=preferred:node; write one of them\n"},
+      {"submit w spread=zone strategy=SPREAD",
+       "s.txt:1:22: strategy= is of nodes and spread= of another level; write one of them\n"},
+      {"submit w spread=zone slice=1:node",
+       "s.txt:1:10: spread= spreads pods that slice= keeps together; write one of them\n"},
+      {"submit w topology=preferred:rack strategy=SPREAD",
+       "s.txt:1:34: strategy= spreads pods that topology=preferred keeps together; write one of them, or "},
+      {"nodes n 1\nexpect mig n1", "s.txt:2:1: something is missing; write expect mig n1/0 = 4g.40gb@0,1g.10gb@6"},
+      {"nodes n 1\nexpect mig n1 = none", "s.txt:2:12: a GPU is a node and a number from 0; write expect mig n1/0 ="},
+      {"nodes n 1\nexpect mig n1/64 = none", "s.txt:2:12: a GPU is a node and a number from 0"},
+      {"nodes n 1\nexpect mig n2/0 = none", "s.txt:2:12: there is no node 'n2'; did you mean 'n1'?\n"},
+      {"nodes n 1\nexpect mig n1/0 = 1g.10gb", "s.txt:2:19: '1g.10gb' is no slice at its start; write expect mig"},
+      {"nodes n 1\nexpect mig n1/0 = 1g.10gb@x", "s.txt:2:19: '1g.10gb@x' is no slice at its start"},
+      {"nodes n 1\nexpect mig n1/0 : none", "s.txt:2:17: a '=' is missing; write expect mig"},
       {"expect fragments 8=3", "s.txt:1:18: this is nothing to expect; write expect fragments 8gpu=3\n"},
       {"expect fragments", "s.txt:1:1: something is missing; write expect fragments 8gpu=3\n"},
   };
@@ -219,7 +252,7 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
       if (word == "shadow") texts = {"submit w\nexpect w waits " + pair};
       if (word == "for" || word == "lost") texts = {"submit w\nexpect w evicted " + pair};
       if (word == "share" || word == "borrowed" || word == "lent") texts = {"expect " + word + " default = 1"};
-      if (word == "device" || word == "mig") texts = {"expect " + word + " n1/0 dirty"};
+      if (word == "device") texts = {"expect " + word + " n1/0 dirty"};
     }
     ASSERT_FALSE(texts.empty()) << later.statement << " " << word << ": write how it is written";
     for (const std::string& text : texts) {

@@ -6,28 +6,42 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_reading.h"
+#include "sim/scenario_topology.h"
 
 namespace berth::scenario {
 namespace {
 
 bool leads(const SetDraft& set) { return !set.flavors.empty() && !set.mixed; }
 
-void take_gpus(ScenarioLine& line, PodRequest& request) {
-  const ScenarioWord* const word = line.take("gpus");
-  if (word == nullptr) return;
-  if (word->value.starts_with("mig:") || word->value.starts_with("mps:")) {
-    return line.complain(*word, quote("gpus=" + word->value.substr(0, 4)) + " is not supported yet (" +
-                                    (word->value.starts_with("mig:") ? "MIG slices" : "MPS shares") +
-                                    "); this version knows gpus=8 and gpus=500m");
-  }
-  const std::int64_t milli = line.milli(word, std::int64_t{kGpusPerNodeMax} * kMilliPerGpu, 0);
+void take_amount_of_gpus(ScenarioLine& line, const ScenarioWord& word, PodRequest& request) {
+  const std::int64_t milli = line.milli(&word, std::int64_t{kGpusPerNodeMax} * kMilliPerGpu, 0);
   if (milli > kMilliPerGpu && milli % kMilliPerGpu != 0) {
-    return line.complain(*word, "gpus: " + quote(word->value) + " is neither whole GPUs (2) nor a part of one (500m)");
+    return line.complain(word, "gpus: " + quote(word.value) + " is neither whole GPUs (2) nor a part of one (500m)");
   }
   request.gpus = static_cast<std::int32_t>((milli + kMilliPerGpu - 1) / kMilliPerGpu);
   request.gpu_milli = static_cast<std::int32_t>(std::min<std::int64_t>(milli, kMilliPerGpu));
+}
+
+// Its word, if it is of a slice.
+const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
+  const ScenarioWord* const word = line.take("gpus");
+  if (word == nullptr) return nullptr;
+  if (word->value.starts_with("mig:")) {
+    set.slice = word->value.substr(4);
+    set.request.gpus = 1;
+    return word;
+  }
+  if (word->value.starts_with("mps:")) {
+    line.complain(*word,
+                  "'gpus=mps:' is not supported yet (MPS shares); this version knows gpus=8, gpus=500m and "
+                  "gpus=mig:1g.10gb");
+  } else {
+    take_amount_of_gpus(line, *word, set.request);
+  }
+  return nullptr;
 }
 
 void take_flavors(ScenarioReading& reading, ScenarioLine& line, SetDraft& set) {
@@ -56,6 +70,33 @@ void take_flavors(ScenarioReading& reading, ScenarioLine& line, SetDraft& set) {
   }
 }
 
+// What the models that are there can be cut into: "1g.10gb, 1g.20gb, ..."
+std::string slices_of(const ScenarioReading& reading, const std::vector<FlavorId>& flavors) {
+  std::vector<std::string> names;
+  for (const FlavorId flavor : flavors) {
+    const GpuHardware* const hardware = hardware_of(reading.flavors[flavor.index()]);
+    if (hardware == nullptr) continue;
+    for (const MigProfile& profile : hardware->mig_profiles) {
+      if (std::ranges::find(names, profile.name) == names.end()) names.emplace_back(profile.name);
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Of the flavors those whose GPUs can be cut into it.
+void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& word, SetDraft& set) {
+  const std::vector<FlavorId> wanted = set.flavors;
+  std::erase_if(set.flavors, [&](FlavorId flavor) { return !find_slice(reading.flavors[flavor.index()], set.slice); });
+  if (set.mixed) line.complain(word, "mixed=yes is for whole GPUs: slices of one name are not the same on two models");
+  if (!set.flavors.empty() || wanted.empty()) return;
+  const std::string known = slices_of(reading, wanted);
+  line.complain(word,
+                "gpus: no GPU that it accepts can be cut into " + quote(set.slice) +
+                    (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));
+}
+
 }  // namespace
 
 SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
@@ -72,8 +113,9 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
                   "pods or none, write min=" +
                       std::to_string(set.count));
   }
-  take_gpus(line, set.request);
+  const ScenarioWord* const slice = take_gpus(line, set);
   if (const ScenarioWord* const memory = line.take("gpu_memory")) {
+    if (slice != nullptr) line.complain(*memory, "gpu_memory= is of GPUs that are not cut; a slice has its own");
     constexpr std::int64_t kMib = 1 << 20;
     set.request.gpu_memory_mib = (line.bytes(memory, kGpuMemoryMibMax * kMib, 0) + kMib - 1) / kMib;
     if (set.request.gpus == 0) line.complain(*memory, "gpu_memory= is of each GPU; write gpus=, too");
@@ -81,6 +123,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.request.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, 0);
   set.request.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, 0);
   take_flavors(reading, line, set);
+  if (slice != nullptr) keep_those_cut_so(reading, line, *slice, set);
   set.constraints = take_constraints(line);
   set.topology = take_topology(line, set.count);
   return set;
@@ -96,7 +139,7 @@ const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets) 
   return nullptr;
 }
 
-WorkloadShape shape_of(const std::vector<SetDraft>& sets) {
+WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraft>& sets) {
   const auto leader = std::find_if(sets.begin(), sets.end(), leads);
   std::vector<FlavorId> choices;
   if (leader != sets.end()) {
@@ -115,6 +158,12 @@ WorkloadShape shape_of(const std::vector<SetDraft>& sets) {
       PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology});
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
+      if (set.slice.empty() || set.flavors.empty()) continue;
+      const FlavorId of = in_one ? flavor : set.flavors.front();
+      const NamedSlice slice = *find_slice(reading.flavors[of.index()], set.slice);
+      made.request.slice = slice.shape;
+      made.request.gpu_milli = slice.gpu_milli;
+      made.request.flavors = FlavorSet::of(of);
     }
   }
   return shape;

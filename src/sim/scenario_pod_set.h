@@ -20,6 +20,7 @@ struct SetDraft {
   std::int64_t count = 1;
   std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
   bool mixed = false;
+  std::string slice = {};  // the name of its MIG profile; empty: none
   NodeConstraints constraints = {};
   Topology topology = {};
 
@@ -41,6 +42,6 @@ const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets);
 
 // One way for each flavor that the first set with GPUs prefers: in it every set keeps to that flavor if it may.
 // PRE: no set has a choice of its own.
-WorkloadShape shape_of(const std::vector<SetDraft>& sets);
+WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraft>& sets);
 
 }  // namespace berth::scenario

@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_statements.h"
@@ -13,8 +14,8 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus", "flavor", "cpu",    "memory",
-                                           "pods", "labels", "taints", "nvlink_domain"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory", "pods",
+                                           "labels", "taints", "nvlink_domain", "mode"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -29,6 +30,28 @@ std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine&
                     ? "no flavor is declared yet; write flavor lines above"
                     : "there are several flavors; write flavor=" + reading.names.flavors[0]);
   return std::nullopt;
+}
+
+Sharing take_sharing(const ScenarioReading& reading, ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("mode");
+  if (word == nullptr || word->value == name_of(Sharing::kExclusive)) return Sharing::kExclusive;
+  if (word->value != name_of(Sharing::kMig)) {
+    const bool later = word->value == "mps" || word->value == "timeslice";
+    line.complain(*word, "mode: " + quote(word->value) +
+                             (later ? " is not supported yet; this version knows exclusive and mig"
+                                    : " is no way to share GPUs; write exclusive or mig"));
+    return Sharing::kExclusive;
+  }
+  if (node.gpus == 0) {
+    line.complain(*word, "mode=mig says how the GPUs are cut; write gpus=, too");
+  } else if (!node.flavor.is_none() && mig_of(reading.flavors[node.flavor.index()]) == nullptr) {
+    line.complain(*word,
+                  "mode: GPUs of " + quote(reading.flavors[node.flavor.index()].name) +
+                      " are not known to be cut into slices; write a flavor with model=H100 or another that can be");
+  } else {
+    return Sharing::kMig;
+  }
+  return Sharing::kExclusive;
 }
 
 }  // namespace
@@ -68,13 +91,14 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.gpus = static_cast<std::int32_t>(line.integer(line.take("gpus"), 0, kGpusPerNodeMax, 0));
   if (const auto flavor = take_node_flavor(reading, line, node.gpus)) {
     node.flavor = *flavor;
-    node.gpu_memory_mib = reading.gpu_memory_mib[flavor->index()];
+    node.gpu_memory_mib = reading.flavors[flavor->index()].memory_mib;
   }
   node.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, kNodeCpuMilliMax);
   node.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, kScenarioMemoryBytesMax);
   node.pods_max = static_cast<std::int32_t>(line.integer(line.take("pods"), 0, kPodsUnbounded, kPodsUnbounded));
   node.labels = take_labels(line);
   node.taints = take_taints(line);
+  node.sharing = take_sharing(reading, line, node);
   line.finish("nodes", kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {

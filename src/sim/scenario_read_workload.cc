@@ -19,12 +19,13 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue", "pods",     "min",      "gpus",       "gpu_memory", "cpu",      "memory",   "flavor", "mixed",
-    "run",   "priority", "preempts", "guaranteed", "coverage",   "grace",    "pdb",      "limit",  "user",
-    "begin", "after",    "after_ok", "namespace",  "select",     "tolerate", "topology", "slice",  "prefer"};
+    "queue",    "pods",      "min",        "gpus",     "gpu_memory", "cpu",   "memory", "flavor", "mixed",   "run",
+    "priority", "preempts",  "guaranteed", "coverage", "grace",      "pdb",   "limit",  "user",   "begin",   "after",
+    "after_ok", "namespace", "select",     "tolerate", "topology",   "slice", "prefer", "spread", "strategy"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
-constexpr std::string_view kGroupKeys[] = {"pods",  "min",    "gpus",     "gpu_memory", "cpu",   "memory", "flavor",
-                                           "mixed", "select", "tolerate", "topology",   "slice", "prefer"};
+constexpr std::string_view kGroupKeys[] = {"pods",     "min",    "gpus",   "gpu_memory", "cpu",
+                                           "memory",   "flavor", "mixed",  "select",     "tolerate",
+                                           "topology", "slice",  "prefer", "spread",     "strategy"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;

@@ -9,7 +9,7 @@ namespace berth::scenario {
 
 void ScenarioReading::add_flavor(std::int64_t line, Flavor flavor) {
   names.flavors.add(flavor.name);
-  gpu_memory_mib.push_back(flavor.memory_mib);
+  flavors.push_back(flavor);
   scenario.statements.push_back({line, FlavorAdded{std::move(flavor)}});
 }
 
@@ -64,11 +64,11 @@ void ScenarioReading::close_drafts() {
       complaints.add(
           {file, statement.line, 1},
           "a pod set may take several flavors, but not all that the first set with GPUs may; give it one flavor, "
-          "the same ones, or mixed=yes");
+          "the same ones, or, unless it asks slices, mixed=yes");
       continue;
     }
     auto& event = std::get<Event>(statement.action);
-    std::get<WorkloadSubmitted>(event).shape.ways = shape_of(draft.sets).ways;
+    std::get<WorkloadSubmitted>(event).shape.ways = shape_of(*this, draft.sets).ways;
   }
   drafts.clear();
 }

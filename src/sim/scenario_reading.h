@@ -24,7 +24,7 @@ struct WorkloadDraft {
   std::vector<SetDraft> sets;
 };
 
-// INVARIANT: `gpu_memory_mib` and `queues` are numbered as their names are.
+// INVARIANT: `flavors` and `queues` are numbered as their names are.
 struct ScenarioReading {
   explicit ScenarioReading(const std::string& file_name) : file(file_name) {}
 
@@ -51,10 +51,10 @@ struct ScenarioReading {
   Scenario scenario;
   ScenarioClock clock;
   ScenarioNames names;
-  std::vector<std::int64_t> gpu_memory_mib;  // by flavor
-  bool begun = false;                        // something stands above that is no configuration
-  std::vector<Queue> queues;                 // as they are where the reading stands
-  std::set<std::string> implied_queues;      // those that only a path below them has named
+  std::vector<Flavor> flavors;
+  bool begun = false;                    // something stands above that is no configuration
+  std::vector<Queue> queues;             // as they are where the reading stands
+  std::set<std::string> implied_queues;  // those that only a path below them has named
   std::vector<WorkloadDraft> drafts;
   std::int64_t pods = 0;
   std::size_t windows = 0;

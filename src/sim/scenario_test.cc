@@ -98,6 +98,11 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"expect usage q = h100:8,h100.cpu:500m", "expected usage of q h100.cpu:500m, found h100.cpu:4"},
       {"expect usage q = h100.memory:1Gi", "expected usage of q h100.memory:1Gi, found h100.memory:0"},
       {"expect fragments 8gpu=1", "expected whole free GPUs for pods of 8: room for 1, found 0"},
+      {"expect mig n1/0 = none", "expected slices on n1/0, found GPUs that are not cut; its node needs mode=mig"},
+      {"nodes m 1 gpus=2 flavor=h100 mode=mig\nexpect mig m1/2 = none",
+       "expected slices on m1/2, found GPUs 0 to 1 there"},
+      {"nodes m 1 gpus=2 flavor=h100 mode=mig\nsubmit s gpus=mig:1g.10gb\ncycle\nexpect mig m1/0 = 2g.20gb@0",
+       "expected the slices of m1/0: 2g.20gb@0, found 1g.10gb@6"},
       {"lint expect nothing",
        "expected the linter to say nothing, found s.txt:13: error: no node has GPUs of a flavor that "
        "c accepts (l4); it waits for ever; name a flavor that nodes have"},

@@ -178,10 +178,15 @@ bool ScenarioWorld::prioritize(WorkloadId id, std::int32_t priority) {
   return apply(WorkloadPrioritized{id, priority});
 }
 
+std::optional<NodeId> ScenarioWorld::find_node(const std::string& name) const {
+  const auto known = node_ids_.find(name);
+  return known == node_ids_.end() ? std::nullopt : std::optional(known->second);
+}
+
 void ScenarioWorld::change_node(const ChangeNode& action) {
-  const auto known = node_ids_.find(action.node);
-  if (known == node_ids_.end()) return;  // its nodes were refused, which is a failure already
-  const NodeId node = known->second;
+  const auto known = find_node(action.node);
+  if (!known) return;  // it was refused, which is a failure already
+  const NodeId node = *known;
   if (action.change == NodeChange::kDrain) {
     apply(NodeDrained{node});
   } else if (action.change == NodeChange::kRestore) {
@@ -192,10 +197,10 @@ void ScenarioWorld::change_node(const ChangeNode& action) {
 }
 
 void ScenarioWorld::relabel_node(const RelabelNode& action) {
-  const auto known = node_ids_.find(action.node);
-  if (known == node_ids_.end() || !afford(cost_of_freeing(1) + 8 * Wide{nodes()} + sets_)) return;
-  const Node& node = state().node(known->second);
-  const NodeRelabelled event{known->second, action.labels.value_or(node.labels), action.taints.value_or(node.taints)};
+  const auto known = find_node(action.node);
+  if (!known || !afford(cost_of_freeing(1) + 8 * Wide{nodes()} + sets_)) return;
+  const Node& node = state().node(*known);
+  const NodeRelabelled event{*known, action.labels.value_or(node.labels), action.taints.value_or(node.taints)};
   if (apply(event)) note_taints(event.taints);
 }
 

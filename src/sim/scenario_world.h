@@ -52,6 +52,8 @@ class ScenarioWorld {
   const std::string& name_of_flavor(FlavorId id) const { return state().flavors()[id.index()].name; }
   const std::vector<Evicted>& evictions() const { return evictions_; }
   const ScenarioPlaces& places() const { return places_; }
+  // Nothing where it was refused.
+  std::optional<NodeId> find_node(const std::string& name) const;
   // Pod sets of all workloads, in all their ways.
   std::int64_t sets() const { return sets_; }
 

@@ -1,4 +1,4 @@
-// How many pods of one set each domain of the topology would take, counted in whole slices.
+// How many pods of one set each domain of the topology would take, counted in whole slices, or spread as they are to be.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,20 @@
 #include <vector>
 
 #include "state/domains.h"
+#include "state/spread.h"
 
 namespace berth {
 
-// The nodes of a domain that are in one domain of the slices' level, too: a slice is in one of these.
-struct SliceRoom {
+// The nodes of a domain that are in one domain of the inner level, too: that of slices, or over which pods are spread.
+struct InnerRoom {
   DomainId domain;  // none: in no domain
-  DomainId slice;
+  DomainId inner;
   std::int64_t room = 0;  // in pods
 };
 
 struct DomainRooms {
   std::vector<std::int64_t> of_domain;  // by domain of its level; one entry where any node will do
-  std::vector<SliceRoom> of_slices;     // in the order of their domains; empty without slices
+  std::vector<InnerRoom> of_inner;      // in the order of the inner level; empty without slices and spreading
   std::int64_t outside = 0;             // on nodes that are in no domain
 
   std::int64_t most() const { return of_domain.empty() ? 0 : *std::ranges::max_element(of_domain); }
@@ -29,39 +30,103 @@ struct DomainRooms {
   bool hold(const Topology& topology, std::int64_t pods) const {
     return (topology.together == Togetherness::kPreferred ? sum() : most()) >= pods;
   }
+  // By domain of its level, what is in none left out.
+  std::vector<std::vector<InnerRoom>> inner_by_domain() const {
+    std::vector<std::vector<InnerRoom>> inner(of_domain.size());
+    for (const InnerRoom& each : of_inner) {
+      if (!each.domain.is_none()) inner[each.domain.index()].push_back(each);
+    }
+    return inner;
+  }
 };
 
-// `room_on(NodeId)` is how many pods a node would take; more than `pods` are as good as so many.
-template <class RoomOn>
-DomainRooms rooms_of_domains(const Topologies& topologies, TopologyId id, std::size_t nodes, std::int64_t pods,
-                             RoomOn room_on) {
-  const Topology& topology = topologies[id];
-  const bool anywhere = topology.together == Togetherness::kAnywhere;
-  DomainRooms rooms;
-  rooms.of_domain.resize(anywhere ? 1 : topologies.domains(id).size());
-  const auto domain_of = [&](NodeId node) { return anywhere ? DomainId(0) : topologies.domains(id).of(node); };
-  const auto add = [&](DomainId domain, std::int64_t room) {
-    std::int64_t& sum = domain.is_none() ? rooms.outside : rooms.of_domain[domain.index()];
-    sum = std::min(pods, sum + room);
-  };
-  if (topology.slice_pods == 0) {
-    for (std::size_t i = 0; i < nodes; ++i) add(domain_of(NodeId(i)), std::min(pods, room_on(NodeId(i))));
-    return rooms;
+// Which nodes there are to look at, and what they would take of the set.
+template <class RoomOn, class Counts>
+struct NodeRooms {
+  std::size_t nodes = 0;
+  std::int64_t pods = 0;  // how many there are to be placed
+  RoomOn room_on;         // (NodeId): for how many
+  Counts counts;          // (NodeId): whether the pods could be there at all: over whose domains they are spread
+  bool exactly = false;   // else more room than for all of them is as good as for all
+  bool some_may_not_count = false;  // it is asked what could be if some of the domains did not count
+};
+
+template <class RoomOn, class Counts>
+class DomainRoomsCounter {
+ public:
+  DomainRoomsCounter(const Topologies& topologies, TopologyId id, const NodeRooms<RoomOn, Counts>& nodes)
+      : topologies_(topologies), topology_(topologies[id]), id_(id), nodes_(nodes) {}
+
+  DomainRooms count() && {
+    rooms_.of_domain.resize(anywhere() ? 1 : topologies_.domains(id_).size());
+    if (!topology_.has_slices() && !topology_.is_spread()) {
+      for (std::size_t i = 0; i < nodes_.nodes; ++i) add(domain_of(NodeId(i)), room_on(NodeId(i)));
+      return std::move(rooms_);
+    }
+    count_inner();
+    if (topology_.is_spread()) {
+      spread();
+    } else {
+      const std::int64_t slice = topology_.slice_pods;
+      for (const InnerRoom& each : rooms_.of_inner) add(each.domain, each.room / slice * slice);
+    }
+    return std::move(rooms_);
   }
-  const Domains& slices = topologies.slice_domains(id);
-  for (std::size_t slice = 0; slice < slices.size(); ++slice) {
-    // Usually they are all in one domain.
-    const auto first = static_cast<std::ptrdiff_t>(rooms.of_slices.size());
-    for (const NodeId node : slices.nodes(DomainId(slice))) {
-      const DomainId domain = domain_of(node);
-      auto at = std::find_if(rooms.of_slices.begin() + first, rooms.of_slices.end(),
-                             [&](const SliceRoom& each) { return each.domain == domain; });
-      if (at == rooms.of_slices.end()) at = rooms.of_slices.insert(at, {domain, DomainId(slice)});
-      at->room = std::min(pods, at->room + std::min(pods, room_on(node)));
+
+ private:
+  bool anywhere() const { return topology_.together == Togetherness::kAnywhere; }
+  DomainId domain_of(NodeId node) const { return anywhere() ? DomainId(0) : topologies_.domains(id_).of(node); }
+  std::int64_t most() const { return nodes_.exactly ? INT64_MAX / 2 : nodes_.pods; }
+  std::int64_t room_on(NodeId node) const { return std::min(most(), nodes_.room_on(node)); }
+
+  void add(DomainId domain, std::int64_t room) {
+    std::int64_t& sum = domain.is_none() ? rooms_.outside : rooms_.of_domain[domain.index()];
+    sum = std::min(most(), sum + room);
+  }
+
+  void count_inner() {
+    const Domains& inner = topologies_.inner_domains(id_);
+    // Where the last entry of each domain stands; behind them all, that of none.
+    std::vector<std::size_t> last(rooms_.of_domain.size() + 1);
+    for (std::size_t at = 0; at < inner.size(); ++at) {
+      const std::size_t first = rooms_.of_inner.size();
+      for (const NodeId node : inner.nodes(DomainId(at))) {
+        if (topology_.is_spread() && !nodes_.counts(node)) continue;
+        const DomainId domain = domain_of(node);
+        std::size_t& found = last[domain.is_none() ? rooms_.of_domain.size() : domain.index()];
+        const bool is_new = found < first || found == rooms_.of_inner.size() || rooms_.of_inner[found].domain != domain;
+        if (is_new) {
+          found = rooms_.of_inner.size();
+          rooms_.of_inner.push_back({domain, DomainId(at)});
+        }
+        std::int64_t& room = rooms_.of_inner[found].room;
+        room = std::min(most(), room + room_on(node));
+      }
     }
   }
-  for (const SliceRoom& each : rooms.of_slices) add(each.domain, each.room / topology.slice_pods * topology.slice_pods);
-  return rooms;
+
+  // All of them, or as many as could be there in that way.
+  void spread() {
+    const std::vector<std::vector<InnerRoom>> by_domain = rooms_.inner_by_domain();
+    for (std::size_t domain = 0; domain < by_domain.size(); ++domain) {
+      std::vector<std::int64_t> inner;
+      for (const InnerRoom& each : by_domain[domain]) inner.push_back(each.room);
+      const bool hold = nodes_.some_may_not_count ? may_spread_over_some(topology_.spread, inner, nodes_.pods)
+                                                  : spread_over(topology_.spread, inner, nodes_.pods).has_value();
+      rooms_.of_domain[domain] = hold ? nodes_.pods : most_to_spread(topology_.spread, inner, nodes_.pods - 1);
+    }
+  }
+
+  const Topologies& topologies_;
+  const Topology& topology_;
+  TopologyId id_;
+  const NodeRooms<RoomOn, Counts>& nodes_;
+  DomainRooms rooms_;
+};
+
+template <class RoomOn, class Counts>
+DomainRooms rooms_of_domains(const Topologies& topologies, TopologyId id, const NodeRooms<RoomOn, Counts>& nodes) {
+  return DomainRoomsCounter(topologies, id, nodes).count();
 }
 
 }  // namespace berth

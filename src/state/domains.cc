@@ -32,14 +32,15 @@ std::uint64_t digest_of(const Topology& topology) {
 Topologies::Topologies() {
   kinds_.intern(Topology());
   level_of_.push_back(0);
-  slice_level_of_.push_back(0);
+  inner_level_of_.push_back(0);
 }
 
 TopologyId Topologies::intern(const Topology& topology, const std::vector<Node>& nodes) {
   const std::size_t id = kinds_.intern(topology);
   if (id == level_of_.size()) {
     level_of_.push_back(topology.together == Togetherness::kAnywhere ? 0 : level(topology.level, nodes));
-    slice_level_of_.push_back(topology.slice_pods == 0 ? 0 : level(topology.slice_level, nodes));
+    const std::string& inner = topology.has_slices() ? topology.slice_level : topology.spread_level;
+    inner_level_of_.push_back(inner.empty() ? 0 : level(inner, nodes));
   }
   return TopologyId(id);
 }

@@ -50,9 +50,9 @@ class Topologies {
   const Topology& operator[](TopologyId topology) const { return kinds_[topology.index()]; }
   // Of the level that the topology names. PRE: it is not anywhere.
   const Domains& domains(TopologyId topology) const { return *levels_[level_of_[topology.index()]].domains; }
-  // Of the level of its slices. PRE: it has slices.
-  const Domains& slice_domains(TopologyId topology) const {
-    return *levels_[slice_level_of_[topology.index()]].domains;
+  // Of the level of its slices, or over which it is spread. PRE: it has either.
+  const Domains& inner_domains(TopologyId topology) const {
+    return *levels_[inner_level_of_[topology.index()]].domains;
   }
 
  private:
@@ -64,7 +64,7 @@ class Topologies {
 
   InternTable<Topology, digest_of> kinds_;
   std::vector<std::size_t> level_of_;        // by topology
-  std::vector<std::size_t> slice_level_of_;  // by topology
+  std::vector<std::size_t> inner_level_of_;  // by topology
   std::vector<Level> levels_;
 };
 

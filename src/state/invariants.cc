@@ -107,7 +107,8 @@ class Inspection {
       const bool on_own_gpus =
           pod.gpus.size() == request.gpus && (node.gpus >= 64 || pod.gpus.bits() >> node.gpus == 0);
       const bool of_its_type = request.gpus == 0 || (node.gpus > 0 && request.flavors.contains(node.flavor));
-      expect(on_own_gpus && of_its_type && request.gpu_memory_mib <= node.gpu_memory_mib,
+      const bool as_cut = request.gpus == 0 || request.is_slice() == (node.sharing == Sharing::kMig);
+      expect(on_own_gpus && of_its_type && as_cut && request.gpu_memory_mib <= node.gpu_memory_mib,
              numbered("pod", i) + " is on a node or on GPUs that its request does not allow");
     }
   }
@@ -131,7 +132,7 @@ class Inspection {
     std::vector<Held> held(state_.nodes());
     Ledger again;
     for (std::size_t i = 0; i < state_.nodes(); ++i) {
-      again.add(state_.node(NodeId(i)));
+      again.add(state_.node(NodeId(i)), state_.geometry_of(state_.node(NodeId(i))));
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
     }
     for (const Pod& pod : state_.pods()) {
@@ -143,7 +144,7 @@ class Inspection {
     if (!wrong_.empty()) return;
     for (const Pod& pod : state_.pods()) {
       if (!holds_room(pod)) continue;
-      again.apply({.request = state_.request(pod.request), .node = pod.node, .gpus = pod.gpus});
+      again.apply(move_of(state_.request(pod.request), pod.place()));
     }
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
     check_matches();
@@ -156,10 +157,10 @@ class Inspection {
     for (std::size_t i = 0; i < state_.nodes(); ++i) nodes.push_back(state_.node(NodeId(i)));
     for (std::size_t id = 0; id < known.size(); ++id) {
       const Topology& topology = known[TopologyId(id)];
-      const bool same =
-          (topology.together == Togetherness::kAnywhere ||
-           known.domains(TopologyId(id)) == Domains(topology.level, nodes)) &&
-          (topology.slice_pods == 0 || known.slice_domains(TopologyId(id)) == Domains(topology.slice_level, nodes));
+      const std::string& inner = topology.has_slices() ? topology.slice_level : topology.spread_level;
+      const bool same = (topology.together == Togetherness::kAnywhere ||
+                         known.domains(TopologyId(id)) == Domains(topology.level, nodes)) &&
+                        (inner.empty() || known.inner_domains(TopologyId(id)) == Domains(inner, nodes));
       expect(same, numbered("topology", id) + " has other domains than the nodes say");
     }
   }

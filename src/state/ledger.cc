@@ -5,7 +5,7 @@
 
 namespace berth {
 
-NodeId Ledger::add(const Node& node) {
+NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   const NodeId id(nodes_.size());
   NodeFree free;
   free.cpu_milli = node.cpu_milli;
@@ -17,10 +17,16 @@ NodeId Ledger::add(const Node& node) {
   free.gpu_milli = node.gpus * kMilliPerGpu;
   free.largest_gpu_milli = node.gpus > 0 ? kMilliPerGpu : 0;
   free.flavor = node.gpus > 0 ? static_cast<std::uint8_t>(node.flavor.index()) : std::uint8_t{0};
+  if (mig != nullptr) {
+    const auto family = std::ranges::find(kMigFamilies, mig);
+    BERTH_ASSERT(node.gpus > 0 && family != kMigFamilies.end());
+    free.family = static_cast<std::uint8_t>(family - kMigFamilies.begin() + 1);
+  }
   free.gpus_begin = static_cast<std::uint32_t>(gpu_milli_.size());
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
   gpu_memory_mib_.insert(gpu_memory_mib_.end(), static_cast<std::size_t>(node.gpus),
                          static_cast<std::int32_t>(node.gpu_memory_mib));
+  layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
   nodes_.push_back(free);
   kinds_.emplace_back();
   latest_change_.push_back(0);
@@ -63,6 +69,7 @@ void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
     memory_mib[gpu] += memory_delta;
     BERTH_ASSERT(milli[gpu] >= 0 && milli[gpu] <= kMilliPerGpu && memory_mib[gpu] >= 0);
   });
+  if (move.request.is_slice()) move_slice(node, move);
   node.gpu_milli += static_cast<std::int32_t>(sign * move.request.gpu_milli_total());
   std::int16_t whole = 0;
   std::int16_t largest = 0;
@@ -78,6 +85,19 @@ void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
   std::uint16_t& kind = kinds_[move.node.index()][kind_of(move.request)];
   BERTH_ASSERT(sign < 0 || kind > 0);
   kind = static_cast<std::uint16_t>(kind - sign);
+}
+
+void Ledger::move_slice(const NodeFree& node, const Move& move) {
+  BERTH_ASSERT(node.is_cut());
+  const auto place = node.geometry().find_place(move.request.slice, move.slice_start);
+  BERTH_ASSERT(place.has_value());
+  move.gpus.for_each([&](int gpu) {
+    MigPlaceSet& layout = layouts_[node.gpus_begin + static_cast<std::size_t>(gpu)];
+    const bool takes = move.direction == Move::Direction::kTake;
+    BERTH_ASSERT(layout.contains(*place) != takes);
+    layout = takes ? layout.with(*place) : layout.without(*place);
+    BERTH_ASSERT(node.geometry().is_layout(layout));
+  });
 }
 
 void Ledger::add_to_totals(const NodeFree& node, std::int64_t sign) {
@@ -104,11 +124,12 @@ void Ledger::add_to(Hasher& hasher) const {
   }
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);
+  for (const MigPlaceSet layout : layouts_) hasher.add(std::uint64_t{layout.bits()});
 }
 
 bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
-         kinds_ == other.kinds_ && totals_ == other.totals_;
+         layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
 }
 
 }  // namespace berth

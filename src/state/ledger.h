@@ -12,7 +12,9 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "model/flavor.h"
+#include "model/mig_geometry.h"
 #include "model/node.h"
+#include "model/plan.h"
 #include "model/request.h"
 #include "state/node_matches.h"
 
@@ -26,7 +28,13 @@ struct Move {
   NodeId node;
   GpuSet gpus;
   Direction direction = Direction::kTake;
+  std::uint8_t slice_start = 0;
 };
+
+constexpr Move move_of(const PodRequest& request, const PodPlacement& place,
+                       Move::Direction direction = Move::Direction::kTake) {
+  return {request, place.node, place.gpus, direction, place.slice_start};
+}
 
 // Everything that can be done can be undone by turning its direction round; nothing else may touch free capacity.
 inline Move inverse(Move move) {
@@ -47,17 +55,21 @@ struct NodeFree {
   std::uint16_t memory_bounded_pods = 0;  // fractions that ask an amount of GPU memory of their own
   std::uint8_t gpus = 0;
   std::uint8_t flavor = 0;  // meaningful when gpus > 0
+  std::uint8_t family = 0;  // of slices: a number in kMigFamilies, from 1; 0: its GPUs are not cut
   bool open = true;         // takes new pods
 
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
+  bool is_cut() const { return family != 0; }
+  // PRE: it is cut.
+  const MigGeometry& geometry() const { return *kMigFamilies[family - 1]; }
   friend bool operator==(const NodeFree&, const NodeFree&) = default;
 };
 
-// Pods on a node by what they hold: [0] a fraction, [1..8] that many GPUs, [9] more than eight.
+// Pods on a node by what they hold: [0] a fraction or a slice, [1..8] that many GPUs, [9] more than eight.
 using PodKinds = std::array<std::uint16_t, 10>;
 
 constexpr std::size_t kind_of(const PodRequest& request) {
-  if (request.is_fraction()) return 0;
+  if (request.is_fraction() || request.is_slice()) return 0;
   return request.gpus <= 8 ? static_cast<std::size_t>(request.gpus) : 9;
 }
 
@@ -72,16 +84,18 @@ struct FreeTotals {
 
 // A GPU's memory that a request takes from a device that has `device_mib`.
 constexpr std::int64_t gpu_memory_taken(const PodRequest& request, std::int64_t device_mib) {
+  if (request.is_slice()) return 0;  // its layout says what is left
   if (!request.is_fraction()) return device_mib;
   // Rounded down, so that fractions that add up to one device always fit it.
   return request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
 }
 
-// INVARIANT: free amounts are never negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single
+// INVARIANT: what the slices of a GPU take is a layout; free amounts are never negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single
 // GPUs and nodes say.
 class Ledger {
  public:
-  NodeId add(const Node& node);
+  // `mig`: how its GPUs are cut, where they are.
+  NodeId add(const Node& node, const MigGeometry* mig = nullptr);
   // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
   void set_open(NodeId node, bool open);
   void apply(const Move& move);
@@ -96,6 +110,8 @@ class Ledger {
   const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
   std::span<const std::int16_t> gpu_milli(NodeId node) const { return of(gpu_milli_, nodes_[node.index()]); }
   std::span<const std::int32_t> gpu_memory_mib(NodeId node) const { return of(gpu_memory_mib_, nodes_[node.index()]); }
+  // How each GPU is cut now; all empty where none is.
+  std::span<const MigPlaceSet> layouts(NodeId node) const { return of(layouts_, nodes_[node.index()]); }
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
   // By flavor; the last is of nodes without GPUs.
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
@@ -125,6 +141,7 @@ class Ledger {
   FreeTotals& totals_of(const NodeFree& node) { return totals_[node.gpus > 0 ? node.flavor : kFlavorsMax]; }
   void add_to_totals(const NodeFree& node, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
+  void move_slice(const NodeFree& node, const Move& move);
 
   struct Change {
     std::uint64_t number;
@@ -137,6 +154,7 @@ class Ledger {
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;
+  std::vector<MigPlaceSet> layouts_;
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
   std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it

@@ -140,7 +140,7 @@ TEST(LedgerProperty, WhateverWasTakenGivingItBackRestoresItBitForBit) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
-    for (const Node& node : random_nodes(rng, 3, 1, 10)) ledger.add(node);
+    for (const Node& node : random_nodes(rng, 3, 1, 10)) add_to_ledger(ledger, node);
     crowd(ledger, rng, 3, 20);
     const Ledger before = ledger;
     Hasher hash_before;
@@ -168,7 +168,7 @@ TEST(LedgerProperty, TheListOfChangesNamesEveryNodeThatChanged) {
     std::uint64_t read_to = 0;
     std::vector<Move> moves;
     for (int round = 0; round < 60; ++round) {
-      if (rng.below(4) == 0 || ledger.nodes() == 0) ledger.add(random_node(rng, 3));
+      if (rng.below(4) == 0 || ledger.nodes() == 0) add_to_ledger(ledger, random_node(rng, 3));
       for (std::int64_t i = rng.between(0, 100); i > 0; --i) {
         for (const Move& move : crowd(ledger, rng, 3, 2)) moves.push_back(move);
         if (moves.empty()) continue;

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "model/event.h"
+#include "model/gpu_hardware.h"
 #include "state/state.h"
 
 namespace berth {
@@ -34,6 +35,17 @@ inline std::vector<Taint> random_taints(Rng& rng) {
            one_of(rng, {TaintEffect::kNoSchedule, TaintEffect::kNoExecute, TaintEffect::kPreferNoSchedule})}};
 }
 
+// What the flavors of random worlds are, by their number: of two families that are cut differently.
+inline Flavor random_world_flavor(FlavorId id) {
+  return {.name = "flavor", .model = id.index() % 2 == 0 ? "A100-80GB" : "A30", .memory_mib = 0};
+}
+
+inline const MigGeometry* geometry_in_random_world(const Node& node) {
+  return node.sharing == Sharing::kMig ? mig_of(random_world_flavor(node.flavor)) : nullptr;
+}
+
+inline void add_to_ledger(Ledger& ledger, const Node& node) { ledger.add(node, geometry_in_random_world(node)); }
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -41,6 +53,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   if (node.gpus > 0) {
     node.flavor = FlavorId(static_cast<std::size_t>(rng.below(flavors)));
     node.gpu_memory_mib = one_of<std::int64_t>(rng, {0, 999, 16'384, 16'384});
+    if (rng.below(4) == 0) node.sharing = Sharing::kMig;
   }
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
@@ -65,12 +78,27 @@ inline FlavorSet random_flavors(Rng& rng, std::size_t flavors) {
   return FlavorSet::from_bits(1 + rng.below((std::uint64_t{1} << flavors) - 1));
 }
 
+// Of one flavor, since on others it is called something else.
+inline void make_slice(PodRequest& request, Rng& rng, std::size_t flavors) {
+  const FlavorId flavor(static_cast<std::size_t>(rng.below(flavors)));
+  const MigGeometry& mig = *mig_of(random_world_flavor(flavor));
+  const auto shape = static_cast<std::size_t>(rng.below(mig.shapes().size()));
+  request.gpus = 1;
+  request.gpu_milli = find_slice(random_world_flavor(flavor), shape)->gpu_milli;
+  request.flavors = FlavorSet::of(flavor);
+  request.slice = static_cast<std::uint8_t>(shape);
+}
+
 inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   PodRequest request;
   request.cpu_milli = one_of<std::int64_t>(rng, {0, 500, 1'000, 4'000, 16'000});
   request.memory_bytes = one_of<std::int64_t>(rng, {0, 1, 4, 32}) << 30;
   const std::uint64_t kind = rng.below(10);
   if (kind == 0) return request;
+  if (kind == 9 && flavors > 0) {
+    make_slice(request, rng, flavors);
+    return request;
+  }
   request.gpus = kind < 7 ? 1 : one_of(rng, {2, 2, 4, 8});
   request.gpu_milli = kind < 5 ? one_of(rng, {1, 100, 250, 333, 500, 500, 500, 700, 999}) : kMilliPerGpu;
   request.flavors = random_flavors(rng, flavors);
@@ -101,6 +129,11 @@ inline Topology random_topology(Rng& rng, std::int64_t pods) {
     topology.together = one_of(rng, {Togetherness::kPreferred, Togetherness::kRequired});
     topology.level = one_of(rng, {"rack", "rack", "zone", "node"});
   }
+  if (topology.together != Togetherness::kPreferred && rng.below(3) == 0) {
+    topology.spread = one_of(rng, {Spreading::kPreferred, Spreading::kEven, Spreading::kApart});
+    topology.spread_level = topology.spread == Spreading::kPreferred ? "node" : one_of(rng, {"node", "rack", "zone"});
+    return topology;
+  }
   const std::int64_t slice = rng.between(1, 4);
   if (topology.asks_nothing() || rng.below(3) == 0) {
     topology.slice_pods = pods % slice == 0 ? slice : pods;
@@ -120,7 +153,7 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   WorkloadShape shape{{sets}};
   for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {
     for (PodSet& set : sets) {
-      if (set.request.gpus > 0) set.request.flavors = random_flavors(rng, flavors);
+      if (set.request.gpus > 0 && !set.request.is_slice()) set.request.flavors = random_flavors(rng, flavors);
     }
     shape.ways.push_back(sets);
   }
@@ -164,21 +197,39 @@ inline WorkloadShape single_pod(const PodRequest& request) { return {{{{request,
 inline State new_state(Seed seed, PlacementPolicy policy, std::size_t flavors, std::initializer_list<Order> orders) {
   State state;
   state.apply(RunConfigured{seed, policy});
-  for (std::size_t i = 0; i < flavors; ++i)
-    state.apply(FlavorAdded{{.name = "flavor", .model = "gpu", .memory_mib = 0}});
+  for (std::size_t i = 0; i < flavors; ++i) state.apply(FlavorAdded{random_world_flavor(FlavorId(i))});
   for (const Order order : orders) state.apply(QueueAdded{{.name = "queue", .parent = QueueId(), .order = order}});
   return state;
 }
 
+// Any place for a slice on a cut device, found by trying all.
+inline std::optional<PodPlacement> some_cut(const Ledger& ledger, NodeId id, const PodRequest& slice, Rng& rng) {
+  const NodeFree& node = ledger.node(id);
+  std::vector<PodPlacement> found;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    const MigPlaceSet layout = ledger.layouts(id)[static_cast<std::size_t>(gpu)];
+    for (std::size_t place = 0; place < node.geometry().places().size(); ++place) {
+      const MigPlace& at = node.geometry().places()[place];
+      if (at.shape != slice.slice || layout.contains(place) || !node.geometry().is_layout(layout.with(place))) continue;
+      GpuSet device;
+      device.add(gpu);
+      found.push_back({id, device, at.start});
+    }
+  }
+  if (found.empty()) return std::nullopt;
+  return found[static_cast<std::size_t>(rng.below(found.size()))];
+}
+
 // Any devices that one pod could take on a node as it is, written down plainly: the reading of a request that filters,
 // room and scores are compared with. None if the node cannot take it.
-inline std::optional<GpuSet> some_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
+inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
   const NodeFree& node = ledger.node(id);
   if (!node.open || node.pods < 1) return std::nullopt;
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
-  GpuSet gpus;
-  if (request.gpus == 0) return gpus;
+  if (request.gpus == 0) return PodPlacement{id, {}};
   if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;
+  if (request.is_slice() != node.is_cut()) return std::nullopt;
+  if (request.is_slice()) return some_cut(ledger, id, request, rng);
   const std::int64_t device_mib = node.gpu_memory_mib;
   if (request.gpu_memory_mib > device_mib) return std::nullopt;
   std::int64_t share_mib = device_mib;
@@ -193,8 +244,9 @@ inline std::optional<GpuSet> some_gpus(const Ledger& ledger, NodeId id, const Po
   }
   if (static_cast<int>(usable.size()) < request.gpus) return std::nullopt;
   rng.shuffle(std::span(usable));
+  GpuSet gpus;
   for (int i = 0; i < request.gpus; ++i) gpus.add(usable[static_cast<std::size_t>(i)]);
-  return gpus;
+  return PodPlacement{id, gpus};
 }
 
 // Puts random pods on random nodes and closes some, without asking who they belong to; the moves that were made.
@@ -205,9 +257,9 @@ inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, st
     const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
     if (rng.below(20) == 0) ledger.set_open(node, !ledger.node(node).open);
     const PodRequest request = random_request(rng, flavors);
-    const std::optional<GpuSet> gpus = some_gpus(ledger, node, request, rng);
-    if (!gpus) continue;
-    moves.push_back({.request = request, .node = node, .gpus = *gpus});
+    const std::optional<PodPlacement> place = some_place(ledger, node, request, rng);
+    if (!place) continue;
+    moves.push_back(move_of(request, *place));
     ledger.apply(moves.back());
   }
   return moves;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/wide.h"
+#include "model/gpu_hardware.h"
 #include "state/state.h"
 #include "state/value_refusals.h"
 
@@ -29,9 +30,30 @@ FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes)
     memory += node.memory_bytes;
     cpu += node.cpu_milli;
     if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
+    if (node.sharing != Sharing::kMig) continue;
+    if (node.gpus == 0 || mig_of(state.flavors()[node.flavor.index()]) == nullptr) {
+      return "a node that is cut into slices has GPUs of a model that can be";
+    }
   }
   if (cpu > kFleetCpuMilliMax) return "the fleet has more than 8,796,093,022 cores";
   return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
+}
+
+// A slice is of a shape that each of its flavors can be cut into.
+FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
+  for (const PodSets& way : shape.ways) {
+    for (const PodSet& set : way) {
+      if (!set.request.is_slice()) continue;
+      for (std::size_t i = 0; i < state.flavors().size(); ++i) {
+        if (!set.request.flavors.contains(FlavorId(i))) continue;
+        const auto slice = find_slice(state.flavors()[i], std::size_t{set.request.slice});
+        if (!slice) return "a GPU cannot be cut into that slice";
+        // More would not fit beside others though there is a place for it.
+        if (slice->gpu_milli != set.request.gpu_milli) return "a slice is another part of the GPU's processors";
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 FactRefusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {
@@ -155,6 +177,7 @@ class FoundPlaces {
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
     if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
+    if (request.gpus > 0 && request.is_slice() != free.is_cut()) return "its node's GPUs are shared in another way";
     Taken& taken = taken_[place.node];
     taken.cpu_milli += request.cpu_milli;
     taken.memory_bytes += request.memory_bytes;
@@ -166,6 +189,8 @@ class FoundPlaces {
       taken.gpu_memory_mib[at] += gpu_memory_taken(request, free.gpu_memory_mib);
       gpus_free = gpus_free && gpu < free.gpus && ledger_.gpu_milli(place.node)[at] >= taken.gpu_milli[at] &&
                   ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
+      if (gpus_free && request.is_slice())
+        gpus_free = cuts(free, ledger_.layouts(place.node)[at], taken, request, place, at);
     });
     return first_of(
         [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
@@ -178,7 +203,18 @@ class FoundPlaces {
   struct Taken {
     std::int64_t cpu_milli = 0, memory_bytes = 0, pods = 0;
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{}, gpu_memory_mib{};
+    std::array<MigPlaceSet, kGpusPerNodeMax> places{};
   };
+
+  // Whether the slice can be cut there beside those that are, and those before it.
+  static bool cuts(const NodeFree& free, MigPlaceSet layout, Taken& taken, const PodRequest& request,
+                   const PodPlacement& place, std::size_t gpu) {
+    const auto found = free.geometry().find_place(request.slice, place.slice_start);
+    const MigPlaceSet before = layout.united_with(taken.places[gpu]);
+    if (!found || !free.geometry().open_beside(before).contains(*found)) return false;
+    taken.places[gpu] = taken.places[gpu].with(*found);
+    return true;
+  }
 
   const Ledger& ledger_;
   std::map<NodeId, Taken> taken_;
@@ -344,7 +380,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
                       },
                       [&] { return refusal_of_time(fact.not_before); },
                       [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
-                      [&] { return refusal_of_shape(fact.shape, state.flavors().size()); });
+                      [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
+                      [&] { return refusal_of_slices(state, fact.shape); });
     }
     FactRefusal operator()(const WorkloadEnded& fact) const {
       return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping});

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/gpu_hardware.h"
+#include "state/invariants.h"
 #include "state/random_world.h"
 #include "state/state.h"
 
@@ -408,6 +410,71 @@ TEST(Refusal, OfWorkloadsThatChange) {
                     {"move a running one", WorkloadMoved{WorkloadId(2), QueueId(0)}, phase},
                     {"to nowhere", WorkloadMoved{WorkloadId(0), QueueId(1)}, "there is no such queue"},
                 });
+}
+
+// One cut A100 of the first flavor; the second is of another family.
+State cut() {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo});
+  state.apply(add_node({.name = "", .flavor = FlavorId(0), .gpus = 1, .pods_max = 9, .sharing = Sharing::kMig}));
+  return state;
+}
+
+PodRequest slice_called(std::string_view name, std::size_t flavor = 0) {
+  const NamedSlice slice = *find_slice(random_world_flavor(FlavorId(flavor)), name);
+  return {.gpus = 1, .gpu_milli = slice.gpu_milli, .flavors = FlavorSet::of(FlavorId(flavor)), .slice = slice.shape};
+}
+
+TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
+  const char* const mode = "a node that is cut into slices has GPUs of a model that can be";
+  const char* const no_such = "a GPU cannot be cut into that slice";
+  const char* const shape = "a pod's request is out of bounds";
+  State state = cut();
+  state.apply(FlavorAdded{{.name = "l4", .model = "L4"}});
+  const auto with = [](PodRequest request, auto change) {
+    change(request);
+    return submit(request);
+  };
+  const PodRequest half = slice_called("3g.40gb");
+  expect(state,
+         {
+             {"a node of another family",
+              add_node({.name = "", .flavor = FlavorId(1), .gpus = 4, .sharing = Sharing::kMig}), ""},
+             {"a model without slices",
+              add_node({.name = "", .flavor = FlavorId(2), .gpus = 4, .sharing = Sharing::kMig}), mode},
+             {"no GPU to cut", add_node({.name = "", .flavor = FlavorId(), .gpus = 0, .sharing = Sharing::kMig}), mode},
+             {"a slice", submit(half), ""},
+             {"of a flavor that has fewer shapes",
+              with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(1)), r.slice = 9; }), no_such},
+             {"of one that is not cut", with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(2)); }),
+              no_such},
+             {"of one that is and one that is not", with(half, [](PodRequest& r) { r.flavors.add(FlavorId(2)); }),
+              no_such},
+             {"two in one pod", with(half, [](PodRequest& r) { r.gpus = 2, r.gpu_milli = 1000; }), shape},
+             {"of more processors than it has", with(half, [](PodRequest& r) { r.gpu_milli = 1000; }),
+              "a slice is another part of the GPU's processors"},
+             {"with memory of its own", with(half, [](PodRequest& r) { r.gpu_memory_mib = 1; }), shape},
+         });
+}
+
+TEST(Refusal, OfSlicesFoundRunning) {
+  const auto found = [](const PodRequest& request, std::initializer_list<std::uint8_t> starts) {
+    WorkloadFound fact{submission(QueueId(0), {{{{request, std::ssize(starts)}}}}), {}, Time{}};
+    for (const std::uint8_t start : starts) fact.pods.push_back({NodeId(0), GpuSet::from_bits(1), start});
+    return fact;
+  };
+  const char* const taken = "its GPUs are not free on that node";
+  const PodRequest half = slice_called("3g.40gb"), seventh = slice_called("1g.10gb");
+  State state = cut();
+  expect(state, {
+                    {"two halves", found(half, {0, 4}), ""},
+                    {"at a start that there is not", found(half, {2}), taken},
+                    {"twice in one place", found(half, {4, 4}), taken},
+                    {"a whole GPU", found({.gpus = 1, .gpu_milli = 1000, .flavors = FlavorSet::of(FlavorId(0))}, {0}),
+                     "its node's GPUs are shared in another way"},
+                });
+  state.apply(found(half, {4}));
+  expect(state, {{"beside another", found(seventh, {3, 2}), ""}, {"in its way", found(seventh, {6}), taken}});
+  EXPECT_TRUE(violations(state).empty());
 }
 
 TEST(Refusal, OfPodsFoundRunning) {

@@ -8,7 +8,12 @@ namespace {
 std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request) {
   const NodeFree& node = ledger.node(id);
   if (node.gpus == 0 || !node.has_flavor_of(request.flavors)) return 0;
-  if (request.gpu_memory_mib > node.gpu_memory_mib) return 0;
+  if (request.gpu_memory_mib > node.gpu_memory_mib || request.is_slice() != node.is_cut()) return 0;
+  if (request.is_slice()) {
+    std::int64_t room = 0;
+    for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout);
+    return room;
+  }
   if (!request.is_fraction()) return node.whole_gpus / request.gpus;
   if (node.largest_gpu_milli < request.gpu_milli) return 0;
   const std::int64_t memory_mib = gpu_memory_taken(request, node.gpu_memory_mib);

@@ -48,7 +48,7 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
-    ledger.add(random_node(rng, 2));
+    add_to_ledger(ledger, random_node(rng, 2));
     crowd(ledger, rng, 2, rng.between(0, 25));
     const PodRequest request = random_request(rng, 2);
     // Beyond this a pod that asks nothing would be taken two thousand million times.
@@ -56,9 +56,9 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
     const std::int64_t room = std::min(room_for(ledger, NodeId(0), request), kEnough);
     std::int64_t taken = 0;
     while (taken < kEnough) {
-      const std::optional<GpuSet> gpus = some_gpus(ledger, NodeId(0), request, rng);
-      if (!gpus) break;
-      ledger.apply({.request = request, .node = NodeId(0), .gpus = *gpus});
+      const std::optional<PodPlacement> place = some_place(ledger, NodeId(0), request, rng);
+      if (!place) break;
+      ledger.apply(move_of(request, *place));
       ++taken;
     }
     ASSERT_EQ(room, taken);

@@ -31,7 +31,7 @@ inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node,
   std::vector<WorkloadId> in_vain;
   for (const WorkloadId id : starting_on(state, node)) {
     const auto& sets = state.shape(state.workload(id).shape).ways.front();
-    bool stays = std::ranges::none_of(sets, &NumberedPodSet::is_placed_together);
+    bool stays = std::ranges::none_of(sets, &NumberedPodSet::asks_for_domains);
     for_each_pod(state, id, [&](const Pod& pod) { stays = stays && (pod.node != node || may_stay(pod)); });
     if (!stays) in_vain.push_back(id);
   }

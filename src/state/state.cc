@@ -22,6 +22,7 @@ std::uint64_t digest_of(const Node& node) {
       .add(node.cpu_milli)
       .add(node.memory_bytes)
       .add(node.pods_max)
+      .add(static_cast<std::uint64_t>(node.sharing))
       .digest();
 }
 

@@ -34,6 +34,9 @@ struct Pod {
   GpuSet gpus;
   WorkloadId workload;  // none: this entry is free
   PodId next;
+  std::uint8_t slice_start = 0;
+
+  PodPlacement place() const { return {node, gpus, slice_start}; }
 };
 
 // A way of a shape with its requests numbered.
@@ -43,7 +46,7 @@ struct NumberedPodSet {
   TopologyId topology{0};
   RequestId in_first_flavor;  // the same, kept to the first of the flavors that it leaves open
 
-  bool is_placed_together() const { return topology != TopologyId(0); }
+  bool asks_for_domains() const { return topology != TopologyId(0); }
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
@@ -106,6 +109,8 @@ class State {
   const Node& node(NodeId node) const { return (*nodes_)[node.index()]; }
   std::size_t nodes() const { return nodes_->size(); }
   const NodeTypes& node_types() const { return *node_types_; }
+  // How its GPUs are cut into slices; nullptr where they are not.
+  const MigGeometry* geometry_of(const Node& node) const;
   const Ledger& ledger() const { return ledger_; }
   const QuotaLedger& quotas() const { return quotas_; }
   // For a Trial alone.
@@ -255,7 +260,10 @@ class State {
   PodId new_pod(const Pod& pod);
   void count_types(const std::vector<Node>& nodes);
   void retry_the_impossible();
-  void retry_who_is_placed_together();
+  template <class Asks>
+  void retry_who(Asks asks);
+  void retry_who_asks_for_domains();
+  void retry_who_is_spread_evenly();
   // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
   template <class Change>
   void freeing(NodeId node, Change change);

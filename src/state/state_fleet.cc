@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/gpu_hardware.h"
 #include "state/room.h"
 #include "state/starting.h"
 #include "state/state.h"
@@ -66,16 +67,21 @@ void State::on(const NodesAdded& event) {
   topologies_.look_at(*nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
-    const NodeId id = ledger_.add(node);
+    const NodeId id = ledger_.add(node, geometry_of(node));
     // A closed node has no room, so opening it is what frees the room that it brings.
     ledger_.set_open(id, false);
     freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
+    if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing));
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
   count_types(added);
   retry_the_impossible();
+}
+
+const MigGeometry* State::geometry_of(const Node& node) const {
+  return node.sharing == Sharing::kMig ? mig_of(flavors_[node.flavor.index()]) : nullptr;
 }
 
 // Opens or closes a node, and counts what it has.
@@ -96,6 +102,7 @@ void State::set_open(NodeId id, bool open) {
   AmountsByDim then = capacity();
   set_open(id, open, then);
   rebuild_quotas(std::move(then));
+  if (!open) retry_who_is_spread_evenly();
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
@@ -108,7 +115,7 @@ void State::count_types(const std::vector<Node>& nodes) {
     types->of_node.push_back(static_cast<std::uint32_t>(type));
     if (type == types->counts.size()) {
       types->counts.push_back(0);
-      types->idle.add(node);
+      types->idle.add(node, geometry_of(node));
     }
     ++types->counts[type];
   }
@@ -155,22 +162,34 @@ void State::on(const NodeRelabelled& event) {
     wait_again(id);
   }
   retry_the_impossible();
-  retry_who_is_placed_together();
+  retry_who_asks_for_domains();
   history_.add(event.node.value());
   add_to_history(event.labels, event.taints);
 }
 
-// The room that there is may be nearer together than it was.
-void State::retry_who_is_placed_together() {
+// Who waits for room and has a pod set that `asks` so.
+template <class Asks>
+void State::retry_who(Asks asks) {
   for (auto& line : lines_) {
     if (!line) continue;
     for (std::size_t at = 0; at < line->shapes().size(); ++at) {
       const ShapeInLine& entry = line->shapes()[at];
       const auto& sets = shapes_[entry.shape.index()].ways.front();
       const bool waits_for_room = entry.blocked() && !is_quota_gate(entry.gate);
-      if (waits_for_room && std::ranges::any_of(sets, &NumberedPodSet::is_placed_together)) line->set_missing(at, 0);
+      if (waits_for_room && std::ranges::any_of(sets, asks)) line->set_missing(at, 0);
     }
   }
+}
+
+// The room that there is may be nearer together than it was.
+void State::retry_who_asks_for_domains() { retry_who(&NumberedPodSet::asks_for_domains); }
+
+// A domain less may count, so that those without it are even.
+void State::retry_who_is_spread_evenly() {
+  const auto is_even = [&](TopologyId id) { return topologies_[id].spread == Spreading::kEven; };
+  bool some = false;
+  for (std::size_t id = 0; id < topologies_.size(); ++id) some = some || is_even(TopologyId(id));
+  if (some) retry_who([&](const NumberedPodSet& set) { return is_even(set.topology); });
 }
 
 void State::add_to_history(const Labels& labels, const std::vector<Taint>& taints) {
@@ -202,12 +221,8 @@ void State::on(const NodeFailed& event) {
 }
 
 void State::give_room_back(const Pod& pod) {
-  freeing(pod.node, [&] {
-    ledger_.apply({.request = requests_[pod.request.index()],
-                   .node = pod.node,
-                   .gpus = pod.gpus,
-                   .direction = Move::Direction::kGive});
-  });
+  freeing(pod.node,
+          [&] { ledger_.apply(move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive)); });
 }
 
 }  // namespace berth

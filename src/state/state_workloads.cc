@@ -161,11 +161,12 @@ void State::start(const Start& start, Time now) {
   for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
       const PodPlacement& place = start.pods[at];
-      ledger_.apply({.request = requests_[set.request.index()], .node = place.node, .gpus = place.gpus});
-      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId()});
+      ledger_.apply(move_of(requests_[set.request.index()], place));
+      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId(), place.slice_start});
       (last.is_none() ? workload.first_pod : pods_[last.index()].next) = pod;
       last = pod;
       history_.add(place.node.value()).add(place.gpus.bits());
+      if (requests_[set.request.index()].is_slice()) history_.add(std::uint64_t{place.slice_start});
     }
   }
   BERTH_ASSERT(at == start.pods.size());

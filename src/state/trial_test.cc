@@ -57,7 +57,7 @@ TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
-    for (const Node& node : random_nodes(rng, 2, 1, 6)) ledger.add(node);
+    for (const Node& node : random_nodes(rng, 2, 1, 6)) add_to_ledger(ledger, node);
     crowd(ledger, rng, 2, 10);
     const Ledger before = ledger;
     {
@@ -74,8 +74,8 @@ TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
         }
         const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
         const PodRequest request = random_request(rng, 2);
-        const std::optional<GpuSet> gpus = some_gpus(trial.ledger(), node, request, rng);
-        if (what > 1 && gpus) trial.apply({.request = request, .node = node, .gpus = *gpus});
+        const std::optional<PodPlacement> place = some_place(trial.ledger(), node, request, rng);
+        if (what > 1 && place) trial.apply(move_of(request, *place));
       }
     }
     ASSERT_TRUE(ledger.same_as(before));

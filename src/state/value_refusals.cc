@@ -41,6 +41,16 @@ FactRefusal refusal_of_topology(const PodSet& set) {
       [&] {
         return unless(topology.slice_pods == 0 || set.count % topology.slice_pods == 0,
                       "the pods of a set are whole slices");
+      },
+      [&] {
+        return unless(topology.is_spread() != topology.spread_level.empty(),
+                      "a pod set that is spread names the level");
+      },
+      [&] {
+        const bool over_nodes = topology.spread != Spreading::kPreferred || topology.spread_level == kNodeLevel;
+        if (!over_nodes) return FactRefusal("a pod set that is rather spread is spread over nodes");
+        const bool alone = !topology.has_slices() && topology.together != Togetherness::kPreferred;
+        return unless(!topology.is_spread() || alone, "a pod set that is spread has no slices and prefers no domain");
       });
 }
 
@@ -50,6 +60,11 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     PodRequest request = a[i].request;
     request.flavors = b[i].request.flavors;
+    // What a slice is called and how much of a device it is goes by the model.
+    if (request.is_slice() && b[i].request.is_slice()) {
+      request.slice = b[i].request.slice;
+      request.gpu_milli = b[i].request.gpu_milli;
+    }
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
         a[i].topology != b[i].topology) {
       return false;
@@ -67,7 +82,8 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
   const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
                         : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
                                             : request.gpu_milli == kMilliPerGpu;
-  return flavors_known && gpus_fit && request.constraints == NodeConstraintsId(0) &&
+  const bool slice_fits = !request.is_slice() || (request.gpus == 1 && !any && request.gpu_memory_mib == 0);
+  return flavors_known && gpus_fit && slice_fits && request.constraints == NodeConstraintsId(0) &&
          within(request.gpus, 0, kGpusPerNodeMax) && within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) &&
          within(request.cpu_milli, 0, kNodeCpuMilliMax) && within(request.memory_bytes, 0, kNodeMemoryBytesMax);
 }

@@ -1,4 +1,4 @@
-// Places for the pods of one set in as few domains of the topology as it asks.
+// Places for the pods of one set as near together, or as far apart, as it asks.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,11 @@ namespace berth {
 // All its pods, those of one domain and of one slice beside each other, and the moves stay in the trial; or how many pods'
 // room must come free at the least before it can be, and nothing was moved. The domain is that which its pods like best, of
 // these the one that has the least room left over; where none has room for all, the roomiest first (of `preferred` alone).
+// What is spread goes over the inner domains of that one; what cannot be split evenly goes where it is liked best, of these where
+// the least room is left over.
 // PRE: the set asks for a topology, and `trial` is on the state's own ledgers.
-std::variant<std::vector<PodPlacement>, std::int64_t> place_together(const State& state, Trial& trial,
-                                                                     ScoreIndex& index, const NumberedPodSet& set,
-                                                                     Rng& rng);
+std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
+                                                                       ScoreIndex& index, const NumberedPodSet& set,
+                                                                       Rng& rng);
 
 }  // namespace berth

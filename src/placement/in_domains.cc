@@ -1,10 +1,14 @@
-#include "placement/together.h"
+#include "placement/in_domains.h"
 
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <tuple>
+#include <utility>
 
+#include "state/idle_room.h"
 #include "state/room.h"
+#include "state/spread.h"
 
 namespace berth {
 namespace {
@@ -47,9 +51,8 @@ class Placing {
         rng_(rng) {}
 
   std::variant<std::vector<PodPlacement>, std::int64_t> run() {
-    // More room than is asked tells the fuller domain from the emptier one.
-    DomainRooms rooms = rooms_of_domains(topologies_, set_.topology, state_.nodes(), INT64_MAX / 2,
-                                         [&](NodeId node) { return room_for(state_.ledger(), node, request_); });
+    if (topology_.is_spread()) return run_spread();
+    DomainRooms rooms = rooms_exactly();
     if (!rooms.hold(topology_, set_.count)) return missing(rooms);
     const bool split = topology_.together == Togetherness::kPreferred;
     const auto room_of = [&](std::size_t domain) { return rooms.of_domain[domain]; };
@@ -70,6 +73,65 @@ class Placing {
   }
 
  private:
+  // The nodes of an inner domain, and how many pods go there.
+  struct Part {
+    std::vector<NodeId> nodes;
+    std::int64_t room = 0;
+    std::int64_t liking = 0;
+    std::int64_t pods = 0;
+  };
+
+  std::variant<std::vector<PodPlacement>, std::int64_t> run_spread() {
+    const DomainRooms rooms = rooms_exactly();
+    // How many rooms less it is short of does not follow from their sum.
+    if (!rooms.hold(topology_, set_.count)) return 1;
+    const std::vector<std::vector<InnerRoom>> inner = rooms.inner_by_domain();
+    const auto room_of = [&](std::size_t domain) {
+      if (rooms.of_domain[domain] < set_.count) return std::int64_t{0};
+      std::int64_t sum = 0;
+      for (const InnerRoom& each : inner[domain]) sum += each.room;
+      return sum;
+    };
+    const auto liking_of = [&](std::size_t domain) {
+      std::int64_t liking = 0;
+      if (likings_.empty()) return liking;
+      for (const Part& part : parts_of(inner[domain])) liking += liking_in(part.nodes, part.pods);
+      return liking;
+    };
+    const auto domain = choose(rooms.of_domain.size(), set_.count, false, room_of, liking_of);
+    for (const Part& part : parts_of(inner[*domain])) put_among(part.nodes, part.pods);
+    return std::move(places_);
+  }
+
+  // What does not go evenly goes where it is liked best, of these where the least room is left over.
+  // PRE: all of it goes there.
+  std::vector<Part> parts_of(const std::vector<InnerRoom>& inner) const {
+    std::vector<Part> parts;
+    for (const InnerRoom& each : inner) {
+      Part part{.nodes = nodes_of(each), .room = each.room};
+      if (!likings_.empty()) part.liking = liking_in(part.nodes, 1);
+      parts.push_back(std::move(part));
+    }
+    std::ranges::stable_sort(
+        parts, [](const Part& a, const Part& b) { return std::tie(b.liking, a.room) < std::tie(a.liking, b.room); });
+    std::vector<std::int64_t> room;
+    for (const Part& each : parts) room.push_back(each.room);
+    const auto pods = spread_over(topology_.spread, room, set_.count);
+    BERTH_ASSERT(pods.has_value());
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].pods = (*pods)[i];
+    return parts;
+  }
+
+  // More room than is asked tells the fuller domain from the emptier one.
+  DomainRooms rooms_exactly() const {
+    const auto room_on = [&](NodeId node) { return room_for(state_.ledger(), node, request_); };
+    const auto counts = [&](NodeId node) {
+      return state_.ledger().node(node).open && could_be_on(state_, request_, node);
+    };
+    return rooms_of_domains(topologies_, set_.topology,
+                            NodeRooms{state_.nodes(), set_.count, room_on, counts, true, false});
+  }
+
   std::int64_t missing(const DomainRooms& rooms) const {
     // One pod more may make room for a whole slice.
     if (topology_.slice_pods > 0) return 1;
@@ -97,10 +159,10 @@ class Placing {
     return nodes;
   }
 
-  std::vector<NodeId> nodes_of(const SliceRoom& slices) const {
+  std::vector<NodeId> nodes_of(const InnerRoom& room) const {
     std::vector<NodeId> nodes;
-    for (const NodeId node : topologies_.slice_domains(set_.topology).nodes(slices.slice)) {
-      if (domain_of(node) == slices.domain) nodes.push_back(node);
+    for (const NodeId node : topologies_.inner_domains(set_.topology).nodes(room.inner)) {
+      if (domain_of(node) == room.domain) nodes.push_back(node);
     }
     return nodes;
   }
@@ -121,14 +183,14 @@ class Placing {
     if (topology_.slice_pods == 0) return put_among(nodes_of(domain), pods);
     const std::int64_t slice = topology_.slice_pods;
     const auto room_of = [&](std::size_t at) {
-      return rooms.of_slices[at].domain == domain ? rooms.of_slices[at].room : 0;
+      return rooms.of_inner[at].domain == domain ? rooms.of_inner[at].room : 0;
     };
     const auto liking_of = [&](std::size_t at) {
-      return likings_.empty() ? 0 : liking_in(nodes_of(rooms.of_slices[at]), slice);
+      return likings_.empty() ? 0 : liking_in(nodes_of(rooms.of_inner[at]), slice);
     };
     for (; pods > 0; pods -= slice) {
       // The one that is emptied furthest: what it has beyond whole slices is of least use to others.
-      SliceRoom& at = rooms.of_slices[*choose(rooms.of_slices.size(), slice, false, room_of, liking_of)];
+      InnerRoom& at = rooms.of_inner[*choose(rooms.of_inner.size(), slice, false, room_of, liking_of)];
       put_among(nodes_of(at), slice);
       at.room -= slice;
     }
@@ -140,7 +202,7 @@ class Placing {
 
   void put(const std::optional<PodPlacement>& place) {
     BERTH_ASSERT(place.has_value());  // the rooms were counted
-    trial_.apply({.request = request_, .node = place->node, .gpus = place->gpus});
+    trial_.apply(move_of(request_, *place));
     places_.push_back(*place);
   }
 
@@ -158,9 +220,9 @@ class Placing {
 
 }  // namespace
 
-std::variant<std::vector<PodPlacement>, std::int64_t> place_together(const State& state, Trial& trial,
-                                                                     ScoreIndex& index, const NumberedPodSet& set,
-                                                                     Rng& rng) {
+std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
+                                                                       ScoreIndex& index, const NumberedPodSet& set,
+                                                                       Rng& rng) {
   return Placing(state, trial, index, set, rng).run();
 }
 

@@ -1,4 +1,4 @@
-#include "placement/together.h"
+#include "placement/in_domains.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/property_seeds.h"
@@ -20,8 +21,8 @@ namespace {
 
 const PodRequest kOneGpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
 
-// How a set may be spread over nodes, as the words of the rules have it: how many pods are on each node.
-using Spread = std::vector<std::int64_t>;
+// How many pods of a set are on each node.
+using OnNodes = std::vector<std::int64_t>;
 
 // The domain of a node; none: it is in no domain.
 std::optional<std::string> domain_of(const State& state, const std::string& level, std::size_t node) {
@@ -34,6 +35,7 @@ struct Merits {
   bool allowed = true;       // what is required holds
   std::int64_t outside = 0;  // pods on nodes without a domain
   std::size_t domains = 0;
+  std::int64_t unevenness = 0;  // the sum of the squares of what is in each inner domain
   std::int64_t liking = 0;
 
   // Of preferred levels.
@@ -42,8 +44,34 @@ struct Merits {
   }
 };
 
+// Over the inner domains of the one domain that it is in.
+void judge_spread(const State& state, const Topology& topology, const NodeConstraints& constraints,
+                  const OnNodes& spread, Merits& merits) {
+  std::set<std::string> used;
+  for (std::size_t node = 0; node < spread.size(); ++node) {
+    if (spread[node] > 0) used.insert(domain_of(state, topology.level, node).value_or(""));
+  }
+  std::map<std::string, std::int64_t> in_each;
+  for (std::size_t node = 0; node < spread.size(); ++node) {
+    const Node& at = state.node(NodeId(node));
+    const auto inner = domain_of(state, topology.spread_level, node);
+    merits.allowed = merits.allowed && (inner || spread[node] == 0);
+    const bool there = topology.together == Togetherness::kAnywhere ||
+                       used.contains(domain_of(state, topology.level, node).value_or("nowhere"));
+    if (inner && there && selects(constraints, at.name, at.labels)) in_each[*inner] += spread[node];
+  }
+  std::int64_t least = INT64_MAX, most = 0;
+  for (const auto& [inner, pods] : in_each) {
+    least = std::min(least, pods);
+    most = std::max(most, pods);
+    merits.unevenness += pods * pods;
+  }
+  if (topology.spread == Spreading::kEven) merits.allowed = merits.allowed && most - least <= 1;
+  if (topology.spread == Spreading::kApart) merits.allowed = merits.allowed && most <= 1;
+}
+
 Merits merits_of(const State& state, const Topology& topology, const NodeConstraints& constraints,
-                 const Spread& spread) {
+                 const OnNodes& spread) {
   Merits merits;
   std::set<std::string> domains;
   std::map<std::pair<std::string, std::string>, std::int64_t> in_slices;
@@ -65,12 +93,13 @@ Merits merits_of(const State& state, const Topology& topology, const NodeConstra
   if (topology.together == Togetherness::kRequired) {
     merits.allowed = merits.allowed && domains.size() == 1 && merits.outside == 0;
   }
+  if (topology.is_spread()) judge_spread(state, topology, constraints, spread, merits);
   return merits;
 }
 
 // Calls visit(spread) for every way to put so many pods on the nodes.
 template <class Visit>
-void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, Spread& spread, Visit visit) {
+void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, OnNodes& spread, Visit visit) {
   if (spread.size() == rooms.size()) {
     if (pods == 0) visit(spread);
     return;
@@ -97,16 +126,18 @@ State small_tree(Seed seed, Rng& rng) {
   return state;
 }
 
-TEST(PlaceTogetherProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne) {
+TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne) {
   std::map<Togetherness, int> placed;
   std::map<Togetherness, int> refused;
+  std::map<Spreading, int> spread_placed;
+  std::map<Spreading, int> spread_refused;
   for (const Seed seed : property_seeds(6000)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     State state = small_tree(seed, rng);
     const std::int64_t pods = rng.between(1, 6);
     PodSet set{kOneGpu, pods, random_constraints(rng), random_topology(rng, pods)};
-    if (set.topology.asks_nothing()) continue;
+    while (set.topology.asks_nothing()) set.topology = random_topology(rng, pods);
     state.apply(submission(QueueId(0), {{{set}}}));
     const PodRequest& request = state.request(state.shape(ShapeId(0)).ways[0][0].request);
     std::vector<std::int64_t> rooms;
@@ -115,12 +146,14 @@ TEST(PlaceTogetherProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne
     }
     std::optional<Merits> best;
     std::int64_t best_liking = INT64_MIN;
-    Spread so_far;
-    for_each_spread(rooms, pods, so_far, [&](const Spread& spread) {
+    std::int64_t least_uneven = INT64_MAX;
+    OnNodes so_far;
+    for_each_spread(rooms, pods, so_far, [&](const OnNodes& spread) {
       const Merits merits = merits_of(state, set.topology, set.constraints, spread);
       if (!merits.allowed) return;
       if (!best || merits < *best) best = merits;
       best_liking = std::max(best_liking, merits.liking);
+      least_uneven = std::min(least_uneven, merits.unevenness);
     });
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
     ScoreIndex index;
@@ -128,14 +161,24 @@ TEST(PlaceTogetherProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne
     const Start* const start = std::get_if<Start>(&outcome);
     ASSERT_EQ(start != nullptr, best.has_value());
     ++(start != nullptr ? placed : refused)[set.topology.together];
+    ++(start != nullptr ? spread_placed : spread_refused)[set.topology.spread];
     if (start == nullptr) continue;
-    Spread found(state.nodes(), 0);
+    OnNodes found(state.nodes(), 0);
     for (const PodPlacement& pod : start->pods) ++found[pod.node.index()];
     const Merits merits = merits_of(state, set.topology, set.constraints, found);
     EXPECT_TRUE(merits.allowed);
     if (set.topology.together == Togetherness::kPreferred) {
       EXPECT_EQ(merits.outside, best->outside);
       EXPECT_EQ(merits.domains, best->domains);
+    } else if (set.topology.is_spread()) {
+      // Inside one domain as evenly as there is room there, if not as in the best of all.
+      if (set.topology.together == Togetherness::kAnywhere) {
+        EXPECT_EQ(merits.unevenness, least_uneven);
+      }
+      const bool of_nodes = set.topology.spread_level == kNodeLevel && set.topology.together == Togetherness::kAnywhere;
+      if (of_nodes && set.topology.spread == Spreading::kApart) {
+        EXPECT_EQ(merits.liking, best_liking);
+      }
     } else if (set.topology.slice_pods == 0) {
       EXPECT_EQ(merits.liking, best_liking);
     }
@@ -144,6 +187,10 @@ TEST(PlaceTogetherProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOne
   for (const Togetherness each : {Togetherness::kAnywhere, Togetherness::kPreferred, Togetherness::kRequired}) {
     EXPECT_GT(placed[each], 100);
     EXPECT_GT(refused[each], 100);
+  }
+  for (const Spreading each : {Spreading::kPreferred, Spreading::kEven, Spreading::kApart}) {
+    EXPECT_GT(spread_placed[each], 50);
+    EXPECT_GT(spread_refused[each], 50);
   }
 }
 
@@ -166,7 +213,7 @@ State with_racks(const std::vector<Rack>& racks) {
   return state;
 }
 
-TEST(PlaceTogether, TakesTheDomainWithTheLeastRoomLeftOver) {
+TEST(PlaceInDomains, TakesTheDomainWithTheLeastRoomLeftOver) {
   const Topology required{Togetherness::kRequired, "rack"};
   const Topology preferred{Togetherness::kPreferred, "rack"};
   const Topology slices{Togetherness::kRequired, "rack", 2, std::string(kNodeLevel)};
@@ -206,7 +253,7 @@ TEST(PlaceTogether, TakesTheDomainWithTheLeastRoomLeftOver) {
 }
 
 // What frees a slice fills up the fullest node that has room for one.
-TEST(PlaceTogether, PutsSlicesWhereTheyLeaveTheLeast) {
+TEST(PlaceInDomains, PutsSlicesWhereTheyLeaveTheLeast) {
   State state = with_racks({{"a", {5}}, {"b", {4}}, {"c", {3}}});
   state.apply(submission(QueueId(0), {{{{kOneGpu, 3, {}, {.slice_pods = 3, .slice_level = "node"}}}}}));
   Trial trial(state.ledger_for_trial(), state.quotas_for_trial());

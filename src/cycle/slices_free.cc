@@ -1,0 +1,79 @@
+#include "cycle/slices_free.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "model/gpu_hardware.h"
+
+namespace berth {
+namespace {
+
+// A slice is of flavors that agree about its shape.
+const Flavor& flavor_of(const State& state, const PodRequest& slice) {
+  return state.flavors()[static_cast<std::size_t>(std::countr_zero(slice.flavors.bits()))];
+}
+
+void add_device(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, std::size_t shape) {
+  if (layout.meets(mig.rivals_of(shape))) return;
+  const SliceShape& asked = mig.shapes()[shape];
+  std::int32_t compute = mig.compute_slices();
+  layout.for_each([&](std::size_t place) { compute -= mig.shapes()[mig.places()[place].shape].compute_slices; });
+  const std::int32_t memory = mig.memory_slices() - std::popcount(mig.memory_of(layout));
+  free.memory_slices += memory;
+  free.compute_slices += compute;
+  const int places = mig.room_for(shape, layout);
+  free.places += places;
+  const bool enough = memory >= asked.memory_slices && compute >= asked.compute_slices;
+  if (enough && places == 0) ++free.gpus_in_pieces;
+}
+
+}  // namespace
+
+SlicesFree slices_free(const State& state, const PodRequest& slice) {
+  SlicesFree free;
+  const Ledger& ledger = state.ledger();
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    const NodeFree& node = ledger.node(NodeId(i));
+    if (!node.open || !node.is_cut() || !node.has_flavor_of(slice.flavors)) continue;
+    if (!ledger.matches().allows(slice.constraints, NodeId(i))) continue;
+    for (const MigPlaceSet layout : ledger.layouts(NodeId(i))) add_device(free, node.geometry(), layout, slice.slice);
+  }
+  return free;
+}
+
+bool fails_by_geometry(const State& state, const std::vector<NumberedPodSet>& way) {
+  return std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+    const PodRequest& request = state.request(set.request);
+    if (!request.is_slice()) return false;
+    const SlicesFree free = slices_free(state, request);
+    return free.places < set.count && free.gpus_in_pieces > 0;
+  });
+}
+
+bool slices_are_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
+  struct Needed {
+    FlavorSet flavors;
+    std::int64_t memory_slices = 0;
+    std::int64_t compute_slices = 0;
+  };
+  std::vector<Needed> needed;  // sets of the same flavors take from the same GPUs
+  for (const NumberedPodSet& set : way) {
+    const PodRequest& request = state.request(set.request);
+    if (!request.is_slice()) continue;
+    auto at = std::ranges::find(needed, request.flavors, &Needed::flavors);
+    if (at == needed.end()) at = needed.insert(at, {request.flavors});
+    const SliceShape& asked = mig_of(flavor_of(state, request))->shapes()[request.slice];
+    at->memory_slices += set.count * asked.memory_slices;
+    at->compute_slices += set.count * asked.compute_slices;
+    const SlicesFree free = slices_free(state, request);
+    if (free.memory_slices < at->memory_slices || free.compute_slices < at->compute_slices) return false;
+  }
+  return true;
+}
+
+std::string name_of_slice(const State& state, const PodRequest& slice) {
+  return std::string(hardware_of(flavor_of(state, slice))->mig_profiles[slice.slice].name);
+}
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+// What GPUs that are cut have free for one more slice: enough on one of them but in pieces, enough only on all together, or
+// too little. Costs a look at every node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "state/state.h"
+
+namespace berth {
+
+// Of GPUs on open nodes whose engines are free for the slice.
+struct SlicesFree {
+  std::int64_t places = 0;          // for so many such slices
+  std::int64_t gpus_in_pieces = 0;  // that have as much free as one asks, and no place for it
+  std::int64_t memory_slices = 0;
+  std::int64_t compute_slices = 0;
+};
+
+// PRE: the request is of a slice.
+SlicesFree slices_free(const State& state, const PodRequest& slice);
+
+// Whether there are too few places for the slices of a set, and as much is free in pieces as one of them asks.
+bool fails_by_geometry(const State& state, const std::vector<NumberedPodSet>& way);
+
+// Whether as many memory and compute slices are free as all slices of a way ask; true without slices.
+bool slices_are_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way);
+
+// "1g.10gb", as the first of its flavors calls it.
+std::string name_of_slice(const State& state, const PodRequest& slice);
+
+}  // namespace berth

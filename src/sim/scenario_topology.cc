@@ -1,0 +1,96 @@
+#include "sim/scenario_topology.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/wording.h"
+#include "model/quantity.h"
+#include "model/workload.h"
+
+namespace berth::scenario {
+namespace {
+
+void take_together(ScenarioLine& line, Topology& topology) {
+  const ScenarioWord* const word = line.take("topology");
+  if (word == nullptr) return;
+  const std::size_t colon = std::min(word->value.find(':'), word->value.size());
+  const std::string how = word->value.substr(0, colon);
+  const std::string level = colon == word->value.size() ? "" : word->value.substr(colon + 1);
+  if ((how != "required" && how != "preferred") || level.empty()) {
+    return line.complain(*word, "topology: " + quote(word->value) +
+                                    " is no topology; write required:LEVEL or preferred:LEVEL, with a label of nodes "
+                                    "such as rack, or node");
+  }
+  topology.together = how == "required" ? Togetherness::kRequired : Togetherness::kPreferred;
+  topology.level = level;
+}
+
+void take_slices(ScenarioLine& line, std::int64_t pods, Topology& topology) {
+  const ScenarioWord* const word = line.take("slice");
+  if (word == nullptr) return;
+  const std::size_t colon = std::min(word->value.find(':'), word->value.size());
+  const auto size = parse_integer(word->value.substr(0, colon), 1, kPodsPerWorkloadMax);
+  if (colon + 1 >= word->value.size() || !size) {
+    return line.complain(*word, "slice: " + quote(word->value) +
+                                    " is no slice; write one such as 8:node, for eight pods at a time on a node");
+  }
+  if (pods % *size != 0) {
+    return line.complain(*word, "slice: " + std::to_string(pods) + " pods are not whole slices of " +
+                                    std::to_string(*size) + "; write pods= as a multiple of it");
+  }
+  topology.slice_pods = *size;
+  topology.slice_level = word->value.substr(colon + 1);
+}
+
+void take_strategy(ScenarioLine& line, Topology& topology) {
+  const ScenarioWord* const word = line.take("strategy");
+  if (word == nullptr) return;
+  constexpr std::string_view kStrategies[] = {"STRICT_PACK", "PACK", "SPREAD", "STRICT_SPREAD"};
+  const auto strategy = line.choice(*word, kStrategies, "is no strategy");
+  if (!strategy) return;
+  if (topology.is_spread())
+    return line.complain(*word, "strategy= is of nodes and spread= of another level; write one of them");
+  const bool packs = *strategy < 2;
+  if (packs && topology.together != Togetherness::kAnywhere) {
+    return line.complain(*word, "strategy=" + word->value + " is topology=" +
+                                    (*strategy == 0 ? "required" : "preferred") + ":node; write one of them");
+  }
+  const std::string level(kNodeLevel);
+  if (packs) {
+    topology.together = *strategy == 0 ? Togetherness::kRequired : Togetherness::kPreferred;
+    topology.level = level;
+  } else {
+    topology.spread = *strategy == 2 ? Spreading::kPreferred : Spreading::kApart;
+    topology.spread_level = level;
+  }
+}
+
+void take_spread(ScenarioLine& line, Topology& topology) {
+  const ScenarioWord* const word = line.take("spread");
+  if (word == nullptr) return;
+  topology.spread = Spreading::kEven;
+  topology.spread_level = word->value;
+}
+
+}  // namespace
+
+Topology take_topology(ScenarioLine& line, std::int64_t pods) {
+  Topology topology;
+  take_together(line, topology);
+  take_slices(line, pods, topology);
+  take_spread(line, topology);
+  take_strategy(line, topology);
+  if (!topology.is_spread()) return topology;
+  const ScenarioWord* const spread = line.find("spread");
+  const ScenarioWord& word = spread != nullptr ? *spread : *line.find("strategy");
+  if (topology.has_slices())
+    line.complain(word, word.key + "= spreads pods that slice= keeps together; write one of them");
+  if (topology.together == Togetherness::kPreferred) {
+    line.complain(word, word.key + "= spreads pods that topology=preferred keeps together; write one of them, or " +
+                            "topology=required, to spread them inside one domain");
+  }
+  return topology;
+}
+
+}  // namespace berth::scenario
