@@ -219,11 +219,14 @@ def kueue_job(name, local_queue, gpus, **more):
 
 
 def kueue_workload(stage, job_name):
-    """Kueue's Workload of a Job."""
-    owned = [each for each in stage.get("workloads.kueue.x-k8s.io")["items"]
-             if each["metadata"]["ownerReferences"][0]["name"] == job_name]
-    expect(len(owned) == 1, f"{job_name} has {len(owned)} Workloads")
-    return owned[0]
+    """Kueue's Workload of a Job; it comes a moment after its Job."""
+    def owned():
+        return [each for each in stage.get("workloads.kueue.x-k8s.io")["items"]
+                if each["metadata"]["ownerReferences"][0]["name"] == job_name]
+
+    stage.wait(owned, f"{job_name} has a Workload")
+    expect(len(owned()) == 1, f"{job_name} has {len(owned())} Workloads")
+    return owned()[0]
 
 
 def kueues_queues(stage):
