@@ -87,10 +87,28 @@ TEST(SimulatedFleet, IsReadFromAShortText) {
   EXPECT_TRUE((*nodes)[3]["status"]["capacity"]["nvidia.com/gpu"].is_null());
 }
 
+TEST(SimulatedFleet, HasNodesThatAreCut) {
+  const auto nodes = nodes_from_text("1xH100x8,2xH100x2/mig");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  ASSERT_EQ(nodes->size(), 3u);
+  const Value& cut = (*nodes)[2];
+  EXPECT_EQ(cut["metadata"]["name"].text(), "h100-mig-0002");
+  EXPECT_EQ(cut["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mig");
+  EXPECT_EQ(cut["metadata"]["labels"]["nvidia.com/gpu.count"].text(), "2");
+  EXPECT_EQ(cut["metadata"]["labels"]["nvidia.com/mig.strategy"].text(), "mixed");
+  const Value& capacity = cut["status"]["capacity"];
+  EXPECT_TRUE(capacity["nvidia.com/gpu"].is_null());
+  EXPECT_EQ(capacity["nvidia.com/mig-1g.10gb"].text(), "14");
+  EXPECT_EQ(capacity["nvidia.com/mig-1g.10gb.me"].text(), "2");
+  EXPECT_EQ(capacity["nvidia.com/mig-7g.80gb"].text(), "2");
+}
+
 TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
-  const auto nodes = nodes_from_text("4,0xH100x8,2xH10Ox8,1xH100x65");
+  const auto nodes = nodes_from_text("4,0xH100x8,2xH10Ox8,1xH100x65,1xL40Sx4/mig,2xcpu/mig");
   ASSERT_FALSE(nodes);
-  EXPECT_EQ(nodes.error().count(), 4u);
+  EXPECT_EQ(nodes.error().count(), 6u);
+  EXPECT_NE(nodes.error().to_string().find("'1xL40Sx4/mig': GPUs of this type are not known to be cut into slices"),
+            std::string::npos);
   const std::string text = nodes.error().to_string();
   EXPECT_NE(text.find("write COUNTxMODELxGPUS or COUNTxcpu, as in 4xH100x8,2xcpu"), std::string::npos) << text;
   EXPECT_NE(text.find("did you mean H100?"), std::string::npos) << text;
@@ -105,6 +123,15 @@ TEST(SimulatedFleet, IsReadFromNodeObjects) {
       nodes_from_manifest("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "f");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().count(), 2u) << bad.error().to_string();
+  const std::string cut =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a, labels: {berth.dev/gpu-mode: mig, nvidia.com/gpu.product: A30, "
+      "nvidia.com/gpu.count: '4'}}\nstatus: {capacity: {cpu: 8";
+  const auto good = nodes_from_manifest(cut + "}}\n", "f");
+  ASSERT_TRUE(good) << good.error().to_string();
+  EXPECT_EQ((*good)[0]["status"]["capacity"]["nvidia.com/mig-2g.12gb"].text(), "8");
+  const auto both = nodes_from_manifest(cut + ", nvidia.com/gpu: 4}}\n", "f");
+  ASSERT_FALSE(both);
+  EXPECT_NE(both.error().to_string().find("a node's GPUs are all cut, or none is"), std::string::npos);
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include "agent/simulated_nodes.h"
 #include "base/wording.h"
 #include "manifest/labels.h"
+#include "manifest/node_gpus.h"
 #include "manifest/yaml.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -22,11 +24,13 @@ namespace {
 
 constexpr std::int64_t kSimulatedNodesMax = 20'000;
 constexpr const char* kForm = "write COUNTxMODELxGPUS or COUNTxcpu, as in 4xH100x8,2xcpu";
+constexpr std::string_view kCut = "/mig";  // after the GPUs: they are cut into slices
 
 struct MachineGroup {
   std::int64_t count = 0;
   std::string model;  // empty: no GPUs
   std::int64_t gpus = 0;
+  bool cut = false;
 };
 
 std::string lower_case(std::string_view text) {
@@ -40,14 +44,18 @@ std::string unknown_model(std::string_view model) {
   return "unknown GPU type " + quote(model) + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
 }
 
-// "4xH100x8": the first x ends the count, the last one begins the GPUs.
+// "4xH100x8", "4xH100x8/mig": the first x ends the count, the last one begins the GPUs.
 Parsed<MachineGroup> parse_group(std::string_view text) {
-  const auto refused = [&](const std::string& why) { return std::unexpected(quote(text) + ": " + why); };
+  const auto refused = [whole = text](const std::string& why) { return std::unexpected(quote(whole) + ": " + why); };
+  const bool cut = text.ends_with(kCut);
+  if (cut) text.remove_suffix(kCut.size());
   const std::size_t first = text.find('x');
   if (first == std::string_view::npos) return refused(kForm);
   const auto count = parse_integer(text.substr(0, first), 1, kSimulatedNodesMax);
   if (!count) return refused("the number of machines: " + count.error());
   const std::string_view rest = text.substr(first + 1);
+  if (rest == "cpu" && cut)
+    return refused("a machine without GPUs has none to be cut; leave " + std::string(kCut) + " out");
   if (rest == "cpu") return MachineGroup{*count, "", 0};
   const std::size_t last = rest.rfind('x');
   if (last == std::string_view::npos) return refused(kForm);
@@ -55,11 +63,19 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   if (!gpus) return refused("the number of GPUs: " + gpus.error());
   const GpuModel* const model = find_gpu_model(rest.substr(0, last));
   if (model == nullptr) return refused(unknown_model(rest.substr(0, last)));
-  return MachineGroup{*count, std::string(model->short_name), *gpus};
+  if (cut && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
+    return refused("GPUs of this type are not known to be cut into slices; leave " + std::string(kCut) + " out");
+  }
+  return MachineGroup{*count, std::string(model->short_name), *gpus, cut};
+}
+
+// "h100", "h100-mig", "cpu"
+std::string name_of(const MachineGroup& group) {
+  return group.model.empty() ? "cpu" : lower_case(group.model) + (group.cut ? "-mig" : "");
 }
 
 Value machine(const MachineGroup& group, std::int64_t number) {
-  const std::string name = fmt::format("{}-{:04}", group.model.empty() ? "cpu" : lower_case(group.model), number);
+  const std::string name = fmt::format("{}-{:04}", name_of(group), number);
   Value node = Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}});
   node.at("metadata").set("name", name);
   Value& capacity = node.at("status").at("capacity");
@@ -68,11 +84,23 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("memory", std::to_string(gpus > 0 ? 128 * gpus : 256) + "Gi");
   capacity.set("pods", "110");
   if (gpus == 0) return node;
-  capacity.set(kGpuResource, std::to_string(gpus));
   Value& labels = node.at("metadata").at("labels");
+  if (group.cut) {
+    labels.set(kGpuModeLabel, name_of(Sharing::kMig));
+    labels.set(kGpuCountLabel, std::to_string(gpus));
+  } else {
+    capacity.set(kGpuResource, std::to_string(gpus));
+  }
   labels.set(kGpuProductLabel, group.model);
   labels.set(kGpuMemoryLabel, std::to_string(find_gpu_model(group.model)->memory_mib));
   return node;
+}
+
+// Where nothing else is said, whatever there is is allocatable.
+NodeGpus gpus_of(Value node) {
+  Value& status = node.at("status");
+  if (status["allocatable"].is_empty()) status.set("allocatable", Value(status["capacity"]));
+  return read_node_gpus(node);
 }
 
 // What every node has, however it was described.
@@ -83,6 +111,12 @@ void complete(Value& node) {
   if (labels["kubernetes.io/os"].is_null()) labels.set("kubernetes.io/os", "linux");
   if (labels["kubernetes.io/arch"].is_null()) labels.set("kubernetes.io/arch", "amd64");
   labels.set("berth.dev/simulated", "true");
+  const NodeGpus gpus = gpus_of(node);
+  if (gpus.sharing != Sharing::kMig) return;
+  labels.set(kMigStrategyLabel, "mixed");
+  Value& status = node.at("status");
+  set_slice_amounts(gpus, status.at("capacity"));
+  if (!status["allocatable"].is_empty()) set_slice_amounts(gpus, status.at("allocatable"));
 }
 
 void check_node(const Value& node, const Place& place, std::set<std::string>& names, Complaints& complaints) {
@@ -107,6 +141,8 @@ void check_node(const Value& node, const Place& place, std::set<std::string>& na
       !capacity[kGpuResource].is_null() && !model.empty() && find_gpu_model(model) == nullptr) {
     complain("node " + quote(name) + ": label " + std::string(kGpuProductLabel) + ": " + unknown_model(model));
   }
+  const NodeGpus gpus = gpus_of(node);
+  if (!gpus.problem.empty()) complain("node " + quote(name) + ": " + gpus.problem);
 }
 
 }  // namespace
@@ -114,7 +150,7 @@ void check_node(const Value& node, const Place& place, std::set<std::string>& na
 Result<std::vector<Value>> nodes_from_text(const std::string& text) {
   Complaints complaints;
   std::vector<Value> nodes;
-  std::map<std::string, std::int64_t> numbers;  // by model: groups of one model go on counting
+  std::map<std::string, std::int64_t> numbers;  // groups of one kind go on counting
   std::string_view left = text;
   while (true) {
     const std::size_t comma = std::min(left.find(','), left.size());
@@ -125,7 +161,7 @@ Result<std::vector<Value>> nodes_from_text(const std::string& text) {
       break;
     } else {
       for (std::int64_t i = 0; i < group->count; ++i) {
-        nodes.push_back(machine(*group, ++numbers[group->model]));
+        nodes.push_back(machine(*group, ++numbers[name_of(*group)]));
         complete(nodes.back());
       }
     }

@@ -358,6 +358,68 @@ TEST(AdmitBinding, PartsOfADeviceAddUpToOne) {
   EXPECT_EQ(world.bind("d", "2"), "");
 }
 
+TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
+  GpuWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: cut, labels: {berth.dev/gpu-mode: mig, nvidia.com/gpu.count: '2', "
+      "nvidia.com/gpu.product: H100}}}");
+  const auto slice_pod = [&](const std::string& name, const std::string& profile) {
+    EXPECT_EQ(world.create(pod(name, "", "", "{limits: {nvidia.com/mig-" + profile + ": 1}}")), "");
+  };
+  for (const char* const name : {"a", "b", "c"}) slice_pod(name, "1g.10gb");
+  slice_pod("large", "4g.40gb");
+  slice_pod("images", "1g.10gb.me");
+  slice_pod("more-images", "1g.10gb.me");
+  EXPECT_EQ(world.create(gpu_pod("whole", 1)), "");
+  struct Case {
+    const char* name;
+    const char* gpus;
+    const char* node;
+    const char* refused;
+  };
+  const Case cases[] = {
+      {"a", "", "cut",
+       "the pod asks for a 1g.10gb, and annotation berth.dev/gpus is \"\"; bind it with a device, the "
+       "profile and the first memory slice, as in \"0:1g.10gb@0\""},
+      {"a", "0", "cut", "the pod asks for a 1g.10gb, and annotation berth.dev/gpus is \"0\""},
+      {"a", "0:2g.20gb@0", "cut", "the pod asks for a 1g.10gb, and annotation"},
+      {"a", "0:1g.10gb@7", "cut", "no 1g.10gb of a H100 begins at memory slice 7"},
+      {"a", "2:1g.10gb@0", "cut", "names device 2, but node \"cut\" has 2 GPU(s)"},
+      {"a", "0:1g.10gb@0", "n1", "the GPUs of node \"n1\" are not cut into slices"},
+      {"a", "0:1g.10gb@0", "nowhere", "the GPUs of node \"nowhere\" are not cut into slices"},
+      {"whole", "0", "cut", "names device 0, but node \"cut\" has 0 GPU(s)"},
+      {"whole", "0:1g.10gb@0", "n1", "which is no list of device indexes"},
+      {"a", "0:1g.10gb@3", "cut", ""},
+      {"b", "0:1g.10gb@3", "cut",
+       "GPU 0 of node \"cut\" has no room for a 1g.10gb@3 beside what pod \"default/a\" and "
+       "others hold of it"},
+      {"large", "0:4g.40gb@0", "cut", "beside what pod \"default/a\""},
+      {"b", "0:1g.10gb@4", "cut", ""},
+      {"large", "1:4g.40gb@0", "cut", ""},
+      {"c", "1:1g.10gb@3", "cut", "beside what pod \"default/large\""},
+      {"images", "1:1g.10gb+me@4", "cut", ""},
+      {"more-images", "1:1g.10gb+me@5", "cut", "has no room for a 1g.10gb+me@5"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(each.name) + " " + each.gpus + " " + each.node);
+    expect_part(world.bind(each.name, each.gpus, each.node), each.refused);
+  }
+  EXPECT_EQ(world.end("images", "Succeeded"), "");
+  EXPECT_EQ(world.bind("more-images", "1:1g.10gb+me@5", "cut"), "");
+  world.store.erase("pods/default/large", "{}");  // and nobody said so
+  EXPECT_EQ(world.bind("c", "1:1g.10gb@3", "cut"), "");
+  // What was held before the node was cut is held still.
+  EXPECT_EQ(world.bind("whole", "2"), "");
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {berth.dev/gpu-mode: mig, nvidia.com/gpu.count: '4', "
+      "nvidia.com/gpu.product: H100}}}");
+  slice_pod("late", "1g.10gb");
+  expect_part(world.bind("late", "2:1g.10gb@0", "n1"), "beside what pod \"default/whole\"");
+  for (const char* const name : {"a", "b", "c", "more-images"})
+    EXPECT_EQ(world.erase(std::string("pods/default/") + name), "");
+  EXPECT_EQ(world.at("_gpus//cut"), Value());
+}
+
 TEST(AdmitBinding, AHolderThatIsGoneHoldsNothing) {
   GpuWorld world;
   EXPECT_EQ(world.create(gpu_pod("a", 4)), "");

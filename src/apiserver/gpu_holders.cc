@@ -1,19 +1,25 @@
 // Which pod holds which device of a node, as a record beside the objects: {"3": {"default/p1": {"uid": ..., "milli":
-// 1000}}}. A holder counts only while its pod is there, on that node and has not ended; so a record that is behind does
-// no harm.
+// 1000}}}, or of a slice {"3": {"default/p1": {"uid": ..., "slice": "1g.10gb@4"}}}. A holder counts only while its pod is
+// there, on that node and has not ended; so a record that is behind does no harm.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apiserver/admission_rules.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
+#include "manifest/given_gpus.h"
+#include "manifest/node_gpus.h"
+#include "manifest/slice_resources.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -35,16 +41,10 @@ ApiError refused(const Value& pod, const std::string& why) {
   return error;
 }
 
-// "0,3" -> {0, 3}; none if it is no such list.
-std::optional<std::set<std::int64_t>> devices_of(std::string_view text) {
-  std::set<std::int64_t> devices;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const Parsed<std::int64_t> device = parse_integer(text.substr(0, comma), 0, kGpusPerNodeMax - 1);
-    if (!device || !devices.insert(*device).second || comma + 1 == text.size()) return std::nullopt;
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return devices;
+// Nothing where the model has no such slice, or none begins there.
+std::optional<std::size_t> place_of(const GpuHardware& hardware, const GivenGpus& given) {
+  const auto shape = find_mig_profile(hardware, given.profile);
+  return shape ? hardware.mig->find_place(*shape, given.slice_start) : std::nullopt;
 }
 
 bool still_holds(const Transaction& transaction, const std::string& holder, const Value& held, std::string_view node) {
@@ -53,77 +53,158 @@ bool still_holds(const Transaction& transaction, const std::string& holder, cons
          !pod_has_ended(pod);
 }
 
-// Takes `milli` of the device for the pod; if there is not so much, whoever holds it.
-std::optional<std::string> take(const Transaction& transaction, Value& device, const Value& pod, std::string_view node,
-                                std::int64_t milli) {
+using Holders = std::vector<const Value::Member*>;
+
+Holders others_than(const Value& pod, const Value& device) {
+  Holders others;
   const std::string self = holder_of(pod);
-  const auto free_milli = [&] {
-    std::int64_t left = kMilliPerGpu;
-    for (const Value::Member& each : device.members()) left -= each.key == self ? 0 : each.value["milli"].integer();
-    return left;
-  };
-  if (free_milli() < milli) {
-    std::erase_if(device.edit_members(), [&](const Value::Member& each) {
-      return each.key != self && !still_holds(transaction, each.key, each.value, node);
-    });
+  for (const Value::Member& each : device.members()) {
+    if (each.key != self) others.push_back(&each);
   }
-  if (free_milli() < milli) {
-    const auto other = std::ranges::find_if(device.members(), [&](const auto& each) { return each.key != self; });
-    return other->key;
+  return others;
+}
+
+// Whether what others hold of the device leaves enough, those forgotten who are there no more.
+template <class LeavesEnough>
+bool enough_is_left(const Transaction& transaction, Value& device, const Value& pod, LeavesEnough leaves_enough) {
+  if (leaves_enough(others_than(pod, device))) return true;
+  const std::string self = holder_of(pod);
+  std::erase_if(device.edit_members(), [&](const Value::Member& each) {
+    return each.key != self && !still_holds(transaction, each.key, each.value, pod["spec"]["nodeName"].text());
+  });
+  return leaves_enough(others_than(pod, device));
+}
+
+bool leave_milli(const Holders& others, std::int64_t milli) {
+  std::int64_t left = kMilliPerGpu;
+  for (const Value::Member* const each : others) {
+    left -= each->value.find("slice") == nullptr ? each->value["milli"].integer() : kMilliPerGpu;
   }
-  device.set(self, Value::map_of({{"uid", pod["metadata"]["uid"]}, {"milli", milli}}));
-  return std::nullopt;
+  return left >= milli;
+}
+
+// Whether their slices, and nothing but slices, leave the place open.
+bool leave_place(const Holders& others, const GpuHardware& hardware, std::size_t place) {
+  MigPlaceSet layout;
+  for (const Value::Member* const each : others) {
+    const auto held = parse_given_gpus("0:" + std::string(each->value["slice"].text()));
+    const auto at = held ? place_of(hardware, *held) : std::nullopt;
+    if (!at) return false;
+    layout = layout.with(*at);
+  }
+  return hardware.mig->open_beside(layout).contains(place);
 }
 
 // How many devices the node has; as many as any node can have if nobody has said yet.
-std::int64_t devices_on(const Transaction& transaction, std::string_view node) {
-  const Value object = find_object(transaction, object_key("nodes", "", node));
-  const std::optional<Quantity> capacity = quantity_of(object["status"]["capacity"][kGpuResource]);
-  if (object.is_null()) return kGpusPerNodeMax;
+std::int64_t devices_on(const Value& node) {
+  const std::optional<Quantity> capacity = quantity_of(node["status"]["capacity"][kGpuResource]);
+  if (node.is_null()) return kGpusPerNodeMax;
   return capacity ? parse_milli(capacity->to_string()).value_or(0) / 1000 : 0;
 }
 
-Refusal check_devices(const Value& pod, const std::optional<std::set<std::int64_t>>& devices, std::int64_t on_node) {
+// -1: there is none.
+int last_of(GpuSet gpus) { return 63 - std::countl_zero(gpus.bits()); }
+
+std::string said_by(const Value& pod) {
+  return "annotation berth.dev/gpus is \"" +
+         std::string(pod["metadata"]["annotations"][kGpusAnnotation].text().substr(0, 100)) + "\"";
+}
+
+std::string node_named(const Value& pod) { return "node \"" + std::string(pod["spec"]["nodeName"].text()) + "\""; }
+
+Refusal check_devices(const Value& pod, const std::optional<GivenGpus>& given, std::int64_t on_node) {
   const std::int64_t wanted = gpus_of(pod["spec"]);
-  const std::string_view text = pod["metadata"]["annotations"][kGpusAnnotation].text();
-  if (!devices) {
-    return refused(pod, "annotation berth.dev/gpus is \"" + std::string(text.substr(0, 100)) +
-                            "\", which is no list of device indexes such as \"0,3\"");
+  if (!given || !given->profile.empty()) {
+    return refused(pod, said_by(pod) + ", which is no list of device indexes such as \"0,3\"");
   }
-  if (static_cast<std::int64_t>(devices->size()) != wanted) {
+  if (given->gpus.size() != wanted) {
     return refused(pod, "the pod asks for " + std::to_string(wanted) + " GPU(s), and annotation berth.dev/gpus names " +
-                            std::to_string(devices->size()) + "; bind it with as many device indexes, as in \"0,3\"");
+                            std::to_string(given->gpus.size()) +
+                            "; bind it with as many device indexes, as in \"0,3\"");
   }
-  if (!devices->empty() && *devices->rbegin() >= on_node) {
-    return refused(pod, "annotation berth.dev/gpus names device " + std::to_string(*devices->rbegin()) +
-                            ", but node \"" + std::string(pod["spec"]["nodeName"].text()) + "\" has " +
-                            std::to_string(on_node) + " GPU(s)");
+  const int last = last_of(given->gpus);
+  if (last >= on_node) {
+    return refused(pod, "annotation berth.dev/gpus names device " + std::to_string(last) + ", but " + node_named(pod) +
+                            " has " + std::to_string(on_node) + " GPU(s)");
   }
   return {};
 }
 
-Refusal take_devices(const Value& pod, Transaction& transaction) {
-  const Value& annotations = pod["metadata"]["annotations"];
-  const std::string_view node = pod["spec"]["nodeName"].text();
-  const std::string_view text = annotations[kGpusAnnotation].text();
-  if (text.empty() && gpus_of(pod["spec"]) == 0) return {};
-  const std::optional<std::set<std::int64_t>> devices = devices_of(text);
-  if (Refusal refusal = check_devices(pod, devices, devices_on(transaction, node))) return refusal;
+Refusal take_devices(const Value& pod, const Value& node, const std::optional<GivenGpus>& given,
+                     const Transaction& transaction, Value& holders) {
+  if (Refusal refusal = check_devices(pod, given, devices_on(node))) return refusal;
   const std::int64_t milli =
-      parse_integer(annotations[kGpuMilliAnnotation].text(), 1, kMilliPerGpu).value_or(kMilliPerGpu);
-  Value holders = find_object(transaction, record_key(node));
-  if (!holders.is_map()) holders = Value::map();
-  for (const std::int64_t device : *devices) {
-    Value& held = holders.at(std::to_string(device));
-    if (!held.is_map()) held = Value::map();
-    if (const auto other = take(transaction, held, pod, node, milli)) {
-      return refused(pod, "GPU " + std::to_string(device) + " of node \"" + std::string(node) + "\" is held by pod \"" +
-                              *other + "\"" +
-                              (milli < kMilliPerGpu ? ", and less than the part asked for is left" : ""));
+      parse_integer(pod["metadata"]["annotations"][kGpuMilliAnnotation].text(), 1, kMilliPerGpu).value_or(kMilliPerGpu);
+  Refusal refusal;
+  given->gpus.for_each([&](int index) {
+    if (refusal) return;
+    Value& device = holders.at(std::to_string(index));
+    if (!device.is_map()) device = Value::map();
+    if (enough_is_left(transaction, device, pod, [&](const Holders& others) { return leave_milli(others, milli); })) {
+      device.set(holder_of(pod), Value::map_of({{"uid", pod["metadata"]["uid"]}, {"milli", milli}}));
+      return;
     }
+    refusal = refused(pod, "GPU " + std::to_string(index) + " of " + node_named(pod) + " is held by pod \"" +
+                               others_than(pod, device).front()->key + "\"" +
+                               (milli < kMilliPerGpu ? ", and less than the part asked for is left" : ""));
+  });
+  return refusal;
+}
+
+// What is wrong with the place that was named for the slice; nothing: all is well.
+std::optional<std::string> wrong_place(const Value& pod, const NodeGpus& gpus, const std::string& profile,
+                                       const std::optional<GivenGpus>& given) {
+  if (!given || given->profile != profile) {
+    return "the pod asks for a " + profile + ", and " + said_by(pod) +
+           "; bind it with a device, the profile and the first memory slice, as in \"0:" + profile + "@0\"";
   }
-  put_object(transaction, record_key(node), std::move(holders));
+  if (gpus.sharing != Sharing::kMig || !gpus.problem.empty()) {
+    return "the GPUs of " + node_named(pod) + " are not cut into slices";
+  }
+  const int device = last_of(given->gpus);
+  if (device >= gpus.count) {
+    return "annotation berth.dev/gpus names device " + std::to_string(device) + ", but " + node_named(pod) + " has " +
+           std::to_string(gpus.count) + " GPU(s)";
+  }
+  if (!place_of(*hardware_of({.name = {}, .model = gpus.model}), *given)) {
+    return "no " + profile + " of a " + gpus.model + " begins at memory slice " + std::to_string(given->slice_start);
+  }
+  return std::nullopt;
+}
+
+Refusal take_slice(const Value& pod, const Value& node, const std::string& profile,
+                   const std::optional<GivenGpus>& given, const Transaction& transaction, Value& holders) {
+  const NodeGpus gpus = read_node_gpus(node);
+  if (const auto wrong = wrong_place(pod, gpus, profile, given)) return refused(pod, *wrong);
+  const GpuHardware& hardware = *hardware_of({.name = {}, .model = gpus.model});
+  const std::size_t place = *place_of(hardware, *given);
+  const std::string index = std::to_string(last_of(given->gpus));
+  const std::string slice = profile + "@" + std::to_string(given->slice_start);
+  Value& device = holders.at(index);
+  if (!device.is_map()) device = Value::map();
+  const auto is_open = [&](const Holders& others) { return leave_place(others, hardware, place); };
+  if (!enough_is_left(transaction, device, pod, is_open)) {
+    return refused(pod, "GPU " + index + " of " + node_named(pod) + " has no room for a " + slice +
+                            " beside what pod \"" + others_than(pod, device).front()->key + "\" and others hold of it");
+  }
+  device.set(holder_of(pod), Value::map_of({{"uid", pod["metadata"]["uid"]}, {"slice", slice}}));
   return {};
+}
+
+Refusal take_gpus(const Value& pod, Transaction& transaction) {
+  const std::string_view text = pod["metadata"]["annotations"][kGpusAnnotation].text();
+  const std::map<std::string, std::int64_t> slices = slices_of(pod["spec"]);
+  if (text.empty() && gpus_of(pod["spec"]) == 0 && slices.empty()) return {};
+  const std::string_view name = pod["spec"]["nodeName"].text();
+  const Value node = find_object(transaction, object_key("nodes", "", name));
+  const std::optional<GivenGpus> given = parse_given_gpus(text);
+  Value holders = find_object(transaction, record_key(name));
+  if (!holders.is_map()) holders = Value::map();
+  const auto profile = slices.size() == 1 ? profile_of(slices.begin()->first) : Parsed<std::string>("");
+  Refusal refusal = slices.empty() ? take_devices(pod, node, given, transaction, holders)
+                                   : take_slice(pod, node, profile.value_or(""), given, transaction, holders);
+  if (!refusal) put_object(transaction, record_key(name), std::move(holders));
+  return refusal;
 }
 
 }  // namespace
@@ -132,14 +213,14 @@ Refusal hold_gpus(AdmissionRequest& request, Transaction& transaction, const Aut
   if (!is_pod_kind(*request.kind)) return {};
   const Value& pod = *request.object;
   const bool was_bound = request.before != nullptr && !(*request.before)["spec"]["nodeName"].is_empty();
-  if (!was_bound && !pod["spec"]["nodeName"].is_empty()) return take_devices(pod, transaction);
+  if (!was_bound && !pod["spec"]["nodeName"].is_empty()) return take_gpus(pod, transaction);
   if (was_bound && pod_has_ended(pod) && !pod_has_ended(*request.before)) release_gpus(transaction, pod);
   return {};
 }
 
 void release_gpus(Transaction& transaction, const Value& pod) {
   const std::string_view node = pod["spec"]["nodeName"].text();
-  if (node.empty() || gpus_of(pod["spec"]) == 0) return;
+  if (node.empty() || pod["metadata"]["annotations"][kGpusAnnotation].is_empty()) return;
   const std::string key = record_key(node);
   Value holders = find_object(transaction, key);
   const std::string self = holder_of(pod);

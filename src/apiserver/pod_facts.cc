@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "manifest/slice_resources.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -111,6 +112,16 @@ std::int64_t gpus_of(const Value& spec) {
   const auto gpus = limits.find(kGpuResource);
   if (gpus == limits.end()) return 0;
   return parse_milli(gpus->second.to_string()).value_or(0) / 1000;
+}
+
+std::map<std::string, std::int64_t> slices_of(const Value& spec) {
+  std::map<std::string, std::int64_t> slices;
+  for (const auto& [resource, amount] : pod_amounts(spec, "limits")) {
+    if (!is_slice_resource(resource)) continue;
+    const std::int64_t count = parse_milli(amount.to_string()).value_or(0) / 1000;
+    if (count > 0) slices[resource] = count;
+  }
+  return slices;
 }
 
 std::string qos_class_of(const Value& spec) {

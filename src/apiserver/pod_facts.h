@@ -43,7 +43,9 @@ void add_amounts(Amounts& sum, const Amounts& more);
 // What the pod needs at most at a time: all containers together, or one init container with the sidecars started before
 // it, if that is more; with its overhead. `which` is "requests" or "limits".
 Amounts pod_amounts(const Value& spec, std::string_view which);
-std::int64_t gpus_of(const Value& spec);      // whole devices asked for; 0 if the amount is none
+std::int64_t gpus_of(const Value& spec);  // whole devices asked for; 0 if the amount is none
+// What it asks of slices (MIG), by their resources.
+std::map<std::string, std::int64_t> slices_of(const Value& spec);
 std::string qos_class_of(const Value& spec);  // Guaranteed, Burstable, BestEffort
 
 struct PodGroup {

@@ -124,6 +124,7 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   const Value& pod_template = spec["template"];
   check_template_metadata(pod_template["metadata"], "spec.template.metadata", causes);
   check_pod_spec(pod_template["spec"], "spec.template.spec", causes);
+  if (request.operation == Operation::kCreate) check_slices(pod_template["spec"], "spec.template.spec", causes);
   check_pod_annotations(pod_template["metadata"], pod_template["spec"], "spec.template.metadata", causes);
   check_restart_policy(pod_template["spec"], causes);
   if (!pod_template["spec"]["nodeName"].is_empty()) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
@@ -423,6 +425,16 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes) 
   check_scheduling(spec, path, causes);
 }
 
+void check_slices(const Value& spec, const std::string& path, Causes& causes) {
+  const std::map<std::string, std::int64_t> slices = slices_of(spec);
+  for (const auto& [resource, count] : slices) {
+    const auto profile = profile_of(resource);
+    if (!profile) causes.push_back(invalid_value(path + ".containers", resource, profile.error()));
+  }
+  const std::string why = why_not_in_one_pod(slices, gpus_of(spec));
+  if (!why.empty()) causes.push_back(forbidden_value(path + ".containers", why));
+}
+
 void check_pod(const AdmissionRequest& request, Causes& causes) {
   const Value& pod = *request.object;
   if (request.subresource == "status") {
@@ -435,6 +447,7 @@ void check_pod(const AdmissionRequest& request, Causes& causes) {
     return;
   }
   check_pod_spec(pod["spec"], "spec", causes);
+  if (request.operation == Operation::kCreate) check_slices(pod["spec"], "spec", causes);
   check_pod_annotations(pod["metadata"], pod["spec"], "metadata", causes);
   if (request.operation == Operation::kUpdate && request.before != nullptr) {
     check_pod_update(*request.before, pod, causes);

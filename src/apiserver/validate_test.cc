@@ -60,6 +60,17 @@ TEST(ValidatePod, FindsWhatIsWrongInASpec) {
       {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/gpu: 500m}}}]",
        "must be an integer; for a part of one GPU ask for 1 and say how much of it by the annotation "
        "berth.dev/gpu-milli"},
+      {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]", ""},
+      {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/mig-1g.10g: 1}}}]",
+       "spec.containers: Invalid value: \"nvidia.com/mig-1g.10g\": no GPU model that is known can be cut into it; did "
+       "you "
+       "mean nvidia.com/mig-1g.10gb?"},
+      {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/mig-1g.10gb: 2}}}]",
+       "spec.containers: Forbidden: a pod asks one slice, and it asks 2 of nvidia.com/mig-1g.10gb; ask 1 each by 2 "
+       "pods"},
+      {"containers: [{name: c, image: b, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}, {name: d, image: b, "
+       "resources: {limits: {nvidia.com/gpu: 1}}}]",
+       "spec.containers: Forbidden: a pod asks whole GPUs or one slice"},
       {"containers: [{name: c, image: b, resources: {limits: {gpu: 1}}}]",
        "must be cpu, memory, ephemeral-storage or a full name"},
       {"containers: [{name: c, image: b, env: [{name: a.b-c, value: x}]}]", ""},

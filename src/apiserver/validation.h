@@ -32,6 +32,8 @@ void check_template_metadata(const Value& metadata, const std::string& path, Cau
 
 // Of a pod or a template; `path` is "spec" or "spec.template.spec".
 void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
+// That what one pod asks of slices (MIG) can be given to one pod.
+void check_slices(const Value& spec, const std::string& path, Causes& causes);
 // Berth's own annotations: fractions, models, groups, simulated runs. `spec` is what the pods will ask for.
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
 

@@ -48,6 +48,7 @@ SeenNodes seen_node(Value object) {
   SeenNodes seen;
   seen.node.gpus = facts.gpus;
   seen.node.gpu_memory_mib = facts.gpu_memory_mib;
+  seen.node.sharing = facts.sharing;
   seen.node.cpu_milli = facts.cpu_milli;
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;
@@ -222,7 +223,8 @@ void add_lint(CLI::App& berth, int& exit_code) {
   const auto typed = std::make_shared<Typed>();
   app.add_option("FILE", typed->files, "Manifests (Berth's, Kueue's, Volcano's) or scenarios")->required();
   app.add_option("--nodes", typed->nodes,
-                 "Nodes to compare with: 4xH100x8,2xcpu, a file of Node objects, or a table (.csv); a scenario has its "
+                 "Nodes to compare with: 4xH100x8,2xA30x4/mig,2xcpu, a file of Node objects, or a table (.csv); a "
+                 "scenario has its "
                  "own");
   app.add_option("-o,--output", typed->output, "table, json or yaml")->capture_default_str();
   app.add_flag("--strict", typed->strict, "Warnings fail, too");

@@ -16,7 +16,8 @@ inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name"
 inline constexpr std::string_view kKueuePriorityLabel = "kueue.x-k8s.io/priority-class";  // a WorkloadPriorityClass
 inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.sh/queue-name";
 inline constexpr std::string_view kGangAnnotation = "berth.dev/gang";  // of a Job; "false": each pod on its own
-inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";  // "0,3": the devices that a pod was given
+// "0,3", "0:1g.10gb@4": the devices that a pod was given (manifest/given_gpus.h).
+inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";
 inline constexpr std::string_view kGpuMilliAnnotation = "berth.dev/gpu-milli";    // "500": a part of one device
 inline constexpr std::string_view kGpuModelsAnnotation = "berth.dev/gpu-models";  // "H100|A100-80GB"
 inline constexpr std::string_view kRunForAnnotation =
@@ -42,6 +43,11 @@ inline constexpr std::string_view kKueueSliceSizeAnnotation = "kueue.x-k8s.io/po
 inline constexpr const char* kNotReadyTaint = "node.kubernetes.io/not-ready";
 inline constexpr const char* kUnreachableTaint = "node.kubernetes.io/unreachable";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kSliceResourcePrefix = "nvidia.com/mig-";
+// Of a node, "mig": its GPUs are cut into slices as Berth decides; otherwise "exclusive".
+inline constexpr std::string_view kGpuModeLabel = "berth.dev/gpu-mode";
+inline constexpr std::string_view kGpuCountLabel = "nvidia.com/gpu.count";
+inline constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";  // MiB
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "base/wording.h"
 #include "manifest/node_constraints.h"
+#include "manifest/node_gpus.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/topology_request.h"
 #include "model/gpu.h"
@@ -25,15 +27,6 @@ std::int32_t narrowed(std::int64_t value, std::int32_t most) {
 
 // Kubernetes' own default of terminationGracePeriodSeconds.
 constexpr std::int64_t kGraceByDefaultS = 30;
-
-std::string model_of(std::string_view label) {
-  if (label.empty()) return "unlabelled";
-  // NVIDIA's feature discovery writes the product's name with the maker's before it.
-  constexpr std::string_view kMaker = "NVIDIA-";
-  const std::string_view product = label.starts_with(kMaker) ? label.substr(kMaker.size()) : label;
-  const GpuModel* const model = find_gpu_model(product);
-  return std::string(model != nullptr ? model->short_name : label);
-}
 
 // By the rule with which the scheduler begins what it says to whom it evicts.
 bool gives_back(std::string_view why) {
@@ -59,6 +52,7 @@ struct AmountList {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
+  std::map<std::string, std::int64_t> slices;  // by resource
 };
 
 class PodReader {
@@ -123,7 +117,7 @@ class PodReader {
       }
     } else if (!facts_.node.empty()) {
       facts_.stage = PodStage::kBound;
-      if (const Value* gpus = annotations_.find(kGpusAnnotation)) facts_.gpus = parse_gpus(gpus->text());
+      if (const Value* gpus = annotations_.find(kGpusAnnotation)) facts_.given = parse_given_gpus(gpus->text());
     } else if (!deleted && spec_["schedulingGates"].items().empty()) {
       facts_.stage = PodStage::kWaiting;
     }
@@ -185,17 +179,20 @@ class PodReader {
         take(amounts.memory_bytes, parse_bytes(each.value.text()));
       else if (each.key == kGpuResource)
         take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
+      else if (is_slice_resource(each.key))
+        take(amounts.slices[each.key], parse_integer(each.value.text(), 0, INT32_MAX));
       else
         complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
     }
+    std::erase_if(amounts.slices, [](const auto& each) { return each.second == 0; });
     return amounts;
   }
 
   void add(AmountList& sum, const AmountList& more) {
-    if (!add_to(sum.cpu_milli, more.cpu_milli) || !add_to(sum.memory_bytes, more.memory_bytes) ||
-        !add_to(sum.gpus, more.gpus)) {
-      complain("its containers ask more together than any machine has");
-    }
+    bool believed = add_to(sum.cpu_milli, more.cpu_milli) && add_to(sum.memory_bytes, more.memory_bytes) &&
+                    add_to(sum.gpus, more.gpus);
+    for (const auto& [resource, count] : more.slices) believed = add_to(sum.slices[resource], count) && believed;
+    if (!believed) complain("its containers ask more together than any machine has");
   }
 
   // Containers run together; before them the initial ones, one after the other, beside those of them that stay.
@@ -210,13 +207,21 @@ class PodReader {
       } else {
         add(amounts, stay);
       }
-      before_most.cpu_milli = std::max(before_most.cpu_milli, amounts.cpu_milli);
-      before_most.memory_bytes = std::max(before_most.memory_bytes, amounts.memory_bytes);
-      before_most.gpus = std::max(before_most.gpus, amounts.gpus);
+      raise_to(before_most, amounts);
     }
     add(together, stay);
-    return {std::max(together.cpu_milli, before_most.cpu_milli),
-            std::max(together.memory_bytes, before_most.memory_bytes), std::max(together.gpus, before_most.gpus)};
+    raise_to(together, before_most);
+    return together;
+  }
+
+  static void raise_to(AmountList& most, const AmountList& other) {
+    most.cpu_milli = std::max(most.cpu_milli, other.cpu_milli);
+    most.memory_bytes = std::max(most.memory_bytes, other.memory_bytes);
+    most.gpus = std::max(most.gpus, other.gpus);
+    for (const auto& [resource, count] : other.slices) {
+      std::int64_t& known = most.slices[resource];
+      known = std::max(known, count);
+    }
   }
 
   void read_request() {
@@ -230,15 +235,27 @@ class PodReader {
     request.memory_bytes = std::clamp<std::int64_t>(amounts.memory_bytes, 0, kNodeMemoryBytesMax);
     request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
+    if (!amounts.slices.empty()) read_slice(amounts);
     if (const Value* milli = annotations_.find(kGpuMilliAnnotation)) read_fraction(milli->text());
     read_models();
+  }
+
+  void read_slice(const AmountList& amounts) {
+    if (std::string why = why_not_in_one_pod(amounts.slices, amounts.gpus); !why.empty())
+      return complain(std::move(why));
+    const std::string& resource = amounts.slices.begin()->first;
+    const auto profile = profile_of(resource);
+    if (!profile) return complain("it asks " + resource + ": " + profile.error());
+    facts_.slice = *profile;
+    facts_.request.gpus = 1;
+    facts_.request.gpu_milli = kMilliPerGpu;
   }
 
   void read_fraction(std::string_view text) {
     const auto milli = parse_integer(text, 1, kMilliPerGpu);
     if (!milli) {
       complain("annotation " + std::string(kGpuMilliAnnotation) + ": " + milli.error());
-    } else if (facts_.request.gpus != 1) {
+    } else if (facts_.request.gpus != 1 || !facts_.slice.empty()) {
       complain("annotation " + std::string(kGpuMilliAnnotation) + " is for pods that ask one " +
                std::string(kGpuResource));
     } else {
@@ -251,7 +268,7 @@ class PodReader {
     std::string_view text = annotations_[kGpuModelsAnnotation].text();
     while (!text.empty()) {
       const std::size_t bar = std::min(text.find('|'), text.size());
-      if (bar > 0) facts_.gpu_models.push_back(model_of(text.substr(0, bar)));
+      if (bar > 0) facts_.gpu_models.push_back(gpu_model_of(text.substr(0, bar)));
       text.remove_prefix(std::min(bar + 1, text.size()));
     }
     std::string_view flavors = annotations_[kFlavorsAnnotation].text();
@@ -261,7 +278,7 @@ class PodReader {
       flavors.remove_prefix(std::min(bar + 1, flavors.size()));
     }
     if (const Value* product = spec_["nodeSelector"].find(kGpuProductLabel)) {
-      facts_.gpu_models = {model_of(product->text())};
+      facts_.gpu_models = {gpu_model_of(product->text())};
     }
   }
 
@@ -336,8 +353,9 @@ class PodReader {
 
 bool NodeFacts::same_machine(const NodeFacts& other) const {
   return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
-         gpus == other.gpus && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
-         pods_max == other.pods_max && problem == other.problem;
+         gpus == other.gpus && sharing == other.sharing && fixed_slices == other.fixed_slices &&
+         cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
+         problem == other.problem;
 }
 
 NodeFacts read_node(const Value& node) {
@@ -357,17 +375,17 @@ NodeFacts read_node(const Value& node) {
     return *parsed;
   };
   const auto whole = [](const std::string& text) { return parse_integer(text, 0, INT32_MAX); };
+  NodeGpus gpus = read_node_gpus(node);
+  facts.problem = std::move(gpus.problem);
+  facts.gpus = gpus.count;
+  facts.gpu_model = std::move(gpus.model);
+  facts.gpu_memory_mib = gpus.memory_mib;
+  facts.sharing = gpus.sharing;
+  facts.fixed_slices = std::move(gpus.fixed_slices);
   facts.cpu_milli = amount("cpu", parse_milli, kNodeCpuMilliMax);
   facts.memory_bytes = amount("memory", parse_bytes, kNodeMemoryBytesMax);
-  facts.gpus = static_cast<std::int32_t>(amount(kGpuResource, whole, kGpusPerNodeMax));
   if (!node["status"]["allocatable"]["pods"].is_null()) {
     facts.pods_max = static_cast<std::int32_t>(amount("pods", whole, INT32_MAX));
-  }
-  if (facts.gpus > 0) {
-    facts.gpu_model = model_of(labels[kGpuProductLabel].text());
-    const auto memory = parse_integer(labels[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);
-    const GpuModel* const model = find_gpu_model(facts.gpu_model);
-    facts.gpu_memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
   }
   facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
@@ -381,7 +399,7 @@ PodFacts read_pod(const Value& pod) { return PodReader(pod).read(); }
 FlavorFacts read_flavor(const Value& flavor) {
   const Value& spec = flavor["spec"];
   return {.name = flavor_amount_named(flavor["metadata"]["name"].text()).flavor,
-          .gpu_model = model_of(spec["gpuModel"].text()),
+          .gpu_model = gpu_model_of(spec["gpuModel"].text()),
           .gpu_memory_mib = spec["memoryMiB"].integer(),
           .node_labels = spec["nodeLabels"],
           .weight = std::clamp<std::int64_t>(spec["weight"].integer(1), 1, kFlavorWeightMax)};
@@ -408,27 +426,6 @@ BudgetFacts read_budget(const Value& budget) {
           .name = std::string(budget["metadata"]["name"].text()),
           .pods = pods ? *std::move(pods) : LabelSelector(),
           .protects = pods.has_value() && !none_must_stay};
-}
-
-std::optional<GpuSet> parse_gpus(std::string_view text) {
-  GpuSet gpus;
-  while (!text.empty()) {
-    int index = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (error != std::errc() || index < 0 || index >= kGpusPerNodeMax || gpus.contains(index)) return std::nullopt;
-    gpus.add(index);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.empty()) break;
-    if (text.front() != ',' || text.size() == 1) return std::nullopt;
-    text.remove_prefix(1);
-  }
-  return gpus;
-}
-
-std::string format_gpus(GpuSet gpus) {
-  std::string text;
-  gpus.for_each([&](int gpu) { text += (text.empty() ? "" : ",") + std::to_string(gpu); });
-  return text;
 }
 
 }  // namespace berth

@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "base/wide.h"
+#include "manifest/given_gpus.h"
 #include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
@@ -28,6 +29,8 @@ struct NodeFacts {
   std::string gpu_model;  // the catalogue's short name where it knows the model; empty without GPUs
   std::int64_t gpu_memory_mib = 0;
   std::int32_t gpus = 0;
+  Sharing sharing = Sharing::kExclusive;
+  std::vector<std::string> fixed_slices;  // resources of slices that are cut beforehand: nobody is sent to them
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
@@ -76,13 +79,14 @@ struct PodFacts {
   std::string group_name;
   std::int64_t group_size = 1;          // so many of them at least
   std::string user;                     // in whose name it was submitted
-  PodRequest request;                   // its flavors are still open: gpu_models
+  PodRequest request;                   // its flavors are still open: gpu_models; of a slice the shape, too
+  std::string slice = {};               // the profile that it asks; empty: none
   std::vector<std::string> gpu_models;  // empty: any
   NodeConstraints constraints;
   Topology topology;  // with those of its group who ask the same
   PodStage stage = PodStage::kGated;
-  std::string node;            // kBound: where
-  std::optional<GpuSet> gpus;  // kBound: which devices, where the binding named them
+  std::string node;                // kBound: where
+  std::optional<GivenGpus> given;  // kBound: which devices, where the binding named them
   Time created;
   Time queued;  // since when it waits or runs, also as another pod of the same Job
   std::optional<Time> bound_at;
@@ -193,9 +197,5 @@ inline constexpr std::string_view kEvictedReason = "PreemptionByScheduler";
 
 // By this one it knows that its budget is used up while it runs: it goes on as best effort.
 inline constexpr std::string_view kBestEffortCondition = "berth.dev/BestEffort";
-
-// "0,3" <-> {0, 3}; none for what is no list of device indexes.
-std::optional<GpuSet> parse_gpus(std::string_view text);
-std::string format_gpus(GpuSet gpus);
 
 }  // namespace berth

@@ -281,12 +281,45 @@ TEST(BudgetFacts, ProtectUnlessAllMayGo) {
       read_budget(object("{metadata: {name: b}, spec: {selector: {}, minAvailable: 1}}")).pods.matches(Value()));
 }
 
-TEST(Gpus, AreWrittenAsTheyAreRead) {
-  EXPECT_EQ(format_gpus(GpuSet::from_bits(0b1001)), "0,3");
-  EXPECT_EQ(parse_gpus("0,3"), GpuSet::from_bits(0b1001));
-  EXPECT_EQ(parse_gpus(""), GpuSet());
-  for (const char* const text : {"a", "0,", ",0", "0,0", "64", "-1", "0;1"})
-    EXPECT_EQ(parse_gpus(text), std::nullopt) << text;
+TEST(PodFacts, KnowTheSliceThatItAsks) {
+  const auto asking = [](const std::string& amounts, const std::string& more = "") {
+    return read_pod(pod("{containers: [{resources: {requests: {" + amounts + "}}}" + more + "]}"));
+  };
+  const PodFacts one = asking("nvidia.com/mig-1g.10gb.me: '1', cpu: '2'");
+  EXPECT_EQ(one.problem, "");
+  EXPECT_EQ(one.slice, "1g.10gb+me");
+  EXPECT_EQ(one.request.gpus, 1);
+  EXPECT_EQ(one.request.cpu_milli, 2000);
+  EXPECT_EQ(asking("nvidia.com/mig-1g.10gb: '0'").slice, "") << "it asks none";
+  EXPECT_EQ(read_pod(pod("{containers: [{resources: {requests: {nvidia.com/mig-1g.10gb: '1'}}}], initContainers: "
+                         "[{resources: {requests: {nvidia.com/mig-1g.10gb: '1'}}}]}"))
+                .problem,
+            "")
+      << "one after the other";
+  struct Case {
+    const char* amounts;
+    const char* more;
+    const char* problem;
+  };
+  const Case cases[] = {
+      {"nvidia.com/mig-1g.10gb: '1'", ", {resources: {requests: {nvidia.com/mig-1g.10gb: '1'}}}",
+       "a pod asks one slice, and it asks 2 of nvidia.com/mig-1g.10gb; ask 1 each by 2 pods, as of a Job with "
+       "parallelism: 2"},
+      {"nvidia.com/mig-1g.10gb: '1'", ", {resources: {requests: {nvidia.com/gpu: '1'}}}",
+       "a pod asks whole GPUs or one slice, and it asks nvidia.com/gpu and nvidia.com/mig-1g.10gb; ask them by two "
+       "pods"},
+      {"nvidia.com/mig-1g.10g: '1'", "",
+       "it asks nvidia.com/mig-1g.10g: no GPU model that is known can be cut into it; did you mean "
+       "nvidia.com/mig-1g.10gb?"},
+  };
+  for (const Case& each : cases) EXPECT_EQ(asking(each.amounts, each.more).problem, each.problem);
+  EXPECT_EQ(read_pod(pod("{containers: [{resources: {requests: {nvidia.com/mig-1g.10gb: '1'}}}]}",
+                         "{berth.dev/gpu-milli: '500'}"))
+                .problem,
+            "annotation berth.dev/gpu-milli is for pods that ask one nvidia.com/gpu");
+  const PodFacts given = read_pod(
+      object("{metadata: {uid: u, name: p, annotations: {berth.dev/gpus: '0:1g.10gb@4'}}, spec: {nodeName: n1}}"));
+  EXPECT_EQ(given.given, (GivenGpus{GpuSet::from_bits(1), "1g.10gb", 4}));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(LiveCooldown, IsReadFromThePodThatLeaves) {
   EXPECT_EQ(read_pod(*preempted).gave_back, std::nullopt);
   Cluster cluster = with_room_taken();
   PodFacts told =
-      bound(borrower("b1", "job", 1000), {.pod = {}, .node = "n1", .gpus = GpuSet::from_bits(255)}, Time{10'000});
+      bound(borrower("b1", "job", 1000), {.pod = {}, .node = "n1", .given = {GpuSet::from_bits(255)}}, Time{10'000});
   told.leaving_until = Time{50'000};
   told.gave_back = Time{20'000};
   cluster.set(told);

@@ -119,7 +119,7 @@ void LiveEngine::take(const Start& start) {
     Member& member = members_.at(run.uids[at]);
     member.running = start.workload;
     member.node = state().node(start.pods[at].node).name;
-    member.gpus = start.pods[at].gpus;
+    member.given = given_at(start.pods[at], member.facts);
     member.stop_by.reset();
     member.confirmed = false;
     member.refused = false;
@@ -141,7 +141,7 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
     member.told.clear();
     round.bindings.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
                               .node = member.node,
-                              .gpus = member.gpus,
+                              .given = member.given,
                               .coverage = coverage,
                               .best_effort = best_effort && !member.facts.terms.best_effort});
   }

@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "manifest/window_times.h"
 #include "model/calendar.h"
+#include "model/gpu_hardware.h"
 #include "service/facts.h"
 #include "sim/session.h"
 
@@ -35,7 +36,7 @@ struct PodName {
 struct Binding {
   PodName pod;
   std::string node;
-  GpuSet gpus;
+  GivenGpus given;
   std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
   bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
 };
@@ -81,10 +82,19 @@ struct WorkloadNews {
   OwnerFacts owner;
   std::string queue;
   PodRequest request;  // of its first pod
+  std::string slice;   // its profile, if it asks one
   std::int64_t size = 1;
   WorkloadPhase phase = WorkloadPhase::kPending;
   bool phase_changed = false;
   std::string text;  // kPending, kEvicted: why
+};
+
+// What of a node is not used, and why.
+struct NodeNews {
+  std::string reason;  // "TooManyFlavors"
+  std::string text;
+
+  friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 
 struct Round {
@@ -192,8 +202,8 @@ class LiveEngine {
   const std::vector<QueueCondition>& conditions_of(const std::string& queue) const;
   // Pods that hold more than their node has, or whose node there is not: with the reason.
   std::map<std::string, std::string> pods_without_room() const;
-  // Those that are of no use, for there are too many flavors: with the reason.
-  std::map<std::string, std::string> nodes_left_out() const;
+  // Those of which something is of no use.
+  std::map<std::string, NodeNews> nodes_left_out() const;
   const State& state() const { return session_->state(); }
   // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
   std::size_t remembered() const;
@@ -205,7 +215,7 @@ class LiveEngine {
     std::uint64_t sequence = 0;  // of arrival
     WorkloadId running;          // of runs_; none: it holds no place and is not about to leave one
     std::string node;            // where it holds one
-    GpuSet gpus;
+    GivenGpus given;
     std::optional<Time> stop_by;  // it was told to leave it
     bool confirmed = false;       // the API server says so too
     bool refused = false;         // its last binding was
@@ -251,6 +261,8 @@ class LiveEngine {
   void rebuild(Time now);
   void add_flavors();
   std::vector<Flavor> declared_and_of_nodes() const;
+  std::string model_of_cut_nodes(const std::string& flavor) const;
+  bool is_of_its_flavor(const NodeFacts& node) const;
   void note_left_out_flavors(Time now);
   void add_queues();
   Quota quota_of(const QueueFacts& queue) const;
@@ -262,6 +274,9 @@ class LiveEngine {
   std::string flavor_name_of(const NodeFacts& node) const;
   std::vector<const FlavorFacts*> declared_flavors() const;
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
+  std::string why_no_flavor(const PodFacts& pod) const;
+  std::string of_fixed_slices(const std::string& profile) const;
+  PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
   Terms terms_of(const std::vector<Member*>& members) const;
   // What one life of the engine has to know of the last one, and of those before it.
   void remember();
@@ -293,6 +308,10 @@ class LiveEngine {
   std::vector<std::string> take_unsettled();
   void place_found(Time now);
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
+  std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
+  PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
+  static GivenGpus given_at(const PodPlacement& place, const PodFacts& pod);
+  static const std::string& where(const Member& member);
   WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) const;
   void settle_group(const std::string& key, Time now);
   Tally tally(const Group& group);
@@ -398,7 +417,9 @@ class LiveEngine {
   std::map<std::string, FlavorId> flavor_ids_;
   std::set<std::string> left_out_flavors_;  // there are too many
   std::map<FlavorId, std::string> models_;  // of GPUs, by flavor
-  std::optional<FlavorId> only_flavor_;     // of all nodes with GPUs, if they have one
+  // Of slices that are cut beforehand: how many nodes offer them, by resource.
+  std::map<std::string, std::int64_t> fixed_slices_;
+  std::optional<FlavorId> only_flavor_;  // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;

@@ -9,8 +9,8 @@ namespace berth {
 namespace {
 
 bool asks_the_same(const PodFacts& a, const PodFacts& b) {
-  return a.queue == b.queue && a.request == b.request && a.gpu_models == b.gpu_models && a.run == b.run &&
-         a.constraints == b.constraints && a.topology == b.topology && a.group_size == b.group_size &&
+  return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.gpu_models == b.gpu_models &&
+         a.run == b.run && a.constraints == b.constraints && a.topology == b.topology && a.group_size == b.group_size &&
          a.user == b.user && a.terms == b.terms && a.problem == b.problem;
 }
 
@@ -71,7 +71,9 @@ void LiveEngine::set_node(const NodeFacts& node) {
     new_nodes_.insert(node.name);
     // Whoever leaves its flavor open may use this one from now on.
     const auto flavor = flavor_ids_.find(flavor_name_of(node));
-    if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second))) anew_ = true;
+    if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second) || !is_of_its_flavor(node)))
+      anew_ = true;
+    if (!node.fixed_slices.empty()) anew_ = true;
   } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
   } else if (node_ids_.contains(node.name) && !anew_) {
@@ -128,7 +130,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   touch(group);
 
   const bool elsewhere =
-      !member.running.is_none() && (member.node != pod.node || (pod.gpus && *pod.gpus != member.gpus));
+      !member.running.is_none() && (member.node != pod.node || (pod.given && *pod.given != member.given));
   if (pod.stage == PodStage::kBound) {
     if (!member.running.is_none() && elsewhere) end(member);
     member.confirmed = true;

@@ -1,23 +1,13 @@
 // How a LiveEngine's engine is made from all facts: flavors, queues, nodes, and what runs on them.
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
+#include "base/wording.h"
+#include "manifest/labels.h"
 #include "service/live_engine.h"
 
 namespace berth {
 namespace {
-
-// Devices for a pod whose binding named none: the first that are free, and that none of `taken` holds.
-GpuSet first_free(const State& state, NodeId node, const PodRequest& request, GpuSet taken) {
-  GpuSet gpus;
-  const auto free = state.ledger().gpu_milli(node);
-  for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
-    const int index = static_cast<int>(gpu);
-    if (free[gpu] >= request.gpu_milli && !taken.contains(index)) gpus.add(index);
-  }
-  return gpus;
-}
 
 // In the order in which they are written, each once.
 std::vector<std::string> flavors_named_in(const QueueSpec& spec) {
@@ -75,7 +65,11 @@ void LiveEngine::rebuild(Time now) {
   note_stops(now);
   note_left_out_flavors(now);
   new_nodes_.clear();
-  for (const auto& [name, node] : nodes_) new_nodes_.insert(name);
+  fixed_slices_.clear();
+  for (const auto& [name, node] : nodes_) {
+    new_nodes_.insert(name);
+    for (const std::string& resource : node.fixed_slices) ++fixed_slices_[resource];
+  }
   add_new_nodes();
   anew_ = false;
   for (auto& [key, group] : groups_) {
@@ -137,7 +131,7 @@ std::vector<Flavor> LiveEngine::declared_and_of_nodes() const {
   };
   for (const FlavorFacts* const flavor : declared_flavors()) {
     add({.name = flavor->name,
-         .model = flavor->gpu_model,
+         .model = flavor->gpu_model.empty() ? model_of_cut_nodes(flavor->name) : flavor->gpu_model,
          .memory_mib = flavor->gpu_memory_mib,
          .weight = flavor->weight});
   }
@@ -146,6 +140,21 @@ std::vector<Flavor> LiveEngine::declared_and_of_nodes() const {
     add({.name = flavor_name_of(node), .model = node.gpu_model, .memory_mib = node.gpu_memory_mib});
   }
   return flavors;
+}
+
+// What a slice is goes by the model: a flavor that names none has that of its nodes that are cut, if it has such nodes.
+std::string LiveEngine::model_of_cut_nodes(const std::string& flavor) const {
+  for (const auto& [name, node] : nodes_) {
+    if (node.sharing == Sharing::kMig && node.gpus > 0 && flavor_name_of(node) == flavor) return node.gpu_model;
+  }
+  return "";
+}
+
+// Only where nodes are cut it matters.
+bool LiveEngine::is_of_its_flavor(const NodeFacts& node) const {
+  if (node.sharing != Sharing::kMig) return true;
+  const auto flavor = flavor_named(flavor_name_of(node));
+  return !flavor || state().flavors()[flavor->index()].model == node.gpu_model;
 }
 
 // Queues whose amounts name one that is left out, and nodes that have one, say so.
@@ -169,13 +178,26 @@ void LiveEngine::note_left_out_flavors(Time now) {
   }
 }
 
-std::map<std::string, std::string> LiveEngine::nodes_left_out() const {
-  std::map<std::string, std::string> nodes;
+std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
+  std::map<std::string, NodeNews> nodes;
   for (const auto& [name, node] : nodes_) {
-    if (node.gpus == 0 || left_out_flavors_.empty()) continue;
+    if (!node.problem.empty()) {
+      nodes[name] = {"NotUsed", "it is not used: " + node.problem};
+    } else if (!node.fixed_slices.empty()) {
+      nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.fixed_slices) +
+                                          "), which are cut beforehand: it cuts slices on nodes with the label " +
+                                          std::string(kGpuModeLabel) + "=" + std::string(name_of(Sharing::kMig))};
+    }
+    if (node.gpus == 0 || (left_out_flavors_.empty() && node.sharing != Sharing::kMig)) continue;
     const std::string flavor = flavor_name_of(node);
-    if (!left_out_flavors_.contains(flavor)) continue;
-    nodes[name] = "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors);
+    if (left_out_flavors_.contains(flavor)) {
+      nodes[name] = {"TooManyFlavors", "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors)};
+    } else if (!is_of_its_flavor(node)) {
+      nodes[name] = {"NotUsed",
+                     "it is not used: flavor " + quote(flavor) +
+                         " has GPUs of several models that are cut into slices; declare a ResourceFlavor with "
+                         "gpuModel for each of them"};
+    }
   }
   return nodes;
 }
@@ -296,8 +318,10 @@ void LiveEngine::add_new_nodes() {
               .memory_bytes = facts.memory_bytes,
               .pods_max = facts.pods_max,
               .labels = facts.says.labels,
-              .taints = facts.says.taints};
-    if (!known || !facts.problem.empty() || session_->state().refusal(NodesAdded{{node}})) continue;
+              .taints = facts.says.taints,
+              .sharing = facts.sharing};
+    if (!known || !facts.problem.empty() || !is_of_its_flavor(facts) || session_->state().refusal(NodesAdded{{node}}))
+      continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
     added.nodes.push_back(std::move(node));
   }
@@ -312,111 +336,6 @@ void LiveEngine::add_new_nodes() {
   }
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
-}
-
-// Those of one group that run are one workload, in the order in which they were given their places; those that were told
-// to leave are another, and so are those that count for nothing.
-void LiveEngine::place_found(Time now) {
-  std::map<std::tuple<std::string, bool, bool>, std::vector<Member*>> together;
-  for (const std::string& uid : std::exchange(found_, {})) {
-    Member& member = members_.at(uid);
-    if (!member.running.is_none()) continue;
-    if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
-    together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort || member.best_effort}]
-        .push_back(&member);
-  }
-  std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
-  for (auto& [key, members] : together) {
-    std::ranges::sort(members, {}, [](const Member* member) { return member->sequence; });
-    const Member& first = *members.front();
-    in_order.emplace_back(first.facts.bound_at.value_or(now), first.sequence, &members);
-  }
-  std::ranges::sort(in_order);
-  for (const auto& [at, sequence, members] : in_order) {
-    std::string why_not;
-    if (find_places(*members, now, why_not)) continue;
-    for (Member* const member : *members) {
-      if (members->size() > 1 && find_places({member}, now, why_not)) continue;
-      // One that is only about to be bound gets another place as any that waits.
-      if (member->facts.stage != PodStage::kBound) continue;
-      found_.insert(member->facts.uid);
-      without_room_[member->facts.uid] = why_not;
-    }
-  }
-}
-
-// All of them, as one workload that runs where they are; false: why not.
-bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std::string& why_not) {
-  std::vector<Member*> in_order;
-  WorkloadFound found = found_as(members, now, in_order);
-  std::map<NodeId, GpuSet> taken;
-  for (const Member* const member : in_order) {
-    const bool bound = member->facts.stage == PodStage::kBound;
-    const std::string& node = bound ? member->facts.node : member->node;
-    const PodRequest& request = member->facts.request;
-    const auto id = node_ids_.find(node);
-    if (id == node_ids_.end()) {
-      why_not = "its node " + node + " is not there";
-      return false;
-    }
-    PodPlacement place{id->second, bound ? member->facts.gpus.value_or(GpuSet()) : member->gpus};
-    GpuSet& there = taken[place.node];
-    if (place.gpus.size() != request.gpus) place.gpus = first_free(state(), place.node, request, there);
-    if (request.gpu_milli == kMilliPerGpu) place.gpus.for_each([&](int gpu) { there.add(gpu); });
-    found.pods.push_back(place);
-  }
-  if (const auto refusal = state().refusal(found)) {
-    why_not = *refusal;
-    return false;
-  }
-  const WorkloadId id = state().workloads().next_id();
-  session_->apply(found);
-  Run& run = runs_[id];
-  run.stop_by = members.front()->stop_by;
-  for (std::size_t at = 0; at < in_order.size(); ++at) {
-    Member& member = *in_order[at];
-    without_room_.erase(member.facts.uid);
-    member.running = id;
-    member.node = state().node(found.pods[at].node).name;
-    member.gpus = found.pods[at].gpus;
-    uncounted_.insert(member.group);
-    run.uids.push_back(member.facts.uid);
-  }
-  if (!run.stop_by) note_limit(id);
-  if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
-  return true;
-}
-
-// The workload that they are together, without their places; `in_order` has them as its shape does.
-WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now,
-                                   std::vector<Member*>& in_order) const {
-  const PodFacts& first = members.front()->facts;
-  const auto queue = queue_ids_.find(first.queue);
-  Terms terms = terms_of(members);
-  terms.best_effort = terms.best_effort || members.front()->best_effort;
-  PodSets sets;
-  std::vector<std::vector<Member*>> of_set;
-  for (Member* const member : members) {
-    PodRequest request = member->facts.request;
-    request.flavors = FlavorSet::all();  // it holds what it holds
-    const auto same = std::ranges::find(sets, request, &PodSet::request);
-    const auto at = static_cast<std::size_t>(same - sets.begin());
-    if (same == sets.end()) {
-      sets.push_back({request, 0});
-      of_set.emplace_back();
-    }
-    ++sets[at].count;
-    of_set[at].push_back(member);
-  }
-  for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
-  return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,
-                       .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
-                       .at = first.queued,
-                       .declared_run = first.run,
-                       .shape = {.ways = {sets}, .terms = terms},
-                       .user = first.user},
-          .pods = {},
-          .started = std::min(first.bound_at.value_or(now), now)};
 }
 
 }  // namespace berth

@@ -160,7 +160,8 @@ void LiveEngine::tell_what_was_missed(Time now) {
     const auto queue = queue_ids_.find(pod.queue);
     if (queue == queue_ids_.end() || !pod.bound_at || !pod.ended_at || pod.terms.best_effort) continue;
     const Time until = std::min(*pod.ended_at, now);
-    const GpuTimeMissed missed{queue->second, pod.request.gpu_milli_total(), std::min(*pod.bound_at, until), until};
+    const GpuTimeMissed missed{queue->second, holds_on(pod.node, pod).gpu_milli_total(), std::min(*pod.bound_at, until),
+                               until};
     if (missed.gpu_milli > 0 && !state().refusal(missed)) session_->apply(missed);
   }
 }

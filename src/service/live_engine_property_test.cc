@@ -66,8 +66,9 @@ class RandomWorld {
     for (const auto& [uid, pod] : pods_) {
       if (pod.stage != PodStage::kBound) continue;
       ++running;
-      ASSERT_EQ(held[pod.node] & pod.gpus->bits(), 0u) << pod.name << " on " << pod.node;
-      held[pod.node] |= pod.gpus->bits();
+      const std::uint64_t takes = pod.slice.empty() ? pod.given->gpus.bits() : places_of(pod);
+      ASSERT_EQ(held[pod.node] & takes, 0u) << pod.name << " on " << pod.node;
+      held[pod.node] |= takes;
     }
     const State& state = engine_->state();
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
@@ -80,6 +81,14 @@ class RandomWorld {
   }
 
  private:
+  // The memory of its slice, of two devices with eight memory slices each.
+  static std::uint64_t places_of(const PodFacts& pod) {
+    const GpuHardware& hardware = *hardware_of({.name = {}, .model = "H100"});
+    const std::size_t shape = *find_mig_profile(hardware, pod.given->profile);
+    const std::size_t place = *hardware.mig->find_place(shape, pod.given->slice_start);
+    return std::uint64_t{hardware.mig->memory_of(place)} << (pod.given->gpus.contains(1) ? 8 : 0);
+  }
+
   // A budget is often used up, a window opens after a minute, and who is limited is one of two.
   void govern(QueueSpec& spec) {
     if (rng_.below(4) == 0) spec.user_limit = {{"h100", Resource::kGpu, rng_.between(2, 8) * 1000}};
@@ -110,9 +119,13 @@ class RandomWorld {
     engine_->it_is(now_);
     for (const auto& [uid, pod] : pods_) {
       if (pod.stage != PodStage::kBound || pod.terms.best_effort) continue;
-      used_gpu_us_[pod.queue] += Wide{pod.request.gpu_milli_total()} * time.ms;
-      if (pod.queue == "a-below") used_gpu_us_["a"] += Wide{pod.request.gpu_milli_total()} * time.ms;
+      used_gpu_us_[pod.queue] += gpu_milli_of(pod) * time.ms;
+      if (pod.queue == "a-below") used_gpu_us_["a"] += gpu_milli_of(pod) * time.ms;
     }
+  }
+  static Wide gpu_milli_of(const PodFacts& pod) {
+    if (pod.slice.empty()) return pod.request.gpu_milli_total();
+    return find_slice({.name = {}, .model = "H100"}, pod.slice)->gpu_milli;
   }
   // Counted bit by bit, they are what there is.
   void check_counts() {
@@ -176,7 +189,8 @@ class RandomWorld {
     return engine;
   }
   void add_node(int i) {
-    const NodeFacts facts = node("n" + std::to_string(i), i % 2 == 0 ? 4 : 8);
+    const std::string name = "n" + std::to_string(i);
+    const NodeFacts facts = i == 3 ? cut(node(name, 2)) : node(name, i % 2 == 0 ? 4 : 8);
     nodes_[facts.name] = facts;
   }
   // Whoever was told to stop goes when he likes, at the latest when he must.
@@ -207,6 +221,7 @@ class RandomWorld {
     const auto gpus = static_cast<std::int32_t>(rng_.between(0, 4));
     for (std::int64_t i = 0; i < size; ++i) {
       PodFacts facts = pod(name + "-" + std::to_string(i), gpus, now_.ms);
+      if (gpus == 1 && created_ % 2 == 0) facts.slice = created_ % 3 == 0 ? "3g.40gb" : "1g.10gb";
       if (!queues_.empty()) facts.queue = queues_[static_cast<std::size_t>(created_) % queues_.size()].name;
       facts.terms.priority = created_ % 3;
       facts.user = created_ % 2 == 0 ? "ann" : "bob";

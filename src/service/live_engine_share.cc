@@ -165,14 +165,16 @@ std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const 
   const PodFacts& claimant = members_.at(groups_.at(group->second).submitted.front()).facts;
   const Workload& victim = state().workload(eviction.workload);
   const std::int64_t gpu_milli = state().shape(victim.shape).gpu_milli - victim.ended_gpu_milli;
-  const PodFacts& first = members_.at(runs_.at(eviction.workload).uids.front()).facts;
+  const std::vector<std::string>& uids = runs_.at(eviction.workload).uids;
+  const PodFacts& first = members_.at(uids.front()).facts;
+  const std::string gpus = !first.slice.empty() ? ", " + std::to_string(uids.size()) + " x " + first.slice
+                           : gpu_milli > 0 ? ", " + decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU")
+                                           : std::string();
   return RoomTaken{.pod = {claimant.uid, claimant.name_space, claimant.name},
                    .owner = claimant.owner,
                    .text = std::string(name_of(eviction.rule)) + ": takes the room of " + name_in_words(first) +
-                           " of queue " + state().queues()[victim.queue.index()].name +
-                           (gpu_milli > 0 ? ", " + decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU")
-                                          : std::string()) +
-                           ", which stops by " + format_timestamp(eviction.stop_by)};
+                           " of queue " + state().queues()[victim.queue.index()].name + gpus + ", which stops by " +
+                           format_timestamp(eviction.stop_by)};
 }
 
 }  // namespace berth

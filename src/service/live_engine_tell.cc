@@ -108,6 +108,8 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   if (is_new) {
     const Explanation explanation = explain(state(), group.pending);
     at->second = {std::string(name_of(explanation.code)), explanation.text};
+    const PodFacts& first = members_.at(group.submitted.front()).facts;
+    if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_fixed_slices(first.slice);
     if (code == ReasonCode::kBudget && !state().shape(workload.shape).terms.run_limit) {
       at->second.text += " (activeDeadlineSeconds in the spec of its pods; a Job's own counts from when it was made)";
     }
@@ -202,6 +204,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                              .owner = first.owner,
                              .queue = first.queue,
                              .request = first.request,
+                             .slice = first.slice,
                              .size = tally.size,
                              .phase = phase,
                              .phase_changed = phase_changed,

@@ -20,7 +20,7 @@ TEST(LiveEngine, BindsPodsToNodesWithTheDevicesTheyGet) {
   engine.set_pod(pod("c", 1, 3000));
   const Round round = engine.decide(Time{5000});
   EXPECT_EQ(names_of(round), (std::set<std::string>{"a", "b"}));
-  EXPECT_EQ(round.bindings[0].gpus.bits() | round.bindings[1].gpus.bits(), 3u);
+  EXPECT_EQ(round.bindings[0].given.gpus.bits() | round.bindings[1].given.gpus.bits(), 3u);
   EXPECT_EQ(reason_of(round, "c"), "Capacity: no node has 1 GPU free (the only one has none free)");
 }
 
@@ -96,7 +96,7 @@ TEST(LiveEngine, ARestartTakesOverWhatRunsAndDecidesTheSame) {
   ASSERT_EQ(one.bindings.size(), 1u);
   ASSERT_EQ(other.bindings.size(), 1u);
   EXPECT_EQ(one.bindings[0].node, other.bindings[0].node);
-  EXPECT_EQ(one.bindings[0].gpus, other.bindings[0].gpus);
+  EXPECT_EQ(one.bindings[0].given, other.bindings[0].given);
 }
 
 TEST(LiveEngine, TellsHowAGroupStandsWhenThatChanges) {

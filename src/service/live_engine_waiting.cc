@@ -6,6 +6,7 @@
 #include "base/wording.h"
 #include "cycle/explain.h"
 #include "manifest/labels.h"
+#include "manifest/slice_resources.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -16,7 +17,7 @@ constexpr Duration kGraceMin = seconds(1);
 
 // They are one pod set.
 bool are_alike(const PodFacts& a, const PodFacts& b) {
-  return a.request == b.request && a.constraints == b.constraints && a.topology == b.topology;
+  return a.request == b.request && a.slice == b.slice && a.constraints == b.constraints && a.topology == b.topology;
 }
 
 bool names_no_flavor(const QueueSpec& spec) {
@@ -125,11 +126,7 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
     if (const auto problem = queue_problems_.find(pod.queue); problem != queue_problems_.end()) {
       return {"NotFollowed", "queue " + quote(pod.queue) + ": " + problem->second};
     }
-    if (!flavors_of(pod)) {
-      std::string models;
-      for (const std::string& model : pod.gpu_models) models += (models.empty() ? "" : " or ") + model;
-      return {std::string(name_of(ReasonCode::kGpuType)), "no node has a GPU of type " + models};
-    }
+    if (!flavors_of(pod)) return {std::string(name_of(ReasonCode::kGpuType)), why_no_flavor(pod)};
   }
   const std::int64_t needed = std::max<std::int64_t>(1, tally.size - tally.placed - tally.succeeded);
   const auto waiting = static_cast<std::int64_t>(tally.waiting.size());
@@ -138,8 +135,25 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
                                 with_separators(tally.size) + " pods have not been created"};
 }
 
+// None of its flavors is there, or can be cut as it asks.
+std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
+  std::string models;
+  for (const std::string& model : pod.gpu_models) models += (models.empty() ? " of type " : " or ") + model;
+  if (pod.slice.empty()) return "no node has a GPU" + models;
+  return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_fixed_slices(pod.slice);
+}
+
+// To who asks such a slice it looks as if they were there for him.
+std::string LiveEngine::of_fixed_slices(const std::string& profile) const {
+  const auto found = fixed_slices_.find(slice_resource(profile));
+  if (found == fixed_slices_.end()) return "";
+  return "; " + with_separators(found->second) + (found->second == 1 ? " node offers" : " nodes offer") +
+         " some that are cut beforehand, which Berth does not hand out: it cuts slices on nodes with the label " +
+         std::string(kGpuModeLabel) + "=" + std::string(name_of(Sharing::kMig));
+}
+
 // Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
-// are named.
+// are named, or that can be cut into its slice.
 std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod) const {
   std::vector<FlavorId> flavors;
   for (const std::string& wanted : pod.gpu_models) {
@@ -149,10 +163,16 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
       if (named && std::ranges::find(flavors, flavor) == flavors.end()) flavors.push_back(flavor);
     }
   }
-  if (!pod.gpu_models.empty()) return flavors.empty() ? std::nullopt : std::optional(flavors);
-  for (const auto& [flavor, model] : models_) flavors.push_back(flavor);
-  std::ranges::stable_sort(flavors, {}, [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
-  return flavors;
+  if (pod.gpu_models.empty()) {
+    for (const auto& [flavor, model] : models_) flavors.push_back(flavor);
+    std::ranges::stable_sort(flavors, {},
+                             [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
+  }
+  if (!pod.slice.empty()) {
+    std::erase_if(flavors, [&](FlavorId flavor) { return !find_slice(state().flavors()[flavor.index()], pod.slice); });
+  }
+  const bool names_some = !pod.gpu_models.empty() || !pod.slice.empty();
+  return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
 // Its nodes end each pod at its own limit: of several, the last one ends the workload.
@@ -222,6 +242,26 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
   return set;
 }
 
+// What it asks in the way of a flavor: there, if it may be there. Slices of one name are of flavors that have the same of it.
+PodRequest LiveEngine::request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const {
+  PodRequest request = pod.request;
+  if (flavors.empty()) return request;
+  const bool there = std::ranges::find(flavors, flavor) != flavors.end();
+  request.flavors = FlavorSet();
+  std::optional<NamedSlice> slice;
+  for (const FlavorId each : there ? std::vector{flavor} : flavors) {
+    if (!pod.slice.empty()) {
+      const NamedSlice here = *find_slice(state().flavors()[each.index()], pod.slice);
+      if (slice.value_or(here) != here) continue;
+      slice = here;
+      request.slice = here.shape;
+      request.gpu_milli = here.gpu_milli;
+    }
+    request.flavors.add(each);
+  }
+  return request;
+}
+
 // A gang runs in one flavor: each that the first of its pods with GPUs may use is a way, and in it the others keep to that
 // flavor if they may. `uids` has the pods in the order of the sets, which is the same in every way.
 std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<Member*>& members,
@@ -246,13 +286,7 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
   for (const FlavorId flavor : with_gpus == sets.end() ? std::vector{FlavorId()} : with_gpus->flavors) {
     PodSets& way = ways.emplace_back();
     for (const Equal& set : sets) {
-      PodRequest request = set.asks->request;
-      if (!set.flavors.empty()) {
-        request.flavors = FlavorSet();
-        for (const FlavorId each : set.flavors) request.flavors.add(each);
-        if (request.flavors.contains(flavor)) request.flavors = FlavorSet::of(flavor);
-      }
-      way.push_back(set_of(group, *set.asks, request, set.uids.size()));
+      way.push_back(set_of(group, *set.asks, request_in(*set.asks, set.flavors, flavor), set.uids.size()));
     }
   }
   return ways;

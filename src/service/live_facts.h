@@ -35,6 +35,18 @@ inline PodFacts pod(const std::string& name, std::int32_t gpus, std::int64_t cre
   return facts;
 }
 
+// What a pod asks of slices.
+inline PodFacts slice(const std::string& name, const std::string& profile, std::int64_t created_ms = 1000) {
+  PodFacts facts = pod(name, 1, created_ms);
+  facts.slice = profile;
+  return facts;
+}
+
+inline NodeFacts cut(NodeFacts node) {
+  node.sharing = Sharing::kMig;
+  return node;
+}
+
 inline PodFacts in_gang(PodFacts pod, const std::string& gang, std::int64_t size) {
   pod.group = "default/" + gang + "/";
   pod.group_size = size;
@@ -44,7 +56,7 @@ inline PodFacts in_gang(PodFacts pod, const std::string& gang, std::int64_t size
 inline PodFacts bound(PodFacts pod, const Binding& binding, Time at) {
   pod.stage = PodStage::kBound;
   pod.node = binding.node;
-  pod.gpus = binding.gpus;
+  pod.given = binding.given;
   pod.bound_at = at;
   return pod;
 }

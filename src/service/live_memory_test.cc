@@ -191,7 +191,7 @@ TEST(LiveFlavors, ThoseOfNodesStayAndWhatIsTooMuchIsSaid) {
   cluster.decide(12);
   const auto unused = cluster.engine().nodes_left_out();
   ASSERT_EQ(unused.size(), 1u);
-  EXPECT_TRUE(unused.begin()->second.starts_with("its GPUs (t4) are not used: there may be 64 flavors"));
+  EXPECT_TRUE(unused.begin()->second.text.starts_with("its GPUs (t4) are not used: there may be 64 flavors"));
 }
 
 // ---- what is told, and what is kept -------------------------------------------------------------------------------------

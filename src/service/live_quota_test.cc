@@ -184,7 +184,7 @@ TEST(LiveQuota, AHigherPriorityTakesFromALowerOneOfItsQueueAndSparesWhatWasWritt
     facts.stage = PodStage::kBound;
     facts.node = std::string(name) == "saved" ? "n1" : "n2";
     facts.bound_at = Time{10'000};
-    facts.gpus = GpuSet::from_bits(255);
+    facts.given = {GpuSet::from_bits(255)};
     if (std::string(name) == "saved") facts.checkpoint = Time{500'000};
     cluster.set(facts);
   }

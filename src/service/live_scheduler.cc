@@ -211,8 +211,10 @@ class RunningScheduler final : public LiveScheduler {
         refusals_.erase(binding.pod.uid);
         record(binding.pod, EventRecorder::Type::kNormal, "Scheduled",
                "given a place on " + binding.node +
-                   (binding.gpus.empty() ? "" : ", GPUs " + format_gpus(binding.gpus)) +
-                   (binding.coverage.empty() ? "" : "; " + binding.coverage));
+                   (binding.given.gpus.empty()      ? ""
+                    : binding.given.profile.empty() ? ", GPUs "
+                                                    : ", slice ") +
+                   format_given_gpus(binding.given) + (binding.coverage.empty() ? "" : "; " + binding.coverage));
       } else if (is_passing(answer)) {
         // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
         later(retry, [this, binding, retry] { bind(binding, std::min(Duration{retry.ms * 2}, kRetryMax)); });
@@ -361,12 +363,13 @@ class RunningScheduler final : public LiveScheduler {
 
   // Each once.
   void tell_unused_nodes() {
-    std::map<std::string, std::string> unused = engine_->nodes_left_out();
-    for (const auto& [node, why] : unused) {
-      if (unused_nodes_.contains(node)) continue;
+    std::map<std::string, NodeNews> unused = engine_->nodes_left_out();
+    for (const auto& [node, news] : unused) {
+      const auto told = unused_nodes_.find(node);
+      if (told != unused_nodes_.end() && told->second.reason == news.reason) continue;
       // A node's events name it by its name, as its kubelet does.
       record({.api_version = "v1", .kind = "Node", .name = node, .uid = node}, "", EventRecorder::Type::kWarning,
-             "TooManyFlavors", why);
+             news.reason.c_str(), news.text);
     }
     unused_nodes_ = std::move(unused);
   }
@@ -423,7 +426,7 @@ class RunningScheduler final : public LiveScheduler {
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
   ToldStandings told_;
   std::map<std::pair<std::string, std::string>, Time> warned_;  // by queue and condition: since when
-  std::map<std::string, std::string> unused_nodes_;             // that were told so
+  std::map<std::string, NodeNews> unused_nodes_;                // that were told so
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;

@@ -7,6 +7,7 @@
 
 #include "kube/calls.h"
 #include "manifest/labels.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
 #include "model/quantity.h"
@@ -18,7 +19,9 @@ ApiCall binding_call(const Binding& binding) {
   metadata.set("name", binding.pod.name);
   metadata.set("namespace", binding.pod.name_space);
   metadata.set("uid", binding.pod.uid);
-  if (!binding.gpus.empty()) metadata.at("annotations").set(kGpusAnnotation, format_gpus(binding.gpus));
+  if (!binding.given.gpus.empty()) {
+    metadata.at("annotations").set(kGpusAnnotation, format_given_gpus(binding.given));
+  }
   if (binding.best_effort) metadata.at("annotations").set(kCoverageAnnotation, "best-effort");
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
   return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
@@ -94,11 +97,15 @@ std::string workload_name(const WorkloadNews& news) {
   return news.owner.uid.empty() ? name : name + "-" + news.owner.uid.substr(0, 5);
 }
 
-Value requests_of(const PodRequest& request) {
+Value requests_of(const WorkloadNews& news) {
+  const PodRequest& request = news.request;
   Value requests = Value::map();
   if (request.cpu_milli > 0) requests.set("cpu", format_milli(request.cpu_milli));
   if (request.memory_bytes > 0) requests.set("memory", format_bytes(request.memory_bytes));
-  if (request.gpus > 0) requests.set(kGpuResource, std::to_string(request.gpus));
+  if (request.gpus > 0) {
+    requests.set(news.slice.empty() ? std::string(kGpuResource) : slice_resource(news.slice),
+                 std::to_string(request.gpus));
+  }
   return requests;
 }
 
@@ -146,7 +153,7 @@ ApiCall workload_creation_call(const WorkloadNews& news) {
   Value& spec = body.at("spec");
   spec.set("queue", news.queue);
   spec.at("podSets").push_back(
-      Value::map_of({{"name", "main"}, {"count", news.size}, {"requests", requests_of(news.request)}}));
+      Value::map_of({{"name", "main"}, {"count", news.size}, {"requests", requests_of(news)}}));
   if (!news.owner.uid.empty()) {
     const Value owner = Value::map_of({{"apiVersion", news.owner.api_version},
                                        {"kind", news.owner.kind},

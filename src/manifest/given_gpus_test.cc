@@ -1,0 +1,25 @@
+#include "manifest/given_gpus.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace berth {
+namespace {
+
+TEST(GivenGpus, AreWrittenAsTheyAreRead) {
+  const GivenGpus whole{.gpus = GpuSet::from_bits(0b1001)};
+  const GivenGpus slice{.gpus = GpuSet::from_bits(0b100), .profile = "1g.10gb+me", .slice_start = 6};
+  EXPECT_EQ(format_given_gpus(whole), "0,3");
+  EXPECT_EQ(parse_given_gpus("0,3"), whole);
+  EXPECT_EQ(format_given_gpus(slice), "2:1g.10gb+me@6");
+  EXPECT_EQ(parse_given_gpus("2:1g.10gb+me@6"), slice);
+  EXPECT_EQ(parse_given_gpus(""), GivenGpus());
+  EXPECT_EQ(format_given_gpus(GivenGpus()), "");
+  for (const char* const text : {"a", "0,", ",0", "0,0", "64", "-1", "0;1", "0:", "0:@4", "0:1g.10gb", "0:1g.10gb@",
+                                 "0:1g.10gb@x", "0:1g.10gb@256", "0,1:1g.10gb@4", ":1g.10gb@4", "64:1g.10gb@4"})
+    EXPECT_EQ(parse_given_gpus(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,125 @@
+#include "manifest/node_gpus.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "manifest/yaml.h"
+
+namespace berth {
+namespace {
+
+Value node(const std::string& labels, const std::string& allocatable) {
+  const auto documents =
+      parse_yaml("{metadata: {labels: {" + labels + "}}, status: {allocatable: {" + allocatable + "}}}");
+  EXPECT_TRUE(documents && documents->size() == 1) << labels << allocatable;
+  return documents->at(0);
+}
+
+const std::string kCut = "berth.dev/gpu-mode: mig, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: ";
+
+TEST(NodeGpus, AreWholeOrCutByBerthOrByOthers) {
+  struct Case {
+    const char* what;
+    std::string labels, allocatable;
+    std::int32_t count;
+    std::string model;
+    Sharing sharing;
+    std::vector<std::string> fixed_slices;
+  };
+  const Case cases[] = {
+      {"none", "", "cpu: '8'", 0, "", Sharing::kExclusive, {}},
+      {"whole ones",
+       "nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3",
+       "nvidia.com/gpu: 8",
+       8,
+       "H100",
+       Sharing::kExclusive,
+       {}},
+      {"said to be whole",
+       "berth.dev/gpu-mode: exclusive",
+       "nvidia.com/gpu: '1'",
+       1,
+       "unlabelled",
+       Sharing::kExclusive,
+       {}},
+      {"cut by Berth",
+       kCut + "NVIDIA-A100-SXM4-80GB",
+       "nvidia.com/mig-1g.10gb: '14'",
+       2,
+       "A100-80GB",
+       Sharing::kMig,
+       {}},
+      {"cut by Berth, and none is whole", kCut + "H100", "nvidia.com/gpu: '0'", 2, "H100", Sharing::kMig, {}},
+      {"cut beforehand",
+       "nvidia.com/mig.strategy: mixed, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100",
+       "nvidia.com/mig-1g.10gb: '7', nvidia.com/mig-3g.40gb: '0', nvidia.com/mig-2g.20gb: 3",
+       0,
+       "",
+       Sharing::kExclusive,
+       {"nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"}},
+      {"some whole, some cut beforehand",
+       "nvidia.com/gpu.product: H100",
+       "nvidia.com/gpu: '4', nvidia.com/mig-1g.10gb: '28'",
+       4,
+       "H100",
+       Sharing::kExclusive,
+       {"nvidia.com/mig-1g.10gb"}},
+      {"slices under the name of GPUs are GPUs of another model",
+       "nvidia.com/mig.strategy: single, nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3-MIG-1g.10gb",
+       "nvidia.com/gpu: '56'",
+       56,
+       "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb",
+       Sharing::kExclusive,
+       {}},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const NodeGpus gpus = read_node_gpus(node(each.labels, each.allocatable));
+    EXPECT_EQ(gpus.count, each.count);
+    EXPECT_EQ(gpus.model, each.model);
+    EXPECT_EQ(gpus.sharing, each.sharing);
+    EXPECT_EQ(gpus.fixed_slices, each.fixed_slices);
+    EXPECT_EQ(gpus.problem, "");
+  }
+}
+
+TEST(NodeGpus, SayWhatMakesNoSense) {
+  struct Case {
+    std::string labels, allocatable, problem;
+  };
+  const Case cases[] = {
+      {"berth.dev/gpu-mode: shared", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: 'shared' is no mode; write mig or exclusive"},
+      {kCut + "H100", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: its GPUs are said to be cut into slices, and status.allocatable has whole ones "
+       "(nvidia.com/gpu); a node's GPUs are all cut, or none is"},
+      {kCut + "L40S", "", "label berth.dev/gpu-mode: GPUs of model 'L40S' are not known to be cut into slices"},
+      {kCut + "", "", "label berth.dev/gpu-mode: GPUs of model 'unlabelled' are not known to be cut into slices"},
+      {"", "nvidia.com/gpu: '65'", "status.allocatable nvidia.com/gpu: more than is believed of one machine"},
+  };
+  for (const Case& each : cases)
+    EXPECT_EQ(read_node_gpus(node(each.labels, each.allocatable)).problem, each.problem) << each.labels;
+  for (const char* const count : {"", ", nvidia.com/gpu.count: '0'", ", nvidia.com/gpu.count: '65'"}) {
+    EXPECT_TRUE(read_node_gpus(node(std::string("berth.dev/gpu-mode: mig") + count, ""))
+                    .problem.starts_with("label nvidia.com/gpu.count: how many GPUs are cut into slices; "))
+        << count;
+  }
+}
+
+TEST(NodeGpus, OfferOfEachSliceWhatFitsOfItAlone) {
+  Value amounts = Value::map();
+  set_slice_amounts({.count = 2, .model = "A30", .sharing = Sharing::kMig}, amounts);
+  EXPECT_EQ(amounts.members().size(), 5U);
+  EXPECT_EQ(amounts["nvidia.com/mig-1g.6gb"].text(), "8");
+  EXPECT_EQ(amounts["nvidia.com/mig-1g.6gb.me"].text(), "2");
+  EXPECT_EQ(amounts["nvidia.com/mig-2g.12gb"].text(), "4");
+  EXPECT_EQ(amounts["nvidia.com/mig-4g.24gb"].text(), "2");
+  Value none = Value::map();
+  set_slice_amounts({.count = 2, .model = "A30"}, none);
+  EXPECT_TRUE(none.is_empty());
+}
+
+}  // namespace
+}  // namespace berth

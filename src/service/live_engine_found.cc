@@ -1,0 +1,194 @@
+// How a LiveEngine takes in pods that run already: where they are, on the devices that their bindings named.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "placement/slice_choice.h"
+#include "service/live_engine.h"
+
+namespace berth {
+namespace {
+
+// What is free on nodes beside pods that are looked at together.
+class DevicesLeft {
+ public:
+  explicit DevicesLeft(const Ledger& ledger) : ledger_(ledger) {}
+
+  // The devices that its binding named, whether they are free or not. Where it named none, or others than such a pod has:
+  // the first that are free.
+  PodPlacement take(const PodRequest& request, NodeId node, const GivenGpus& given, const std::string& profile) {
+    const bool named = given.gpus.size() == request.gpus && given.profile == profile;
+    if (request.is_slice()) return take_slice(request, node, named ? &given : nullptr);
+    const PodPlacement place{node, named ? given.gpus : first_free(request, node)};
+    if (request.gpu_milli == kMilliPerGpu) place.gpus.for_each([&](int gpu) { whole_[node].add(gpu); });
+    return place;
+  }
+
+ private:
+  GpuSet first_free(const PodRequest& request, NodeId node) {
+    GpuSet gpus;
+    const auto free = ledger_.gpu_milli(node);
+    for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
+      const int index = static_cast<int>(gpu);
+      if (free[gpu] >= request.gpu_milli && !whole_[node].contains(index)) gpus.add(index);
+    }
+    return gpus;
+  }
+
+  PodPlacement take_slice(const PodRequest& request, NodeId node, const GivenGpus* given) {
+    const auto [at, is_new] = layouts_.try_emplace(node);
+    std::vector<MigPlaceSet>& layouts = at->second;
+    if (is_new) layouts.assign(ledger_.layouts(node).begin(), ledger_.layouts(node).end());
+    const NodeFree& free = ledger_.node(node);
+    PodPlacement place{node, {}};
+    if (given != nullptr) {
+      place.gpus = given->gpus;
+      place.slice_start = given->slice_start;
+    } else if (const auto cut = choose_slice(slice_costs_of(free.family), request.slice, layouts)) {
+      place.gpus.add(static_cast<int>(cut->device));
+      place.slice_start = free.geometry().places()[cut->place].start;
+    }
+    const auto index = free.geometry().find_place(request.slice, place.slice_start);
+    place.gpus.for_each([&](int gpu) {
+      const auto device = static_cast<std::size_t>(gpu);
+      if (index && device < layouts.size()) layouts[device] = layouts[device].with(*index);
+    });
+    return place;
+  }
+
+  const Ledger& ledger_;
+  std::map<NodeId, GpuSet> whole_;
+  std::map<NodeId, std::vector<MigPlaceSet>> layouts_;  // of nodes that are cut
+};
+
+}  // namespace
+
+// Those of one group that run are one workload, in the order in which they were given their places; those that were told
+// to leave are another, and so are those that count for nothing.
+void LiveEngine::place_found(Time now) {
+  std::map<std::tuple<std::string, bool, bool>, std::vector<Member*>> together;
+  for (const std::string& uid : std::exchange(found_, {})) {
+    Member& member = members_.at(uid);
+    if (!member.running.is_none()) continue;
+    if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
+    together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort || member.best_effort}]
+        .push_back(&member);
+  }
+  std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
+  for (auto& [key, members] : together) {
+    std::ranges::sort(members, {}, [](const Member* member) { return member->sequence; });
+    const Member& first = *members.front();
+    in_order.emplace_back(first.facts.bound_at.value_or(now), first.sequence, &members);
+  }
+  std::ranges::sort(in_order);
+  for (const auto& [at, sequence, members] : in_order) {
+    std::string why_not;
+    if (find_places(*members, now, why_not)) continue;
+    for (Member* const member : *members) {
+      if (members->size() > 1 && find_places({member}, now, why_not)) continue;
+      // One that is only about to be bound gets another place as any that waits.
+      if (member->facts.stage != PodStage::kBound) continue;
+      found_.insert(member->facts.uid);
+      without_room_[member->facts.uid] = why_not;
+    }
+  }
+}
+
+// All of them, as one workload that runs where they are; false: why not.
+bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std::string& why_not) {
+  std::vector<Member*> in_order;
+  WorkloadFound found = found_as(members, now, in_order);
+  DevicesLeft left(state().ledger());
+  for (const Member* const member : in_order) {
+    const PodFacts& pod = member->facts;
+    const auto id = node_ids_.find(where(*member));
+    if (id == node_ids_.end()) {
+      why_not = "its node " + where(*member) + " is not there";
+      return false;
+    }
+    const GivenGpus given = pod.stage == PodStage::kBound ? pod.given.value_or(GivenGpus()) : member->given;
+    const PodRequest request = holds_on(id->first, pod);
+    found.pods.push_back(left.take(request, id->second, given, request.is_slice() ? pod.slice : ""));
+  }
+  if (const auto refusal = state().refusal(found)) {
+    why_not = *refusal;
+    return false;
+  }
+  const WorkloadId id = state().workloads().next_id();
+  session_->apply(found);
+  Run& run = runs_[id];
+  run.stop_by = members.front()->stop_by;
+  for (std::size_t at = 0; at < in_order.size(); ++at) {
+    Member& member = *in_order[at];
+    without_room_.erase(member.facts.uid);
+    member.running = id;
+    member.node = state().node(found.pods[at].node).name;
+    member.given = given_at(found.pods[at], member.facts);
+    uncounted_.insert(member.group);
+    run.uids.push_back(member.facts.uid);
+  }
+  if (!run.stop_by) note_limit(id);
+  if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
+  return true;
+}
+
+const std::string& LiveEngine::where(const Member& member) {
+  return member.facts.stage == PodStage::kBound ? member.facts.node : member.node;
+}
+
+// What slices of that name are on the node; nothing where Berth does not cut it, or not so.
+std::optional<NamedSlice> LiveEngine::slice_on(const NodeFacts& node, const std::string& profile) const {
+  const auto flavor = node.sharing == Sharing::kMig ? flavor_named(flavor_name_of(node)) : std::nullopt;
+  return flavor ? find_slice(state().flavors()[flavor->index()], profile) : std::nullopt;
+}
+
+// It holds what it holds. A slice that is none of Berth's takes nothing of the node's GPUs.
+PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) const {
+  PodRequest request = pod.request;
+  request.flavors = FlavorSet::all();
+  if (pod.slice.empty()) return request;
+  const auto facts = nodes_.find(node);
+  const auto slice = facts == nodes_.end() ? std::nullopt : slice_on(facts->second, pod.slice);
+  request.gpus = slice ? 1 : 0;
+  request.gpu_milli = slice ? slice->gpu_milli : 0;
+  request.slice = slice ? slice->shape : kNoSlice;
+  if (slice) request.flavors = FlavorSet::of(*flavor_named(flavor_name_of(facts->second)));
+  return request;
+}
+
+GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) {
+  return {.gpus = place.gpus, .profile = place.gpus.empty() ? "" : pod.slice, .slice_start = place.slice_start};
+}
+
+// The workload that they are together, without their places; `in_order` has them as its shape does.
+WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now,
+                                   std::vector<Member*>& in_order) const {
+  const PodFacts& first = members.front()->facts;
+  const auto queue = queue_ids_.find(first.queue);
+  Terms terms = terms_of(members);
+  terms.best_effort = terms.best_effort || members.front()->best_effort;
+  PodSets sets;
+  std::vector<std::vector<Member*>> of_set;
+  for (Member* const member : members) {
+    const PodRequest request = holds_on(where(*member), member->facts);
+    const auto same = std::ranges::find(sets, request, &PodSet::request);
+    const auto at = static_cast<std::size_t>(same - sets.begin());
+    if (same == sets.end()) {
+      sets.push_back({request, 0});
+      of_set.emplace_back();
+    }
+    ++sets[at].count;
+    of_set[at].push_back(member);
+  }
+  for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
+  return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,
+                       .queue = queue == queue_ids_.end() ? queue_ids_.at(std::string(kDefaultQueue)) : queue->second,
+                       .at = first.queued,
+                       .declared_run = first.run,
+                       .shape = {.ways = {sets}, .terms = terms},
+                       .user = first.user},
+          .pods = {},
+          .started = std::min(first.bound_at.value_or(now), now)};
+}
+
+}  // namespace berth

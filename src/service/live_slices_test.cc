@@ -1,0 +1,254 @@
+// Slices (MIG) of a live cluster: who gets which, what is written on pods, and what is found again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manifest/given_gpus.h"
+#include "service/live_cluster.h"
+#include "state/invariants.h"
+
+namespace berth {
+namespace {
+
+NodeFacts one_cut(const std::string& name, const std::string& model = "H100", std::int32_t gpus = 1) {
+  return cut(node(name, gpus, model));
+}
+
+// By pod, as its annotation says it.
+std::map<std::string, std::string> given_in(const Round& round) {
+  std::map<std::string, std::string> given;
+  for (const Binding& binding : round.bindings) given[binding.pod.name] = format_given_gpus(binding.given);
+  return given;
+}
+
+std::set<std::string> values_of(const std::map<std::string, std::string>& given) {
+  std::set<std::string> values;
+  for (const auto& [pod, value] : given) values.insert(value);
+  return values;
+}
+
+TEST(LiveSlices, SevenShareAGpuAndTheEighthWaitsForOne) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  for (int i = 1; i <= 8; ++i) cluster.set(slice("s" + std::to_string(i), "1g.10gb", 1000 + i));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(values_of(given_in(round)),
+            (std::set<std::string>{"0:1g.10gb@0", "0:1g.10gb@1", "0:1g.10gb@2", "0:1g.10gb@3", "0:1g.10gb@4",
+                                   "0:1g.10gb@5", "0:1g.10gb@6"}));
+  EXPECT_EQ(reason_of(round, "s8"),
+            "Capacity: no node has a place for a 1g.10gb slice free (the only one has no place for it)");
+  cluster.gone("s3");
+  const auto again = given_in(cluster.decide(3));
+  EXPECT_EQ(again, (std::map<std::string, std::string>{{"s8", given_in(round).at("s3")}}));
+}
+
+TEST(LiveSlices, AGangOfThemStartsWhole) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  cluster.add(one_cut("n2"));
+  cluster.set(slice("held", "4g.40gb", 500));
+  cluster.decide(1);
+  for (int i = 0; i < 4; ++i) cluster.set(in_gang(slice("g" + std::to_string(i), "3g.40gb"), "g", 4));
+  const Round waits = cluster.decide(2);
+  EXPECT_TRUE(waits.bindings.empty());
+  EXPECT_EQ(reason_of(waits, "g0").substr(0, 9), "Capacity:") << reason_of(waits, "g0");
+  ASSERT_FALSE(waits.workloads.empty());
+  const auto object = parse_json(workload_creation_call(waits.workloads.back()).body);
+  EXPECT_EQ((*object)["spec"]["podSets"].items()[0]["requests"]["nvidia.com/mig-3g.40gb"].text(), "1");
+  cluster.gone("held");
+  EXPECT_EQ(names_of(cluster.decide(3)).size(), 4U);
+}
+
+TEST(LiveSlices, ANameIsOfEveryModelThatHasIt) {
+  Cluster cluster;
+  cluster.add(one_cut("large", "A100-80GB"));
+  cluster.add(one_cut("small", "A100-40GB"));
+  cluster.set(slice("a", "1g.5gb", 1001));
+  cluster.set(slice("b", "1g.20gb", 1002));
+  cluster.set(slice("d", "1g.47gb", 1003));
+  PodFacts chooses = slice("c", "1g.10gb", 1004);
+  chooses.gpu_models = {"A100-80GB"};
+  cluster.set(chooses);
+  const Round round = cluster.decide(2);
+  std::map<std::string, std::string> nodes;
+  for (const Binding& binding : round.bindings) nodes[binding.pod.name] = binding.node;
+  EXPECT_EQ(nodes, (std::map<std::string, std::string>{{"a", "small"}, {"b", "large"}, {"c", "large"}}));
+  EXPECT_EQ(reason_of(round, "d"), "GpuType: no node has GPUs that can be cut into a 1g.47gb");
+}
+
+TEST(LiveSlices, WholeGpusAndSlicesKeepApart) {
+  Cluster cluster;
+  cluster.add(node("n1", 1, "A30"));
+  cluster.add(one_cut("n2"));
+  PodFacts whole = pod("whole", 1);
+  whole.gpu_models = {"H100"};
+  cluster.set(whole);
+  cluster.set(slice("on-whole", "1g.6gb"));
+  const Round round = cluster.decide(2);
+  EXPECT_TRUE(round.bindings.empty());
+  EXPECT_EQ(reason_of(round, "whole"),
+            "GpuType: no node has H100 GPUs that are not cut into slices (2 nodes: 1 has other GPUs, 1 has GPUs "
+            "that are cut into slices)");
+  EXPECT_EQ(
+      reason_of(round, "on-whole"),
+      "GpuType: no node has A30 GPUs that are cut into slices; it asks a 1g.6gb (2 nodes: 1 has other GPUs, 1 has "
+      "GPUs that are not cut into slices)");
+}
+
+TEST(LiveSlices, AreFoundAgainWhereTheyAre) {
+  Cluster cluster;
+  cluster.add(one_cut("n1", "H100", 2));
+  const std::vector<std::string> profiles = {"1g.10gb", "3g.40gb", "1g.10gb+me", "2g.20gb", "4g.40gb", "1g.20gb"};
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    cluster.set(slice("s" + std::to_string(i), profiles[i], 1000 + static_cast<std::int64_t>(i)));
+  }
+  ASSERT_EQ(cluster.decide(2).bindings.size(), profiles.size());
+  const std::vector<MigPlaceSet> before(cluster.engine().state().ledger().layouts(NodeId(0)).begin(),
+                                        cluster.engine().state().ledger().layouts(NodeId(0)).end());
+  cluster.gone("s1");
+  cluster.set(slice("s1-again", "3g.40gb", 3000));
+  cluster.begin_anew();
+  const Round round = cluster.decide(4);
+  EXPECT_EQ(names_of(round), std::set<std::string>{"s1-again"}) << "the only place that is open is that of s1";
+  const auto after = cluster.engine().state().ledger().layouts(NodeId(0));
+  EXPECT_TRUE(std::ranges::equal(before, after));
+  EXPECT_TRUE(cluster.engine().pods_without_room().empty());
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+}
+
+TEST(LiveSlices, WhatABindingSaysWrongIsNotBelieved) {
+  struct Case {
+    const char* what;
+    const char* given;   // of a pod that asks a 1g.10gb, beside one at 0:1g.10gb@4
+    const char* places;  // where the engine has the first of them then; "": nowhere
+  };
+  const Case cases[] = {
+      {"nothing", "", "0:1g.10gb@5"},
+      {"a whole GPU", "0", "0:1g.10gb@5"},
+      {"another slice", "0:2g.20gb@0", "0:1g.10gb@5"},
+      {"no place at all", "0:1g.10gb@9", ""},
+      {"no such device", "3:1g.10gb@0", ""},
+      {"what another holds", "0:1g.10gb@4", ""},
+      {"a place of its own", "0:1g.10gb@2", "0:1g.10gb@2"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    Cluster cluster;
+    cluster.add(one_cut("n1"));
+    const auto bound_at = [](PodFacts pod, const std::string& given, std::int64_t ms) {
+      pod.stage = PodStage::kBound;
+      pod.node = "n1";
+      pod.given = parse_given_gpus(given);
+      pod.bound_at = Time{ms};
+      return pod;
+    };
+    cluster.set(bound_at(slice("sure", "1g.10gb"), "0:1g.10gb@4", 1000));
+    cluster.set(bound_at(slice("odd", "1g.10gb"), each.given, 2000));
+    cluster.decide(3);
+    const State& state = cluster.engine().state();
+    const bool placed = *each.places != '\0';
+    EXPECT_EQ(cluster.engine().pods_without_room().size(), placed ? 0U : 1U);
+    EXPECT_EQ(state.ledger().layouts(NodeId(0))[0].size(), placed ? 2 : 1);
+    if (placed) {
+      const GivenGpus place = *parse_given_gpus(each.places);
+      const std::size_t index = *kMigOfA100.find_place(0, place.slice_start);
+      EXPECT_TRUE(state.ledger().layouts(NodeId(0))[0].contains(index));
+    }
+    EXPECT_EQ(violations(state), std::vector<std::string>());
+  }
+}
+
+TEST(LiveSlices, ThoseThatOthersCutAreLeftToThem) {
+  Cluster cluster;
+  NodeFacts fixed = node("fixed", 0);
+  fixed.fixed_slices = {"nvidia.com/mig-1g.10gb"};
+  fixed.cpu_milli = 4000;
+  cluster.add(fixed);
+  cluster.set(slice("s", "1g.10gb"));
+  const std::string hint =
+      "; 1 node offers some that are cut beforehand, which Berth does not hand out: it cuts slices on nodes with the "
+      "label berth.dev/gpu-mode=mig";
+  EXPECT_EQ(reason_of(cluster.decide(2), "s"), "GpuType: no node has GPUs that can be cut into a 1g.10gb" + hint);
+  const auto left_out = cluster.engine().nodes_left_out();
+  ASSERT_EQ(left_out.size(), 1U);
+  EXPECT_EQ(left_out.at("fixed").reason, "SlicesNotUsed");
+  EXPECT_EQ(left_out.at("fixed").text,
+            "Berth hands out none of its slices (nvidia.com/mig-1g.10gb), which are cut beforehand: it cuts slices on "
+            "nodes with the label berth.dev/gpu-mode=mig");
+  // Somebody else's pod there holds what it asks beside the slice.
+  PodFacts foreign = slice("foreign", "1g.10gb", 3000);
+  foreign.request.cpu_milli = 3000;
+  foreign.stage = PodStage::kBound;
+  foreign.node = "fixed";
+  foreign.bound_at = Time{3000};
+  cluster.set(foreign);
+  PodFacts plain = pod("plain", 0, 3000);
+  plain.request.cpu_milli = 2000;
+  cluster.set(plain);
+  EXPECT_TRUE(cluster.decide(4).bindings.empty());
+  EXPECT_TRUE(cluster.engine().pods_without_room().empty());
+  // With nodes that could be cut, and are not, it is the same.
+  cluster.engine().note_told("uid-s");
+  cluster.add(node("n1", 1));
+  const Round round = cluster.decide(20);
+  EXPECT_EQ(names_of(round), std::set<std::string>{"plain"});
+  EXPECT_NE(reason_of(round, "s").find(hint), std::string::npos) << reason_of(round, "s");
+  cluster.add(one_cut("n2"));
+  EXPECT_EQ(names_of(cluster.decide(40)), std::set<std::string>{"s"});
+}
+
+TEST(LiveSlices, ANodeThatIsCutLaterTakesThemFromThenOn) {
+  Cluster cluster;
+  cluster.add(node("n1", 1));
+  cluster.set(slice("s", "1g.10gb"));
+  EXPECT_TRUE(cluster.decide(2).bindings.empty());
+  cluster.add(one_cut("n1"));
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"s"});
+}
+
+TEST(LiveSlices, AFlavorWithoutAModelHasThatOfItsNodes) {
+  Cluster cluster;
+  FlavorFacts spot{.name = "spot", .gpu_model = {}, .node_labels = Value::map_of({{"tier", "spot"}})};
+  cluster.engine().set_flavor(spot);
+  const auto in_spot = [](NodeFacts node) {
+    node.labels = Value::map_of({{"tier", "spot"}});
+    return node;
+  };
+  cluster.add(in_spot(node("a1", 1, "A30")));
+  cluster.decide(1);
+  cluster.add(in_spot(one_cut("n1")));
+  cluster.set(slice("s", "1g.10gb"));
+  EXPECT_EQ(names_of(cluster.decide(2)), std::set<std::string>{"s"});
+  EXPECT_TRUE(cluster.engine().nodes_left_out().empty());
+  cluster.add(in_spot(one_cut("n2", "A30")));
+  cluster.decide(3);
+  const auto left_out = cluster.engine().nodes_left_out();
+  ASSERT_EQ(left_out.size(), 1U);
+  EXPECT_EQ(left_out.at("n2").text,
+            "it is not used: flavor 'spot' has GPUs of several models that are cut into slices; declare a "
+            "ResourceFlavor with gpuModel for each of them");
+}
+
+TEST(LiveSlices, WhoeverTakesThemSaysWhich) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  cluster.set(slice("low", "7g.80gb"));
+  cluster.decide(2);
+  PodFacts high = slice("high", "1g.10gb", 3000);
+  high.terms.priority = 1;
+  cluster.set(high);
+  const Round round = cluster.decide(3);
+  ASSERT_EQ(round.taken.size(), 1U);
+  EXPECT_NE(round.taken[0].text.find("takes the room of default/low of queue default, 1 x 7g.80gb, which stops by"),
+            std::string::npos)
+      << round.taken[0].text;
+}
+
+}  // namespace
+}  // namespace berth
