@@ -28,7 +28,7 @@ struct Typed {
   std::string name;
 };
 
-// The work itself, with the pods of a Job.
+// The work itself, with the pods of a Job, or the pod that it is.
 struct SeenWork {
   Work work;
   std::vector<Value> own_pods = {};
@@ -37,7 +37,7 @@ struct SeenWork {
 Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
   const auto object = read_object(server, name.qualified(), name_space, name.name);
   if (!object) return std::unexpected(not_found_or(object.error(), server, name, name_space));
-  if (name.kind == "pod") return SeenWork{read_pod_work(*object)};
+  if (name.kind == "pod") return SeenWork{read_pod_work(*object), {*object}};
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
   std::vector<Value> own = pods_of_job(*pods, (*object)["metadata"]["uid"].text());

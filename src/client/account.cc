@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/queue_tree.h"
+#include "manifest/labels.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kOlderShownMax = 5;
 constexpr std::size_t kReasonsShownMax = 5;
 constexpr std::size_t kEvictionsShownMax = 3;
+constexpr std::size_t kGivenShownMax = 5;
 
 // Facts line up below each other: "  queue   default".
 class Lines {
@@ -37,7 +39,8 @@ std::string count_of(std::size_t count, std::string_view one, std::string_view m
 }
 
 std::string asks_in_words(const Work& work) {
-  const std::string per_pod = gpus_in_words(work.gpu_milli_per_pod);
+  const bool sliced = !work.slice_per_pod.empty();
+  const std::string per_pod = sliced ? "a " + work.slice_per_pod + " slice" : gpus_in_words(work.gpu_milli_per_pod);
   std::string text = per_pod;
   if (work.pods_at_once > 1) {
     text = count_of(static_cast<std::size_t>(work.pods_at_once), "pod", "pods") + " with " + per_pod + " each";
@@ -45,6 +48,23 @@ std::string asks_in_words(const Work& work) {
   }
   if (!work.gpu_models.empty()) text += "; only " + work.gpu_models;
   return text;
+}
+
+// "h100-0001: 0,3; h100-mig-0001: 0:1g.10gb@6": what its live pods were given.
+std::string given_in_words(const std::vector<Value>& own_pods) {
+  std::string text;
+  std::size_t told = 0, more = 0;
+  for (const Value& pod : own_pods) {
+    const std::string_view phase = pod["status"]["phase"].text();
+    const std::string_view given = pod["metadata"]["annotations"][kGpusAnnotation].text();
+    if (given.empty() || phase == "Succeeded" || phase == "Failed") continue;
+    if (told == kGivenShownMax) {
+      ++more;
+      continue;
+    }
+    text += (told++ == 0 ? "" : "; ") + std::string(pod["spec"]["nodeName"].text()) + ": " + std::string(given);
+  }
+  return more == 0 ? text : text + "; and " + std::to_string(more) + " more";
 }
 
 std::vector<const Work*> older_in_queue(const Work& work, const std::vector<Work>& others) {
@@ -70,7 +90,7 @@ std::string older_in_words(const Work& work, const std::vector<const Work*>& old
     const Work& each = *older[i];
     text += (i > 0 ? ", " : "") + each.name.to_string();
     if (each.name_space != work.name_space) text += " of " + each.name_space;
-    text += " (" + gpus_in_words(each.gpu_milli()) + ", " + format_age(now - each.created) + ")";
+    text += " (" + asked_in_words(each) + ", " + format_age(now - each.created) + ")";
   }
   if (older.size() > kOlderShownMax) text += ", and " + std::to_string(older.size() - kOlderShownMax) + " more";
   return count_of(older.size(), "waits", "wait") + " longer in its queue" + unseen + ": " + text;
@@ -173,6 +193,7 @@ Value facts_of(const Work& work, const std::vector<const Work*>& older, bool see
                                {"gpus", format_milli(work.gpu_milli())},
                                {"gpusPerPod", format_milli(work.gpu_milli_per_pod)},
                                {"gpuModels", work.gpu_models}});
+  if (!work.slice_per_pod.empty()) facts.set("slice", work.slice_per_pod);
   for (const std::string& node : work.nodes) facts.at("nodes").push_back(node);
   for (const auto& [reason, pods] : work.reasons) {
     facts.at("reasons").push_back(Value::map_of({{"message", reason}, {"pods", pods}}));
@@ -214,6 +235,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   std::string nodes;
   for (const std::string& node : work.nodes) nodes += (nodes.empty() ? "" : ", ") + node;
   if (!nodes.empty()) lines.add("nodes", nodes);
+  if (const std::string given = given_in_words(seen.own_pods); !given.empty()) lines.add("gpus", given);
   add_reasons(work, lines);
   if (account.waits) {
     if (!hold.empty()) lines.add("hold", hold);

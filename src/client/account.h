@@ -26,7 +26,7 @@ struct AccountFacts {
   bool others_are_all = false;       // it was everybody's
   std::vector<Value> queues = {};    // as far as they could be seen
   std::vector<Value> events = {};    // of its namespace
-  std::vector<Value> own_pods = {};  // of a Job
+  std::vector<Value> own_pods = {};  // of a Job, or the pod itself
 };
 
 Account account_of(const Work& work, const AccountFacts& facts, Time now);

@@ -7,7 +7,9 @@
 #include "client/listing.h"
 #include "client/queue_tree.h"
 #include "manifest/labels.h"
+#include "manifest/node_gpus.h"
 #include "manifest/timestamp.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -93,6 +95,8 @@ std::optional<Duration> run_limit_of(const Value& pod) {
 }
 
 std::int64_t gpu_milli_of_node(const Value& node) {
+  const NodeGpus cut = read_node_gpus(node);
+  if (cut.sharing == Sharing::kMig) return std::int64_t{cut.count} * kMilliPerGpu;
   const Value& gpus = node["status"]["allocatable"][kGpuResource];
   constexpr std::int64_t kGpusBelieved = 1'000'000;
   const auto count =
@@ -219,7 +223,8 @@ void ClusterPicture::take_node(const ObjectChange& change) {
     nodes_.erase(at);
   }
   if (!change.after) return;
-  const NodeFact fact{gpu_milli_of_node(*change.after), is_ready(*change.after)};
+  const NodeFact fact{gpu_milli_of_node(*change.after), is_ready(*change.after),
+                      gpu_model_of((*change.after)["metadata"]["labels"][kGpuProductLabel].text())};
   gpu_milli_ += fact.gpu_milli;
   nodes_ready_ += fact.ready ? 1 : 0;
   nodes_[name] = fact;
@@ -292,7 +297,7 @@ void ClusterPicture::work_out(const std::string& uid) {
   for (const auto& [pod_uid, pod] : known.pods) {
     pods.push_back(pod.get());
     if (!is_live(*pod)) continue;
-    if (!(*pod)["spec"]["nodeName"].is_empty()) live.used_gpu_milli += gpu_milli_of_pod(*pod);
+    if (!(*pod)["spec"]["nodeName"].is_empty()) live.used_gpu_milli += gpu_milli_held(*pod);
     const auto started = parse_timestamp((*pod)["status"]["startTime"].text());
     if (started && (!live.started || *started < *live.started)) live.started = *started;
     if (!live.run_limit) live.run_limit = run_limit_of(*pod);
@@ -305,6 +310,16 @@ void ClusterPicture::work_out(const std::string& uid) {
   }
   count(live, 1);
   live_[uid] = std::move(live);
+}
+
+// A slice is its part of the GPU's processors, as in queues.
+std::int64_t ClusterPicture::gpu_milli_held(const Value& pod) const {
+  const std::string profile = slice_of_pod(pod);
+  if (profile.empty()) return gpu_milli_of_pod(pod);
+  const auto node = nodes_.find(std::string(pod["spec"]["nodeName"].text()));
+  if (node == nodes_.end()) return 0;
+  const auto slice = find_slice({.name = {}, .model = node->second.gpu_model}, profile);
+  return slice ? slice->gpu_milli : 0;
 }
 
 void ClusterPicture::sample() {

@@ -87,6 +87,7 @@ class ClusterPicture {
   struct NodeFact {
     std::int64_t gpu_milli = 0;
     bool ready = false;
+    std::string gpu_model = {};
   };
 
   void take_pod(const ObjectChange& change);
@@ -94,6 +95,7 @@ class ClusterPicture {
   void take_node(const ObjectChange& change);
   void take_event(const ObjectChange& change);
   void work_out(const std::string& uid);
+  std::int64_t gpu_milli_held(const Value& pod) const;
   void count(const LiveWork& live, int sign);
   void note_end(const std::string& uid, bool failed);
   void forget_end(const std::string& uid);

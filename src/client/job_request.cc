@@ -9,6 +9,7 @@
 #include "client/listing.h"
 #include "manifest/labels.h"
 #include "manifest/schema.h"
+#include "manifest/slice_resources.h"
 #include "manifest/yaml.h"
 #include "model/quantity.h"
 
@@ -35,7 +36,16 @@ std::string name_begin(std::string_view program) {
   return name.ends_with('-') ? name : name + '-';
 }
 
+void ask_slice(std::string_view profile, Value& pod, Complaints& complaints) {
+  const std::string resource = slice_resource(profile);
+  if (const auto known = profile_of(resource); !known)
+    return complaints.add({"--gpus"}, resource + ": " + known.error());
+  pod.at("spec").at("containers").edit_items().front().at("resources").at("limits").set(resource, "1");
+}
+
 void ask_gpus(const JobRequest& request, Value& pod, Complaints& complaints) {
+  constexpr std::string_view kSlice = "mig:";
+  if (request.gpus.starts_with(kSlice)) return ask_slice(request.gpus.substr(kSlice.size()), pod, complaints);
   const auto milli = parse_milli(request.gpus);
   const Place place{"--gpus"};
   if (!milli) {

@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "client/work.h"
+#include "manifest/given_gpus.h"
 #include "manifest/labels.h"
+#include "manifest/node_gpus.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -22,18 +25,66 @@ std::string amount_text(const Value& amount) {
   return amount.is_integer() ? std::to_string(amount.integer()) : std::string(amount.text());
 }
 
-std::size_t gpus_of(const Value& node) {
-  const auto gpus = parse_integer(amount_text(node["status"]["allocatable"][kGpuResource]), 0, kDevicesMax);
-  return gpus ? static_cast<std::size_t>(*gpus) : 0;
-}
-
 // The devices of one node, in thousandths that are taken.
 class TakenDevices {
  public:
-  explicit TakenDevices(std::size_t gpus) : milli_(gpus, 0) {}
+  explicit TakenDevices(const NodeGpus& gpus)
+      : milli_(static_cast<std::size_t>(gpus.count), 0), layouts_(milli_.size()) {
+    if (gpus.sharing == Sharing::kMig) hardware_ = hardware_of({.name = {}, .model = gpus.model});
+  }
+
+  // Who names devices has to come first, so that the others get what is left.
+  void take(const Value& pod) {
+    const std::string_view named = pod["metadata"]["annotations"][kGpusAnnotation].text();
+    if (hardware_ != nullptr) return take_slice(named);
+    take_whole(gpu_milli_of_pod(pod), named);
+  }
+
+  std::string drawn() const {
+    std::string text = "[";
+    for (std::size_t i = 0; i < milli_.size(); ++i) text += milli_[i] == 0 ? '.' : is_full(i) ? '#' : '+';
+    return text + "]";
+  }
+  std::int64_t free_whole() const { return std::ranges::count(milli_, 0); }
+  const std::vector<int>& milli() const { return milli_; }
+  bool are_cut() const { return hardware_ != nullptr; }
+  // "0:1g.10gb@6", in the order of the devices and of their memory.
+  std::vector<std::string> slices() const {
+    std::vector<std::string> slices;
+    for (std::size_t i = 0; i < layouts_.size(); ++i) {
+      std::vector<MigPlace> places;
+      layouts_[i].for_each([&](std::size_t place) { places.push_back(hardware_->mig->places()[place]); });
+      std::ranges::sort(places, {}, &MigPlace::start);
+      for (const MigPlace& place : places) {
+        GivenGpus given{.profile = std::string(hardware_->mig_profiles[place.shape].name), .slice_start = place.start};
+        given.gpus.add(static_cast<int>(i));
+        slices.push_back(format_given_gpus(given));
+      }
+    }
+    return slices;
+  }
+
+ private:
+  bool is_full(std::size_t device) const {
+    if (hardware_ == nullptr) return milli_[device] >= kWholeGpu;
+    return hardware_->mig->open_beside(layouts_[device]).empty();
+  }
+
+  void take_slice(std::string_view named) {
+    const auto given = parse_given_gpus(named);
+    const auto shape = given ? find_mig_profile(*hardware_, given->profile) : std::nullopt;
+    const auto place = shape ? hardware_->mig->find_place(*shape, given->slice_start) : std::nullopt;
+    if (!place) return;
+    given->gpus.for_each([&](int gpu) {
+      const auto device = static_cast<std::size_t>(gpu);
+      if (device >= layouts_.size() || !hardware_->mig->open_beside(layouts_[device]).contains(*place)) return;
+      layouts_[device] = layouts_[device].with(*place);
+      milli_[device] += find_slice({.name = {}, .model = std::string(hardware_->model)}, *shape)->gpu_milli;
+    });
+  }
 
   // `named` as the binding said them ("0,3"); empty: it said nothing.
-  void take(std::int64_t milli, std::string_view named) {
+  void take_whole(std::int64_t milli, std::string_view named) {
     std::vector<std::size_t> devices;
     while (!named.empty()) {
       const std::size_t comma = std::min(named.find(','), named.size());
@@ -50,15 +101,6 @@ class TakenDevices {
     }
   }
 
-  std::string drawn() const {
-    std::string text = "[";
-    for (const int each : milli_) text += each == 0 ? '.' : each < kWholeGpu ? '+' : '#';
-    return text + "]";
-  }
-  std::int64_t free_whole() const { return std::ranges::count(milli_, 0); }
-  const std::vector<int>& milli() const { return milli_; }
-
- private:
   std::vector<std::size_t> first_free(std::int64_t milli) const {
     std::vector<std::size_t> devices;
     for (std::size_t i = 0; i < milli_.size() && milli > 0; ++i) {
@@ -70,6 +112,8 @@ class TakenDevices {
   }
 
   std::vector<int> milli_;
+  const GpuHardware* hardware_ = nullptr;  // of devices that are cut
+  std::vector<MigPlaceSet> layouts_;
 };
 
 std::string state_of(const Value& node) {
@@ -93,9 +137,12 @@ ListingRow row_of(const Value& node, const TakenDevices& devices, int pods) {
   const std::string name(node["metadata"]["name"].text());
   row.name = "node/" + name;
   const std::size_t gpus = devices.milli().size();
-  const std::string model(node["metadata"]["labels"][kGpuProductLabel].text());
+  const std::string model =
+      std::string(node["metadata"]["labels"][kGpuProductLabel].text()) + (devices.are_cut() ? "/mig" : "");
   const Value& allocatable = node["status"]["allocatable"];
   const std::string state = state_of(node);
+  std::string slices;
+  for (const std::string& each : devices.slices()) slices += (slices.empty() ? "" : ",") + each;
   row.cells = {name,
                model.empty() ? "-" : model,
                gpus == 0 ? "-" : devices.drawn(),
@@ -103,7 +150,8 @@ ListingRow row_of(const Value& node, const TakenDevices& devices, int pods) {
                std::to_string(pods),
                state,
                amount_text(allocatable["cpu"]),
-               amount_text(allocatable["memory"])};
+               amount_text(allocatable["memory"]),
+               slices.empty() ? "-" : slices};
   Value taken = Value::list();
   for (const int each : devices.milli()) taken.push_back(each);
   row.facts = Value::map_of({{"name", name},
@@ -115,6 +163,10 @@ ListingRow row_of(const Value& node, const TakenDevices& devices, int pods) {
                              {"state", state},
                              {"cpu", amount_text(allocatable["cpu"])},
                              {"memory", amount_text(allocatable["memory"])}});
+  if (devices.are_cut()) {
+    Value& held = row.facts.set("slices", Value::list());
+    for (std::string& each : devices.slices()) held.push_back(std::move(each));
+  }
   return row;
 }
 
@@ -134,16 +186,15 @@ Listing list_nodes(const std::vector<Value>& nodes, const std::vector<Value>& po
                      {"PODS"},
                      {"STATE", ShownIn::kBoth, true},
                      {"CPU", ShownIn::kWide},
-                     {"MEMORY", ShownIn::kWide}};
+                     {"MEMORY", ShownIn::kWide},
+                     {"SLICES", ShownIn::kWide}};
   for (const Value& node : nodes) {
-    TakenDevices devices(gpus_of(node));
+    TakenDevices devices(read_node_gpus(node));
     auto& here = pods_on[node["metadata"]["name"].text()];
     // Who names devices first, so that the others get what is left.
     std::ranges::stable_partition(
         here, [](const Value* pod) { return !(*pod)["metadata"]["annotations"][kGpusAnnotation].is_empty(); });
-    for (const Value* pod : here) {
-      devices.take(gpu_milli_of_pod(*pod), (*pod)["metadata"]["annotations"][kGpusAnnotation].text());
-    }
+    for (const Value* pod : here) devices.take(*pod);
     listing.rows.push_back(row_of(node, devices, static_cast<int>(here.size())));
   }
   std::ranges::sort(listing.rows, {}, &ListingRow::name);

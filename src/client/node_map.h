@@ -1,4 +1,5 @@
-// Nodes and which of their GPUs are taken, drawn as a small map: # taken, + in part, . free.
+// Nodes and which of their GPUs are taken, drawn as a small map: # taken (or cut so that no further slice fits), + in part,
+// . free.
 #pragma once
 
 #include <string>

@@ -66,6 +66,11 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
       {"half a GPU", {.gpus = "0.5", .command = run}, ""},
       {"half a GPU in thousandths", {.gpus = "500m", .command = run}, ""},
       {"no GPU", {.gpus = "0", .command = run}, ""},
+      {"a slice", {.gpus = "mig:1g.10gb", .command = run}, ""},
+      {"a slice that nobody has",
+       {.gpus = "mig:1g.10g", .command = run},
+       "--gpus: nvidia.com/mig-1g.10g: no GPU model that is known can be cut into it; did you mean "
+       "nvidia.com/mig-1g.10gb?"},
       {"one and a half", {.gpus = "1.5", .command = run}, "--gpus: '1.5' is more than one GPU and not whole"},
       {"no number", {.gpus = "many", .command = run}, "--gpus: "},
       {"no time", {.time = "4", .command = run}, "--time: "},
@@ -80,6 +85,10 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
     const std::string said = job ? "" : job.error().to_string();
     EXPECT_NE(said.find(each.complaint), std::string::npos) << said;
   }
+  const auto slice = job_of({.gpus = "mig:1g.10gb+me", .command = run});
+  ASSERT_TRUE(slice);
+  const Value& container = (*slice)["spec"]["template"]["spec"]["containers"].items()[0];
+  EXPECT_EQ(container["resources"]["limits"]["nvidia.com/mig-1g.10gb.me"].text(), "1");
   const auto half = job_of({.gpus = "0.5", .command = run});
   ASSERT_TRUE(half);
   EXPECT_EQ((*half)["spec"]["template"]["metadata"]["annotations"]["berth.dev/gpu-milli"].text(), "500");

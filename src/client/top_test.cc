@@ -225,6 +225,20 @@ TEST(Top, BarsAndSparklinesKeepTheirWidth) {
   EXPECT_EQ(sparkline_of({}, 8, 3, true), "");
 }
 
+TEST(Top, ASliceIsItsPartOfAGpu) {
+  ClusterPicture cluster;
+  add(cluster, PictureKind::kNodes,
+      object(R"({"metadata":{"name":"n1","labels":{"nvidia.com/gpu.product":"H100","berth.dev/gpu-mode":"mig",)"
+             R"("nvidia.com/gpu.count":"2"}},"status":{"allocatable":{}}})"));
+  add(cluster, PictureKind::kPods,
+      object(R"({"metadata":{"name":"p","namespace":"team","uid":"u"},"spec":{"nodeName":"n1","containers":)"
+             R"([{"resources":{"limits":{"nvidia.com/mig-3g.40gb":"1"}}}]},"status":{"phase":"Running"}})"));
+  cluster.settle();
+  EXPECT_EQ(cluster.gpu_milli(), 2'000);
+  EXPECT_EQ(cluster.whole().used_gpu_milli, 454);
+  EXPECT_NE(joined(draw_top(cluster, {}, {100, 30}, kNow)).find("3g.40gb"), std::string::npos);
+}
+
 // What a picture says must not depend on the order in which things were told, nor on what came and went.
 TEST(Top, PropertyAPictureIsThatOfWhatIsThere) {
   ClusterPicture cluster = small_cluster();

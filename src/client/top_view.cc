@@ -268,7 +268,7 @@ class Drawing {
                 .queue = work.queue,
                 .state = std::string(name_of(work.state)),
                 .pods = std::to_string(work.pods_ready) + "/" + std::to_string(work.pods),
-                .gpus = work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli()),
+                .gpus = asked_in_short(work),
                 .age = format_age(std::max(now_ - work.created, Duration{0})),
                 .rest = ""};
     if (!work.reasons.empty() && (waits(work) || work.pods_ready < work.pods)) {

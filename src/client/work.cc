@@ -10,6 +10,7 @@
 
 #include "base/wording.h"
 #include "manifest/labels.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 
@@ -124,6 +125,7 @@ Work work_of(const Value& object, std::string kind, const Value& pod) {
   work.labels = metadata["labels"];
   work.queue = queue_of(metadata, pod["metadata"]);
   work.gpu_milli_per_pod = gpu_milli_of_pod(pod);
+  work.slice_per_pod = slice_of_pod(pod);
   work.gpu_models = gpu_models_of(pod);
   work.created = created_at(object);
   return work;
@@ -180,7 +182,7 @@ ListingRow row_of(const Work& work, Time now) {
                work.queue,
                std::string(name_of(work.state)),
                pods,
-               work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli()),
+               asked_in_short(work),
                nodes_in_words(work.nodes, kNodesShownMax),
                nodes_in_words(work.nodes, work.nodes.size()),
                format_age(now - work.created),
@@ -199,6 +201,7 @@ ListingRow row_of(const Work& work, Time now) {
                              {"nodes", std::move(nodes)},
                              {"created", format_timestamp(work.created)},
                              {"reason", reason}});
+  if (!work.slice_per_pod.empty()) row.facts.set("slice", work.slice_per_pod);
   return row;
 }
 
@@ -331,12 +334,37 @@ std::int64_t gpu_milli_of_pod(const Value& pod) {
   return part && together == 1000 ? *part : together;
 }
 
+std::string slice_of_pod(const Value& pod) {
+  for (const char* const list : {"containers", "initContainers"}) {
+    for (const Value& container : pod["spec"][list].items()) {
+      for (const char* const which : {"requests", "limits"}) {
+        for (const Value::Member& each : container["resources"][which].members()) {
+          if (!is_slice_resource(each.key)) continue;
+          if (const auto profile = profile_of(each.key)) return *profile;
+        }
+      }
+    }
+  }
+  return "";
+}
+
 std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view job_uid) {
   std::vector<Value> found;
   for (const Value& pod : pods) {
     if (owning_job(pod) == job_uid) found.push_back(pod);
   }
   return found;
+}
+
+std::string asked_in_words(const Work& work) {
+  if (work.slice_per_pod.empty()) return gpus_in_words(work.gpu_milli());
+  if (work.pods_at_once == 1) return "a " + work.slice_per_pod + " slice";
+  return std::to_string(work.pods_at_once) + " " + work.slice_per_pod + " slices";
+}
+
+std::string asked_in_short(const Work& work) {
+  if (work.slice_per_pod.empty()) return work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli());
+  return (work.pods_at_once == 1 ? "" : std::to_string(work.pods_at_once) + "x") + work.slice_per_pod;
 }
 
 std::string gpus_in_words(std::int64_t gpu_milli) {

@@ -51,6 +51,7 @@ struct Work {
   int pods_ready = 0;    // of pods: run or have succeeded
   int gang = 0;          // pods that start together; 0: each for itself
   std::int64_t gpu_milli_per_pod = 0;
+  std::string slice_per_pod;       // its profile: "1g.10gb"; empty: none, and GPUs are counted
   std::string gpu_models;          // "H100|A100"; empty: any
   std::vector<std::string> nodes;  // where its live pods are, each once
   Time created;
@@ -77,10 +78,17 @@ std::string nearest_work(const WorkName& name, const std::vector<Work>& work);
 // What a pod, or a Job's template, asks of GPUs, in thousandths.
 std::int64_t gpu_milli_of_pod(const Value& pod);
 
+// The profile of the slice that it asks; empty: none.
+std::string slice_of_pod(const Value& pod);
+
 // Pods of that Job, by their controller.
 std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view job_uid);
 
 // "2 GPUs", "1 GPU", "0.5 GPU", "no GPU".
 std::string gpus_in_words(std::int64_t gpu_milli);
+// What all pods of it ask together, in words ("2 GPUs", "a 1g.10gb slice", "4 1g.10gb slices") and for a table ("2", "4x1g.10gb",
+// "-").
+std::string asked_in_words(const Work& work);
+std::string asked_in_short(const Work& work);
 
 }  // namespace berth

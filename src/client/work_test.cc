@@ -110,6 +110,8 @@ TEST(Work, APodWithoutAJobStandsForItself) {
        begin + ", annotations: {berth.dev/gpu-milli: '500'}}\n"
                "spec: {containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}\n",
        "pod/p default waiting 0/1 0.5 - 60s the scheduler has not looked at it yet"},
+      {"a slice", begin + "}\nspec: {containers: [{resources: {limits: {nvidia.com/mig-1g.10gb.me: '1'}}}]}\n",
+       "pod/p default waiting 0/1 1g.10gb+me - 60s the scheduler has not looked at it yet"},
       {"failed", begin + "}\nstatus: {phase: Failed, reason: Evicted, message: 'no\n  memory'}\n",
        "pod/p default failed 0/1 - - 60s no memory"},
   };
@@ -201,6 +203,27 @@ TEST(NodeMap, DrawsWhoHoldsWhichDevice) {
   }
 }
 
+TEST(NodeMap, DrawsHowGpusAreCut) {
+  const auto nodes = objects(
+      "metadata: {name: n, labels: {nvidia.com/gpu.product: H100, berth.dev/gpu-mode: mig, nvidia.com/gpu.count: "
+      "'4'}}\n"
+      "status: {allocatable: {nvidia.com/mig-1g.10gb: '28'}, conditions: [{type: Ready, status: 'True'}]}\n");
+  const auto pod = [](const std::string& given) {
+    return "---\nmetadata: {annotations: {berth.dev/gpus: '" + given + "'}}\nspec: {nodeName: n}\n";
+  };
+  const Listing listing =
+      list_nodes(nodes, objects(pod("0:7g.80gb@0") + pod("2:1g.10gb@6") + pod("2:3g.40gb@0") + pod("3:1g.10gb@7") +
+                                pod("2:1g.10gb@1") + pod("9:1g.10gb@0") + pod("1") + pod("")));
+  ASSERT_EQ(listing.rows.size(), 1U);
+  const auto& cells = listing.rows[0].cells;
+  EXPECT_EQ(cells[1], "H100/mig");
+  EXPECT_EQ(cells[2], "[#.+.]") << "who says what cannot be holds nothing here";
+  EXPECT_EQ(cells[3], "2/4");
+  EXPECT_EQ(cells[8], "0:7g.80gb@0,2:3g.40gb@0,2:1g.10gb@6");
+  EXPECT_EQ(listing.rows[0].facts["slices"].items().size(), 3U);
+  EXPECT_EQ(listing.rows[0].facts["gpuMilliTaken"].items()[2].integer(), 454 + 121);
+}
+
 TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
   const auto queues = objects(
       "metadata: {name: vision}\nspec: {parent: research, order: fifo, guarantee: {h100: 8}}\n"
@@ -219,6 +242,30 @@ TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
             "u          v          -       -           -                    -          0         0         open\n");
   EXPECT_EQ(queue_and_parents(queues, "vision").size(), 2U);
   EXPECT_LE(queue_and_parents(queues, "u").size(), queues.size() + 1);
+}
+
+TEST(Account, NamesSlicesAndWhereTheyAre) {
+  const std::string spec = "spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/mig-1g.10gb: '1'}}}]}\n";
+  const auto pod = [&](const std::string& name, const std::string& more) {
+    return "---\nmetadata: {name: " + name + ", namespace: ml, uid: u-" + name +
+           ", creationTimestamp: " + "'2026-11-21T09:59:00Z'" + more + "}\n" + spec + "status: {phase: Running}\n";
+  };
+  const auto pods = objects(pod("p", ", annotations: {berth.dev/gpus: '0:1g.10gb@4'}"));
+  const std::vector<Work> work = read_work({}, pods);
+  ASSERT_EQ(work.size(), 1U);
+  const Account account = account_of(work[0], {.own_pods = pods}, kNow);
+  EXPECT_EQ(account.text,
+            "pod/p of namespace ml: running, created 60s ago\n"
+            "  queue   default\n"
+            "  asks    a 1g.10gb slice\n"
+            "  pods    1 of 1 run or are done\n"
+            "  nodes   n1\n"
+            "  gpus    n1: 0:1g.10gb@4\n");
+  EXPECT_EQ(account.facts["slice"].text(), "1g.10gb");
+  Work four = work[0];
+  four.pods_at_once = 4;
+  EXPECT_EQ(asked_in_words(four), "4 1g.10gb slices");
+  EXPECT_EQ(asked_in_short(four), "4x1g.10gb");
 }
 
 TEST(Account, SaysWhyAndWhoIsOlder) {

@@ -1,6 +1,8 @@
 #include "manifest/slice_resources.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <vector>
 
 #include "base/wording.h"
@@ -17,16 +19,30 @@ std::string slice_resource(std::string_view profile) {
   return resource;
 }
 
+namespace {
+
+// By what follows the prefix in their resources. Made once, for every pod is asked.
+const std::map<std::string, std::string_view, std::less<>>& known_profiles() {
+  static const auto kKnown = [] {
+    std::map<std::string, std::string_view, std::less<>> known;
+    for (const GpuHardware& hardware : gpu_hardware()) {
+      for (const MigProfile& profile : hardware.mig_profiles) {
+        known.emplace(slice_resource(profile.name).substr(kSliceResourcePrefix.size()), profile.name);
+      }
+    }
+    return known;
+  }();
+  return kKnown;
+}
+
+}  // namespace
+
 Parsed<std::string> profile_of(std::string_view resource) {
   const std::string_view asked = resource.substr(kSliceResourcePrefix.size());
-  std::vector<std::string> known;
-  for (const GpuHardware& hardware : gpu_hardware()) {
-    for (const MigProfile& profile : hardware.mig_profiles) {
-      known.push_back(slice_resource(profile.name).substr(kSliceResourcePrefix.size()));
-      if (known.back() == asked) return std::string(profile.name);
-    }
-  }
-  const std::vector<std::string_view> names(known.begin(), known.end());
+  const auto found = known_profiles().find(asked);
+  if (found != known_profiles().end()) return std::string(found->second);
+  std::vector<std::string_view> names;
+  for (const auto& [name, profile] : known_profiles()) names.push_back(name);
   const std::string nearest(nearest_word(asked, names));
   return std::unexpected("no GPU model that is known can be cut into it" +
                          (nearest.empty() ? "; write a profile as in " + slice_resource("1g.10gb")

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Slices (MIG) through kubectl: who gets which, why others wait, and what a scheduler knows that is started anew.
+
+    tests/e2e/slices_test.py [--berth PROGRAM] [--kubectl 1.29] [STORY...]
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+import harness
+
+NODES = "1xH100x1/mig,1xA30x2/mig,1xH100x1"
+RESOURCE = "nvidia.com/mig-"
+
+
+class Wrong(Exception):
+    """A story does not go as it should."""
+
+
+def expect(truth, what):
+    if not truth:
+        raise Wrong(what)
+
+
+def pod_spec(resources):
+    return {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "c", "image": "busybox", "resources": {"limits": resources}}]}
+
+
+def pod(name, profile, count=1, **more):
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "annotations": {"berth.dev/run-for": "30m"}, "labels": {"app": name}},
+            "spec": pod_spec({RESOURCE + profile: count, **more})}
+
+
+def job(name, profile, pods):
+    template = {"metadata": {"annotations": {"berth.dev/run-for": "30m"}}, "spec": pod_spec({RESOURCE + profile: 1})}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": template}}
+
+
+class Stage:
+    """The control plane of all stories, and the questions that they ask."""
+
+    def __init__(self, plane):
+        self.plane = plane
+
+    def apply(self, *objects):
+        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+    def refused(self, thing):
+        reply = self.plane.run("apply -f -", text=json.dumps(thing))
+        expect(reply.returncode != 0, f"{thing['metadata']['name']} was taken")
+        return reply.stderr
+
+    def pods(self):
+        return json.loads(self.plane.must("get pods -o json"))["items"]
+
+    def given(self):
+        """Of each pod that has a place what it was given there."""
+        return {pod["metadata"]["name"]: pod["metadata"]["annotations"].get("berth.dev/gpus", "")
+                for pod in self.pods() if "nodeName" in pod["spec"]}
+
+    def why(self, name):
+        for each in json.loads(self.plane.must(f"get pod {name} -o json"))["status"].get("conditions", []):
+            if each["type"] == "PodScheduled" and each["status"] == "False":
+                return each["message"]
+        return ""
+
+    def wait(self, condition, what, seconds=40):
+        return harness.wait_until(condition, seconds, what)
+
+    def wait_why(self, name, pattern):
+        self.wait(lambda: re.search(pattern, self.why(name)), f"{name} told {pattern!r}")
+
+    def berth(self, words, code=0):
+        reply = self.plane.run_berth(words)
+        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
+        return reply.stdout
+
+    def clear(self):
+        self.plane.must("delete jobs,pods,resourcequotas --all --now", limit_s=120)
+        self.wait(lambda: not self.pods(), "all pods gone", 60)
+
+
+def seven_share_a_gpu(stage):
+    """Seven have one GPU; the eighth waits, is told why, and starts when one of them has gone."""
+    names = [f"s{i}" for i in range(1, 8)]
+    stage.apply(*[pod(name, "1g.10gb") for name in names])
+    given = stage.wait(lambda: len(stage.given()) == 7 and stage.given(), "seven have a place")
+    expect(sorted(given.values()) == [f"0:1g.10gb@{i}" for i in range(7)], f"they were given {given}")
+    stage.apply(pod("s8", "1g.10gb"))
+    stage.wait_why("s8", r"^Capacity: no node has a place for a 1g.10gb slice free")
+    described = stage.plane.must("describe node h100-mig-0001")
+    expect(re.search(r"nvidia.com/mig-1g.10gb +7 +7", described), f"the node does not count them: {described}")
+    expect("0:" + given["s1"][2:] in stage.plane.must("describe pod s1"), "the pod does not say which it has")
+    nodes = stage.berth("nodes -o wide")
+    expect(re.search(r"h100-mig-0001 +H100/mig +\[#\] +0/1 +7 +ready .* 0:1g.10gb@0,0:1g.10gb@1,", nodes), nodes)
+    expect(re.search(r"a30-mig-0001 +A30/mig +\[\.\.\] +2/2 +0 +ready .* -\n", nodes), nodes)
+    expect(re.search(r"pod/s8 +default +waiting +0/1 +1g.10gb ", stage.berth("jobs")), "jobs do not name the slice")
+    told = stage.berth("explain pod/s8", 7)
+    expect(re.search(r"asks +a 1g.10gb slice", told) and "no place for it" in told, told)
+    expect(f"gpus    h100-mig-0001: {given['s3']}" in stage.berth("explain pod/s3"), stage.berth("explain pod/s3"))
+    stage.plane.must("delete pod s3 --now")
+    stage.wait(lambda: stage.given().get("s8") == given["s3"], "the eighth has the place of the third")
+
+
+def what_one_pod_cannot_ask(stage):
+    """What cannot be given is refused with what to write instead; what no node has is told to who waits."""
+    several = "ask 1 each by 2 pods, as of a Job with parallelism: 2"
+    expect(several in stage.refused(pod("two", "1g.10gb", 2)), "two in one pod")
+    mixed = stage.refused(pod("mixed", "1g.10gb", **{"nvidia.com/gpu": 1}))
+    expect("a pod asks whole GPUs or one slice" in mixed, mixed)
+    unknown = stage.refused(pod("unknown", "1g.10g"))
+    expect("did you mean nvidia.com/mig-1g.10gb?" in unknown, unknown)
+    stage.apply(pod("elsewhere", "1g.47gb"))
+    stage.wait_why("elsewhere", "^GpuType: no node has GPUs that can be cut into a 1g.47gb$")
+
+
+def a_gang(stage):
+    """A Job's slices start together, over models and devices that have them."""
+    stage.apply(pod("first", "4g.24gb"))
+    stage.wait(lambda: stage.given(), "the first has a place")
+    stage.apply(job("gang", "2g.12gb", 3))
+    stage.wait(lambda: any("Capacity" in stage.why(each["metadata"]["name"]) for each in stage.pods()
+                           if each["metadata"]["name"].startswith("gang")), "the gang waits")
+    expect(len(stage.given()) == 1, "a part of the gang started")
+    workload = json.loads(stage.plane.must("get workloads.berth.dev -o json"))["items"][0]
+    expect(workload["spec"]["podSets"][0]["requests"].get("nvidia.com/mig-2g.12gb") == "1", f"{workload['spec']}")
+    stage.plane.must("delete pod first --now")
+    stage.wait(lambda: len(stage.given()) == 3, "the gang runs")
+
+
+def pieces(stage):
+    """Enough is free, in pieces: that is said, and by how many GPUs."""
+    names = [f"p{i}" for i in range(7)]
+    stage.apply(*[pod(name, "1g.10gb") for name in names])
+    given = stage.wait(lambda: len(stage.given()) == 7 and stage.given(), "seven have a place")
+    at = {place.split("@")[1]: name for name, place in given.items()}
+    stage.plane.must(["delete", "pod", at["1"], at["3"], at["5"], "--now"])
+    stage.apply(pod("large", "2g.20gb"))
+    stage.wait_why("large", r"^SliceGeometry: .*1 GPU has as much in pieces")
+
+
+def quotas_count_them(stage):
+    """A ResourceQuota counts slices by their own name."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"},
+             "spec": {"hard": {"requests.nvidia.com/mig-1g.10gb": "1"}}}
+    stage.apply(quota)
+    stage.apply(pod("q1", "1g.10gb"))
+    refused = stage.wait(lambda: stage.plane.run("apply -f -", text=json.dumps(pod("q2", "1g.10gb"))).stderr,
+                         "the second is refused")
+    expect("requests.nvidia.com/mig-1g.10gb=1" in refused, refused)
+
+
+def a_scheduler_that_is_started_anew(stage):
+    """Whatever was given stays given when the scheduler is killed, and nothing of it is given twice."""
+    profiles = ["3g.40gb", "1g.10gb", "1g.10gb", "1g.10gb", "1g.10gb"]
+    stage.apply(*[pod(f"r{i}", profile) for i, profile in enumerate(profiles)])
+    before = stage.wait(lambda: len(stage.given()) == 5 and stage.given(), "five have a place")
+    killed = stage.plane.parts()["scheduler"]
+    os.kill(killed, signal.SIGKILL)
+    stage.plane.must("delete pod r1 --now")
+    stage.apply(pod("again", "1g.10gb"), pod("too-many", "1g.10gb"))
+    stage.wait(lambda: "again" in stage.given() or "too-many" in stage.given(), "one of them has a place", 60)
+    expect(stage.plane.parts()["scheduler"] != killed, "the scheduler is another")
+    after = stage.given()
+    expect({name: place for name, place in after.items() if name in before}
+           == {name: place for name, place in before.items() if name != "r1"}, f"{before} became {after}")
+    expect(len(set(after.values())) == len(after) == 5, f"given twice: {after}")
+    stage.wait_why("again" if "too-many" in after else "too-many", "^Capacity: ")
+
+
+def a_submitted_command(stage):
+    """berth submit asks one as scenarios do."""
+    stage.berth("submit --name cut --gpus mig:1g.6gb --time 30m -- true")
+    stage.wait(lambda: "1g.6gb@" in "".join(stage.given().values()), "it has a slice")
+    expect("requests: {nvidia.com/gpu" not in stage.plane.must("get job cut -o yaml"), "it asks a GPU")
+
+
+STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, pieces, quotas_count_them,
+           a_scheduler_that_is_started_anew, a_submitted_command)
+
+
+def play(stage, stories):
+    failed = 0
+    for story in stories:
+        began = time.monotonic()
+        try:
+            story(stage)
+            print(f"{story.__name__}: as it should ({time.monotonic() - began:.0f} s)")
+        except (Wrong, harness.Broken) as wrong:
+            failed += 1
+            print(f"FAILED {story.__name__}: {wrong}")
+            print(stage.plane.run("get pods -o wide").stdout)
+            print(stage.plane.run("get events").stdout)
+        stage.clear()
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Slices through kubectl.")
+    parser.add_argument("stories", nargs="*", help="names of stories (all)")
+    parser.add_argument("--berth", help="the program to test")
+    parser.add_argument("--kubectl", help="version, such as 1.29 (the newest)")
+    options = parser.parse_args()
+    stories = [story for story in STORIES if not options.stories or story.__name__ in options.stories]
+    try:
+        chosen = harness.choose_kubectl(options.kubectl)
+        if chosen is None:
+            print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
+            return 77
+        with harness.ControlPlane(harness.find_program(options.berth), NODES, kubectl=chosen[1]) as plane:
+            plane.wait_for_nodes()
+            failed = play(Stage(plane), stories)
+            if failed:
+                plane.print_logs()
+    except harness.Broken as broken:
+        print(f"BROKEN: {broken}")
+        return 2
+    print(f"slices: {len(stories) - failed} as they should, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
