@@ -415,6 +415,10 @@ TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
       "nvidia.com/gpu.product: H100}}}");
   slice_pod("late", "1g.10gb");
   expect_part(world.bind("late", "2:1g.10gb@0", "n1"), "beside what pod \"default/whole\"");
+  EXPECT_EQ(world.bind("late", "3:1g.10gb@0", "n1"), "");
+  world.put("{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {capacity: {nvidia.com/gpu: '4'}}}");
+  EXPECT_EQ(world.create(gpu_pod("whole-again", 1)), "");
+  expect_part(world.bind("whole-again", "3"), "GPU 3 of node \"n1\" is held by pod \"default/late\"");
   for (const char* const name : {"a", "b", "c", "more-images"})
     EXPECT_EQ(world.erase(std::string("pods/default/") + name), "");
   EXPECT_EQ(world.at("_gpus//cut"), Value());

@@ -65,6 +65,19 @@ TEST(LiveSlices, AGangOfThemStartsWhole) {
   EXPECT_EQ(names_of(cluster.decide(3)).size(), 4U);
 }
 
+TEST(LiveSlices, OneGangMayHaveSeveralKinds) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  cluster.add(node("n2", 1));
+  cluster.set(in_gang(slice("head", "3g.40gb"), "g", 3));
+  cluster.set(in_gang(slice("small", "1g.10gb"), "g", 3));
+  cluster.set(in_gang(pod("whole", 1), "g", 3));
+  const auto given = given_in(cluster.decide(2));
+  EXPECT_EQ(given.at("head").substr(0, 10), "0:3g.40gb@");
+  EXPECT_EQ(given.at("small").substr(0, 10), "0:1g.10gb@");
+  EXPECT_EQ(given.at("whole"), "0");
+}
+
 TEST(LiveSlices, ANameIsOfEveryModelThatHasIt) {
   Cluster cluster;
   cluster.add(one_cut("large", "A100-80GB"));
