@@ -34,6 +34,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   if (rng.below(6) == 0) queue.quota.user_limit = random_bounds(rng, 2);
   queue.quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 3000});
   queue.quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));
+  queue.quota.dedicated = random_dedicated(rng);
   return queue;
 }
 

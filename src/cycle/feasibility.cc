@@ -56,6 +56,16 @@ bool fits_together(const State& state, const NumberedPodSet& set) {
   return rooms_of_domains(state.topologies(), set.topology, nodes).hold(state.topologies()[set.topology], set.count);
 }
 
+// Whether it would fit where neither its constraints nor a taint keep it away, if no queue had nodes of its own.
+bool fits_where_others_may(const State& state, const NumberedPodSet& set) {
+  const NodeMatches& matches = state.ledger().matches();
+  const NodeConstraintsId constraints = state.request(set.request).constraints;
+  const auto suits = [&](NodeId node) {
+    return matches.selects(constraints, node) && tolerates(matches[constraints], state.node(node).taints);
+  };
+  return !matches.dedications().empty() && idle_room_where(state, set, suits) == set.count;
+}
+
 // Whether it would fit on the nodes that it selects, whatever their taints.
 bool fits_where_selected(const State& state, const NumberedPodSet& set) {
   const NodeMatches& matches = state.ledger().matches();
@@ -90,6 +100,9 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });
   if (!has_types) return ReasonCode::kGpuType;
+  if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_others_may(state, set); })) {
+    return ReasonCode::kReserved;
+  }
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_selected(state, set); })) {
     return ReasonCode::kTaint;
   }

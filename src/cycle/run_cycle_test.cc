@@ -78,7 +78,7 @@ class History {
   void apply(const Event& event) {
     ASSERT_EQ(state().refusal(event), std::nullopt);
     if (std::holds_alternative<NodeDrained>(event) || std::holds_alternative<NodeFailed>(event) ||
-        std::holds_alternative<NodeRelabelled>(event)) {
+        std::holds_alternative<NodeRelabelled>(event) || std::holds_alternative<QueueChanged>(event)) {
       note_less_room();
     }
     state().apply(event);
@@ -91,7 +91,7 @@ class History {
   NodeId any_node() { return NodeId(static_cast<std::size_t>(rng_.below(state().nodes()))); }
 
   Event random_event() {
-    switch (rng_.below(13)) {
+    switch (rng_.below(14)) {
       case 0:
         return NodeDrained{any_node()};
       case 1:
@@ -110,6 +110,12 @@ class History {
         return cancel_or_end(false);
       case 9:
         return NodeRelabelled{any_node(), random_labels(rng_), random_taints(rng_)};
+      case 10: {
+        QueueChanged change{QueueId(static_cast<std::size_t>(rng_.below(3))), {}};
+        change.now = state().queues()[change.queue.index()];
+        change.now.quota.dedicated = random_dedicated(rng_);
+        return change;
+      }
       default:
         break;
     }

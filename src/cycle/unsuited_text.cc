@@ -103,15 +103,25 @@ std::vector<UnsuitedNodes> nodes_not_selected(const State& state, const PodReque
 
 std::vector<UnsuitedNodes> nodes_not_tolerated(const State& state, const PodRequest& request) {
   const NodeMatches& matches = state.ledger().matches();
-  std::map<std::string, std::int64_t> nodes;
+  std::map<std::string, std::int64_t> nodes, own;
   for (std::size_t i = 0; i < state.nodes() && !matches.allows_all(); ++i) {
     const NodeId node(i);
     const bool is_next = state.ledger().node(node).open && matches.selects(request.constraints, node);
     if (!is_next || matches.tolerates(request.constraints, node)) continue;
-    ++nodes[not_tolerated(matches[request.constraints], state.node(node))];
+    const QueueId keeper = matches.dedications().keeper(matches.home_of(request.constraints), node);
+    if (keeper.is_none()) {
+      ++nodes[not_tolerated(matches[request.constraints], state.node(node))];
+    } else {
+      ++own[state.queues()[keeper.index()].name];
+    }
   }
-  return in_words(nodes, {"has the untolerated taint ", "have the untolerated taint ", "has another untolerated taint",
-                          "have other untolerated taints"});
+  std::vector<UnsuitedNodes> said = in_words(
+      own, {"is kept for queue ", "are kept for queue ", "is kept for another queue", "are kept for other queues"});
+  const std::vector<UnsuitedNodes> tainted =
+      in_words(nodes, {"has the untolerated taint ", "have the untolerated taint ", "has another untolerated taint",
+                       "have other untolerated taints"});
+  said.insert(said.end(), tainted.begin(), tainted.end());
+  return said;
 }
 
 }  // namespace berth

@@ -325,6 +325,7 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.half_life);
   fields(io, quota.budget_gpu_us);
   enumerator(io, quota.budget_end, std::size(kBudgetEndNames));
+  fields(io, quota.dedicated);
 }
 
 template <class Io>

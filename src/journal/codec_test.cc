@@ -111,7 +111,8 @@ Quota any_quota(Rng& rng) {
           .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
           .half_life = Duration{any<std::int64_t>(rng)},
           .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
-          .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames)))};
+          .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
+          .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; })};
 }
 
 Queue any_queue(Rng& rng) {

@@ -57,6 +57,7 @@ class SpecReader {
     read_amounts(spec_, "spec.lendingLimit", spec.lending_limit);
     read_amounts(spec_, "spec.userLimit", spec.user_limit);
     read_policies(spec.policies);
+    read_dedicated(spec.policies.dedicated);
     read_windows();
     read_budget();
     return std::move(made_);
@@ -129,6 +130,27 @@ class SpecReader {
                "write one minute to ten years, such as 7d; 0s: the past does not count");
       quota.half_life = {};
     }
+  }
+
+  void read_dedicated(std::vector<Label>& into) {
+    const Value& nodes = spec_["dedicated"];
+    if (nodes.items().size() > kDedicatedMax) {
+      return complain("spec.dedicated", Value(static_cast<std::int64_t>(nodes.items().size())),
+                      "are more than 64 labels; give these nodes one in common");
+    }
+    for (std::size_t i = 0; i < nodes.items().size(); ++i) {
+      const Value& each = nodes.items()[i];
+      const std::string place = "spec.dedicated[" + std::to_string(i) + "]";
+      const Label label{std::string(each["key"].text()), std::string(each["value"].text())};
+      if (label.key.empty()) {
+        complain(place + ".key", each["key"], "write a label of nodes, such as topology.kubernetes.io/rack, or node");
+      } else if (std::ranges::find(into, label) != into.end()) {
+        complain(place, each["value"], "stands here twice; write it once");
+      } else {
+        into.push_back(label);
+      }
+    }
+    std::ranges::sort(into);
   }
 
   std::optional<std::int64_t> read_weight(std::string field, const Value& weight) {

@@ -56,6 +56,9 @@ TEST(QueueSpec, SaysAllThatIsWrongAtOnceAndWhatToWriteInstead) {
       (Texts{"spec.hold: hold: true is written stop: hold; leave hold out", "spec.stop: write none, hold or drain",
              "spec.order: write fifo, fifo-skip or sjf", "spec.users: write none or fair",
              "spec.halfLife: write one minute to ten years, such as 7d; 0s: the past does not count"}));
+  EXPECT_EQ(mistakes("{dedicated: [{value: r1}, {key: rack, value: r1}, {key: rack, value: r1}]}"),
+            (Texts{"spec.dedicated[0].key: write a label of nodes, such as topology.kubernetes.io/rack, or node",
+                   "spec.dedicated[2]: stands here twice; write it once"}));
   EXPECT_EQ(
       mistakes("{windows: [{days: weekdays, from: '8', to: '25:00', zone: Mars, guarantee: {h100: -1}, weight: 0},"
                " {from: '08:00', to: '08:00', weight: 1}, {from: '08:00', to: '10:00'}, {to: '00:00', weight: 1}]}"),

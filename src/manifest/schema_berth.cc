@@ -42,8 +42,15 @@ type QueueSpec "What a queue is meant to be." {
     "How long its work does not borrow after it had to give back what it had borrowed, nor what is made in its place: 0s if "
     "absent.";
   0 idleAfter: text "What of the guarantee is not used for so long is told in the status. Absent: nothing is.";
+  0 dedicated: [QueueNodes]
+    "Nodes that are the queue's own: no work but that of the queue and of those below it goes there. Its work may go "
+    "elsewhere, too.";
   0 windows: [QueueWindow] "Other amounts at some hours; of two that name the same one the later holds.";
   0 budget: QueueBudget "GPU time for the queue and all below it. Absent: as much as they like.";
+}
+type QueueNodes "Nodes that say one thing of themselves." {
+  0 key: text! "A label, such as topology.kubernetes.io/rack; or node, which is the name.";
+  0 value: text "What it is there.";
 }
 type QueueWindow "Hours at which a queue has other amounts; what is not named stays as it is." {
   0 days: text "daily (if absent), or days and ranges of days on which it opens: mon-fri, sat,sun.";

@@ -33,6 +33,7 @@ void Quota::add_to(Hasher& hasher) const {
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms).add(cooldown.ms).add(idle_after.ms);
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms);
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
+  for (const Label& label : dedicated) hasher.add(label.key).add(label.value);
 }
 
 }  // namespace berth

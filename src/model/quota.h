@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/time.h"
 #include "model/amount.h"
+#include "model/node_constraints.h"
 
 namespace berth {
 
@@ -50,6 +52,8 @@ std::optional<BudgetEnd> find_budget_end(std::string_view name);
 inline constexpr std::int64_t kGpuTimeMax = 3'600'000'000'000'000'000;
 
 inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
+// Labels by which a queue has nodes of its own.
+inline constexpr std::size_t kDedicatedMax = 64;
 
 // Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
 // lends all. Those that bound may name kGpusOfAllFlavors.
@@ -72,6 +76,9 @@ struct Quota {
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
   std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted
   BudgetEnd budget_end = BudgetEnd::kStop;
+  // Nodes that say one of these of themselves are its own: nobody else's work goes there. The level `node` is their name.
+  // INVARIANT: in order, each once.
+  std::vector<Label> dedicated = {};
 
   void add_to(Hasher& hasher) const;
   bool has_amounts() const {

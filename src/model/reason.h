@@ -33,14 +33,15 @@ enum class ReasonCode : std::uint8_t {
   kTopology,          // no domain has room for it, or ever could have
   kTaint,             // never: every node that could hold it has a taint that it does not tolerate
   kSpread,            // too few domains have room for it to be spread as it asks, or ever could have
+  kReserved,          // never: every node that could hold it is kept for other queues
   kSliceGeometry,     // a device has as much free as the slice asks, in pieces in which it cannot be cut
 };
 
 inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented", "Behind",     "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",   "QueueHeld",  "QueueClosed",
-    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",  "Dependency", "NodeSelector",
-    "Topology",   "Taint",          "Spread",       "SliceGeometry"};
+    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented",   "Behind",     "QuotaFloor",
+    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",     "QueueHeld",  "QueueClosed",
+    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",    "Dependency", "NodeSelector",
+    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 
@@ -54,7 +55,7 @@ constexpr bool is_quota_gate(ReasonCode code) {
 // It can never run on the nodes that exist, whatever ends.
 constexpr bool is_impossible(ReasonCode code) {
   return code == ReasonCode::kGpuType || code == ReasonCode::kInvalid || code == ReasonCode::kNodeSelector ||
-         code == ReasonCode::kTaint;
+         code == ReasonCode::kTaint || code == ReasonCode::kReserved;
 }
 
 }  // namespace berth

@@ -127,6 +127,7 @@ class TreeLinter {
     look_at_lending(queue);
     look_at_flavors(queue);
     look_at_protection(queue);
+    look_at_own_nodes(queue);
     if (at(queue).origin == Origin::kKueue && at(queue).submitters.who == Submitters::Who::kNobody) {
       find(Severity::kWarning, "selects-no-namespace", at(queue).place, {name(queue)},
            name(queue) + " has no namespaceSelector, which selects no namespace at all",
@@ -163,6 +164,30 @@ class TreeLinter {
              "the smaller holds, " + number(std::min(end, limit.amount), limit.dim),
              "write one of the two, or a limit of " + number(end, limit.dim));
       }
+    }
+  }
+
+  void look_at_own_nodes(QueueId queue) {
+    const std::vector<Label>& own = quota(queue).dedicated;
+    if (own.empty()) return;
+    for (const Label& label : own) {
+      for (std::size_t i = 0; i < queue.index(); ++i) {
+        const QueueId other(i);
+        const auto& theirs = quota(other).dedicated;
+        if (is_above(other, queue) || std::ranges::find(theirs, label) == theirs.end()) continue;
+        const std::string nodes = "the nodes with " + label.key + "=" + label.value;
+        find(Severity::kError, "dedicated-twice", at(queue).place, {name(other), name(queue)},
+             nodes + " are kept for " + name(other) + " and for " + name(queue) +
+                 ", of which neither is above the other",
+             "no work may go there at all", "name them for one of the two, or for a queue above both");
+      }
+    }
+    const auto promised = tree_.guarantee(queue);
+    if (std::ranges::all_of(promised, [](std::int64_t amount) { return amount == 0; })) {
+      find(Severity::kWarning, "dedicated-without-guarantee", at(queue).place, {name(queue)},
+           name(queue) + " has nodes of its own, and is promised nothing",
+           "guarantees of others count on these nodes, where their work cannot go",
+           "give it a guarantee of what its nodes have");
     }
   }
 

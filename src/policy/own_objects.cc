@@ -119,6 +119,11 @@ class Writer {
     if (quota.cooldown != usual.cooldown) spec.set("cooldown", text_of(quota.cooldown));
     if (quota.idle_after != usual.idle_after) spec.set("idleAfter", text_of(quota.idle_after));
     if (quota.half_life != usual.half_life) spec.set("halfLife", text_of(quota.half_life));
+    for (const Label& each : quota.dedicated) {
+      Value& nodes = spec.at("dedicated");
+      if (!nodes.is_list()) nodes = Value::list();
+      nodes.push_back(Value::map_of({{"key", each.key}, {"value", each.value}}));
+    }
     if (!queue.windows.empty()) spec.set("windows", windows_value(queue.windows));
     if (quota.budget_gpu_us) spec.set("budget", budget_value(quota, queue.grants));
     add_submitters(queue, spec);

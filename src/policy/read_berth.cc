@@ -62,12 +62,15 @@ void read_berth_queue(ObjectReader& reader) {
   read_submitters(spec["submitters"], queue);
   reader.finish(
       spec, "spec",
-      {"order",        "parent",     "hold",     "stop",      "submitters", "guarantee", "limit",   "borrowingLimit",
-       "lendingLimit", "userLimit",  "users",    "halfLife",  "weight",     "reclaim",   "preempt", "reclaimWithin",
-       "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget"});
+      {"order",        "parent",     "hold",     "stop",      "submitters", "guarantee", "limit",    "borrowingLimit",
+       "lendingLimit", "userLimit",  "users",    "halfLife",  "weight",     "reclaim",   "preempt",  "reclaimWithin",
+       "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget",    "dedicated"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
                   {"days", "from", "to", "zone", "guarantee", "limit", "lendingLimit", "weight"});
+  }
+  for (std::size_t i = 0; i < spec["dedicated"].items().size(); ++i) {
+    reader.finish(spec["dedicated"].items()[i], "spec.dedicated[" + std::to_string(i) + "]", {"key", "value"});
   }
   reader.finish(spec["budget"], "spec.budget", {"gpuHours", "end", "grants"});
   for (std::size_t i = 0; i < spec["budget"]["grants"].items().size(); ++i) {

@@ -85,6 +85,9 @@ class Shown {
     made.set("cooldown", length(quota.cooldown));
     made.set("idleAfter", length(quota.idle_after));
     made.set("halfLife", length(quota.half_life));
+    Value dedicated = Value::list();
+    for (const Label& each : quota.dedicated) dedicated.push_back(each.key + ":" + each.value);
+    made.set("dedicated", std::move(dedicated));
     Value windows = Value::list(), grants = Value::list();
     for (const WindowSpec& each : it.windows) windows.push_back(text_of(each));
     for (const GrantSpec& each : it.grants) grants.push_back(grant_text(each));
@@ -202,6 +205,9 @@ class Shown {
     if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
     if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));
+    std::string own;
+    for (const Label& each : quota.dedicated) own += (own.empty() ? "" : ",") + each.key + ":" + each.value;
+    if (!own.empty()) words.push_back("dedicated=" + own);
     for (const WindowSpec& each : queue.windows) words.push_back("window=" + text_of(each));
     if (quota.budget_gpu_us) {
       words.push_back("budget=" + format_gpu_hours(*quota.budget_gpu_us) + "h");

@@ -267,6 +267,7 @@ Quota LiveEngine::quota_of(const QueueFacts& queue) const {
     policies.half_life = policies.cooldown = policies.idle_after = Duration{0};
     policies.budget_gpu_us.reset();
     policies.budget_end = BudgetEnd::kStop;
+    policies.dedicated.clear();
     return each.second.spec.has_amounts() || !(policies == Quota{});
   });
   if (!governed) quota.fair_reclaim = FairReclaim::kNever;

@@ -7,6 +7,7 @@
 
 #include "base/wording.h"
 #include "model/quantity.h"
+#include "model/quota.h"
 
 namespace berth::scenario {
 namespace {
@@ -67,6 +68,25 @@ Labels take_labels(ScenarioLine& line) {
   if (const ScenarioWord* const word = line.take("nvlink_domain")) {
     if (const auto label = label_in(line, *word, word->key + ":" + word->value)) add_label(line, *word, *label, labels);
   }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+std::vector<Label> take_dedicated(ScenarioLine& line, std::vector<Label> otherwise) {
+  const ScenarioWord* const word = line.take("dedicated");
+  if (word == nullptr) return otherwise;
+  std::vector<Label> labels;
+  if (word->value == "none") return labels;
+  for (const std::string& text : line.list(*word)) {
+    const auto label = label_in(line, *word, text);
+    if (label && std::ranges::find(labels, *label) != labels.end()) {
+      line.complain(*word, "label " + quote(text) + " stands here twice; write it once");
+    } else if (label) {
+      labels.push_back(*label);
+    }
+  }
+  if (labels.size() > kDedicatedMax)
+    line.complain(*word, "dedicated: more than 64 labels; give its nodes one in common");
   std::ranges::sort(labels);
   return labels;
 }

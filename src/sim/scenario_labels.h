@@ -11,6 +11,8 @@ namespace berth::scenario {
 
 // labels= of the line, if it is there; `none` says that it has none.
 Labels take_labels(ScenarioLine& line);
+// dedicated= of the line, or what it was; `none` says that no node is its queue's own.
+std::vector<Label> take_dedicated(ScenarioLine& line, std::vector<Label> otherwise);
 // taints= of the line, if it is there.
 std::vector<Taint> take_taints(ScenarioLine& line);
 // select=, tolerate= and prefer=.

@@ -25,7 +25,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"fail", "pod", "the end of a single pod"},
     {"nodes", "replicas", "time-sliced replicas"},
     {"nodes", "mig", "slices that are cut before anybody asks for them"},
-    {"queue", "dedicated", "nodes of one queue alone"},
     {"window", "borrowing_limit",
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},
@@ -54,7 +53,7 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority",  "NamespaceQuota",        "NotAllowed", "Reserved",  "Affinity", "Ports", "Numa", "Trust",
+    "FairShare", "Priority",  "NamespaceQuota",        "NotAllowed", "Affinity",  "Ports", "Numa", "Trust",
     "Dirty",     "Isolation", "KeepsFloorDeliverable", "BackOff",    "Repairing",
 };
 

@@ -278,11 +278,7 @@ TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
   EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q dedicated=r\nsubmit w flavour=h100"),
             "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
             "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"
-            "s.txt:2:9: 'dedicated=' is not supported yet (nodes of one queue alone); this version knows order, "
-            "guarantee, limit, "
-            "borrowing_limit, lending_limit, weight, reclaim_within, patience, reclaim, preempt, min_runtime, "
-            "user_limit, users, "
-            "half_life, budget, budget_end, cooldown, idle_after\n"
+            "s.txt:2:9: dedicated: 'r' is no label; write one such as rack:r1\n"
             "s.txt:3:10: 'flavour=' is not known here; did you mean 'flavor'?\n");
 }
 

@@ -10,6 +10,7 @@
 #include "manifest/window_times.h"
 #include "model/quota.h"
 #include "sim/scenario_amount.h"
+#include "sim/scenario_labels.h"
 #include "sim/scenario_statements.h"
 #include "sim/scenario_values.h"
 
@@ -17,9 +18,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kQueueKeys[] = {
-    "order",          "guarantee", "limit",   "borrowing_limit", "lending_limit", "weight",
-    "reclaim_within", "patience",  "reclaim", "preempt",         "min_runtime",   "user_limit",
-    "users",          "half_life", "budget",  "budget_end",      "cooldown",      "idle_after"};
+    "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight", "reclaim_within",
+    "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",  "half_life",
+    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
 
@@ -73,6 +74,7 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   if (const ScenarioWord* const word = line.take("budget")) {
     quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
   }
+  quota.dedicated = take_dedicated(line, std::move(quota.dedicated));
   quota.budget_end = take_named(line, "budget_end", kBudgetEndNames, quota.budget_end);
   return quota;
 }

@@ -165,6 +165,23 @@ class Inspection {
     }
   }
 
+  // As docs/semantics.md has it, word by word.
+  bool may_go(QueueId home, const Node& node) const {
+    const auto owns = [&](const Queue& queue) {
+      return std::ranges::any_of(queue.quota.dedicated, [&](const Label& label) {
+        const std::string* const value = label.key == kNodeLevel ? &node.name : find_label(node.labels, label.key);
+        return value != nullptr && *value == label.value;
+      });
+    };
+    const std::vector<Queue>& queues = state_.queues();
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      QueueId at = home;
+      while (!at.is_none() && at != QueueId(i)) at = queues[at.index()].parent;
+      if (at.is_none() && owns(queues[i])) return false;
+    }
+    return true;
+  }
+
   void check_matches() {
     const NodeMatches& matches = state_.ledger().matches();
     for (std::size_t i = 0; i < state_.nodes(); ++i) {
@@ -174,10 +191,14 @@ class Inspection {
         const NodeConstraintsId constraints(id);
         same = same &&
                matches.selects(constraints, NodeId(i)) == selects(matches[constraints], node.name, node.labels) &&
-               matches.tolerates(constraints, NodeId(i)) == tolerates(matches[constraints], node.taints);
+               matches.tolerates(constraints, NodeId(i)) ==
+                   (tolerates(matches[constraints], node.taints) && may_go(matches.home_of(constraints), node));
         const auto likings = matches.likings(constraints);
+        const QueueId home = matches.home_of(constraints);
+        const bool is_own = may_go(home, node) && !may_go(QueueId(), node);
         same = same &&
-               (likings.empty() ? 0 : likings[i]) == liking(matches[constraints], node.name, node.labels, node.taints);
+               (likings.empty() ? 0 : likings[i]) ==
+                   liking(matches[constraints], node.name, node.labels, node.taints) + (is_own ? kOwnNodeLiking : 0);
       }
       expect(same && (matches.size() > 0 || node.taints.empty()),
              numbered("node", i) + " is allowed to others than those whom it suits");
@@ -245,6 +266,12 @@ class Inspection {
       if (state_.is_kept_aside(id)) return;
       const UserId user = state_.shape(workload.shape).user;
       expect(user.is_none() || user == workload.user, numbered("workload", id.index()) + " waits as another's");
+      for (const auto& way : state_.shape(workload.shape).ways) {
+        for (const NumberedPodSet& set : way) {
+          const QueueId home = state_.ledger().matches().home_of(state_.request(set.request).constraints);
+          expect(home == state_.home_of(workload.queue), numbered("workload", id.index()) + " is at home elsewhere");
+        }
+      }
       expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
     });
     std::vector<bool> in_use(expected.size());

@@ -17,28 +17,50 @@ TEST(NodeMatches, KeepsNothingWhileNobodyAsksAndNoNodeRefuses) {
   EXPECT_TRUE(matches.allows(NodeConstraintsId(0), NodeId(2)));
 }
 
-// Constraints and nodes that come in any order, nodes that change, and copies that go their own way.
+// Constraints and nodes that come in any order, nodes that change, queues that have nodes of their own, and copies that go
+// their own way. Queue 1 is below queue 0; queue 2 stands by itself.
 TEST(NodeMatchesProperty, SaysOfEachPairWhatTheRulesSay) {
   for (const Seed seed : property_seeds(300)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     std::vector<Node> nodes;
     NodeMatches matches;
-    std::vector<std::pair<NodeConstraintsId, NodeConstraints>> known = {{NodeConstraintsId(0), {}}};
+    std::vector<std::pair<NodeConstraintsId, HomedConstraints>> known = {{NodeConstraintsId(0), {}}};
+    std::vector<Dedication> list;
+    const auto owns = [](const Dedication& each, const Node& node) {
+      return std::ranges::any_of(each.labels, [&](const Label& label) {
+        const std::string* const value = find_label(node.labels, label.key);
+        return value != nullptr && *value == label.value;
+      });
+    };
+    const auto may_go = [&](QueueId home, const Node& node) {
+      return std::ranges::none_of(list, [&](const Dedication& each) {
+        const bool is_at_home = each.queue == home || (each.queue == QueueId(0) && home == QueueId(1));
+        return owns(each, node) && !is_at_home;
+      });
+    };
     const auto check = [&](const NodeMatches& asked) {
-      for (const auto& [id, constraints] : known) {
+      for (const auto& [id, homed] : known) {
+        // What a home is, is known of those alone that have nodes of their own.
+        const bool is_home =
+            homed.home.is_none() || std::ranges::find(list, homed.home, &Dedication::queue) != list.end();
+        if (!is_home) continue;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
           const Node& node = nodes[i];
-          const bool selected = selects(constraints, node.name, node.labels);
-          const bool tolerated = tolerates(constraints, node.taints);
+          const bool selected = selects(homed.constraints, node.name, node.labels);
+          const bool tolerated = tolerates(homed.constraints, node.taints) && may_go(homed.home, node);
           ASSERT_EQ(asked.selects(id, NodeId(i)), selected);
           ASSERT_EQ(asked.tolerates(id, NodeId(i)), tolerated);
           ASSERT_EQ(asked.allows(id, NodeId(i)), selected && tolerated);
+          const bool is_own = may_go(homed.home, node) && !may_go(QueueId(), node);
+          const auto likings = asked.likings(id);
+          ASSERT_EQ(likings.empty() ? 0 : likings[i],
+                    liking(homed.constraints, node.name, node.labels, node.taints) + (is_own ? kOwnNodeLiking : 0));
         }
       }
     };
     for (int step = 0; step < 30; ++step) {
-      const std::uint64_t kind = rng.below(4);
+      const std::uint64_t kind = rng.below(6);
       if (kind == 0) {
         const std::vector<Node> added = random_nodes(rng, 1, 1, 70);
         nodes.insert(nodes.end(), added.begin(), added.end());
@@ -52,11 +74,24 @@ TEST(NodeMatchesProperty, SaysOfEachPairWhatTheRulesSay) {
         std::vector<Node> now = std::exchange(nodes, before);
         check(copy);
         nodes = std::move(now);
+      } else if (kind == 2) {
+        list.clear();
+        for (const std::size_t queue : {0, 1, 2}) {
+          const std::vector<Label> labels = random_dedicated(rng);
+          const bool below = queue == 1 && !list.empty();
+          if (!labels.empty()) list.push_back({QueueId(queue), below ? QueueId(0) : QueueId(), labels});
+        }
+        matches.dedicate(list, nodes);
+        EXPECT_EQ(matches.dedications().empty(), list.empty());
       } else {
-        const NodeConstraints constraints = random_constraints(rng);
-        const NodeConstraintsId id = matches.intern(constraints, nodes);
-        for (const auto& [other, asked] : known) ASSERT_EQ(other == id, asked == constraints || other == id);
-        known.emplace_back(id, constraints);
+        const HomedConstraints homed{random_constraints(rng), rng.below(2) == 0 ? QueueId() : QueueId(rng.below(3))};
+        const bool anew = rng.below(2) == 0 || known.empty();
+        const NodeConstraintsId from = known[static_cast<std::size_t>(rng.below(known.size()))].first;
+        const HomedConstraints moved{anew || matches.allows_all() ? NodeConstraints() : matches[from], homed.home};
+        const NodeConstraintsId id = anew ? matches.intern(homed, nodes) : matches.with_home(from, homed.home, nodes);
+        const HomedConstraints& made = anew ? homed : moved;
+        for (const auto& [other, asked] : known) ASSERT_EQ(other == id, asked == made || other == id);
+        known.emplace_back(id, made);
       }
       check(matches);
     }

@@ -46,6 +46,15 @@ inline const MigGeometry* geometry_in_random_world(const Node& node) {
 
 inline void add_to_ledger(Ledger& ledger, const Node& node) { ledger.add(node, geometry_in_random_world(node)); }
 
+// Most queues have no nodes of their own.
+inline std::vector<Label> random_dedicated(Rng& rng) {
+  std::vector<Label> labels;
+  if (rng.below(5) != 0) return labels;
+  labels.push_back({"rack", one_of<std::string>(rng, {"1", "2", "3", "4"})});
+  if (rng.below(3) == 0) labels.push_back({"zone", "1"});
+  return labels;
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";

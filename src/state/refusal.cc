@@ -92,6 +92,12 @@ FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
       [&] { return unless(times, "a queue's time is out of bounds"); },
       [&] { return unless(half_life, "a half-life is none, or one minute to ten years"); },
       [&] {
+        const auto& labels = quota.dedicated;
+        const bool in_order = std::ranges::adjacent_find(labels, std::ranges::greater_equal()) == labels.end();
+        return unless(labels.size() <= kDedicatedMax && in_order,
+                      "a queue has nodes of its own by at most 64 labels, in order, each once");
+      },
+      [&] {
         return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
                       "a budget is 0 to 1,000,000,000 GPU-hours");
       });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "state/state.h"
@@ -19,14 +20,18 @@ inline std::vector<WorkloadId> starting_on(const State& state, NodeId node) {
   return there;
 }
 
-// Of these, whom the node would not suit with other labels and taints, or who are to be near each other: that may be over.
+// Of these, whom the node would not suit with other labels and taints, as it might be another queue's own then, too; or who
+// are to be near each other: that may be over.
 inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node, const Labels& labels,
                                                 const std::vector<Taint>& taints) {
   const NodeMatches& matches = state.ledger().matches();
+  const std::string& name = state.node(node).name;
   const auto may_stay = [&](const Pod& pod) {
+    const QueueId home = state.home_of(state.workload(pod.workload).queue);
+    if (!matches.dedications().keeper(home, name, labels).is_none()) return false;
     const NodeConstraintsId id = state.request(pod.request).constraints;
     const NodeConstraints constraints = matches.allows_all() ? NodeConstraints() : matches[id];
-    return selects(constraints, state.node(node).name, labels) && tolerates(constraints, taints);
+    return selects(constraints, name, labels) && tolerates(constraints, taints);
   };
   std::vector<WorkloadId> in_vain;
   for (const WorkloadId id : starting_on(state, node)) {
@@ -36,6 +41,20 @@ inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node,
     if (!stays) in_vain.push_back(id);
   }
   return in_vain;
+}
+
+// Who has room on nodes that are another queue's own now.
+inline std::vector<WorkloadId> starting_on_others_nodes(const State& state) {
+  const Dedications& dedications = state.ledger().matches().dedications();
+  std::vector<WorkloadId> there;
+  for (const WorkloadId id : state.starting()) {
+    const QueueId home = state.home_of(state.workload(id).queue);
+    bool is_there = false;
+    for_each_pod(state, id,
+                 [&](const Pod& pod) { is_there = is_there || !dedications.keeper(home, pod.node).is_none(); });
+    if (is_there) there.push_back(id);
+  }
+  return there;
 }
 
 }  // namespace berth

@@ -151,6 +151,8 @@ class State {
   // Those in which somebody waits, by number.
   const SortedBlocks<QueueId>& lines_in_use() const { return lines_in_use_; }
   PendingKey key_of(WorkloadId workload) const;
+  // The lowest queue from this one upwards that has nodes of its own; none.
+  QueueId home_of(QueueId queue) const;
   // The lowest queue from this one upwards that is held; that is closed; none.
   QueueId held_at(QueueId queue) const;
   QueueId closed_at(QueueId queue) const;
@@ -251,6 +253,8 @@ class State {
   void dequeue(WorkloadId workload);
   bool is_below(QueueId queue, QueueId above) const;
   bool users_matter(QueueId queue) const;
+  void dedicate();
+  void go_home(Shape& shape, QueueId home);
   void know_as_it_waits(WorkloadId workload);
   void follow(WorkloadId workload, const std::vector<Dependency>& after);
   void wake();

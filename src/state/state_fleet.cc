@@ -192,6 +192,24 @@ void State::retry_who_is_spread_evenly() {
   if (some) retry_who([&](const NumberedPodSet& set) { return is_even(set.topology); });
 }
 
+// Which nodes are whose. Who waits for room may have it now.
+void State::dedicate() {
+  std::vector<Dedication> list;
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    if (queues_[i].quota.dedicated.empty()) continue;
+    QueueId above = queues_[i].parent;
+    while (!above.is_none() && queues_[above.index()].quota.dedicated.empty()) above = queues_[above.index()].parent;
+    list.push_back({QueueId(i), above, queues_[i].quota.dedicated});
+  }
+  ledger_.matches().dedicate(std::move(list), *nodes_);
+  for (std::size_t i = 0; i < nodes(); ++i) ledger_.touch(NodeId(i));
+  for (const WorkloadId id : starting_on_others_nodes(*this)) {
+    give_room_back(id);
+    wait_again(id);
+  }
+  retry_who([](const NumberedPodSet&) { return true; });
+}
+
 void State::add_to_history(const Labels& labels, const std::vector<Taint>& taints) {
   history_.add(std::uint64_t{labels.size()}).add(std::uint64_t{taints.size()});
   for (const Label& label : labels) history_.add(label.key).add(label.value);

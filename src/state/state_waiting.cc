@@ -76,16 +76,40 @@ bool State::users_matter(QueueId queue) const {
   return !queue.is_none();
 }
 
+QueueId State::home_of(QueueId queue) const {
+  if (ledger_.matches().dedications().empty()) return {};
+  while (!queue.is_none() && queues_[queue.index()].quota.dedicated.empty()) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
+void State::go_home(Shape& shape, QueueId home) {
+  const auto at_home = [&](RequestId id) {
+    PodRequest request = requests_[id.index()];
+    request.constraints = ledger_.matches().with_home(request.constraints, home, *nodes_);
+    return RequestId(requests_.intern(request));
+  };
+  for (auto& way : shape.ways) {
+    for (NumberedPodSet& set : way) {
+      set.request = at_home(set.request);
+      set.in_first_flavor = at_home(set.in_first_flavor);
+    }
+  }
+}
+
 // Where users make a difference, identical work of two of them does not share an answer; nor does work that may borrow with
-// work that may not yet.
+// work that may not yet, or work of queues that have nodes of their own with others'.
 void State::know_as_it_waits(WorkloadId id) {
   Workload& workload = workloads_[id];
   const Shape& before = shapes_[workload.shape.index()];
   const UserId user = users_matter(workload.queue) ? workload.user : UserId();
   const bool cools = !before.insists() && borrows_again_at(id) > clock_;
   if (cools) wakes_.emplace(borrows_again_at(id), id);
-  if (before.user == user && before.cools == cools) return;
+  const QueueId home = home_of(workload.queue);
+  const PodRequest& first = requests_[before.ways.front().front().request.index()];
+  const bool is_home = ledger_.matches().home_of(first.constraints) == home;
+  if (before.user == user && before.cools == cools && is_home) return;
   Shape shape = before;
+  if (!is_home) go_home(shape, home);
   shape.user = user;
   shape.terms.guaranteed_only = before.insists() || cools;
   shape.cools = cools;
@@ -154,6 +178,7 @@ void State::on(const QueueAdded& event) {
   lines_.emplace_back();
   if (event.queue.order) lines_.back().emplace(*event.queue.order);
   rebuild_quotas(capacity());
+  if (!event.queue.quota.dedicated.empty()) dedicate();
   add_to_history(event.queue);
 }
 
@@ -162,22 +187,25 @@ void State::on(const QueueChanged& event) {
   history_.add(event.queue.value());
   add_to_history(event.now);
   const Queue& before = queues_[event.queue.index()];
+  const bool dedicates = before.quota.dedicated != event.now.quota.dedicated;
   const bool stands_otherwise = before.order != event.now.order || before.held != event.now.held ||
                                 before.closed != event.now.closed ||
                                 before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
-                                before.quota.cooldown != event.now.quota.cooldown;
+                                before.quota.cooldown != event.now.quota.cooldown || dedicates;
   std::vector<WorkloadId> waiting;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);
   std::optional<Line>& line = lines_[event.queue.index()];
   if (line && line->order() != *event.now.order) line.emplace(*event.now.order);
   queues_[event.queue.index()] = event.now;
+  if (dedicates) dedicate();
   for (const WorkloadId id : waiting) {
     Workload& workload = workloads_[id];
     workload.shut_out = workload.shut_out && !closed_at(workload.queue).is_none();
     enqueue(id);
   }
   rebuild_quotas(capacity());
+  if (dedicates) retry_the_impossible();
 }
 
 // Another priority is another shape: it is tried anew.

@@ -106,7 +106,7 @@ void State::on(const CheckpointReported& event) {
 }
 
 NodeConstraintsId State::number(const NodeConstraints& constraints) {
-  const NodeConstraintsId id = ledger_.matches().intern(constraints, *nodes_);
+  const NodeConstraintsId id = ledger_.matches().intern({constraints, {}}, *nodes_);
   if (id.index() > 0) history_.add(digest_of(constraints));
   return id;
 }
