@@ -189,12 +189,13 @@ class Inspection {
       bool same = true;
       for (std::size_t id = 0; id < matches.size(); ++id) {
         const NodeConstraintsId constraints(id);
+        const QueueId home = matches.home_of(constraints);
+        if (!home.is_none() && state_.home_of(home) != home) continue;  // nobody is at home there any more
         same = same &&
                matches.selects(constraints, NodeId(i)) == selects(matches[constraints], node.name, node.labels) &&
                matches.tolerates(constraints, NodeId(i)) ==
-                   (tolerates(matches[constraints], node.taints) && may_go(matches.home_of(constraints), node));
+                   (tolerates(matches[constraints], node.taints) && may_go(home, node));
         const auto likings = matches.likings(constraints);
-        const QueueId home = matches.home_of(constraints);
         const bool is_own = may_go(home, node) && !may_go(QueueId(), node);
         same = same &&
                (likings.empty() ? 0 : likings[i]) ==

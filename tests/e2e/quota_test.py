@@ -397,8 +397,27 @@ def a_users_limit(stage):
     expect(stage.phases("a2") == ["Pending"], "the limit was not kept")
 
 
+def nodes_of_its_own(stage):
+    """Where a node is a queue's own, others wait though it is idle; and start when it is no more."""
+    stage.plane.must("label node h100-0001 rack=r1")
+    stage.apply(queue("vault", 8, dedicated=[{"key": "rack", "value": "r1"}]), queue("others"))
+    stage.apply(job("guest", "others", 8))
+    stage.wait_running("guest")
+    expect("h100-0002" in stage.plane.must("get pods -l app=guest -o wide"), "a guest got somebody's own node")
+    stage.apply(job("more", "others", 8))
+    stage.wait(lambda: "1 is kept for queue vault" in stage.plane.must("describe pods -l app=more"),
+               "the reason is whose the node is")
+    stage.apply(job("mine", "vault", 4))
+    stage.wait_running("mine")
+    expect("h100-0001" in stage.plane.must("get pods -l app=mine -o wide"), "it did not go to its own node first")
+    stage.plane.must("delete job mine --now")
+    stage.plane.must(["patch", "queue", "vault", "--type=merge", "-p", '{"spec":{"dedicated":null}}'])
+    stage.wait_running("more")
+    stage.plane.must("label node h100-0001 rack-")
+
+
 STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit, a_budget, a_budget_outlives_its_scheduler,
-           a_window, a_users_limit, kueues_queues)
+           a_window, a_users_limit, nodes_of_its_own, kueues_queues)
 
 
 def play(stage, stories):
