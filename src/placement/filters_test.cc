@@ -123,7 +123,7 @@ TEST(Filters, LookAtLabelsAndTaintsBeforeTheyLookAtRoom) {
     ledger.matches().look_at({node}, 0, 1);
     ledger.set_open(NodeId(0), c.open);
     PodRequest request{.cpu_milli = 9000};
-    request.constraints = ledger.matches().intern(c.constraints, {node});
+    request.constraints = ledger.matches().intern({c.constraints, {}}, {node});
     EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), request)], c.refused_with) << c.what;
     request.cpu_milli = 8000;
     const bool fits_then = c.refused_with == "too little free CPU";
