@@ -44,7 +44,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   if (rng.below(4) == 0) quota.min_runtime = Duration{rng.between(1, 3) * 1000};
   if (rng.below(4) == 0) quota.cooldown = Duration{rng.between(1, 6) * 1000};
   if (rng.below(8) == 0) quota.idle_after = Duration{5000};
-  quota.dedicated = random_dedicated(rng);
+  if (rng.below(4) == 0) quota.dedicated = random_dedicated(rng);
   return queue;
 }
 
