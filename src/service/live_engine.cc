@@ -30,6 +30,7 @@ void LiveEngine::end(Member& member) {
   touch(member.group);
   without_room_.erase(member.facts.uid);
   member.stop_by.reset();
+  if (held_otherwise_.contains(member.facts.node)) anew_ = true;
   if (member.running.is_none()) return;
   const WorkloadId id = member.running;
   Run& run = runs_.at(id);

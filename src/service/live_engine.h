@@ -307,6 +307,9 @@ class LiveEngine {
   void settle(Time now);
   std::vector<std::string> take_unsettled();
   void place_found(Time now);
+  bool holds_otherwise(const Member& member) const;
+  void close_what_is_held_otherwise();
+  bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
@@ -426,6 +429,7 @@ class LiveEngine {
   std::map<WorkloadId, ShapeId>
       cooling_;  // who waits and cools down: as what; when that is over he is of another shape
   std::map<std::string, std::string> without_room_;  // uid -> why
+  std::set<std::string> held_otherwise_;  // nodes: whole GPUs where they are cut, or slices where they are not
 
   bool anew_ = true;  // the engine must be made anew
   bool room_came_free_ = false;

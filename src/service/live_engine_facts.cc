@@ -83,7 +83,8 @@ void LiveEngine::set_node(const NodeFacts& node) {
 }
 
 void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts& now) {
-  if (before.open == now.open && before.says == now.says) return;
+  const bool was_open = takes_work(before), is_open = takes_work(now);
+  if (was_open == is_open && before.says == now.says) return;
   if (before.says != now.says) {
     const Event relabelled = NodeRelabelled{id, now.says.labels, now.says.taints};
     if (!state().refusal(relabelled)) {
@@ -91,11 +92,11 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
       session_->apply(relabelled);
     }
   }
-  if (before.open != now.open) {
-    if (!now.open) {
+  if (was_open != is_open) {
+    if (!is_open) {
       for (const WorkloadId run : starting_on(state(), id)) give_up_start(run);
     }
-    session_->apply(now.open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
+    session_->apply(is_open ? Event(NodeRestored{id}) : Event(NodeDrained{id}));
   }
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
 }

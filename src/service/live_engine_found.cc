@@ -5,6 +5,7 @@
 
 #include "placement/slice_choice.h"
 #include "service/live_engine.h"
+#include "state/starting.h"
 
 namespace berth {
 namespace {
@@ -63,9 +64,32 @@ class DevicesLeft {
 
 }  // namespace
 
+// Its node has become another since: what it holds there nobody counts.
+bool LiveEngine::holds_otherwise(const Member& member) const {
+  const PodFacts& pod = member.facts;
+  const auto node = nodes_.find(pod.node);
+  if (pod.stage != PodStage::kBound || node == nodes_.end() || node->second.gpus == 0) return false;
+  const bool whole = pod.slice.empty() && pod.request.gpus > 0;
+  const bool slice = pod.given && !pod.given->profile.empty();
+  return node->second.sharing == Sharing::kMig ? whole : slice;
+}
+
+// Such nodes take nobody before those have gone, so that no device is two things at a time.
+void LiveEngine::close_what_is_held_otherwise() {
+  for (const std::string& uid : found_) {
+    const Member& member = members_.at(uid);
+    const auto id = node_ids_.find(member.facts.node);
+    if (id == node_ids_.end() || !holds_otherwise(member) || !held_otherwise_.insert(id->first).second) continue;
+    for (const WorkloadId run : starting_on(state(), id->second)) give_up_start(run);
+    const Event closed = NodeDrained{id->second};
+    if (!state().refusal(closed)) session_->apply(closed);
+  }
+}
+
 // Those of one group that run are one workload, in the order in which they were given their places; those that were told
 // to leave are another, and so are those that count for nothing.
 void LiveEngine::place_found(Time now) {
+  close_what_is_held_otherwise();
   std::map<std::tuple<std::string, bool, bool>, std::vector<Member*>> together;
   for (const std::string& uid : std::exchange(found_, {})) {
     Member& member = members_.at(uid);

@@ -55,6 +55,7 @@ void LiveEngine::rebuild(Time now) {
   groups_by_shape_.clear();
   cooling_.clear();
   without_room_.clear();
+  held_otherwise_.clear();
   limits_.clear();
   queue_problems_.clear();
   forget_counts();
@@ -183,6 +184,11 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
   for (const auto& [name, node] : nodes_) {
     if (!node.problem.empty()) {
       nodes[name] = {"NotUsed", "it is not used: " + node.problem};
+    } else if (held_otherwise_.contains(name)) {
+      nodes[name] = {"NotUsed",
+                     "it takes nobody until those have gone who hold its GPUs in another way: " +
+                         std::string(node.sharing == Sharing::kMig ? "whole, and it says that they are cut into slices"
+                                                                   : "in slices, and it says that they are whole")};
     } else if (!node.fixed_slices.empty()) {
       nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.fixed_slices) +
                                           "), which are cut beforehand: it cuts slices on nodes with the label " +
@@ -333,7 +339,7 @@ void LiveEngine::add_new_nodes() {
   for (std::size_t at = first; at < session_->state().nodes(); ++at) {
     const std::string& name = session_->state().node(NodeId(at)).name;
     node_ids_[name] = NodeId(at);
-    if (!nodes_.at(name).open) session_->apply(NodeDrained{NodeId(at)});
+    if (!takes_work(nodes_.at(name))) session_->apply(NodeDrained{NodeId(at)});
   }
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);

@@ -225,6 +225,54 @@ TEST(LiveSlices, ANodeThatIsCutLaterTakesThemFromThenOn) {
   EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"s"});
 }
 
+TEST(LiveSlices, ANodeThatIsHeldOtherwiseWaitsUntilItIsNot) {
+  struct Case {
+    const char* what;
+    NodeFacts before, after;
+    PodFacts holds, waits;
+  };
+  const NodeFacts whole = node("n1", 1);
+  const Case cases[] = {
+      {"whole GPUs where they are cut now", whole, cut(whole), pod("a", 1), slice("b", "1g.10gb", 3000)},
+      {"slices where they are whole now", cut(whole), whole, slice("a", "1g.10gb"), pod("b", 1, 3000)},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    Cluster cluster;
+    cluster.add(each.before);
+    cluster.set(each.holds);
+    ASSERT_EQ(cluster.decide(2).bindings.size(), 1U);
+    cluster.add(each.after);
+    cluster.set(each.waits);
+    EXPECT_TRUE(cluster.decide(3).bindings.empty());
+    NodeFacts closed = each.after;
+    closed.open = false;
+    for (const NodeFacts& again : {closed, each.after}) {
+      cluster.add(again);
+      EXPECT_TRUE(cluster.decide(4).bindings.empty()) << "open or not";
+    }
+    EXPECT_EQ(cluster.engine().nodes_left_out().at("n1").reason, "NotUsed");
+    cluster.begin_anew();
+    EXPECT_TRUE(cluster.decide(5).bindings.empty());
+    cluster.gone("a");
+    EXPECT_EQ(names_of(cluster.decide(6)), std::set<std::string>{"b"});
+    EXPECT_TRUE(cluster.engine().nodes_left_out().empty());
+  }
+}
+
+TEST(LiveSlices, ANodeThatSaysWhatCannotBeIsNotUsed) {
+  Cluster cluster;
+  NodeFacts odd = one_cut("n1");
+  odd.problem = "label berth.dev/gpu-mode: 'shared' is no mode; write mig or exclusive";
+  cluster.add(odd);
+  cluster.set(pod("plain", 0));
+  EXPECT_TRUE(cluster.decide(2).bindings.empty());
+  EXPECT_EQ(cluster.engine().nodes_left_out(),
+            (std::map<std::string, NodeNews>{{"n1", {"NotUsed", "it is not used: " + odd.problem}}}));
+  cluster.add(one_cut("n1"));
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"plain"});
+}
+
 TEST(LiveSlices, AFlavorWithoutAModelHasThatOfItsNodes) {
   Cluster cluster;
   FlavorFacts spot{.name = "spot", .gpu_model = {}, .node_labels = Value::map_of({{"tier", "spot"}})};

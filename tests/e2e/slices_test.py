@@ -176,6 +176,27 @@ def a_scheduler_that_is_started_anew(stage):
     stage.wait_why("again" if "too-many" in after else "too-many", "^Capacity: ")
 
 
+def nodes_that_are_cut_otherwise(stage):
+    """A node that says two things is not used, and slices that others have cut are handed out by nobody."""
+    told = lambda reason, text: any(  # noqa: E731
+        event["reason"] == reason and text in event["message"]
+        for event in json.loads(stage.plane.must("get events -A -o json"))["items"])
+    stage.plane.must("label node h100-0001 berth.dev/gpu-mode=mig")
+    stage.wait(lambda: told("NotUsed", "a node's GPUs are all cut, or none is"), "the node is told")
+    fixed = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "fixed", "labels": {
+        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/mig.strategy": "mixed"}}}
+    stage.apply(fixed)
+    amounts = {"cpu": "8", "memory": "8Gi", "pods": "10", RESOURCE + "1g.5gb": "7"}
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+    patch = {"status": {"allocatable": amounts, "capacity": amounts, "conditions": [ready]}}
+    stage.plane.must(["patch", "node", "fixed", "--subresource=status", "-p", json.dumps(patch)])
+    stage.wait(lambda: told("SlicesNotUsed", "nvidia.com/mig-1g.5gb"), "the node is told what is not used")
+    stage.apply(pod("small", "1g.5gb"))
+    stage.wait_why("small", "^GpuType: .*; 1 node offers some that are cut beforehand, which Berth does not hand out")
+    stage.plane.must("delete node fixed")
+    stage.plane.must("label node h100-0001 berth.dev/gpu-mode-")
+
+
 def a_submitted_command(stage):
     """berth submit asks one as scenarios do."""
     stage.berth("submit --name cut --gpus mig:1g.6gb --time 30m -- true")
@@ -184,7 +205,8 @@ def a_submitted_command(stage):
 
 
 STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, pieces, quotas_count_them,
-           a_scheduler_that_is_started_anew, a_submitted_command)
+           a_scheduler_that_is_started_anew,
+           nodes_that_are_cut_otherwise, a_submitted_command)
 
 
 def play(stage, stories):
