@@ -46,14 +46,17 @@ std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
   return idle_room_where(state, set, [&](NodeId node) { return matches.allows(constraints, node); });
 }
 
-// Whether the nodes that will do are near enough to each other.
-bool fits_together(const State& state, const NumberedPodSet& set) {
-  if (!set.asks_for_domains()) return true;
-  const PodRequest& request = state.request(set.request);
+bool fits_together(const State& state, const NumberedPodSet& set, const PodRequest& request) {
   const auto room_on = [&](NodeId node) { return idle_room_on(state, request, node); };
   const auto counts = [&](NodeId node) { return could_be_on(state, request, node); };
   const NodeRooms nodes{state.nodes(), set.count, room_on, counts, false, true};
   return rooms_of_domains(state.topologies(), set.topology, nodes).hold(state.topologies()[set.topology], set.count);
+}
+
+// Whether the nodes that will do are near enough to each other, of all its flavors or of the first.
+bool fits_together(const State& state, const NumberedPodSet& set) {
+  return !set.asks_for_domains() || fits_together(state, set, state.request(set.request)) ||
+         fits_together(state, set, state.request(set.in_first_flavor));
 }
 
 // Whether it would fit where neither its constraints nor a taint keep it away, if no queue had nodes of its own.

@@ -101,12 +101,23 @@ class Attempt {
     return std::nullopt;
   }
 
+  // What is to be spread evenly over all of its flavors may be even over the domains of one.
+  bool counts_fewer_domains_in_one_flavor(std::size_t way) const {
+    return std::ranges::any_of(shape_.ways[way], [&](const NumberedPodSet& set) {
+      return set.in_first_flavor != set.request && state_.topologies()[set.topology].spread == Spreading::kEven;
+    });
+  }
+
   std::optional<Start> place(std::size_t way, bool no_room) {
     if (no_room) {
       unfit_ = Unfit{1};
       return std::nullopt;
     }
     auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
+    if (std::holds_alternative<Unfit>(outcome) && counts_fewer_domains_in_one_flavor(way)) {
+      auto in_first = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, OpenFlavors::kFirst);
+      if (std::holds_alternative<Start>(in_first)) outcome = std::move(in_first);
+    }
     if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
       unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
       if (++ways_without_room_ == shape_.ways.size()) refused_.add(state_, shape_);
