@@ -38,15 +38,23 @@ Queue random_queue(Rng& rng, QueueId parent) {
   return queue;
 }
 
+PodRequest share_of(FlavorSet flavors, Rng& rng) {
+  PodRequest share{.flavors = flavors};
+  make_share(share, rng);
+  return share;
+}
+
 WorkloadShape random_gang(Rng& rng) {
   PodRequest request{.gpus = one_of(rng, {1, 1, 1, 2, 4}), .gpu_milli = kMilliPerGpu};
   request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
   if (rng.below(6) == 0) make_slice(request, rng, 2);
+  if (rng.below(4) == 0) request = share_of(request.flavors, rng);
   WorkloadShape shape{{{{request, request.gpus == 4 ? 1 : rng.between(1, 3)}}}, {}};
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.guaranteed_only = rng.below(5) == 0;
   shape.terms.best_effort = rng.below(8) == 0;
   shape.terms.disruption_permille = rng.below(8) == 0 ? 500 : 0;
+  add_replica_ways(shape);
   return shape;
 }
 
@@ -84,7 +92,9 @@ Engine crowded(Seed seed, Rng& rng) {
     nodes.push_back({.name = "node",
                      .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))),
                      .gpus = 4,
-                     .sharing = rng.below(6) == 0 ? Sharing::kMig : Sharing::kExclusive});
+                     .sharing = one_of(rng, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive,
+                                             Sharing::kMig, Sharing::kMps, Sharing::kMps, Sharing::kTimeslice})});
+    if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 2;
   }
   state.apply(NodesAdded{nodes});
   for (std::size_t i = 0; i < kVictimsMax; ++i) start_if_it_fits(engine, rng, submit(state, rng, kQueues));

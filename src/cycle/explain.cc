@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
@@ -11,6 +12,7 @@
 #include "fairness/kept_back.h"
 #include "fairness/standing.h"
 #include "model/quantity.h"
+#include "model/replica_ways.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
 #include "state/room.h"
@@ -40,13 +42,12 @@ bool suffices(const FreeTotals& free, const FreeTotals& asked) {
 
 // What the sets of a way may use.
 struct Usable {
-  FlavorSet gpu_flavors;      // of those that ask GPUs
-  bool whole = false;         // some of them GPUs that are not cut
-  bool slices = false;        // some of them slices of those that are
-  bool without_gpus = false;  // a set without GPUs may use the CPUs of all nodes
+  FlavorSet gpu_flavors;                                  // of those that ask GPUs
+  std::array<bool, std::size(kSharingNames)> modes = {};  // of nodes, that some of them ask
+  bool without_gpus = false;                              // a set without GPUs may use the CPUs of all nodes
 
   bool gpus_of(const NodeFree& node) const {
-    return node.gpus > 0 && node.has_flavor_of(gpu_flavors) && (node.is_cut() ? slices : whole);
+    return node.gpus > 0 && node.has_flavor_of(gpu_flavors) && modes[static_cast<std::size_t>(node.sharing)];
   }
 };
 
@@ -94,14 +95,13 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
     asked.memory_bytes += set.count * request.memory_bytes;
     asked.gpu_milli += set.count * request.gpu_milli_total();
     if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
-    (request.gpus == 0 ? usable.without_gpus : request.is_slice() ? usable.slices : usable.whole) = true;
+    (request.gpus == 0 ? usable.without_gpus : usable.modes[static_cast<std::size_t>(request.sharing)]) = true;
   }
-  const bool some_are_cut = std::ranges::any_of(state.node_types().nodes.values(),
-                                                [](const Node& type) { return type.sharing == Sharing::kMig; });
+  const bool one_mode = std::ranges::all_of(state.node_types().nodes.values(),
+                                            [](const Node& type) { return type.sharing == Sharing::kExclusive; });
   // The sums are known; nodes are looked at one by one only where these do not say it.
   return suffices(free_anywhere(state, usable), asked) &&
-         ((state.ledger().matches().allows_all() && !some_are_cut) ||
-          is_free_where_allowed(state, way, asked, usable)) &&
+         ((state.ledger().matches().allows_all() && one_mode) || is_free_where_allowed(state, way, asked, usable)) &&
          slices_are_free_in_sum(state, way);
 }
 
@@ -125,6 +125,7 @@ std::int64_t pods_that_fit(const State& state, const std::vector<NumberedPodSet>
 struct NodeCounts {
   std::array<std::int64_t, kFilterCount + 1> nodes{};
   std::array<std::int64_t, kFilterCount + 1> most{};
+  std::map<std::string_view, std::int64_t> of_other_modes;  // of kOtherMode, by what is said of them
 };
 
 // Of several requests each node counts for the one that gets furthest there.
@@ -136,22 +137,27 @@ NodeCounts count_nodes(const State& state, const std::vector<PodRequest>& reques
     const PodRequest& request = *std::ranges::max_element(requests, {}, row_of);
     const std::size_t row = row_of(request);
     ++counts.nodes[row];
-    if (row < kFilterCount) counts.most[row] = std::max(counts.most[row], free_of_what_lacks(row, node, request));
+    if (row == kFilterCount) continue;
+    counts.most[row] = std::max(counts.most[row], free_of_what_lacks(row, node, request));
+    if (kRefusals[row] == kOtherMode) ++counts.of_other_modes[refusal_of_mode(node.free.sharing, request.sharing)];
   }
   return counts;
 }
 
 // What a set asks in any of the ways: the flavors of all together, but for slices, whose shape is another on another model.
+// Whole GPUs first, where a replica would do as well.
 std::vector<PodRequest> requests_of(const State& state, const Shape& shape, std::size_t set) {
-  std::vector<PodRequest> requests = {state.request(shape.ways.front()[set].request)};
+  std::vector<PodRequest> requests;
   for (const auto& way : shape.ways) {
     const PodRequest& request = state.request(way[set].request);
-    if (request.is_slice()) {
-      if (&way != &shape.ways.front()) requests.push_back(request);
+    const auto same = std::ranges::find(requests, request.sharing, &PodRequest::sharing);
+    if (same == requests.end() || request.is_slice()) {
+      requests.push_back(request);
     } else {
-      requests.front().flavors = requests.front().flavors.united_with(request.flavors);
+      same->flavors = same->flavors.united_with(request.flavors);
     }
   }
+  std::ranges::stable_sort(requests, {}, &PodRequest::sharing);
   return requests;
 }
 
@@ -167,7 +173,12 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
   }
   explanation.nodes_that_fit = fewest.nodes[kFilterCount];
   for (std::size_t row = 0; row < kFilterCount; ++row) {
-    if (fewest.nodes[row] > 0) explanation.tallies.push_back({kRefusals[row], fewest.nodes[row], fewest.most[row]});
+    if (fewest.nodes[row] == 0) continue;
+    if (kRefusals[row] == kOtherMode) {
+      for (const auto& [refusal, nodes] : fewest.of_other_modes) explanation.tallies.push_back({refusal, nodes});
+    } else {
+      explanation.tallies.push_back({kRefusals[row], fewest.nodes[row], fewest.most[row]});
+    }
   }
   std::stable_sort(explanation.tallies.begin(), explanation.tallies.end(),
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
@@ -185,6 +196,37 @@ bool has_room(const State& state, const Shape& shape) {
     }
     return room >= shape.pods;
   });
+}
+
+// Whether in one of its ways each pod set, by itself, finds its room: `room_on(request, node)`.
+template <class RoomOn>
+bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
+      std::int64_t room = 0;
+      for (std::size_t node = 0; room < set.count && node < state.ledger().nodes(); ++node) {
+        room += room_on(state.request(set.request), NodeId(node));
+      }
+      return room >= set.count;
+    });
+  });
+}
+
+// There is room for it that only who is there, or what it is, keeps it from: beside others, or in turns with them.
+std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
+  const Ledger& ledger = state.ledger();
+  const bool may_be_kept = shape.has_shares || has_mode(state, Sharing::kTimeslice);
+  const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
+  if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
+  const auto among_friends = [&](const PodRequest& request, NodeId node) {
+    return room_for(ledger, node, request, Occupants::kAreFriends);
+  };
+  if (shape.has_shares && each_set_fits(state, shape, among_friends)) return ReasonCode::kTrust;
+  const auto in_turns = [&](const PodRequest& request, NodeId node) {
+    const auto replica = as_replica(request);
+    return room_for(ledger, node, request) + (replica ? room_for(ledger, node, *replica) : 0);
+  };
+  return each_set_fits(state, shape, in_turns) ? std::optional(ReasonCode::kIsolation) : std::nullopt;
 }
 
 bool asks_for_domains(const Shape& shape) {
@@ -297,6 +339,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   }
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
   if (geometry) return ReasonCode::kSliceGeometry;
+  if (const auto kept = kept_away(state, open)) return *kept;
   const bool in_sum =
       std::any_of(open.ways.begin(), open.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
@@ -326,6 +369,10 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (is_quota_gate(explanation.code)) {
     explanation.text = why_quotas_refuse(state, workload.queue, shape);
+    return explanation;
+  }
+  if (explanation.code == ReasonCode::kIsolation) {
+    explanation.text = isolation_text(state, shape, explanation);
     return explanation;
   }
   explanation.text = waits_for_a_domain(state, shape)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "cycle/feasibility.h"
 #include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
 #include "model/quantity.h"
@@ -32,11 +33,11 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
     {kNotTolerated, Lacking::kNone, "", ""},  // and which taint
     {"no GPU", Lacking::kNone, "has no GPU", "have no GPU"},
     {"wrong type", Lacking::kNone, "has other GPUs", "have other GPUs"},
-    {kCut, Lacking::kNone, "has GPUs that are cut into slices", "have GPUs that are cut into slices"},
-    {kNotCut, Lacking::kNone, "has GPUs that are not cut into slices", "have GPUs that are not cut into slices"},
+    {kOtherMode, Lacking::kNone, "", ""},  // is_of_mode() says which
     {kNoPlaceForSlice, Lacking::kNone, "has no place for it", "have no place for it"},
     {"too small GPUs", Lacking::kNone, "has GPUs with less memory", "have GPUs with less memory"},
     {"too few free GPUs", Lacking::kGpus, "has none free", "have none free"},
+    {kBesideOthers, Lacking::kNone, "has room only beside work of others", "have room only beside work of others"},
     {"too little free GPU memory", Lacking::kGpuMemory, "has too little GPU memory free",
      "have too little GPU memory free"},
     {"too little free CPU", Lacking::kCpus, "has no CPU free", "have no CPU free"},
@@ -52,6 +53,13 @@ constexpr bool wordings_follow_the_filters() {
 }
 static_assert(wordings_follow_the_filters());
 
+// Nodes whose GPUs are shared in another way are counted by which.
+bool is_of_mode(const NodeTally& tally) {
+  return std::ranges::any_of(kSharingWords, [&](const SharingWords& words) {
+    return tally.refuses_with == words.is || tally.refuses_with == words.is_not;
+  });
+}
+
 const Wording& wording_of(const NodeTally& tally) {
   const auto* const found = std::ranges::find(kWordings, tally.refuses_with, &Wording::refuses_with);
   BERTH_ASSERT(found != kWordings.end());
@@ -59,8 +67,9 @@ const Wording& wording_of(const NodeTally& tally) {
 }
 
 bool lacks(const Explanation& explanation, Lacking amount) {
-  return std::ranges::any_of(explanation.tallies,
-                             [&](const NodeTally& tally) { return wording_of(tally).amount == amount; });
+  return std::ranges::any_of(explanation.tallies, [&](const NodeTally& tally) {
+    return !is_of_mode(tally) && wording_of(tally).amount == amount;
+  });
 }
 
 bool refused_with(const Explanation& explanation, std::string_view refusal) {
@@ -81,6 +90,8 @@ std::string at_most(const NodeTally& tally, Lacking amount, const PodRequest& as
 
 // "have 2 or fewer free"
 std::string refusal_of(const NodeTally& tally, bool plural, const PodRequest& asked) {
+  if (is_of_mode(tally))
+    return (plural ? "have GPUs that are " : "has GPUs that are ") + std::string(tally.refuses_with);
   const Wording& wording = wording_of(tally);
   if (wording.amount == Lacking::kNone || wording.amount == Lacking::kGpuMemory || tally.most <= 0) {
     return std::string(plural ? wording.many : wording.one);
@@ -156,7 +167,7 @@ std::string kind_asked(const State& state, const PodRequest& asked) {
 // "8 H100 GPUs", "0.5 of a GPU"
 std::string gpus_asked(const State& state, const PodRequest& asked) {
   const std::string kind = kind_asked(state, asked);
-  if (asked.is_fraction()) return decimal_of_milli(asked.gpu_milli) + " of a " + kind;
+  if (asked.is_fraction() && asked.gpu_milli < kMilliPerGpu) return decimal_of_milli(asked.gpu_milli) + " of a " + kind;
   return asked.gpus == 1 ? "1 " + kind : with_separators(asked.gpus) + " " + kind + "s";
 }
 
@@ -187,7 +198,23 @@ std::string why_no_slice(const State& state, const PodRequest& asked) {
   return text;
 }
 
+// How the GPUs are not shared that there are; empty if that is not what is in the way.
+std::string_view mode_not_there(const Explanation& explanation) {
+  if (std::ranges::none_of(explanation.tallies, is_of_mode)) return "";
+  if (explanation.asked.sharing != Sharing::kExclusive) return words_of(explanation.asked.sharing).is;
+  std::string_view only;
+  for (const SharingWords& words : kSharingWords) {
+    if (!refused_with(explanation, words.is)) continue;
+    only = only.empty() ? words.is_not : words_of(Sharing::kExclusive).is;
+  }
+  return only;
+}
+
 std::string why_no_node(const State& state, const Explanation& explanation) {
+  if (refused_with(explanation, kBesideOthers)) {
+    return "no node has " + gpus_asked(state, explanation.asked) +
+           " free but beside work of others, and MPS serves one user of one tenant on a GPU";
+  }
   if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
     const bool chooses = refused_with(explanation, kNotSelected) || refused_with(explanation, kNotTolerated);
     std::string text = chooses ? "no node where it may be has " : "no node has ";
@@ -200,12 +227,9 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
   if (refused_with(explanation, "too small GPUs")) {
     return "no node has GPUs with " + format_bytes(explanation.asked.gpu_memory_mib << 20) + " of memory";
   }
-  if (refused_with(explanation, kCut)) {
-    return "no node has " + kind_asked(state, explanation.asked) + "s that are not cut into slices";
-  }
-  if (refused_with(explanation, kNotCut)) {
-    return "no node has " + kind_asked(state, explanation.asked) + "s that are cut into slices; it asks a " +
-           name_of_slice(state, explanation.asked);
+  if (const std::string_view mode = mode_not_there(explanation); !mode.empty()) {
+    return "no node has " + kind_asked(state, explanation.asked) + "s that are " + std::string(mode) +
+           (explanation.asked.is_slice() ? "; it asks a " + name_of_slice(state, explanation.asked) : "");
   }
   if (refused_with(explanation, "wrong type")) {
     const std::string types = types_asked(state, explanation.asked);
@@ -222,6 +246,7 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
 std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request) {
   switch (kWordings[row].amount) {
     case Lacking::kGpus:
+      if (request.is_replica()) return 0;  // what is left of a GPU is of no use
       return request.is_fraction() ? node.free.largest_gpu_milli : std::int64_t{node.free.whole_gpus} * kMilliPerGpu;
     case Lacking::kCpus:
       return node.free.cpu_milli;
@@ -325,6 +350,15 @@ std::string cooldown_text(const State& state, WorkloadId id) {
   return "it had to give back what it had borrowed, and does not borrow again for another " +
          format_duration_ms((state.borrows_again_at(id) - state.clock()).ms) + "; no floor of queue " +
          state.queues()[state.workload(id).queue.index()].name + " has room for it";
+}
+
+std::string isolation_text(const State& state, const Shape& shape, const Explanation& explanation) {
+  if (shares_against_its_terms(state, shape)) {
+    return "it is latency-critical, and asks a part of a GPU on which others are, too: such work has whole GPUs, or "
+           "slices";
+  }
+  return explanation_text(state, explanation) +
+         "; what would do are replicas of time-sliced GPUs, which are for best effort that is not latency-critical";
 }
 
 std::string explanation_text(const State& state, const Explanation& explanation) {

@@ -24,6 +24,9 @@ std::string coverage_text(const State& state, WorkloadId workload);
 // PRE: it waits, and may not borrow yet.
 std::string cooldown_text(const State& state, WorkloadId workload);
 
+// Of work that must not share GPUs as it asks, or as those are that are free.
+std::string isolation_text(const State& state, const Shape& shape, const Explanation& explanation);
+
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cycle/topology_text.h"
+#include "model/replica_ways.h"
 #include "state/domain_rooms.h"
 #include "state/idle_room.h"
 #include "state/room.h"
@@ -81,9 +82,14 @@ bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
   const std::vector<Node>& types = state.node_types().nodes.values();
   return std::any_of(types.begin(), types.end(), [&](const Node& type) {
-    const bool as_cut = request.is_slice() == (type.sharing == Sharing::kMig);
-    return type.gpus > 0 && request.flavors.contains(type.flavor) && as_cut;
+    return type.gpus > 0 && request.flavors.contains(type.flavor) && request.sharing == type.sharing;
   });
+}
+
+// Whether replicas, which are not for it, would be of such a type.
+bool has_replicas_of_type(const State& state, const PodRequest& request) {
+  const auto replica = as_replica(request);
+  return replica && has_gpu_type(state, *replica);
 }
 
 template <class Holds>
@@ -94,7 +100,19 @@ bool some_way(const Shape& shape, Holds holds) {
 
 }  // namespace
 
+bool shares_against_its_terms(const State& state, const Shape& shape) {
+  return shape.terms.latency_critical && std::ranges::any_of(shape.ways.front(), [&](const NumberedPodSet& set) {
+           return state.request(set.request).is_fraction();
+         });
+}
+
+bool has_mode(const State& state, Sharing sharing) {
+  return std::ranges::any_of(state.node_types().nodes.values(),
+                             [&](const Node& type) { return type.sharing == sharing; });
+}
+
 ReasonCode reason_never(const State& state, const Shape& shape) {
+  if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); })) {
     return ReasonCode::kNone;
@@ -102,7 +120,13 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
   if (some_way(shape, fits_idle)) return reason_of_lack(state, shape, true).value_or(ReasonCode::kTopology);
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });
-  if (!has_types) return ReasonCode::kGpuType;
+  if (!has_types) {
+    const bool in_turns = some_way(shape, [&](const NumberedPodSet& set) {
+      const PodRequest& request = state.request(set.request);
+      return has_gpu_type(state, request) || has_replicas_of_type(state, request);
+    });
+    return in_turns ? ReasonCode::kIsolation : ReasonCode::kGpuType;
+  }
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_others_may(state, set); })) {
     return ReasonCode::kReserved;
   }

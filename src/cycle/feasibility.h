@@ -8,10 +8,16 @@
 
 namespace berth {
 
-// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kTopology or kSpread. For one pod set this is
+// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kIsolation, kTopology or kSpread. For one pod set this is
 // exact; of several each is looked at by itself, and what is to be spread evenly may leave any domains out, as nodes may close:
 // an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
+
+// It is critical, and asks GPUs that it would share with others: it never starts, whatever is free.
+bool shares_against_its_terms(const State& state, const Shape& shape);
+
+// Whether some node was ever added whose GPUs are shared so.
+bool has_mode(const State& state, Sharing sharing);
 
 // How many of its pods the fleet would hold if nothing ran, in its best way; each pod set by itself.
 std::int64_t pods_when_idle(const State& state, const Shape& shape);

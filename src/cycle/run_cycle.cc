@@ -52,6 +52,7 @@ class Attempt {
         rng_(state_.seed(), candidate.value()) {}
 
   std::variant<Claimed, Refused> make() {
+    if (shares_against_its_terms(state_, shape_)) return Refused{};
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
     if (state_.quotas().budgets().has_any()) {

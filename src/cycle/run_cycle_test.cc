@@ -144,6 +144,7 @@ class History {
 constexpr int kSteps = 60;
 
 bool fits_now(State& state, WorkloadId workload) {
+  if (shares_against_its_terms(state, state.shape(state.workload(workload).shape))) return false;
   Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
   ScoreIndex fresh;
   const Rng rng(state.seed(), workload.value());

@@ -56,11 +56,13 @@ WorkloadShape random_gang(Rng& rng) {
   const std::int64_t pods = request.gpus == 4 ? 1 : rng.between(1, 3);
   const NodeConstraints constraints = rng.below(3) == 0 ? random_constraints(rng) : NodeConstraints();
   const Topology topology = rng.below(3) == 0 ? random_topology(rng, pods) : Topology();
+  const bool share = rng.below(10) == 0;
   for (std::int64_t ways = rng.below(4) == 0 ? 2 : 1; ways > 0; --ways) {
     request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
     if (rng.below(8) == 0) make_slice(request, rng, 2);
+    if (share && !request.is_slice()) make_share(request, rng);
     shape.ways.push_back({{request, pods, constraints, topology}});
-    if (request.is_slice()) break;
+    if (request.sharing != Sharing::kExclusive) break;
   }
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.preempts = rng.below(5) != 0;
@@ -69,6 +71,8 @@ WorkloadShape random_gang(Rng& rng) {
   shape.terms.disruption_permille = rng.below(8) == 0 ? 500 : 0;
   if (rng.below(6) == 0) shape.terms.grace = Duration{rng.between(1, 3) * 1000};
   if (rng.below(3) == 0) shape.terms.run_limit = Duration{rng.between(1, 30) * 10'000'000};
+  shape.terms.latency_critical = !share && rng.below(10) == 0;  // else it is impossible
+  add_replica_ways(shape);
   return shape;
 }
 
@@ -112,7 +116,10 @@ class Cluster {
                        .cpu_milli = one_of<std::int64_t>(rng_, {2'000, 10'000, 64'000}),
                        .labels = random_labels(rng_),
                        .taints = random_taints(rng_),
-                       .sharing = rng_.below(5) == 0 ? Sharing::kMig : Sharing::kExclusive});
+                       .sharing = rng_.below(5) > 0 ? Sharing::kExclusive
+                                                    : one_of(rng_, {Sharing::kMig, Sharing::kMps, Sharing::kMps,
+                                                                    Sharing::kTimeslice})});
+      if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
     }
     state.apply(NodesAdded{nodes});
   }

@@ -268,8 +268,7 @@ std::int64_t lost_gpu_s(const State& state, WorkloadId id, Time now) {
   const Workload& workload = state.workload(id);
   const bool reported = workload.checkpoint >= workload.started;
   const Duration since = reported ? now - workload.checkpoint : std::min(now - workload.started, kUnreportedWorkMax);
-  const std::int64_t gpu_milli = state.shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
-  return narrow(Wide{gpu_milli} * since.ms / 1'000'000).value_or(INT64_MAX);
+  return narrow(Wide{workload.gpu_milli} * since.ms / 1'000'000).value_or(INT64_MAX);
 }
 
 }  // namespace berth

@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 7;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 7; this program reads formats 1 to 6");
+  newer[8] = 8;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 8; this program reads formats 1 to 7");
 }
 
 constexpr const char* kFormatOne =
@@ -209,10 +209,19 @@ constexpr const char* kFormatFive =
     "020000004201"
     "6b9a7cf2ac510ea91bed7eacdfa30461f3b5b0c9d60e01788a5947881a53bf05";
 
+constexpr const char* kFormatSix =
+    "42455254484a4e4c060000000000000001000000"
+    "0400000000ac0201"
+    "e924550a868f6513a769193ed4719677447cd7659feebbddc52ff0ed273da1bf"
+    "0400000040018001"
+    "a81adee227236a6af1a7223a3cc7c288bfcd101e3c2d49b59961f8a8ed266ff1"
+    "020000004201"
+    "c74d3dea96b296fa8ecd8f5a60f75c53074bd5df2993dba6e45768cc80ea9f4c";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive}) {
+  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -229,8 +238,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 6, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatSixHasTheseBytes) {
+// Format version 7, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatSevenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -242,13 +251,13 @@ TEST(Chain, AJournalOfFormatSixHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c060000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c070000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "e924550a868f6513a769193ed4719677447cd7659feebbddc52ff0ed273da1bf"
+            "80c174c5506dfa72ce8f929e01f796461b213e17676a557c11bdc0b24c3bb072"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "a81adee227236a6af1a7223a3cc7c288bfcd101e3c2d49b59961f8a8ed266ff1"
+            "778d28d7e28b277e53f99dda4aa830a65ef7dbc215de71b38a10a435917a305a"
             "020000004201"  // closed with hash 1
-            "c74d3dea96b296fa8ecd8f5a60f75c53074bd5df2993dba6e45768cc80ea9f4c");
+            "f35222a58c03a65071138e1fdac9dfd8de6f6cb030c7baa3fab03dd8e45e6b81");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

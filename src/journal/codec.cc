@@ -258,6 +258,7 @@ void fields(Io& io, Node& node) {
   fields(io, node.labels);
   fields(io, node.taints);
   enumerator(io, node.sharing, std::size(kSharingNames));
+  io(node.replicas);
 }
 
 template <class Io>
@@ -277,6 +278,7 @@ void fields(Io& io, PodSet& set) {
   io(set.request.gpu_milli);
   io(set.request.gpu_memory_mib);
   fields(io, set.request.flavors);
+  enumerator(io, set.request.sharing, std::size(kSharingNames));
   io(set.request.slice);
   io(set.count);
   fields(io, set.constraints);
@@ -334,6 +336,7 @@ void fields(Io& io, Terms& terms) {
   io(terms.preempts);
   io(terms.guaranteed_only);
   io(terms.best_effort);
+  io(terms.latency_critical);
   fields(io, terms.grace);
   io(terms.disruption_permille);
   fields(io, terms.run_limit);

@@ -70,7 +70,7 @@ Sharing any_sharing(Rng& rng) { return static_cast<Sharing>(rng.below(std::size(
 Node any_node(Rng& rng) {
   return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng), any<std::int64_t>(rng),
           any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng), any_labels(rng),
-          any_taints(rng),        any_sharing(rng)};
+          any_taints(rng),        any_sharing(rng),       any<std::int32_t>(rng)};
 }
 
 PodPlacement any_placement(Rng& rng) {
@@ -80,7 +80,7 @@ PodPlacement any_placement(Rng& rng) {
 PodSet any_set(Rng& rng) {
   const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
                            any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next()),
-                           any<std::uint8_t>(rng)};
+                           any_sharing(rng),       any<std::uint8_t>(rng)};
   return {request,
           any<std::int64_t>(rng),
           any_constraints(rng),
@@ -127,13 +127,10 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.user = any_text(rng);
   submitted.not_before = Time{any<std::int64_t>(rng)};
   submitted.after = any_list(rng, [&] { return Dependency{any_id<WorkloadId>(rng), any<bool>(rng)}; });
-  submitted.shape.terms = {any<std::int32_t>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           Duration{any<std::int64_t>(rng)},
-                           any<std::int32_t>(rng),
-                           {}};
+  submitted.shape.terms = {any<std::int32_t>(rng), any<bool>(rng),
+                           any<bool>(rng),         any<bool>(rng),
+                           any<bool>(rng),         Duration{any<std::int64_t>(rng)},
+                           any<std::int32_t>(rng), {}};
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;

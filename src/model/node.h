@@ -22,14 +22,34 @@ inline constexpr std::int64_t kFleetMemoryBytesMax = std::int64_t{1} << 62;
 inline constexpr std::int64_t kFleetCpuMilliMax = std::int64_t{1} << 43;  // shares are compared in 128 bits
 inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>::max();
 
-// How pods may share a GPU of a node: not at all but by fractions that trust each other, or cut into slices (MIG). A node
-// is of one kind whole, as the driver's mode is changed only where nothing runs.
-enum class Sharing : std::uint8_t { kExclusive, kMig };
-inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig"};
+// How pods may share a GPU of a node: not at all but by fractions that trust each other; cut into slices (MIG); in shares of
+// one user, through a server of his (MPS); or in turns, as so many replicas. A node is of one mode whole, as the driver's is
+// changed only where nothing runs.
+enum class Sharing : std::uint8_t { kExclusive, kMig, kMps, kTimeslice };
+inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig", "mps", "timeslice"};
 constexpr std::string_view name_of(Sharing sharing) { return kSharingNames[static_cast<std::size_t>(sharing)]; }
 
+// What GPUs of a mode are, and others are not.
+struct SharingWords {
+  std::string_view is, is_not;
+};
+inline constexpr SharingWords kSharingWords[] = {{"not shared", "shared"},
+                                                 {"cut into slices", "not cut into slices"},
+                                                 {"shared by MPS", "not shared by MPS"},
+                                                 {"time-sliced", "not time-sliced"}};
+constexpr const SharingWords& words_of(Sharing sharing) { return kSharingWords[static_cast<std::size_t>(sharing)]; }
+
+// Up to so many replicas a thousandth part of a GPU, rounded down, still makes exactly as many.
+inline constexpr std::int32_t kReplicasMax = 32;
+static_assert([] {
+  for (std::int32_t replicas = 1; replicas <= kReplicasMax; ++replicas) {
+    if (kMilliPerGpu / (kMilliPerGpu / replicas) != replicas) return false;
+  }
+  return true;
+}());
+
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
-// gpus == 0.
+// gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -41,7 +61,7 @@ struct Node {
   Labels labels = {};
   std::vector<Taint> taints = {};
   Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
-
+  std::int32_t replicas = 1;              // as how many each GPU counts
   friend bool operator==(const Node&, const Node&) = default;
 };
 

@@ -35,13 +35,15 @@ enum class ReasonCode : std::uint8_t {
   kSpread,            // too few domains have room for it to be spread as it asks, or ever could have
   kReserved,          // never: every node that could hold it is kept for other queues
   kSliceGeometry,     // a device has as much free as the slice asks, in pieces in which it cannot be cut
+  kTrust,             // what is free is on devices of others with whom it may not share them
+  kIsolation,         // what is free, or what it asks, is shared in a way that is not for it
 };
 
 inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented",   "Behind",     "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",     "QueueHeld",  "QueueClosed",
-    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",    "Dependency", "NodeSelector",
-    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry"};
+    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented",    "Behind",     "QuotaFloor",
+    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",      "QueueHeld",  "QueueClosed",
+    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",     "Dependency", "NodeSelector",
+    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry", "Trust",      "Isolation"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

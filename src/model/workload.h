@@ -43,6 +43,7 @@ struct Terms {
   bool preempts = true;                  // may take from lower priorities (Kubernetes' preemptionPolicy)
   bool guaranteed_only = false;          // rather waits than borrows (rule 8)
   bool best_effort = false;              // neither counts nor protects
+  bool latency_critical = false;         // shares no GPU but in slices, whomever it might trust
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
   std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is
@@ -51,7 +52,8 @@ struct Terms {
 };
 
 // What a workload asks, apart from who asks and when. INVARIANT: at least one way, the preferred first; every way has
-// the same pod sets but for their flavors, and at least one pod.
+// the same pod sets but for their flavors and whether a GPU or a replica of one will do, and at least one pod; replicas are for
+// best effort that is not critical.
 struct WorkloadShape {
   std::vector<PodSets> ways;
   Terms terms = {};
@@ -117,7 +119,7 @@ struct Workload {
   Time not_before;                       // as it was submitted with
   PodId first_pod;
   UnitId unit;
-  std::int64_t ended_gpu_milli = 0;  // of those of its pods that have ended in this attempt
+  std::int64_t gpu_milli = 0;  // that those of its pods hold, or held, that have not ended in this attempt
   std::uint32_t attempts = 0;
   std::int64_t ended_gpu_us = 0;  // GPU time that they had used by then
   bool best_effort = false;       // this attempt counts for nothing

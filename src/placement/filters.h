@@ -19,9 +19,9 @@ struct Filter {
 };
 
 inline constexpr std::string_view kNotSelected = "not selected";
-inline constexpr std::string_view kCut = "cut into slices";
-inline constexpr std::string_view kNotCut = "not cut into slices";
+inline constexpr std::string_view kOtherMode = "shared in another way";
 inline constexpr std::string_view kNoPlaceForSlice = "without a place for the slice";
+inline constexpr std::string_view kBesideOthers = "free beside others alone";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -34,12 +34,10 @@ inline constexpr std::tuple kFilters = {
            [](const NodeView& node, const PodRequest& request) {
              return request.gpus == 0 || node.free.has_flavor_of(request.flavors);
            }},
-    Filter{kCut,
+    Filter{kOtherMode,
            [](const NodeView& node, const PodRequest& request) {
-             return request.gpus == 0 || request.is_slice() || !node.free.is_cut();
+             return request.gpus == 0 || request.sharing == node.free.sharing;
            }},
-    Filter{kNotCut,
-           [](const NodeView& node, const PodRequest& request) { return !request.is_slice() || node.free.is_cut(); }},
     Filter{kNoPlaceForSlice,
            [](const NodeView& node, const PodRequest& request) {
              return !request.is_slice() || node.has_place_for(request);
@@ -51,8 +49,12 @@ inline constexpr std::tuple kFilters = {
     Filter{"too few free GPUs",
            [](const NodeView& node, const PodRequest& request) {
              if (request.is_slice()) return true;
-             return request.is_fraction() ? node.free.largest_gpu_milli >= request.gpu_milli
+             return request.is_fraction() ? node.free.largest_gpu_milli >= node.free.milli_of(request)
                                           : node.free.whole_gpus >= request.gpus;
+           }},
+    Filter{kBesideOthers,
+           [](const NodeView& node, const PodRequest& request) {
+             return !request.is_mps() || node.some_gpu_welcomes(request);
            }},
     Filter{"too little free GPU memory",
            [](const NodeView& node, const PodRequest& request) {
@@ -67,6 +69,11 @@ inline constexpr std::tuple kFilters = {
         [](const NodeView& node, const PodRequest& request) { return node.free.memory_bytes >= request.memory_bytes; }},
     Filter{"too many pods", [](const NodeView& node, const PodRequest&) { return node.free.pods > 0; }},
 };
+
+// What is said of kOtherMode, so that one row serves all modes.
+constexpr std::string_view refusal_of_mode(Sharing node, Sharing asked) {
+  return node == Sharing::kExclusive ? words_of(asked).is_not : words_of(node).is;
+}
 
 inline constexpr std::size_t kFilterCount = std::tuple_size_v<decltype(kFilters)>;
 

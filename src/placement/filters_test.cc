@@ -88,7 +88,7 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   ledger.add({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1});
   EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
   reached.insert("no GPU");
-  for (const std::string_view refusal : {kNotSelected, kNotTolerated, kCut, kNotCut, kNoPlaceForSlice}) {
+  for (const std::string_view refusal : {kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers}) {
     reached.insert(refusal);  // below
   }
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
@@ -132,40 +132,108 @@ TEST(Filters, LookAtLabelsAndTaintsBeforeTheyLookAtRoom) {
   }
 }
 
-TEST(Filters, KeepWholeGpusAndSlicesApart) {
-  const Node node{.name = "", .flavor = FlavorId(0), .gpus = 1, .cpu_milli = 8000};
-  const auto slice = [](std::uint8_t shape) { return PodRequest{.gpus = 1, .gpu_milli = 100, .slice = shape}; };
-  const auto shape_called = [](std::string_view name) {
-    return find_slice(random_world_flavor(FlavorId(0)), name)->shape;
+TEST(Filters, KeepModesApart) {
+  const auto node_of = [](Sharing sharing) {
+    return Node{.name = "",
+                .flavor = FlavorId(0),
+                .gpus = 1,
+                .cpu_milli = 8000,
+                .sharing = sharing,
+                .replicas = sharing == Sharing::kTimeslice ? 4 : 1};
   };
-  const std::uint8_t small = shape_called("1g.10gb"), large = shape_called("4g.40gb");
+  const std::uint8_t small = find_slice(random_world_flavor(FlavorId(0)), "1g.10gb")->shape;
+  const PodRequest asked[] = {{.gpus = 1, .gpu_milli = 1000},
+                              {.gpus = 1, .gpu_milli = 500},
+                              {.gpus = 1, .gpu_milli = 100, .sharing = Sharing::kMig, .slice = small},
+                              {.gpus = 1, .gpu_milli = 250, .sharing = Sharing::kMps, .sharer = SharerId(0)},
+                              {.gpus = 1, .gpu_milli = 1000, .sharing = Sharing::kTimeslice},
+                              {.cpu_milli = 1}};
+  for (std::size_t mode = 0; mode < std::size(kSharingNames); ++mode) {
+    Ledger ledger;
+    add_to_ledger(ledger, node_of(static_cast<Sharing>(mode)));
+    const NodeView view(ledger, NodeId(0));
+    for (const PodRequest& request : asked) {
+      const bool fits_mode = request.gpus == 0 || request.sharing == static_cast<Sharing>(mode);
+      const std::size_t row = first_refusing(view, request);
+      EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], fits_mode ? "" : kOtherMode) << kSharingNames[mode];
+      EXPECT_EQ(fits(view, request), fits_mode);
+    }
+  }
+}
+
+TEST(Filters, SayHowGpusAreShared) {
+  const struct {
+    Sharing node, asked;
+    std::string_view refusal;
+  } cases[] = {
+      {Sharing::kMig, Sharing::kExclusive, "cut into slices"},
+      {Sharing::kExclusive, Sharing::kMig, "not cut into slices"},
+      {Sharing::kMps, Sharing::kMig, "shared by MPS"},
+      {Sharing::kExclusive, Sharing::kMps, "not shared by MPS"},
+      {Sharing::kTimeslice, Sharing::kExclusive, "time-sliced"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(refusal_of_mode(c.node, c.asked), c.refusal);
+}
+
+// On one cut GPU.
+TEST(Filters, LookForThePlaceOfASlice) {
+  const Node node{.name = "", .flavor = FlavorId(0), .gpus = 1, .cpu_milli = 8000, .sharing = Sharing::kMig};
+  const auto slice = [](std::string_view name) {
+    const std::uint8_t shape = find_slice(random_world_flavor(FlavorId(0)), name)->shape;
+    return PodRequest{.gpus = 1, .gpu_milli = 100, .sharing = Sharing::kMig, .slice = shape};
+  };
+  const PodRequest small = slice("1g.10gb"), large = slice("4g.40gb");
   const struct {
     const char* what;
-    bool cut;
     std::optional<std::uint8_t> small_at;
     PodRequest request;
     std::string_view refused_with;
   } cases[] = {
-      {"a whole GPU where there are slices", true, {}, {.gpus = 1, .gpu_milli = 1000}, kCut},
-      {"a fraction where there are slices", true, {}, {.gpus = 1, .gpu_milli = 500}, kCut},
-      {"a slice where there are none", false, {}, slice(small), kNotCut},
-      {"a slice", true, {}, slice(small), ""},
-      {"processors alone", true, {}, {.cpu_milli = 1}, ""},
-      {"a large slice beside one that lies high", true, 6, slice(large), ""},
-      {"and beside one that lies low", true, 0, slice(large), kNoPlaceForSlice},
-      {"a small one has room in both", true, 0, slice(small), ""},
+      {"a slice", {}, small, ""},
+      {"a large slice beside one that lies high", 6, large, ""},
+      {"and beside one that lies low", 0, large, kNoPlaceForSlice},
+      {"a small one has room in both", 0, small, ""},
   };
   for (const auto& c : cases) {
     Ledger ledger;
-    ledger.add(node, c.cut ? &kMigOfA100 : nullptr);
+    add_to_ledger(ledger, node);
     if (c.small_at) {
-      ledger.apply(
-          {.request = slice(small), .node = NodeId(0), .gpus = GpuSet::from_bits(1), .slice_start = *c.small_at});
+      ledger.apply({.request = small, .node = NodeId(0), .gpus = GpuSet::from_bits(1), .slice_start = *c.small_at});
     }
     const NodeView view(ledger, NodeId(0));
     const std::size_t row = first_refusing(view, c.request);
     EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], c.refused_with) << c.what;
     EXPECT_EQ(fits(view, c.request), c.refused_with.empty()) << c.what;
+  }
+}
+
+// One of two GPUs is shared by somebody, who left a half of it.
+TEST(Filters, LetNobodyJoinOthersOnAGpu) {
+  const Node node{.name = "", .flavor = FlavorId(0), .gpus = 2, .gpu_memory_mib = 1000, .sharing = Sharing::kMps};
+  const auto share = [](std::size_t sharer, std::int32_t milli) {
+    return PodRequest{.gpus = 1, .gpu_milli = milli, .sharing = Sharing::kMps, .sharer = SharerId(sharer)};
+  };
+  const struct {
+    const char* what;
+    bool second_taken;
+    PodRequest request;
+    std::string_view refused_with;
+    std::int64_t room;
+  } cases[] = {
+      {"his own, on both", false, share(0, 250), "", 6},
+      {"another's, on the second", false, share(1, 250), "", 4},
+      {"another's, when that is his, too", true, share(1, 250), kBesideOthers, 0},
+      {"his own then", true, share(0, 250), "", 4},
+      {"too much for either", true, share(1, 750), "too few free GPUs", 0},
+  };
+  for (const auto& c : cases) {
+    Ledger ledger;
+    ledger.add(node);
+    ledger.apply({.request = share(0, 500), .node = NodeId(0), .gpus = GpuSet::from_bits(1)});
+    if (c.second_taken) ledger.apply({.request = share(0, 500), .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
+    const std::size_t row = first_refusing(NodeView(ledger, NodeId(0)), c.request);
+    EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], c.refused_with) << c.what;
+    EXPECT_EQ(room_for(ledger, NodeId(0), c.request), c.room) << c.what;
   }
 }
 
@@ -177,7 +245,7 @@ TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
     for (const Node& node : random_nodes(rng, 3, 1, 3)) add_to_ledger(ledger, node);
     crowd(ledger, rng, 3, rng.between(0, 40));
     for (int i = 0; i < 20; ++i) {
-      const PodRequest request = random_request(rng, 3);
+      const PodRequest request = somebodys_request(rng, 3);
       for (std::size_t node = 0; node < ledger.nodes(); ++node) {
         const NodeView view(ledger, NodeId(node));
         ASSERT_EQ(fits(view, request), first_refusing(view, request) == kFilterCount);

@@ -28,10 +28,21 @@ class NodeView {
   }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
-  // Whether one GPU has the thousandths and the memory that a fraction asks.
+  // Whether those who share one GPU let a share of MPS join them, and it has the thousandths free.
+  bool gpu_welcomes(std::size_t gpu, const PodRequest& share) const {
+    return gpu_milli()[gpu] >= share.gpu_milli && ledger_.may_join(id_, gpu, share);
+  }
+  bool some_gpu_welcomes(const PodRequest& share) const {
+    for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
+      if (gpu_welcomes(gpu, share)) return true;
+    }
+    return false;
+  }
+  // Whether one GPU has the thousandths and the memory that a fraction asks, and nobody on it is against it.
   bool gpu_fits(std::size_t gpu, const PodRequest& fraction) const {
-    return gpu_milli()[gpu] >= fraction.gpu_milli &&
-           gpu_memory_mib()[gpu] >= gpu_memory_taken(fraction, free.gpu_memory_mib);
+    return gpu_milli()[gpu] >= free.milli_of(fraction) &&
+           gpu_memory_mib()[gpu] >= gpu_memory_taken(fraction, free.gpu_memory_mib) &&
+           (!fraction.is_mps() || ledger_.may_join(id_, gpu, fraction));
   }
   bool some_gpu_fits(const PodRequest& fraction) const {
     for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {

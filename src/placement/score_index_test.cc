@@ -53,7 +53,7 @@ class Crowd {
     if (rng.below(20) == 0) state_.apply(NodeDrained{node});
     if (rng.below(10) == 0) state_.apply(NodeRestored{node});
     if (rng.below(10) == 0) state_.apply(NodeRelabelled{node, random_labels(rng), random_taints(rng)});
-    const PodRequest request = random_request(rng, kFlavors);
+    const PodRequest request = somebodys_request(rng, kFlavors);
     const auto place = some_place(ledger, node, request, rng);
     if (!place) return;
     moves_.push_back(move_of(request, *place));

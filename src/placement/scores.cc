@@ -87,7 +87,7 @@ FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const
     std::size_t first = 0;
     while (node.gpu_milli()[first] != node.gpu_milli()[gpu] || !node.gpu_fits(first, request)) ++first;
     if (first < gpu) continue;
-    after[gpu] = static_cast<std::int16_t>(after[gpu] - request.gpu_milli);
+    after[gpu] = static_cast<std::int16_t>(after[gpu] - node.free.milli_of(request));
     const int score = fragmentation.score(before, fragmentation.unusable(flavor, cpu_after, gpus_after));
     after[gpu] = node.gpu_milli()[gpu];
     if (best.gpu < 0 || score > best.score) best = {static_cast<int>(gpu), score};
@@ -103,11 +103,15 @@ int fgd_gpu(const NodeView& node, const PodRequest& request, const Fragmentation
   return best_fgd_choice(node, request, fragmentation).gpu;
 }
 
+std::int64_t gpu_milli_taken(const NodeView& node, const PodRequest& request) {
+  return std::int64_t{request.gpus} * node.free.milli_of(request);
+}
+
 // What is left on the node after placing, CPU and GPU in equal parts of the scale: cpu / 256,000 + gpu / 16,000 is this
 // over 2,560 hundredths.
 std::int64_t left_over(const NodeView& node, const PodRequest& request) {
   const std::int64_t cpu_left = node.free.cpu_milli - request.cpu_milli;
-  const std::int64_t gpu_left = node.free.gpu_milli - request.gpu_milli_total();
+  const std::int64_t gpu_left = node.free.gpu_milli - gpu_milli_taken(node, request);
   return cpu_left + kCpuPerGpuScale * gpu_left;
 }
 constexpr std::int64_t kLeftOverPerPoint = 2 * kCpuMilliScale / 100;
@@ -152,7 +156,7 @@ Score gpu_clustering(const NodeView& node, const PodRequest& request, const Frag
 // floor(100 x (1 - (cpu_free / 128,000 x cpu_asked / 128,000 + gpu_free / 8,000 x gpu_asked / 8,000) / 2)).
 Score dot_product(const NodeView& node, const PodRequest& request, const Fragmentation&) {
   const std::int64_t product = node.free.cpu_milli * request.cpu_milli +
-                               kCpuPerGpuScale * kCpuPerGpuScale * node.free.gpu_milli * request.gpu_milli_total();
+                               kCpuPerGpuScale * kCpuPerGpuScale * node.free.gpu_milli * gpu_milli_taken(node, request);
   return clamped(100 - ceil_div(product, 2 * kCpuMilliScale * kCpuMilliScale / 100));
 }
 

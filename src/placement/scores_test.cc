@@ -24,8 +24,12 @@ struct Slow {
   const Fragmentation& fragmentation;
   const NodeFree& node = ledger.node(id);
 
+  std::int32_t milli() const { return request.is_replica() ? kMilliPerGpu / node.replicas : request.gpu_milli; }
+
   bool gpu_fits(std::size_t gpu) const {
-    if (ledger.gpu_milli(id)[gpu] < request.gpu_milli) return false;
+    if (ledger.gpu_milli(id)[gpu] < milli()) return false;
+    const SharerId there = ledger.sharers(id)[gpu];
+    if (request.is_mps() && !there.is_none() && there != request.sharer) return false;
     return ledger.gpu_memory_mib(id)[gpu] >= gpu_memory_taken(request, node.gpu_memory_mib);
   }
 
@@ -58,7 +62,7 @@ struct Slow {
     for (int gpu = 0; gpu < node.gpus; ++gpu) {
       before.push_back(static_cast<std::int16_t>(free_of(gpu)));
       const bool is_taken = std::find(taken.begin(), taken.end(), gpu) != taken.end();
-      after.push_back(static_cast<std::int16_t>(free_of(gpu) - (is_taken ? request.gpu_milli : 0)));
+      after.push_back(static_cast<std::int16_t>(free_of(gpu) - (is_taken ? milli() : 0)));
     }
     const FlavorId flavor(node.flavor);
     return fragmentation.score(fragmentation.unusable(flavor, node.cpu_milli, before),
@@ -80,7 +84,7 @@ struct Slow {
   // Sums of eighths of thousandths are exact here: 128,000 and 8,000 divide powers of two times 1,000.
   long double left_over() const {
     const auto cpu_left = static_cast<long double>(node.cpu_milli - request.cpu_milli);
-    const auto gpu_left = static_cast<long double>(node.gpu_milli - request.gpu_milli_total());
+    const auto gpu_left = static_cast<long double>(node.gpu_milli - request.gpus * milli());
     return 0.5L * cpu_left / 128'000 + 0.5L * gpu_left / 8'000;
   }
 
@@ -119,7 +123,7 @@ struct Slow {
     const long double cpu =
         static_cast<long double>(node.cpu_milli) / 128'000 * static_cast<long double>(request.cpu_milli) / 128'000;
     const long double gpu =
-        static_cast<long double>(node.gpu_milli) / 8'000 * static_cast<long double>(request.gpu_milli_total()) / 8'000;
+        static_cast<long double>(node.gpu_milli) / 8'000 * static_cast<long double>(request.gpus * milli()) / 8'000;
     return 100 * (1 - (cpu + gpu) / 2);
   }
 };
@@ -182,7 +186,7 @@ TEST(ScoresProperty, AreThePublishedFormulas) {
     const auto typical = random_typical_pods(rng, 2);
     const Fragmentation fragmentation(typical, 2);
     for (int i = 0; i < 10; ++i) {
-      const PodRequest request = random_request(rng, 2);
+      const PodRequest request = somebodys_request(rng, 2);
       const Slow slow{ledger, NodeId(0), request, fragmentation};
       if (request.is_slice()) continue;  // of slices, below
       const bool fits = some_place(ledger, NodeId(0), request, rng).has_value();
@@ -234,6 +238,7 @@ TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
     Node node = random_node(rng, 2);
     if (node.gpus == 0) continue;
     node.sharing = Sharing::kMig;
+    node.replicas = 1;
     Ledger ledger;
     add_to_ledger(ledger, node);
     crowd(ledger, rng, 2, rng.between(0, 200));

@@ -320,7 +320,9 @@ std::vector<std::int64_t> capacity_of(const Policy& policy) {
   AmountsByDim capacity(Dim::count(policy.flavors.size()), 0);
   for (const PolicyNodes& each : *policy.fleet) {
     const FlavorId flavor = each.node.flavor;
-    capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * kMilliPerGpu;
+    if (each.node.sharing != Sharing::kTimeslice) {
+      capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * kMilliPerGpu;
+    }
     capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;
     capacity[Dim(flavor, Resource::kMemory).index()] += each.count * (each.node.memory_bytes >> 20);
   }

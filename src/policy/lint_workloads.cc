@@ -29,6 +29,7 @@ class WorkloadLinter {
       look_at_limits(workload);
       look_at_floor(workload);
       look_at_budgets(workload);
+      look_at_latency(workload);
       if (policy_.fleet) look_at_nodes(workload);
       look_at_flavors(workload);
       look_at_preempting(workload);
@@ -173,10 +174,11 @@ class WorkloadLinter {
     if (request.is_slice()) {
       const MigGeometry& mig = *mig_of(policy_.flavors[node.flavor.index()].flavor);
       room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * mig.room_for(request.slice, MigPlaceSet()));
-    } else if (request.gpus > 1 || request.gpu_milli == kMilliPerGpu) {
+    } else if (request.gpus > 1 || request.is_whole_gpu()) {
       room = std::min<std::int64_t>(room, node.gpus / request.gpus);
     } else if (request.gpus == 1) {
-      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * (kMilliPerGpu / request.gpu_milli));
+      const std::int32_t on_each = request.is_replica() ? node.replicas : kMilliPerGpu / request.gpu_milli;
+      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * on_each);
     }
     if (request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
     if (request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
@@ -208,7 +210,7 @@ class WorkloadLinter {
     if (room == 0 && !has_flavor_of(too_large->request)) {
       find(Severity::kError, "never-runs", workload,
            "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) +
-               ")" + as_cut_text(too_large->request),
+               ")" + as_shared_text(too_large->request),
            "it waits for ever", "name a flavor that nodes have, or add such nodes");
     } else if (room == 0) {
       find(Severity::kError, "never-runs", workload,
@@ -223,8 +225,7 @@ class WorkloadLinter {
   }
 
   static bool has_gpus_of(const Node& node, const PodRequest& request) {
-    const bool as_cut = request.is_slice() == (node.sharing == Sharing::kMig);
-    return !node.flavor.is_none() && request.flavors.contains(node.flavor) && as_cut;
+    return !node.flavor.is_none() && request.flavors.contains(node.flavor) && request.sharing == node.sharing;
   }
 
   bool has_flavor_of(const PodRequest& request) const {
@@ -234,11 +235,25 @@ class WorkloadLinter {
   }
 
   // Where it is for this alone that the flavor will not do.
-  std::string as_cut_text(const PodRequest& request) const {
-    const bool otherwise_cut = std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
+  std::string as_shared_text(const PodRequest& request) const {
+    const auto otherwise_shared = std::ranges::find_if(*policy_.fleet, [&](const PolicyNodes& each) {
       return !each.node.flavor.is_none() && request.flavors.contains(each.node.flavor);
     });
-    return !otherwise_cut ? "" : request.is_slice() ? " and are cut into slices" : " and are not cut into slices";
+    if (otherwise_shared == policy_.fleet->end()) return "";
+    const bool asks_a_mode = request.sharing != Sharing::kExclusive;
+    return " and are " +
+           std::string(asks_a_mode ? words_of(request.sharing).is : words_of(otherwise_shared->node.sharing).is_not);
+  }
+
+  // Of which way it could be if nothing else mattered, its GPUs would be others', too.
+  void look_at_latency(const PolicyWorkload& workload) {
+    const PodSets& way = workload.shape.ways.front();
+    const auto sharing = std::ranges::find_if(way, [](const PodSet& set) { return set.request.is_fraction(); });
+    if (!workload.shape.terms.latency_critical || sharing == way.end()) return;
+    find(Severity::kError, "never-runs", workload,
+         workload.name + " is latency-critical, and asks a part of a GPU on which others are, too" + pod_text(*sharing),
+         "it waits for ever: such work has whole GPUs, or slices",
+         "ask gpus=1 or a slice (gpus=mig:1g.10gb), or leave latency=critical out");
   }
 
   std::string flavors_text(const PodRequest& request) const {

@@ -175,6 +175,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   const auto slice = facts == nodes_.end() ? std::nullopt : slice_on(facts->second, pod.slice);
   request.gpus = slice ? 1 : 0;
   request.gpu_milli = slice ? slice->gpu_milli : 0;
+  request.sharing = slice ? Sharing::kMig : Sharing::kExclusive;
   request.slice = slice ? slice->shape : kNoSlice;
   if (slice) request.flavors = FlavorSet::of(*flavor_named(flavor_name_of(facts->second)));
   return request;

@@ -148,9 +148,8 @@ std::string LiveEngine::name_in_words(const PodFacts& first) const {
 std::string LiveEngine::loss_in_words(WorkloadId id, Time now) const {
   const Workload& workload = state().workload(id);
   const Time safe = std::max(workload.started, workload.checkpoint);
-  const std::int64_t gpu_milli = state().shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
   const auto gpu_s =
-      static_cast<std::int64_t>(Wide{gpu_milli} * std::max<std::int64_t>((now - safe).ms, 0) / 1'000'000);
+      static_cast<std::int64_t>(Wide{workload.gpu_milli} * std::max<std::int64_t>((now - safe).ms, 0) / 1'000'000);
   if (gpu_s == 0) return "";
   const std::string amount = gpu_s < 3600 ? std::to_string(gpu_s) + (gpu_s == 1 ? " GPU-second" : " GPU-seconds")
                                           : decimal_of_milli(gpu_s * 10 / 36) + " GPU-hours";
@@ -164,7 +163,7 @@ std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const 
   if (group == pending_groups_.end()) return std::nullopt;
   const PodFacts& claimant = members_.at(groups_.at(group->second).submitted.front()).facts;
   const Workload& victim = state().workload(eviction.workload);
-  const std::int64_t gpu_milli = state().shape(victim.shape).gpu_milli - victim.ended_gpu_milli;
+  const std::int64_t gpu_milli = victim.gpu_milli;
   const std::vector<std::string>& uids = runs_.at(eviction.workload).uids;
   const PodFacts& first = members_.at(uids.front()).facts;
   const std::string gpus = !first.slice.empty() ? ", " + std::to_string(uids.size()) + " x " + first.slice

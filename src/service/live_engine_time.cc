@@ -92,10 +92,8 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
 std::optional<Time> LiveEngine::end_of_budget(QueueId queue, Time now) const {
   const Wide left = *state().queues()[queue.index()].quota.budget_gpu_us - state().gpu_us_used_of(queue).front();
   Wide gpu_milli = 0;
-  state().quotas().budgets().for_each_charged(queue, [&](WorkloadId id) {
-    const Workload& workload = state().workload(id);
-    gpu_milli += state().shape(workload.shape).gpu_milli - workload.ended_gpu_milli;
-  });
+  state().quotas().budgets().for_each_charged(queue,
+                                              [&](WorkloadId id) { gpu_milli += state().workload(id).gpu_milli; });
   if (left <= 0 || gpu_milli == 0) return std::nullopt;
   return now + Duration{narrow((left + gpu_milli - 1) / gpu_milli).value_or(0)};
 }

@@ -254,6 +254,7 @@ PodRequest LiveEngine::request_in(const PodFacts& pod, const std::vector<FlavorI
       const NamedSlice here = *find_slice(state().flavors()[each.index()], pod.slice);
       if (slice.value_or(here) != here) continue;
       slice = here;
+      request.sharing = Sharing::kMig;
       request.slice = here.shape;
       request.gpu_milli = here.gpu_milli;
     }

@@ -252,7 +252,7 @@ void check(ScenarioWorld& world, const ExpectFragments& expected) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < world.state().nodes(); ++i) {
     const NodeFree& node = world.state().ledger().node(NodeId(i));
-    if (node.open && !node.is_cut()) count += node.whole_gpus / expected.gpus;
+    if (node.open && node.sharing == Sharing::kExclusive) count += node.whole_gpus / expected.gpus;
   }
   const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
   world.compare(what, with_separators(expected.count), with_separators(count));

@@ -23,12 +23,10 @@ inline constexpr LaterWord kLaterWords[] = {
     {"", "reserve", "reservations"},
     {"", "scrub_fails", "scrubbing of devices"},
     {"fail", "pod", "the end of a single pod"},
-    {"nodes", "replicas", "time-sliced replicas"},
     {"nodes", "mig", "slices that are cut before anybody asks for them"},
     {"window", "borrowing_limit",
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},
-    {"submit", "latency", "latency classes"},
     {"submit", "resize", "elastic workloads"},
     {"submit", "movable", "migration"},
     {"expect", "shrunk", "elastic workloads"},
@@ -53,8 +51,8 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority",  "NamespaceQuota",        "NotAllowed", "Affinity",  "Ports", "Numa", "Trust",
-    "Dirty",     "Isolation", "KeepsFloorDeliverable", "BackOff",    "Repairing",
+    "FairShare", "Priority", "NamespaceQuota",        "NotAllowed", "Affinity",  "Ports",
+    "Numa",      "Dirty",    "KeepsFloorDeliverable", "BackOff",    "Repairing",
 };
 
 // Rules by which a later version evicts. The same goes for them.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/wording.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
+#include "model/quantity.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_reading.h"
 #include "sim/scenario_topology.h"
@@ -25,6 +27,23 @@ void take_amount_of_gpus(ScenarioLine& line, const ScenarioWord& word, PodReques
   request.gpu_milli = static_cast<std::int32_t>(std::min<std::int64_t>(milli, kMilliPerGpu));
 }
 
+void take_share_of_mps(ScenarioLine& line, const ScenarioWord& word, PodRequest& request) {
+  std::string_view percent = std::string_view(word.value).substr(4);
+  const bool well_formed = percent.ends_with('%');
+  if (well_formed) percent.remove_suffix(1);
+  const auto value = parse_integer(percent, 0, 100);
+  if (!well_formed || !value) {
+    return line.complain(word, "gpus: " + quote(word.value) + " is no part of a GPU; write one such as mps:25%");
+  }
+  if (*value * kMilliPerGpu / 100 < kMpsMilliMin) {
+    return line.complain(
+        word, "gpus: " + quote(word.value) + " would let more share a GPU than MPS serves; write mps:3% or more");
+  }
+  request.gpus = 1;
+  request.gpu_milli = static_cast<std::int32_t>(*value * kMilliPerGpu / 100);
+  request.sharing = Sharing::kMps;
+}
+
 // Its word, if it is of a slice.
 const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
   const ScenarioWord* const word = line.take("gpus");
@@ -35,9 +54,7 @@ const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
     return word;
   }
   if (word->value.starts_with("mps:")) {
-    line.complain(*word,
-                  "'gpus=mps:' is not supported yet (MPS shares); this version knows gpus=8, gpus=500m and "
-                  "gpus=mig:1g.10gb");
+    take_share_of_mps(line, *word, set.request);
   } else {
     take_amount_of_gpus(line, *word, set.request);
   }
@@ -161,6 +178,7 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
       if (set.slice.empty() || set.flavors.empty()) continue;
       const FlavorId of = in_one ? flavor : set.flavors.front();
       const NamedSlice slice = *find_slice(reading.flavors[of.index()], set.slice);
+      made.request.sharing = Sharing::kMig;
       made.request.slice = slice.shape;
       made.request.gpu_milli = slice.gpu_milli;
       made.request.flavors = FlavorSet::of(of);

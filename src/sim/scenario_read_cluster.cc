@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory", "pods",
-                                           "labels", "taints", "nvlink_domain", "mode"};
+                                           "labels", "taints", "nvlink_domain", "mode",   "replicas"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -34,24 +34,35 @@ std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine&
 
 Sharing take_sharing(const ScenarioReading& reading, ScenarioLine& line, const Node& node) {
   const ScenarioWord* const word = line.take("mode");
-  if (word == nullptr || word->value == name_of(Sharing::kExclusive)) return Sharing::kExclusive;
-  if (word->value != name_of(Sharing::kMig)) {
-    const bool later = word->value == "mps" || word->value == "timeslice";
-    line.complain(*word, "mode: " + quote(word->value) +
-                             (later ? " is not supported yet; this version knows exclusive and mig"
-                                    : " is no way to share GPUs; write exclusive or mig"));
-    return Sharing::kExclusive;
-  }
+  if (word == nullptr) return Sharing::kExclusive;
+  const auto mode = line.choice(*word, kSharingNames, "is no way to share GPUs");
+  if (!mode) return Sharing::kExclusive;
+  const auto sharing = static_cast<Sharing>(*mode);
+  if (sharing == Sharing::kExclusive) return sharing;
+  const bool can_be_cut = node.flavor.is_none() || mig_of(reading.flavors[node.flavor.index()]) != nullptr;
   if (node.gpus == 0) {
-    line.complain(*word, "mode=mig says how the GPUs are cut; write gpus=, too");
-  } else if (!node.flavor.is_none() && mig_of(reading.flavors[node.flavor.index()]) == nullptr) {
+    line.complain(*word, "mode=" + word->value + " says how the GPUs are shared; write gpus=, too");
+  } else if (sharing == Sharing::kMig && !can_be_cut) {
     line.complain(*word,
                   "mode: GPUs of " + quote(reading.flavors[node.flavor.index()].name) +
                       " are not known to be cut into slices; write a flavor with model=H100 or another that can be");
   } else {
-    return Sharing::kMig;
+    return sharing;
   }
   return Sharing::kExclusive;
+}
+
+// As how many each of its GPUs counts.
+std::int32_t take_replicas(ScenarioLine& line, Sharing sharing) {
+  const ScenarioWord* const word = line.take("replicas");
+  if (sharing == Sharing::kTimeslice) {
+    if (word == nullptr)
+      line.complain("mode=timeslice lets work take turns on a GPU; write by how many, as in replicas=4");
+    return static_cast<std::int32_t>(line.integer(word, 2, kReplicasMax, 2));
+  }
+  if (word != nullptr)
+    line.complain(*word, "replicas= is of GPUs on which work takes turns; write mode=timeslice, too");
+  return 1;
 }
 
 }  // namespace
@@ -99,6 +110,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.labels = take_labels(line);
   node.taints = take_taints(line);
   node.sharing = take_sharing(reading, line, node);
+  node.replicas = take_replicas(line, node.sharing);
   line.finish("nodes", kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "model/replica_ways.h"
+
 namespace berth::scenario {
 
 void ScenarioReading::add_flavor(std::int64_t line, Flavor flavor) {
@@ -67,8 +69,9 @@ void ScenarioReading::close_drafts() {
           "the same ones, or, unless it asks slices, mixed=yes");
       continue;
     }
-    auto& event = std::get<Event>(statement.action);
-    std::get<WorkloadSubmitted>(event).shape.ways = shape_of(*this, draft.sets).ways;
+    WorkloadShape& shape = std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).shape;
+    shape.ways = shape_of(*this, draft.sets).ways;
+    add_replica_ways(shape);
   }
   drafts.clear();
 }

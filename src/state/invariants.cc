@@ -74,6 +74,7 @@ class Inspection {
   void check_pods_of(WorkloadId id, const Workload& workload) {
     const std::string name = numbered("workload", id.index());
     std::vector<RequestId> requests;
+    std::int64_t gpu_milli = 0;
     for (PodId at = workload.first_pod; !at.is_none(); at = state_.pod(at).next) {
       if (at.index() >= state_.pods().size() || reached_[at.index()] || state_.pod(at).workload != id) {
         wrong_.push_back(name + " lists a pod that is not its own");
@@ -81,7 +82,11 @@ class Inspection {
       }
       reached_[at.index()] = true;
       requests.push_back(state_.pod(at).request);
+      if (state_.pod(at).node.index() >= state_.nodes()) continue;
+      const PodRequest& request = state_.request(requests.back());
+      gpu_milli += std::int64_t{request.gpus} * state_.ledger().node(state_.pod(at).node).milli_of(request);
     }
+    expect(workload.gpu_milli == gpu_milli, name + " does not hold what its pods hold");
     const Shape& shape = state_.shape(workload.shape);
     const bool whole = std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
       std::vector<RequestId> asked;
@@ -107,8 +112,8 @@ class Inspection {
       const bool on_own_gpus =
           pod.gpus.size() == request.gpus && (node.gpus >= 64 || pod.gpus.bits() >> node.gpus == 0);
       const bool of_its_type = request.gpus == 0 || (node.gpus > 0 && request.flavors.contains(node.flavor));
-      const bool as_cut = request.gpus == 0 || request.is_slice() == (node.sharing == Sharing::kMig);
-      expect(on_own_gpus && of_its_type && as_cut && request.gpu_memory_mib <= node.gpu_memory_mib,
+      const bool as_shared = request.gpus == 0 || request.sharing == node.sharing;
+      expect(on_own_gpus && of_its_type && as_shared && request.gpu_memory_mib <= node.gpu_memory_mib,
              numbered("pod", i) + " is on a node or on GPUs that its request does not allow");
     }
   }
@@ -212,7 +217,7 @@ class Inspection {
     held.memory_bytes += request.memory_bytes;
     ++held.pods;
     pod.gpus.for_each([&](int gpu) {
-      held.gpu_milli[static_cast<std::size_t>(gpu)] += request.gpu_milli;
+      held.gpu_milli[static_cast<std::size_t>(gpu)] += state_.ledger().node(pod.node).milli_of(request);
       held.gpu_memory_mib[static_cast<std::size_t>(gpu)] +=
           gpu_memory_taken(request, state_.node(pod.node).gpu_memory_mib);
     });

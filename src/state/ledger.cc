@@ -17,6 +17,9 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   free.gpu_milli = node.gpus * kMilliPerGpu;
   free.largest_gpu_milli = node.gpus > 0 ? kMilliPerGpu : 0;
   free.flavor = node.gpus > 0 ? static_cast<std::uint8_t>(node.flavor.index()) : std::uint8_t{0};
+  free.sharing = node.sharing;
+  free.replicas = static_cast<std::uint8_t>(node.replicas);
+  BERTH_ASSERT((node.sharing == Sharing::kMig) == (mig != nullptr));
   if (mig != nullptr) {
     const auto family = std::ranges::find(kMigFamilies, mig);
     BERTH_ASSERT(node.gpus > 0 && family != kMigFamilies.end());
@@ -26,6 +29,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
   gpu_memory_mib_.insert(gpu_memory_mib_.end(), static_cast<std::size_t>(node.gpus),
                          static_cast<std::int32_t>(node.gpu_memory_mib));
+  sharers_.resize(sharers_.size() + static_cast<std::size_t>(node.gpus));
   layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
   nodes_.push_back(free);
   kinds_.emplace_back();
@@ -61,7 +65,8 @@ void Ledger::apply(const Move& move) {
 void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
   std::int16_t* const milli = gpu_milli_.data() + node.gpus_begin;
   std::int32_t* const memory_mib = gpu_memory_mib_.data() + node.gpus_begin;
-  const auto milli_delta = static_cast<std::int16_t>(sign * move.request.gpu_milli);
+  const std::int32_t taken_milli = node.milli_of(move.request);
+  const auto milli_delta = static_cast<std::int16_t>(sign * taken_milli);
   const auto memory_delta = static_cast<std::int32_t>(sign * gpu_memory_taken(move.request, node.gpu_memory_mib));
   move.gpus.for_each([&](int gpu) {
     BERTH_ASSERT(gpu < node.gpus);
@@ -70,7 +75,8 @@ void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
     BERTH_ASSERT(milli[gpu] >= 0 && milli[gpu] <= kMilliPerGpu && memory_mib[gpu] >= 0);
   });
   if (move.request.is_slice()) move_slice(node, move);
-  node.gpu_milli += static_cast<std::int32_t>(sign * move.request.gpu_milli_total());
+  if (move.request.is_mps()) move_share(node, move);
+  node.gpu_milli += static_cast<std::int32_t>(sign * move.request.gpus * taken_milli);
   std::int16_t whole = 0;
   std::int16_t largest = 0;
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
@@ -100,6 +106,17 @@ void Ledger::move_slice(const NodeFree& node, const Move& move) {
   });
 }
 
+// PRE: its thousandths have been moved.
+void Ledger::move_share(const NodeFree& node, const Move& move) {
+  BERTH_ASSERT(node.sharing == Sharing::kMps && !move.request.sharer.is_none());
+  move.gpus.for_each([&](int gpu) {
+    const std::size_t at = node.gpus_begin + static_cast<std::size_t>(gpu);
+    const bool takes = move.direction == Move::Direction::kTake;
+    BERTH_ASSERT(sharers_[at] == move.request.sharer || (takes && sharers_[at].is_none()));
+    sharers_[at] = gpu_milli_[at] == kMilliPerGpu ? SharerId() : move.request.sharer;
+  });
+}
+
 void Ledger::add_to_totals(const NodeFree& node, std::int64_t sign) {
   FreeTotals& totals = totals_of(node);
   totals.cpu_milli += sign * node.cpu_milli;
@@ -125,11 +142,12 @@ void Ledger::add_to(Hasher& hasher) const {
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);
   for (const MigPlaceSet layout : layouts_) hasher.add(std::uint64_t{layout.bits()});
+  for (const SharerId sharer : sharers_) hasher.add(sharer.value());
 }
 
 bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
-         layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
+         sharers_ == other.sharers_ && layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
 }
 
 }  // namespace berth

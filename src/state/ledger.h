@@ -55,15 +55,23 @@ struct NodeFree {
   std::uint16_t memory_bounded_pods = 0;  // fractions that ask an amount of GPU memory of their own
   std::uint8_t gpus = 0;
   std::uint8_t flavor = 0;  // meaningful when gpus > 0
-  std::uint8_t family = 0;  // of slices: a number in kMigFamilies, from 1; 0: its GPUs are not cut
-  bool open = true;         // takes new pods
+  Sharing sharing = Sharing::kExclusive;
+  std::uint8_t replicas = 1;  // of each of its GPUs
+  std::uint8_t family = 0;    // where its GPUs are cut into slices: a number in kMigFamilies, from 1
+  bool open = true;           // takes new pods
 
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
-  bool is_cut() const { return family != 0; }
+  bool is_cut() const { return sharing == Sharing::kMig; }
+  // Thousandths of each GPU that a pod takes here.
+  std::int32_t milli_of(const PodRequest& request) const {
+    return request.is_replica() ? kMilliPerGpu / replicas : request.gpu_milli;
+  }
   // PRE: it is cut.
   const MigGeometry& geometry() const { return *kMigFamilies[family - 1]; }
   friend bool operator==(const NodeFree&, const NodeFree&) = default;
 };
+
+static_assert(sizeof(NodeFree) <= 48);  // of which four are in three cache lines
 
 // Pods on a node by what they hold: [0] a fraction or a slice, [1..8] that many GPUs, [9] more than eight.
 using PodKinds = std::array<std::uint16_t, 10>;
@@ -84,14 +92,15 @@ struct FreeTotals {
 
 // A GPU's memory that a request takes from a device that has `device_mib`.
 constexpr std::int64_t gpu_memory_taken(const PodRequest& request, std::int64_t device_mib) {
-  if (request.is_slice()) return 0;  // its layout says what is left
+  if (request.is_slice()) return 0;    // its layout says what is left
+  if (request.is_replica()) return 0;  // of what all may use in their turns none has a part
   if (!request.is_fraction()) return device_mib;
   // Rounded down, so that fractions that add up to one device always fit it.
   return request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
 }
 
-// INVARIANT: what the slices of a GPU take is a layout; free amounts are never negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single
-// GPUs and nodes say.
+// INVARIANT: what the slices of a GPU take is a layout; all shares of MPS on a GPU are one sharer's; free amounts are never
+// negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
   // `mig`: how its GPUs are cut, where they are.
@@ -110,6 +119,14 @@ class Ledger {
   const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
   std::span<const std::int16_t> gpu_milli(NodeId node) const { return of(gpu_milli_, nodes_[node.index()]); }
   std::span<const std::int32_t> gpu_memory_mib(NodeId node) const { return of(gpu_memory_mib_, nodes_[node.index()]); }
+  // Whose shares of MPS are on each GPU; none: nobody's.
+  std::span<const SharerId> sharers(NodeId node) const { return of(sharers_, nodes_[node.index()]); }
+  // Whether those who are on the GPU may be there together with the pod. The only place that knows who trusts whom: circles of
+  // trust, when there are any, are asked here.
+  bool may_join(NodeId node, std::size_t gpu, const PodRequest& share) const {
+    const SharerId there = sharers_[nodes_[node.index()].gpus_begin + gpu];
+    return there.is_none() || there == share.sharer;
+  }
   // How each GPU is cut now; all empty where none is.
   std::span<const MigPlaceSet> layouts(NodeId node) const { return of(layouts_, nodes_[node.index()]); }
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
@@ -142,6 +159,7 @@ class Ledger {
   void add_to_totals(const NodeFree& node, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
   void move_slice(const NodeFree& node, const Move& move);
+  void move_share(const NodeFree& node, const Move& move);
 
   struct Change {
     std::uint64_t number;
@@ -154,6 +172,7 @@ class Ledger {
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;
+  std::vector<SharerId> sharers_;
   std::vector<MigPlaceSet> layouts_;
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};

@@ -6,6 +6,7 @@
 
 #include "base/property_seeds.h"
 #include "state/random_world.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
@@ -36,6 +37,47 @@ TEST(Ledger, ANewNodeIsAllFree) {
   EXPECT_TRUE(ledger.gpu_milli(NodeId(1)).empty());
   EXPECT_EQ(ledger.totals(FlavorId(0)), (FreeTotals{10'000, 100, 4000}));
   EXPECT_EQ(ledger.totals_without_gpus(), (FreeTotals{5, 6, 0}));
+}
+
+TEST(Ledger, AGpuIsSomebodysWhileHeHasAShareOfIt) {
+  Node node = gpu_node(2);
+  node.sharing = Sharing::kMps;
+  Ledger ledger;
+  ledger.add(node);
+  const Ledger before = ledger;
+  const auto share = [](std::size_t sharer, std::int32_t milli) {
+    const PodRequest request{.gpus = 1, .gpu_milli = milli, .sharing = Sharing::kMps, .sharer = SharerId(sharer)};
+    return Move{.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+  };
+  const auto whose = [&] { return ledger.sharers(NodeId(0))[0]; };
+  ledger.apply(share(7, 250));
+  ledger.apply(share(7, 750));
+  EXPECT_EQ(whose(), SharerId(7));
+  EXPECT_EQ(ledger.sharers(NodeId(0))[1], SharerId());
+  ledger.apply(inverse(share(7, 750)));
+  EXPECT_EQ(whose(), SharerId(7));
+  ledger.apply(inverse(share(7, 250)));
+  EXPECT_EQ(whose(), SharerId());
+  EXPECT_TRUE(ledger.same_as(before));
+  ledger.apply(share(8, 1000));
+  EXPECT_EQ(whose(), SharerId(8));
+  EXPECT_FALSE(ledger.same_as(before));
+}
+
+TEST(Ledger, AReplicaTakesWhatItsNodeSays) {
+  Node node = gpu_node(1);
+  node.sharing = Sharing::kTimeslice;
+  node.replicas = 3;
+  Ledger ledger;
+  ledger.add(node);
+  const PodRequest replica{.gpus = 1, .gpu_milli = 1000, .sharing = Sharing::kTimeslice};
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(room_for(ledger, NodeId(0), replica), 4 - i);
+    ledger.apply({.request = replica, .node = NodeId(0), .gpus = GpuSet::from_bits(1)});
+    EXPECT_EQ(ledger.gpu_milli(NodeId(0))[0], 1000 - i * 333);
+    EXPECT_EQ(ledger.gpu_memory_mib(NodeId(0))[0], 1000);
+  }
+  EXPECT_EQ(room_for(ledger, NodeId(0), replica), 0);
 }
 
 TEST(Ledger, AMoveTakesWhatIsAskedAndTheInverseGivesItBack) {

@@ -2,6 +2,7 @@
 // exact fits are common. For tests only: nothing that is shipped includes this.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "base/rng.h"
 #include "model/event.h"
 #include "model/gpu_hardware.h"
+#include "model/replica_ways.h"
 #include "state/state.h"
 
 namespace berth {
@@ -55,6 +57,11 @@ inline std::vector<Label> random_dedicated(Rng& rng) {
   return labels;
 }
 
+// Mostly what most nodes are.
+inline Sharing random_mode(Rng& rng) {
+  return rng.below(2) == 0 ? Sharing::kExclusive : static_cast<Sharing>(rng.below(std::size(kSharingNames)));
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -62,7 +69,8 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   if (node.gpus > 0) {
     node.flavor = FlavorId(static_cast<std::size_t>(rng.below(flavors)));
     node.gpu_memory_mib = one_of<std::int64_t>(rng, {0, 999, 16'384, 16'384});
-    if (rng.below(4) == 0) node.sharing = Sharing::kMig;
+    node.sharing = random_mode(rng);
+    if (node.sharing == Sharing::kTimeslice) node.replicas = static_cast<std::int32_t>(rng.between(2, 7));
   }
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
@@ -95,23 +103,45 @@ inline void make_slice(PodRequest& request, Rng& rng, std::size_t flavors) {
   request.gpus = 1;
   request.gpu_milli = find_slice(random_world_flavor(flavor), shape)->gpu_milli;
   request.flavors = FlavorSet::of(flavor);
+  request.sharing = Sharing::kMig;
   request.slice = static_cast<std::uint8_t>(shape);
+}
+
+inline void make_share(PodRequest& request, Rng& rng) {
+  request.gpus = 1;
+  request.gpu_milli = one_of(rng, {30, 100, 250, 250, 500, 600, 1000});
+  request.sharing = Sharing::kMps;
 }
 
 inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   PodRequest request;
   request.cpu_milli = one_of<std::int64_t>(rng, {0, 500, 1'000, 4'000, 16'000});
   request.memory_bytes = one_of<std::int64_t>(rng, {0, 1, 4, 32}) << 30;
-  const std::uint64_t kind = rng.below(10);
+  const std::uint64_t kind = rng.below(12);
   if (kind == 0) return request;
   if (kind == 9 && flavors > 0) {
     make_slice(request, rng, flavors);
     return request;
   }
+  if (kind == 11) {
+    request.gpus = 1;
+    request.gpu_milli = kMilliPerGpu;
+    request.flavors = random_flavors(rng, flavors);
+    request.sharing = Sharing::kTimeslice;
+    return request;
+  }
   request.gpus = kind < 7 ? 1 : one_of(rng, {2, 2, 4, 8});
   request.gpu_milli = kind < 5 ? one_of(rng, {1, 100, 250, 333, 500, 500, 500, 700, 999}) : kMilliPerGpu;
   request.flavors = random_flavors(rng, flavors);
+  if (kind == 10) make_share(request, rng);
   if (rng.below(3) == 0) request.gpu_memory_mib = one_of<std::int64_t>(rng, {100, 999, 8'192, 16'384, 16'384, 40'000});
+  return request;
+}
+
+// As a pod that is there: somebody's, if that matters.
+inline PodRequest somebodys_request(Rng& rng, std::size_t flavors) {
+  PodRequest request = random_request(rng, flavors);
+  if (request.is_mps()) request.sharer = SharerId(static_cast<std::size_t>(rng.below(3)));
   return request;
 }
 
@@ -151,7 +181,7 @@ inline Topology random_topology(Rng& rng, std::int64_t pods) {
   return topology;
 }
 
-// One way or several, one pod set or several.
+// One way or several, one pod set or several. With replicas in it, it is best effort.
 inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   PodSets sets;
   for (std::int64_t left = rng.below(3) == 0 ? rng.between(2, 3) : 1; left > 0; --left) {
@@ -160,12 +190,16 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
     sets.push_back({request, count, random_constraints(rng), random_topology(rng, count)});
   }
   WorkloadShape shape{{sets}};
+  const auto is_replica = [](const PodSet& set) { return set.request.is_replica(); };
+  shape.terms.best_effort = std::ranges::any_of(sets, is_replica) || rng.below(8) == 0;
+  shape.terms.latency_critical = std::ranges::none_of(sets, is_replica) && rng.below(8) == 0;
   for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {
     for (PodSet& set : sets) {
       if (set.request.gpus > 0 && !set.request.is_slice()) set.request.flavors = random_flavors(rng, flavors);
     }
     shape.ways.push_back(sets);
   }
+  add_replica_ways(shape);
   return shape;
 }
 
@@ -237,18 +271,21 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
   if (request.gpus == 0) return PodPlacement{id, {}};
   if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;
-  if (request.is_slice() != node.is_cut()) return std::nullopt;
+  if (request.sharing != node.sharing) return std::nullopt;
   if (request.is_slice()) return some_cut(ledger, id, request, rng);
   const std::int64_t device_mib = node.gpu_memory_mib;
   if (request.gpu_memory_mib > device_mib) return std::nullopt;
-  std::int64_t share_mib = device_mib;
-  if (request.gpu_milli < kMilliPerGpu) {
+  std::int64_t share_mib = request.is_replica() ? 0 : device_mib;
+  const std::int32_t milli = request.is_replica() ? kMilliPerGpu / node.replicas : request.gpu_milli;
+  if (request.gpu_milli < kMilliPerGpu || request.is_mps()) {
     share_mib = request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
   }
   std::vector<int> usable;
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const auto at = static_cast<std::size_t>(gpu);
-    if (ledger.gpu_milli(id)[at] >= request.gpu_milli && ledger.gpu_memory_mib(id)[at] >= share_mib)
+    const SharerId there = ledger.sharers(id)[at];
+    const bool welcome = !request.is_mps() || there.is_none() || there == request.sharer;
+    if (welcome && ledger.gpu_milli(id)[at] >= milli && ledger.gpu_memory_mib(id)[at] >= share_mib)
       usable.push_back(gpu);
   }
   if (static_cast<int>(usable.size()) < request.gpus) return std::nullopt;
@@ -265,7 +302,7 @@ inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, st
   for (; tries > 0; --tries) {
     const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
     if (rng.below(20) == 0) ledger.set_open(node, !ledger.node(node).open);
-    const PodRequest request = random_request(rng, flavors);
+    const PodRequest request = somebodys_request(rng, flavors);
     const std::optional<PodPlacement> place = some_place(ledger, node, request, rng);
     if (!place) continue;
     moves.push_back(move_of(request, *place));

@@ -175,31 +175,36 @@ FactRefusal refusal_of_change(const QueueChanged& change, const std::vector<Queu
 // Whether the devices and amounts that found pods hold are still free on their nodes, which may be closed.
 class FoundPlaces {
  public:
-  explicit FoundPlaces(const Ledger& ledger) : ledger_(ledger) {}
+  // `sharer`: whose they are; none: of somebody who was never there.
+  FoundPlaces(const Ledger& ledger, SharerId sharer) : ledger_(ledger), sharer_(sharer) {}
 
   // Those before it have their places.
-  FactRefusal refusal_of_next(const PodRequest& request, const PodPlacement& place) {
+  FactRefusal refusal_of_next(PodRequest request, const PodPlacement& place) {
+    request.sharer = sharer_;
     if (place.node.index() >= ledger_.nodes()) return "there is no such node";
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
     if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
-    if (request.gpus > 0 && request.is_slice() != free.is_cut()) return "its node's GPUs are shared in another way";
+    if (request.gpus > 0 && request.sharing != free.sharing) return "its node's GPUs are shared in another way";
     Taken& taken = taken_[place.node];
     taken.cpu_milli += request.cpu_milli;
     taken.memory_bytes += request.memory_bytes;
     ++taken.pods;
     bool gpus_free = true;
+    bool welcome = true;
     place.gpus.for_each([&](int gpu) {
       const auto at = static_cast<std::size_t>(gpu);
-      taken.gpu_milli[at] += request.gpu_milli;
+      taken.gpu_milli[at] += free.milli_of(request);
       taken.gpu_memory_mib[at] += gpu_memory_taken(request, free.gpu_memory_mib);
       gpus_free = gpus_free && gpu < free.gpus && ledger_.gpu_milli(place.node)[at] >= taken.gpu_milli[at] &&
                   ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
       if (gpus_free && request.is_slice())
         gpus_free = cuts(free, ledger_.layouts(place.node)[at], taken, request, place, at);
+      welcome = welcome && (!gpus_free || !request.is_mps() || ledger_.may_join(place.node, at, request));
     });
     return first_of(
         [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
+        [&] { return unless(welcome, "others share its GPUs with whom it may not"); },
         [&] { return unless(free.cpu_milli >= taken.cpu_milli, "its node has too little free CPU"); },
         [&] { return unless(free.memory_bytes >= taken.memory_bytes, "its node has too little free memory"); },
         [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
@@ -223,13 +228,16 @@ class FoundPlaces {
   }
 
   const Ledger& ledger_;
+  SharerId sharer_;
   std::map<NodeId, Taken> taken_;
 };
 
 FactRefusal refusal_of_found(const State& state, const WorkloadFound& fact) {
   const auto& ways = fact.workload.shape.ways;
   if (ways.size() != 1) return "a found workload runs in one way";
-  FoundPlaces places(state.ledger());
+  const bool has_shares = std::ranges::any_of(ways[0], [](const PodSet& set) { return set.request.is_mps(); });
+  FoundPlaces places(state.ledger(),
+                     has_shares ? state.find_sharer(fact.workload.queue, fact.workload.user) : SharerId());
   std::size_t at = 0;
   for (const PodSet& set : ways[0]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {

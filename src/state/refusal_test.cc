@@ -421,7 +421,11 @@ State cut() {
 
 PodRequest slice_called(std::string_view name, std::size_t flavor = 0) {
   const NamedSlice slice = *find_slice(random_world_flavor(FlavorId(flavor)), name);
-  return {.gpus = 1, .gpu_milli = slice.gpu_milli, .flavors = FlavorSet::of(FlavorId(flavor)), .slice = slice.shape};
+  return {.gpus = 1,
+          .gpu_milli = slice.gpu_milli,
+          .flavors = FlavorSet::of(FlavorId(flavor)),
+          .sharing = Sharing::kMig,
+          .slice = slice.shape};
 }
 
 TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
@@ -435,25 +439,110 @@ TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
     return submit(request);
   };
   const PodRequest half = slice_called("3g.40gb");
+  expect(state, {
+                    {"a node of another family",
+                     add_node({.name = "", .flavor = FlavorId(1), .gpus = 4, .sharing = Sharing::kMig}), ""},
+                    {"a model without slices",
+                     add_node({.name = "", .flavor = FlavorId(2), .gpus = 4, .sharing = Sharing::kMig}), mode},
+                    {"no GPU to cut", add_node({.name = "", .flavor = FlavorId(), .gpus = 0, .sharing = Sharing::kMig}),
+                     "a node that shares GPUs has some"},
+                    {"a slice", submit(half), ""},
+                    {"of a flavor that has fewer shapes",
+                     with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(1)), r.slice = 9; }), no_such},
+                    {"of one that is not cut",
+                     with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(2)); }), no_such},
+                    {"of one that is and one that is not",
+                     with(half, [](PodRequest& r) { r.flavors.add(FlavorId(2)); }), no_such},
+                    {"two in one pod", with(half, [](PodRequest& r) { r.gpus = 2, r.gpu_milli = 1000; }), shape},
+                    {"of more processors than it has", with(half, [](PodRequest& r) { r.gpu_milli = 1000; }),
+                     "a slice is another part of the GPU's processors"},
+                    {"with memory of its own", with(half, [](PodRequest& r) { r.gpu_memory_mib = 1; }), shape},
+                });
+}
+
+// A node of each flavor: the first has MPS, the second is time-sliced.
+State shared() {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo, Order::kFifo});
+  state.apply(add_node({.name = "", .flavor = FlavorId(0), .gpus = 2, .pods_max = 99, .sharing = Sharing::kMps}));
+  state.apply(add_node(
+      {.name = "", .flavor = FlavorId(1), .gpus = 1, .pods_max = 99, .sharing = Sharing::kTimeslice, .replicas = 2}));
+  return state;
+}
+
+constexpr PodRequest kShare{.gpus = 1, .gpu_milli = 250, .sharing = Sharing::kMps};
+constexpr PodRequest kReplica{.gpus = 1, .gpu_milli = 1000, .sharing = Sharing::kTimeslice};
+
+TEST(Refusal, OfNodesThatShareAndOfSharesAndReplicas) {
+  const char* const replicas = "a time-sliced GPU counts as 2 to 32 replicas, any other as one";
+  const char* const request = "a pod's request is out of bounds";
+  const char* const terms = "replicas are for best effort that is not critical";
+  const auto node = [](Sharing sharing, std::int32_t count) {
+    return add_node({.name = "", .flavor = FlavorId(0), .gpus = 1, .sharing = sharing, .replicas = count});
+  };
+  const auto with = [](PodRequest asked, auto change) {
+    change(asked);
+    return submit(asked);
+  };
+  const auto on_terms = [](const PodRequest& asked, const Terms& of) {
+    WorkloadShape shape = single_pod(asked);
+    shape.terms = of;
+    return submission(QueueId(0), shape);
+  };
+  WorkloadShape either{{{{kReplica, 1}}, {{kGpu, 1}}}, {.best_effort = true}};
+  WorkloadShape neither = either;
+  neither.ways[1][0].request.gpu_milli = 500;
+  expect(shared(), {
+                       {"two replicas", node(Sharing::kTimeslice, 2), ""},
+                       {"the most", node(Sharing::kTimeslice, kReplicasMax), ""},
+                       {"one more", node(Sharing::kTimeslice, kReplicasMax + 1), replicas},
+                       {"one that is none", node(Sharing::kTimeslice, 1), replicas},
+                       {"elsewhere", node(Sharing::kMps, 2), replicas},
+                       {"a share", submit(kShare), ""},
+                       {"the least", with(kShare, [](PodRequest& r) { r.gpu_milli = kMpsMilliMin; }), ""},
+                       {"less", with(kShare, [](PodRequest& r) { r.gpu_milli = kMpsMilliMin - 1; }), request},
+                       {"with memory", with(kShare, [](PodRequest& r) { r.gpu_memory_mib = 9; }), ""},
+                       {"of two", with(kShare, [](PodRequest& r) { r.gpus = 2, r.gpu_milli = 1000; }), request},
+                       {"whose is ours to say", with(kShare, [](PodRequest& r) { r.sharer = SharerId(0); }), request},
+                       {"a slice of a share", with(kShare, [](PodRequest& r) { r.slice = 0; }), request},
+                       {"a replica that counts", submit(kReplica), terms},
+                       {"one that does not", on_terms(kReplica, {.best_effort = true}), ""},
+                       {"a critical one", on_terms(kReplica, {.best_effort = true, .latency_critical = true}), terms},
+                       {"with memory of its own", with(kReplica, [](PodRequest& r) { r.gpu_memory_mib = 9; }), request},
+                       {"a part of one", with(kReplica, [](PodRequest& r) { r.gpu_milli = 500; }), request},
+                       {"a replica or a GPU", submission(QueueId(0), either), ""},
+                       {"a replica or a part of a GPU", submission(QueueId(0), neither),
+                        "the ways of a workload may differ in their flavors only"},
+                   });
+}
+
+TEST(Refusal, OfSharesAndReplicasFoundRunning) {
+  const auto found = [](const PodRequest& request, std::size_t node, const char* user, std::size_t queue = 0,
+                        std::int64_t count = 1) {
+    WorkloadFound fact{submission(QueueId(queue), {{{{request, count}}}, {.best_effort = true}}), {}, Time{}};
+    fact.workload.user = user;
+    fact.pods.assign(static_cast<std::size_t>(count), {NodeId(node), GpuSet::from_bits(1)});
+    return fact;
+  };
+  const char* const taken = "its GPUs are not free on that node";
+  const char* const others = "others share its GPUs with whom it may not";
+  State state = shared();
   expect(state,
          {
-             {"a node of another family",
-              add_node({.name = "", .flavor = FlavorId(1), .gpus = 4, .sharing = Sharing::kMig}), ""},
-             {"a model without slices",
-              add_node({.name = "", .flavor = FlavorId(2), .gpus = 4, .sharing = Sharing::kMig}), mode},
-             {"no GPU to cut", add_node({.name = "", .flavor = FlavorId(), .gpus = 0, .sharing = Sharing::kMig}), mode},
-             {"a slice", submit(half), ""},
-             {"of a flavor that has fewer shapes",
-              with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(1)), r.slice = 9; }), no_such},
-             {"of one that is not cut", with(half, [](PodRequest& r) { r.flavors = FlavorSet::of(FlavorId(2)); }),
-              no_such},
-             {"of one that is and one that is not", with(half, [](PodRequest& r) { r.flavors.add(FlavorId(2)); }),
-              no_such},
-             {"two in one pod", with(half, [](PodRequest& r) { r.gpus = 2, r.gpu_milli = 1000; }), shape},
-             {"of more processors than it has", with(half, [](PodRequest& r) { r.gpu_milli = 1000; }),
-              "a slice is another part of the GPU's processors"},
-             {"with memory of its own", with(half, [](PodRequest& r) { r.gpu_memory_mib = 1; }), shape},
+             {"four shares", found(kShare, 0, "ann", 0, 4), ""},
+             {"five", found(kShare, 0, "ann", 0, 5), taken},
+             {"two replicas", found(kReplica, 1, "ann", 0, 2), ""},
+             {"three", found(kReplica, 1, "ann", 0, 3), taken},
+             {"a replica where there is none", found(kReplica, 0, "ann"), "its node's GPUs are shared in another way"},
          });
+  state.apply(found(kShare, 0, "ann"));
+  state.apply(found(kReplica, 1, "ann"));
+  expect(state, {
+                    {"her own", found(kShare, 0, "ann"), ""},
+                    {"somebody who was never there", found(kShare, 0, "bob"), others},
+                    {"of her name in another tenant", found(kShare, 0, "ann", 1), others},
+                    {"a replica beside hers", found(kReplica, 1, "bob"), ""},
+                });
+  EXPECT_TRUE(violations(state).empty());
 }
 
 TEST(Refusal, OfSlicesFoundRunning) {

@@ -5,23 +5,25 @@
 namespace berth {
 namespace {
 
-std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request) {
+std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
   const NodeFree& node = ledger.node(id);
   if (node.gpus == 0 || !node.has_flavor_of(request.flavors)) return 0;
-  if (request.gpu_memory_mib > node.gpu_memory_mib || request.is_slice() != node.is_cut()) return 0;
+  if (request.gpu_memory_mib > node.gpu_memory_mib || request.sharing != node.sharing) return 0;
   if (request.is_slice()) {
     std::int64_t room = 0;
     for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout);
     return room;
   }
   if (!request.is_fraction()) return node.whole_gpus / request.gpus;
-  if (node.largest_gpu_milli < request.gpu_milli) return 0;
+  const std::int32_t milli = node.milli_of(request);
+  if (node.largest_gpu_milli < milli) return 0;
   const std::int64_t memory_mib = gpu_memory_taken(request, node.gpu_memory_mib);
   const auto free_milli = ledger.gpu_milli(id);
   const auto free_memory_mib = ledger.gpu_memory_mib(id);
   std::int64_t room = 0;
   for (std::size_t gpu = 0; gpu < free_milli.size(); ++gpu) {
-    std::int64_t on_gpu = free_milli[gpu] / request.gpu_milli;
+    if (request.is_mps() && occupants == Occupants::kMatter && !ledger.may_join(id, gpu, request)) continue;
+    std::int64_t on_gpu = free_milli[gpu] / milli;
     if (memory_mib > 0) on_gpu = std::min(on_gpu, free_memory_mib[gpu] / memory_mib);
     room += on_gpu;
   }
@@ -30,11 +32,11 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
 
 }  // namespace
 
-std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request) {
+std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
   const NodeFree& node = ledger.node(id);
   if (!node.open || !ledger.matches().allows(request.constraints, id)) return 0;
   std::int64_t room = node.pods;
-  if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request));
+  if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request, occupants));
   if (room > 0 && request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
   if (room > 0 && request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
   return room;

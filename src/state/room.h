@@ -7,8 +7,12 @@
 
 namespace berth {
 
+// Whether it matters who is on a GPU already; or it is asked what could be if they all trusted each other.
+enum class Occupants : std::uint8_t { kMatter, kAreFriends };
+
 // The number of pods of `request` that could be put on `node` now, one after the other. Which GPU each takes does not
 // matter for identical pods: a fraction leaves every GPU to itself, whole GPUs are alike.
-std::int64_t room_for(const Ledger& ledger, NodeId node, const PodRequest& request);
+std::int64_t room_for(const Ledger& ledger, NodeId node, const PodRequest& request,
+                      Occupants occupants = Occupants::kMatter);
 
 }  // namespace berth

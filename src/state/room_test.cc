@@ -50,7 +50,7 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
     Ledger ledger;
     add_to_ledger(ledger, random_node(rng, 2));
     crowd(ledger, rng, 2, rng.between(0, 25));
-    const PodRequest request = random_request(rng, 2);
+    const PodRequest request = somebodys_request(rng, 2);
     // Beyond this a pod that asks nothing would be taken two thousand million times.
     constexpr std::int64_t kEnough = 10'000;
     const std::int64_t room = std::min(room_for(ledger, NodeId(0), request), kEnough);

@@ -23,10 +23,15 @@ std::uint64_t digest_of(const Node& node) {
       .add(node.memory_bytes)
       .add(node.pods_max)
       .add(static_cast<std::uint64_t>(node.sharing))
+      .add(node.replicas)
       .digest();
 }
 
 std::uint64_t digest_of(const std::string& name) { return Hasher().add(name).digest(); }
+
+std::uint64_t digest_of(const Sharer& sharer) {
+  return Hasher().add(sharer.tenant.value()).add(sharer.user.value()).digest();
+}
 
 std::uint64_t digest_of(const Shape& shape) {
   Hasher hasher;
@@ -37,7 +42,8 @@ std::uint64_t digest_of(const Shape& shape) {
   }
   const Terms& terms = shape.terms;
   hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});
-  hasher.add(std::uint64_t{terms.best_effort}).add(terms.grace.ms).add(terms.disruption_permille);
+  hasher.add(std::uint64_t{terms.best_effort}).add(std::uint64_t{terms.latency_critical});
+  hasher.add(terms.grace.ms).add(terms.disruption_permille);
   hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
   return hasher.digest();
 }

@@ -50,8 +50,17 @@ struct NumberedPodSet {
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
+// Who may be on one GPU together where it is shared by MPS: a server serves one user, and a tenant is a queue at the top.
+struct Sharer {
+  QueueId tenant;
+  UserId user;
+
+  friend bool operator==(const Sharer&, const Sharer&) = default;
+};
+
 std::uint64_t digest_of(const Node& node);
 std::uint64_t digest_of(const std::string& name);
+std::uint64_t digest_of(const Sharer& sharer);
 
 // Every kind of node that was ever added, closed ones included.
 struct NodeTypes {
@@ -69,6 +78,8 @@ struct Shape {
   FlavorSet flavors;   // any that one of its ways could use; all() if one of its pods asks no GPU
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
+
+  bool has_shares = false;  // some of its pods ask shares of MPS
 
   // Whoever submitted it would rather wait than borrow, at any time.
   bool insists() const { return terms.guaranteed_only && !cools; }
@@ -139,6 +150,11 @@ class State {
   const Pod& pod(PodId pod) const { return pods_[pod.index()]; }
   const std::vector<Pod>& pods() const { return pods_; }
   const std::string& user_name(UserId user) const { return users_[user.index()]; }
+  const Sharer& sharer(SharerId sharer) const { return sharers_[sharer.index()]; }
+  // None: nothing of theirs was ever there.
+  SharerId find_sharer(QueueId queue, const std::string& user) const;
+  // The queue at the top of which this one is, or below.
+  QueueId tenant_of(QueueId queue) const;
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   const std::vector<WorkloadId>& starting() const { return starting_; }
@@ -237,6 +253,10 @@ class State {
   void rebuild_quotas(AmountsByDim capacity);
   AmountList held_by(WorkloadId workload) const;
   ShapeId intern_shape(const WorkloadShape& shape);
+  template <class Change>
+  void change_requests(Shape& shape, Change change);
+  void tell_whose_shares(Workload& workload);
+  std::int64_t gpu_milli_of(const Pod& pod) const;
   NodeConstraintsId number(const NodeConstraints& constraints);
   TopologyId number(const Topology& topology);
   void start(const Start& start, Time now);
@@ -298,6 +318,7 @@ class State {
   Topologies topologies_;
   InternTable<Shape, digest_of> shapes_;
   InternTable<std::string, digest_of> users_;
+  InternTable<Sharer, digest_of> sharers_;
   WorkloadTable workloads_;
   std::vector<Pod> pods_;
   std::vector<PodId> free_pods_;

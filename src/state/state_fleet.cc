@@ -72,7 +72,7 @@ void State::on(const NodesAdded& event) {
     ledger_.set_open(id, false);
     freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
-    if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing));
+    if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing)).add(node.replicas);
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
@@ -93,7 +93,8 @@ void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
   const auto count = [&](Resource resource, std::int64_t amount) {
     counted[Dim(node.flavor, resource).index()] += sign * amount;
   };
-  count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
+  // In turns only work runs that counts for nothing: no floor is of such GPUs, and no share of the cluster.
+  if (node.sharing != Sharing::kTimeslice) count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
   count(Resource::kCpu, node.cpu_milli);
   count(Resource::kMemory, node.memory_bytes >> 20);
 }

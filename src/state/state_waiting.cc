@@ -36,6 +36,11 @@ PendingKey State::key_of(WorkloadId id) const {
           .workload = id};
 }
 
+QueueId State::tenant_of(QueueId queue) const {
+  while (!queues_[queue.index()].parent.is_none()) queue = queues_[queue.index()].parent;
+  return queue;
+}
+
 QueueId State::held_at(QueueId queue) const {
   while (!queue.is_none() && !queues_[queue.index()].held) queue = queues_[queue.index()].parent;
   return queue;
@@ -82,18 +87,37 @@ QueueId State::home_of(QueueId queue) const {
   return queue;
 }
 
-void State::go_home(Shape& shape, QueueId home) {
-  const auto at_home = [&](RequestId id) {
+// All that it asks, in every way.
+template <class Change>
+void State::change_requests(Shape& shape, Change change) {
+  const auto changed = [&](RequestId id) {
     PodRequest request = requests_[id.index()];
-    request.constraints = ledger_.matches().with_home(request.constraints, home, *nodes_);
+    change(request);
     return RequestId(requests_.intern(request));
   };
   for (auto& way : shape.ways) {
     for (NumberedPodSet& set : way) {
-      set.request = at_home(set.request);
-      set.in_first_flavor = at_home(set.in_first_flavor);
+      set.request = changed(set.request);
+      set.in_first_flavor = changed(set.in_first_flavor);
     }
   }
+}
+
+void State::go_home(Shape& shape, QueueId home) {
+  change_requests(shape, [&](PodRequest& request) {
+    request.constraints = ledger_.matches().with_home(request.constraints, home, *nodes_);
+  });
+}
+
+// Identical work of two is not the same where it may not be together.
+void State::tell_whose_shares(Workload& workload) {
+  if (!shapes_[workload.shape.index()].has_shares) return;
+  const SharerId sharer(sharers_.intern({tenant_of(workload.queue), workload.user}));
+  Shape shape = shapes_[workload.shape.index()];
+  change_requests(shape, [&](PodRequest& request) {
+    if (request.is_mps()) request.sharer = sharer;
+  });
+  workload.shape = ShapeId(shapes_.intern(shape));
 }
 
 // Where users make a difference, identical work of two of them does not share an answer; nor does work that may borrow with
@@ -235,6 +259,7 @@ void State::on(const WorkloadMoved& event) {
   if (workload.queue == event.queue) return;
   dequeue(event.workload);
   workload.queue = event.queue;
+  tell_whose_shares(workload);
   workload.shut_out = !closed_at(event.queue).is_none();
   enqueue(event.workload);
 }

@@ -14,6 +14,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.shape = intern_shape(event.shape);
   workload.queue = event.queue;
   workload.user = UserId(users_.intern(event.user));
+  tell_whose_shares(workload);
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
@@ -75,8 +76,8 @@ void State::on(const PodEnded& event) {
   const Pod pod = std::exchange(pods_[ended.index()], {});
   *link = pod.next;
   free_pods_.push_back(ended);
-  const std::int64_t gpu_milli = requests_[pod.request.index()].gpu_milli_total();
-  workload.ended_gpu_milli += gpu_milli;
+  const std::int64_t gpu_milli = gpu_milli_of(pod);
+  workload.gpu_milli -= gpu_milli;
   workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
   if (workload.phase != Phase::kRunning) return;
   give_room_back(pod);
@@ -129,12 +130,27 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
       if (request.gpus > 0) request.flavors = request.flavors.kept_to_first();
       sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request))});
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
+      numbered.has_shares = numbered.has_shares || request.is_mps();
       if (numbered.ways.size() > 1) continue;
       numbered.pods += set.count;
       numbered.gpu_milli += set.count * set.request.gpu_milli_total();
     }
   }
   return ShapeId(shapes_.intern(numbered));
+}
+
+SharerId State::find_sharer(QueueId queue, const std::string& user) const {
+  const QueueId tenant = tenant_of(queue);
+  for (std::size_t id = 0; id < sharers_.size(); ++id) {
+    if (sharers_[id].tenant == tenant && user_name(sharers_[id].user) == user) return SharerId(id);
+  }
+  return {};
+}
+
+// What it holds of GPUs where it is.
+std::int64_t State::gpu_milli_of(const Pod& pod) const {
+  const PodRequest& request = requests_[pod.request.index()];
+  return std::int64_t{request.gpus} * ledger_.node(pod.node).milli_of(request);
 }
 
 void State::start(const Start& start, Time now) {
@@ -149,7 +165,7 @@ void State::start(const Start& start, Time now) {
   workload.ended_gpu_us = 0;
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
-  workload.ended_gpu_milli = 0;
+  workload.gpu_milli = 0;
   ++workload.attempts;
   ++running_;
   history_.add(start.workload.value())
@@ -165,6 +181,7 @@ void State::start(const Start& start, Time now) {
       const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId(), place.slice_start});
       (last.is_none() ? workload.first_pod : pods_[last.index()].next) = pod;
       last = pod;
+      workload.gpu_milli += gpu_milli_of(pods_[pod.index()]);
       history_.add(place.node.value()).add(place.gpus.bits());
       if (requests_[set.request.index()].is_slice()) history_.add(std::uint64_t{place.slice_start});
     }
@@ -259,8 +276,7 @@ void State::count_for_nothing(WorkloadId id) {
 Wide State::gpu_us_used_by(WorkloadId id) const {
   const Workload& workload = workloads_[id];
   if (!is_there(workload.phase)) return 0;
-  const std::int64_t gpu_milli = shapes_[workload.shape.index()].gpu_milli - workload.ended_gpu_milli;
-  return workload.ended_gpu_us + Wide{gpu_milli} * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+  return workload.ended_gpu_us + Wide{workload.gpu_milli} * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
 }
 
 BudgetState State::budget_of(QueueId queue) const {

@@ -73,7 +73,7 @@ TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
           ASSERT_TRUE(ledger.same_as(marks.back().second));
         }
         const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
-        const PodRequest request = random_request(rng, 2);
+        const PodRequest request = somebodys_request(rng, 2);
         const std::optional<PodPlacement> place = some_place(trial.ledger(), node, request, rng);
         if (what > 1 && place) trial.apply(move_of(request, *place));
       }

@@ -54,7 +54,7 @@ FactRefusal refusal_of_topology(const PodSet& set) {
       });
 }
 
-// The ways of a shape are the same pods in other flavors.
+// The ways of a shape are the same pods in other flavors, and on GPUs or replicas of them.
 bool same_but_flavors(const PodSets& a, const PodSets& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -65,12 +65,30 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
       request.slice = b[i].request.slice;
       request.gpu_milli = b[i].request.gpu_milli;
     }
+    const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
+    if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
         a[i].topology != b[i].topology) {
       return false;
     }
   }
   return true;
+}
+
+bool is_shared_rightly(const PodRequest& request) {
+  if (request.is_slice() != (request.slice != kNoSlice) || !request.sharer.is_none()) return false;
+  const bool one = request.gpus == 1;
+  switch (request.sharing) {
+    case Sharing::kExclusive:
+      return true;
+    case Sharing::kMig:
+      return one && request.flavors != FlavorSet::all() && request.gpu_memory_mib == 0;
+    case Sharing::kMps:
+      return one && request.gpu_milli >= kMpsMilliMin;
+    case Sharing::kTimeslice:
+      return one && request.gpu_milli == kMilliPerGpu && request.gpu_memory_mib == 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -82,8 +100,7 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
   const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
                         : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
                                             : request.gpu_milli == kMilliPerGpu;
-  const bool slice_fits = !request.is_slice() || (request.gpus == 1 && !any && request.gpu_memory_mib == 0);
-  return flavors_known && gpus_fit && slice_fits && request.constraints == NodeConstraintsId(0) &&
+  return flavors_known && gpus_fit && is_shared_rightly(request) && request.constraints == NodeConstraintsId(0) &&
          within(request.gpus, 0, kGpusPerNodeMax) && within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) &&
          within(request.cpu_milli, 0, kNodeCpuMilliMax) && within(request.memory_bytes, 0, kNodeMemoryBytesMax);
 }
@@ -113,6 +130,9 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
     for (const PodSet& set : way) {
       if (!is_valid(set.request, flavors)) return "a pod's request is out of bounds";
       if (!within(set.count, 1, kPodsPerWorkloadMax)) return "a pod set has 1 to 1,000,000 pods";
+      if (set.request.is_replica() && (!shape.terms.best_effort || shape.terms.latency_critical)) {
+        return "replicas are for best effort that is not critical";
+      }
       if (auto refusal = refusal_of_constraints(set.constraints)) return refusal;
       if (auto refusal = refusal_of_topology(set)) return refusal;
       pods += set.count;
@@ -134,6 +154,12 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
       [&] { return unless(within(node.cpu_milli, 0, kNodeCpuMilliMax), "a node has at most 50,000 cores"); },
       [&] { return unless(within(node.memory_bytes, 0, kNodeMemoryBytesMax), "a node has at most a PiB of memory"); },
       [&] { return unless(node.pods_max >= 0, "a node's pods cannot be negative"); },
+      [&] { return unless(node.gpus > 0 || node.sharing == Sharing::kExclusive, "a node that shares GPUs has some"); },
+      [&] {
+        const bool in_turns = node.sharing == Sharing::kTimeslice;
+        return unless(within(node.replicas, in_turns ? 2 : 1, in_turns ? kReplicasMax : 1),
+                      "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
+      },
       [&] { return refusal_of_labels(node.labels, node.taints); });
 }
 
