@@ -181,6 +181,62 @@ TEST(QuotaLedger, WhoIsPushedUpIsJudgedAnewByWhatTheFloorBelowDidNotLookAt) {
   settle(5, kNowhere);
 }
 
+TEST(QuotaLedger, WhoIsPushedUpTwiceBringsAllThatAFloorOnHisWayDidNotLookAt) {
+  constexpr int kHouse = 0, kCompany = 1, kTeam = 2, kSpeech = 3;
+  constexpr Dim kMemory(FlavorId(0), Resource::kMemory);
+  const auto settle = [&](std::int64_t cpus, std::int64_t memory, int at) {
+    const std::vector<Queue> queues = {queue_below(kNowhere, {{kGpu, 100}, {kCpu, cpus}, {kMemory, memory}}),
+                                       queue_below(kHouse, {{kGpu, 24}, {kCpu, 4}}), queue_below(kCompany, gpus(8)),
+                                       queue_below(kTeam, gpus(8))};
+    QuotaLedger ledger;
+    use_tree(ledger, queues, plenty());
+    const auto ids = add_all(ledger, {{kTeam, {{kGpu, 8}, {kCpu, 5}, {kMemory, 5}}, kTeam}});
+    EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), kTeam) << "the team was promised GPUs alone";
+    add_all(ledger, {{kSpeech, gpus(8), kSpeech}});
+    EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), at) << cpus << " CPUs, " << memory << " MiB";
+  };
+  settle(5, 5, kHouse);
+  settle(5, 4, kNowhere);
+  settle(4, 5, kNowhere);
+}
+
+// What was inside the floor above already is no news there, also when that has fallen below what is in it.
+TEST(QuotaLedger, WhoIsPushedUpBringsNothingElse) {
+  constexpr int kCompany = 0, kTeam = 1, kSpeech = 2, kText = 3, kOther = 4;
+  std::vector<Queue> queues = {queue_below(kNowhere, {{kGpu, 32}, {kCpu, 4}}), queue_below(kCompany, gpus(16)),
+                               queue_below(kTeam, gpus(8)), queue_below(kTeam, gpus(8)), queue_below(kCompany, {})};
+  QuotaLedger ledger;
+  use_tree(ledger, queues, plenty());
+  const auto ids = add_all(ledger, {{kSpeech, gpus(8), kSpeech},
+                                    {kSpeech, {{kGpu, 8}, {kCpu, 4}}, kTeam},
+                                    {kOther, gpus(8), kCompany},
+                                    {kOther, gpus(8), kCompany}});
+  queues[kCompany].quota.guarantee[0].amount = 16;
+  use_tree(ledger, queues, plenty());
+  add_all(ledger, {{kText, gpus(8), kText}});
+  EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kCompany) << "pushed up";
+  EXPECT_EQ(number_of(ledger.unit(ids[2]).covered_at), kCompany) << "as much goes as came";
+  EXPECT_EQ(number_of(ledger.unit(ids[3]).covered_at), kNowhere) << "last in, first out";
+}
+
+TEST(QuotaLedger, WouldCoverWithoutOthersAsIfTheyWereGone) {
+  std::vector<Queue> first = two_houses(), second = first;
+  second[kNlp].quota.guarantee = gpus(4);
+  const auto tree = [](const std::vector<Queue>& queues) {
+    return std::make_shared<const QuotaTree>(queues, plenty());
+  };
+  QuotaLedger ledger;
+  ledger.replace_tree(tree(first), plenty(), {{Time{100}, tree(second)}});
+  const auto ids = add_all(ledger, {{.queue = kNlp, .held = gpus(8), .covered_at = kNlp, .end = Time{50}},
+                                    {.queue = kNlp, .held = gpus(8), .covered_at = kResearch, .end = Time{50}}});
+  const auto without = [&](std::size_t gone, std::int64_t end) {
+    return number_of(ledger.would_be_covered_without({&ids[gone], 1}, QueueId(kNlp), gpus(8), Time{end}));
+  };
+  EXPECT_EQ(without(0, 100), kNlp);
+  EXPECT_EQ(without(1, 100), kResearch) << "who is inside another floor leaves nothing of this one";
+  EXPECT_EQ(without(0, 101), kResearch) << "who would be gone by then anyway leaves nothing of what there is then";
+}
+
 TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
   QuotaLedger ledger;
   use_tree(ledger, two_houses(), plenty());
@@ -517,6 +573,33 @@ TEST(QuotaLedger, CoversWhoBeginsLateToHisTrueEnd) {
     EXPECT_TRUE(ledger.same_as(before)) << c.what;
     EXPECT_EQ(ledger.unit(ids.front()).end, before.unit(ids.front()).end) << c.what;
   }
+}
+
+// He is news from his former end on: before it, and so now, he costs nobody anything.
+TEST(QuotaLedger, WhoStaysLongerTakesNothingFromTheHoursBefore) {
+  constexpr int kCompany = 0, kTeam = 1, kSpeech = 2, kOther = 3;
+  // From 100 on the team has 8, and the company plenty; the company's floor falls now.
+  std::vector<Queue> first = {queue_below(kNowhere, {{kGpu, 32}, {kCpu, 4}}), queue_below(kCompany, gpus(16)),
+                              queue_below(kTeam, gpus(8)), queue_below(kCompany, {})};
+  std::vector<Queue> fallen = first, second = first;
+  fallen[kCompany].quota.guarantee[0].amount = 16;
+  second[kCompany].quota.guarantee[0].amount = 100;
+  second[kTeam].quota.guarantee = gpus(8);
+  const auto tree = [](const std::vector<Queue>& queues) {
+    return std::make_shared<const QuotaTree>(queues, plenty());
+  };
+  QuotaLedger ledger;
+  ledger.replace_tree(tree(first), plenty(), {{Time{100}, tree(second)}});
+  const auto ids = add_all(ledger, {{.queue = kSpeech, .held = gpus(8), .covered_at = kSpeech, .end = Time{50}},
+                                    {kTeam, {{kGpu, 8}, {kCpu, 2}}, kTeam},
+                                    {kOther, gpus(8), kCompany},
+                                    {kOther, gpus(8), kCompany}});
+  ledger.keep();
+  ledger.replace_tree(tree(fallen), plenty(), {{Time{100}, tree(second)}});
+  EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kTeam);
+  ledger.set_end(ids[0], Time{150});
+  EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kCompany) << "pushed up by who is there at 100 now";
+  EXPECT_EQ(number_of(ledger.unit(ids[3]).covered_at), kCompany) << "nobody came before 50";
 }
 
 TEST(QuotaLedger, WhatProtectsABorrowerIsKnownForAllHoursToCome) {
