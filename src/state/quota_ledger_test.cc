@@ -200,6 +200,25 @@ TEST(QuotaLedger, WhoIsPushedUpTwiceBringsAllThatAFloorOnHisWayDidNotLookAt) {
   settle(4, 5, kNowhere);
 }
 
+// Whose own floor has risen is no news to the one where he was; whom he pushes up to it is.
+TEST(QuotaLedger, WhoIsPushedUpByOneWhoWasInsideAboveIsJudgedThere) {
+  constexpr int kCompany = 0, kTeam = 1, kSpeech = 2;
+  const auto settle = [&](std::int64_t cpus, int at) {
+    std::vector<Queue> queues = {queue_below(kNowhere, {{kGpu, 24}, {kCpu, 4}}), queue_below(kCompany, gpus(8)),
+                                 queue_below(kTeam, gpus(0))};
+    QuotaLedger ledger;
+    use_tree(ledger, queues, plenty());
+    const auto ids = add_all(ledger, {{kTeam, {{kGpu, 8}, {kCpu, cpus}}, kTeam}, {kSpeech, gpus(8), kCompany}});
+    EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kCompany);
+    queues[kSpeech].quota.guarantee = gpus(8);
+    use_tree(ledger, queues, plenty());
+    EXPECT_EQ(number_of(ledger.unit(ids[1]).covered_at), kSpeech);
+    EXPECT_EQ(number_of(ledger.unit(ids[0]).covered_at), at) << cpus;
+  };
+  settle(4, kCompany);
+  settle(5, kNowhere);
+}
+
 // What was inside the floor above already is no news there, also when that has fallen below what is in it.
 TEST(QuotaLedger, WhoIsPushedUpBringsNothingElse) {
   constexpr int kCompany = 0, kTeam = 1, kSpeech = 2, kText = 3, kOther = 4;
