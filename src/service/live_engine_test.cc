@@ -144,7 +144,7 @@ TEST(LiveEngine, AGangThatWasCompletedInTheSameRoundIsNotTakenBack) {
   engine.set_node(node("n1"));
   const PodFacts first = in_gang(pod("g0", 4), "g", 2);
   const PodFacts second = in_gang(pod("g1", 4), "g", 2);
-  engine.set_pod(bound(first, {{}, "n1", GpuSet::from_bits(15)}, Time{1500}));
+  engine.set_pod(bound(first, {{}, "n1", {GpuSet::from_bits(15)}}, Time{1500}));
   engine.set_pod(second);
   ASSERT_EQ(names_of(engine.decide(Time{10'000})), std::set<std::string>{"g1"});
   EXPECT_TRUE(engine.decide(Time{20'000}).rollbacks.empty()) << "its binding is on its way";
@@ -168,7 +168,7 @@ TEST(LiveEngine, AGangThatStaysHalfBoundIsTakenBackAfterFiveSeconds) {
   engine.set_node(node("n1"));
   PodFacts first = in_gang(pod("g0", 8), "g", 2);
   first.revision = "17";
-  engine.set_pod(bound(first, {{}, "n1", GpuSet::from_bits(255)}, Time{1500}));
+  engine.set_pod(bound(first, {{}, "n1", {GpuSet::from_bits(255)}}, Time{1500}));
   engine.set_pod(in_gang(pod("g1", 8), "g", 2));
   Round round = engine.decide(Time{10'000});
   EXPECT_TRUE(round.rollbacks.empty());
@@ -271,10 +271,10 @@ TEST(LiveEngine, AClosedNodeKeepsItsPodsAndTakesNoNewOnes) {
 TEST(LiveEngine, PodsFoundWithoutRoomAreToldAndTakeTheirPlaceWhenThereIsSome) {
   LiveEngine engine(Seed{1});
   engine.set_node(node("n1", 1));
-  engine.set_pod(bound(pod("a", 1), {{}, "n1", GpuSet::from_bits(1)}, Time{1}));
+  engine.set_pod(bound(pod("a", 1), {{}, "n1", {GpuSet::from_bits(1)}}, Time{1}));
   engine.decide(Time{1000});
-  engine.set_pod(bound(pod("b", 1), {{}, "n1", GpuSet::from_bits(1)}, Time{1}));
-  engine.set_pod(bound(pod("c", 1), {{}, "gone", GpuSet::from_bits(1)}, Time{1}));
+  engine.set_pod(bound(pod("b", 1), {{}, "n1", {GpuSet::from_bits(1)}}, Time{1}));
+  engine.set_pod(bound(pod("c", 1), {{}, "gone", {GpuSet::from_bits(1)}}, Time{1}));
   engine.decide(Time{2000});
   EXPECT_EQ(engine.pods_without_room(),
             (std::map<std::string, std::string>{{"uid-b", "its GPUs are not free on that node"},

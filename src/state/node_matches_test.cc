@@ -76,7 +76,7 @@ TEST(NodeMatchesProperty, SaysOfEachPairWhatTheRulesSay) {
         nodes = std::move(now);
       } else if (kind == 2) {
         list.clear();
-        for (const std::size_t queue : {0, 1, 2}) {
+        for (std::size_t queue = 0; queue < 3; ++queue) {
           const std::vector<Label> labels = random_dedicated(rng);
           const bool below = queue == 1 && !list.empty();
           if (!labels.empty()) list.push_back({QueueId(queue), below ? QueueId(0) : QueueId(), labels});
