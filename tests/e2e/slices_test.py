@@ -4,27 +4,17 @@
     tests/e2e/slices_test.py [--berth PROGRAM] [--kubectl 1.29] [STORY...]
 """
 
-import argparse
 import json
 import os
 import re
 import signal
 import sys
-import time
 
 import harness
+from stories import expect, main
 
 NODES = "1xH100x1/mig,1xA30x2/mig,1xH100x1"
 RESOURCE = "nvidia.com/mig-"
-
-
-class Wrong(Exception):
-    """A story does not go as it should."""
-
-
-def expect(truth, what):
-    if not truth:
-        raise Wrong(what)
 
 
 def pod_spec(resources):
@@ -209,45 +199,5 @@ STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, pieces, quotas_co
            nodes_that_are_cut_otherwise, a_submitted_command)
 
 
-def play(stage, stories):
-    failed = 0
-    for story in stories:
-        began = time.monotonic()
-        try:
-            story(stage)
-            print(f"{story.__name__}: as it should ({time.monotonic() - began:.0f} s)")
-        except (Wrong, harness.Broken) as wrong:
-            failed += 1
-            print(f"FAILED {story.__name__}: {wrong}")
-            print(stage.plane.run("get pods -o wide").stdout)
-            print(stage.plane.run("get events").stdout)
-        stage.clear()
-    return failed
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Slices through kubectl.")
-    parser.add_argument("stories", nargs="*", help="names of stories (all)")
-    parser.add_argument("--berth", help="the program to test")
-    parser.add_argument("--kubectl", help="version, such as 1.29 (the newest)")
-    options = parser.parse_args()
-    stories = [story for story in STORIES if not options.stories or story.__name__ in options.stories]
-    try:
-        chosen = harness.choose_kubectl(options.kubectl)
-        if chosen is None:
-            print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
-            return 77
-        with harness.ControlPlane(harness.find_program(options.berth), NODES, kubectl=chosen[1]) as plane:
-            plane.wait_for_nodes()
-            failed = play(Stage(plane), stories)
-            if failed:
-                plane.print_logs()
-    except harness.Broken as broken:
-        print(f"BROKEN: {broken}")
-        return 2
-    print(f"slices: {len(stories) - failed} as they should, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("slices", STORIES, NODES, Stage))
