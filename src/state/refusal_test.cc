@@ -456,6 +456,8 @@ TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
                     {"two in one pod", with(half, [](PodRequest& r) { r.gpus = 2, r.gpu_milli = 1000; }), shape},
                     {"of more processors than it has", with(half, [](PodRequest& r) { r.gpu_milli = 1000; }),
                      "a slice is another part of the GPU's processors"},
+                    {"of fewer processors than it has", with(half, [](PodRequest& r) { r.gpu_milli = 100; }),
+                     "a slice is another part of the GPU's processors"},
                     {"with memory of its own", with(half, [](PodRequest& r) { r.gpu_memory_mib = 1; }), shape},
                 });
 }

@@ -56,9 +56,7 @@ std::optional<Pods> spread_over(Spreading spread, std::span<const std::int64_t> 
   if (spread == Spreading::kEven) return spread_evenly(rooms, pods);
   if (spread == Spreading::kPreferred) return spread_as_evenly_as_can_be(rooms, pods);
   Pods given(rooms.size(), 0);
-  Pods one_each(rooms.begin(), rooms.end());
-  for (std::int64_t& room : one_each) room = std::min<std::int64_t>(room, 1);
-  return give_one_each(one_each, pods, given) ? std::optional(std::move(given)) : std::nullopt;
+  return give_one_each(rooms, pods, given) ? std::optional(std::move(given)) : std::nullopt;
 }
 
 std::int64_t most_to_spread(Spreading spread, std::span<const std::int64_t> rooms, std::int64_t pods) {
