@@ -16,7 +16,8 @@ CLI::Validator not_empty() {
 
 void add_simulation_options(CLI::App& app, SimulationOptions& typed, const std::string& seeds_option,
                             const std::string& seeds_alias, const std::string& seeds_meaning) {
-  app.add_option("--policy", typed.policy, "fgd, best-fit, gpu-packing, gpu-clustering, dot-product, random or spread")
+  app.add_option("--policy", typed.policy,
+                 "fgd-balanced, fgd, best-fit, gpu-packing, gpu-clustering, dot-product, random or spread")
       ->capture_default_str();
   // Two options, not two names of one: a complaint then names what was typed.
   typed.seeds_option = seeds_option;

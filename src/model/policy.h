@@ -18,13 +18,18 @@ enum class PlacementPolicy : std::uint8_t {
   kDotProduct,
   kRandom,
   kSpread,
+  kFgdBalanced,
 };
 
 inline constexpr std::string_view kPlacementPolicyNames[] = {"fgd",         "best-fit", "gpu-packing", "gpu-clustering",
-                                                             "dot-product", "random",   "spread"};
+                                                             "dot-product", "random",   "spread",      "fgd-balanced"};
 
 constexpr std::string_view name_of(PlacementPolicy policy) {
   return kPlacementPolicyNames[static_cast<std::size_t>(policy)];
+}
+// Whether it measures by what is usually asked for (TypicalPod).
+constexpr bool needs_typical_pods(PlacementPolicy policy) {
+  return policy == PlacementPolicy::kFgd || policy == PlacementPolicy::kFgdBalanced;
 }
 std::optional<PlacementPolicy> find_placement_policy(std::string_view name);
 

@@ -23,6 +23,16 @@ std::optional<NodeId> best_node(const ScoreTree& scores) {
   return best ? std::optional(NodeId(*best)) : std::nullopt;
 }
 
+// All that were ever added: one that fails does not make its type more sought after.
+std::vector<std::int64_t> gpus_of_flavor(const State& state) {
+  std::vector<std::int64_t> gpus(state.flavors().size(), 0);
+  for (std::size_t i = 0; i < state.nodes(); ++i) {
+    const Node& node = state.node(NodeId(i));
+    if (node.gpus > 0) gpus[node.flavor.index()] += node.gpus;
+  }
+  return gpus;
+}
+
 // Of the nodes that are looked at, in the run's order: of those that the pod likes best the first with the best score, or
 // any, drawn evenly.
 class Choice {
@@ -84,36 +94,42 @@ std::optional<PodPlacement> ScoreIndex::on_devices(const State& state, RequestId
                                                    Rng& rng) const {
   if (!node) return std::nullopt;
   const NodeView view(state.ledger(), *node);
-  return place_on(score_row(state.policy()), *node, view, state.request(request), *fragmentation_, rng);
+  return place_on(score_row(state.policy()), *node, view, state.request(request), *usual_, rng);
 }
 
 std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, RequestId id, Rng& rng) {
   const ScoreRow& policy = score_row(state.policy());
-  const Fragmentation fragmentation(state.typical_pods(), state.flavors().size());
+  const UsualDemand usual(state.typical_pods(), gpus_of_flavor(state));
   const PodRequest& request = state.request(id);
   Choice choice(state.ledger().matches().likings(request.constraints), policy.draws_node);
   for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
-    choice.look_at(NodeId(i), policy.score_if_fits(NodeView(state.ledger(), NodeId(i)), request, fragmentation));
+    choice.look_at(NodeId(i), policy.score_if_fits(NodeView(state.ledger(), NodeId(i)), request, usual));
   }
   const std::optional<NodeId> best = choice.made(rng);
   if (!best) return std::nullopt;
-  return place_on(policy, *best, NodeView(state.ledger(), *best), request, fragmentation, rng);
+  return place_on(policy, *best, NodeView(state.ledger(), *best), request, usual, rng);
 }
 
-const Fragmentation& ScoreIndex::fragmentation(const State& state) {
-  if (!fragmentation_ || fragmentation_version_ != state.typical_pods_version() ||
-      fragmentation_flavors_ != state.flavors().size()) {
-    fragmentation_.emplace(state.typical_pods(), state.flavors().size());
-    fragmentation_version_ = state.typical_pods_version();
-    fragmentation_flavors_ = state.flavors().size();
-    rows_.clear();
-    rows_held_ = 0;
+const UsualDemand& ScoreIndex::usual(const State& state) {
+  const bool same_pods = usual_ && usual_version_ == state.typical_pods_version();
+  const bool same_flavors = usual_flavors_ == state.flavors().size();
+  if (same_pods && same_flavors && usual_nodes_ == state.nodes()) return *usual_;
+  const std::vector<std::int64_t> gpus = gpus_of_flavor(state);
+  if (same_pods && same_flavors) {
+    usual_->balance = Balance(state.typical_pods(), gpus);
+  } else {
+    usual_.emplace(state.typical_pods(), gpus);
   }
-  return *fragmentation_;
+  usual_version_ = state.typical_pods_version();
+  usual_flavors_ = state.flavors().size();
+  usual_nodes_ = state.nodes();
+  rows_.clear();
+  rows_held_ = 0;
+  return *usual_;
 }
 
 ScoreIndex::Row& ScoreIndex::fresh_row(const State& state, RequestId id) {
-  const Fragmentation& measure = fragmentation(state);
+  const UsualDemand& measure = usual(state);
   const ScoreRow& policy = score_row(state.policy());
   const PodRequest& request = state.request(id);
   const Ledger& ledger = state.ledger();

@@ -36,7 +36,8 @@ class ScoreIndex {
   // The same by looking at every node; for tests and one-off questions.
   static std::optional<PodPlacement> best_by_scan(const State& state, RequestId request, Rng& rng);
 
-  const Fragmentation& fragmentation(const State& state);
+  // What the policies measure by, as of now.
+  const UsualDemand& usual(const State& state);
 
  private:
   struct Row {
@@ -55,9 +56,10 @@ class ScoreIndex {
   std::vector<std::unique_ptr<Row>> rows_;  // by request
   std::size_t rows_held_ = 0;
   std::uint64_t uses_ = 0;
-  std::optional<Fragmentation> fragmentation_;
-  std::uint64_t fragmentation_version_ = 0;
-  std::size_t fragmentation_flavors_ = 0;
+  std::optional<UsualDemand> usual_;
+  std::uint64_t usual_version_ = 0;  // of the typical pods
+  std::size_t usual_flavors_ = 0;
+  std::size_t usual_nodes_ = 0;
 };
 
 }  // namespace berth

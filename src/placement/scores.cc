@@ -33,11 +33,11 @@ int fullest_gpu(const NodeView& node, const PodRequest& request) {
   return best;
 }
 
-int fullest_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng&) {
+int fullest_gpu(const NodeView& node, const PodRequest& request, const UsualDemand&, Rng&) {
   return fullest_gpu(node, request);
 }
 
-int emptiest_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng&) {
+int emptiest_gpu(const NodeView& node, const PodRequest& request, const UsualDemand&, Rng&) {
   int best = -1;
   for (std::size_t gpu = 0; gpu < node.gpu_milli().size(); ++gpu) {
     if (!node.gpu_fits(gpu, request)) continue;
@@ -48,7 +48,7 @@ int emptiest_gpu(const NodeView& node, const PodRequest& request, const Fragment
   return best;
 }
 
-int drawn_gpu(const NodeView& node, const PodRequest& request, const Fragmentation&, Rng& rng) {
+int drawn_gpu(const NodeView& node, const PodRequest& request, const UsualDemand&, Rng& rng) {
   std::array<int, kGpusPerNodeMax> fitting{};
   std::size_t count = 0;
   for (std::size_t gpu = 0; gpu < node.gpu_milli().size(); ++gpu) {
@@ -57,14 +57,16 @@ int drawn_gpu(const NodeView& node, const PodRequest& request, const Fragmentati
   return fitting[static_cast<std::size_t>(rng.below(count))];
 }
 
-// fgd: the placement after which the least is out of reach of the usual pods.
+// By how much what the usual pods cannot use falls, and on which GPU a fraction makes the most of it.
 struct FgdChoice {
   int gpu = -1;  // for a fraction
-  int score = 0;
+  std::int64_t worth = 0;
 };
 
-FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
-  if (node.free.gpus == 0) return {.score = fragmentation.score(0, 0)};
+// `worth`: of what is unusable before and after. PRE: the node has GPUs, and the pod fits.
+template <class Worth>
+FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation,
+                          Worth worth) {
   const FlavorId flavor(node.free.flavor);
   const std::int64_t cpu_after = node.free.cpu_milli - request.cpu_milli;
   const std::int64_t before = fragmentation.unusable(flavor, node.free.cpu_milli, node.gpu_milli());
@@ -78,33 +80,68 @@ FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const
       after[gpu] = 0;
       --left;
     }
-    return {.score = fragmentation.score(before, fragmentation.unusable(flavor, cpu_after, gpus_after))};
+    return {.worth = worth(before, fragmentation.unusable(flavor, cpu_after, gpus_after))};
   }
   FgdChoice best;
+  std::array<std::int16_t, kGpusPerNodeMax> tried{};
+  auto* tried_end = tried.begin();
   for (std::size_t gpu = 0; gpu < gpus_after.size(); ++gpu) {
-    if (!node.gpu_fits(gpu, request)) continue;
     // GPUs with equal rests are equally good: only the first of them that fits is tried.
-    std::size_t first = 0;
-    while (node.gpu_milli()[first] != node.gpu_milli()[gpu] || !node.gpu_fits(first, request)) ++first;
-    if (first < gpu) continue;
-    after[gpu] = static_cast<std::int16_t>(after[gpu] - node.free.milli_of(request));
-    const int score = fragmentation.score(before, fragmentation.unusable(flavor, cpu_after, gpus_after));
-    after[gpu] = node.gpu_milli()[gpu];
-    if (best.gpu < 0 || score > best.score) best = {static_cast<int>(gpu), score};
+    const std::int16_t rest = after[gpu];
+    if (std::find(tried.begin(), tried_end, rest) != tried_end || !node.gpu_fits(gpu, request)) continue;
+    *tried_end++ = rest;
+    after[gpu] = static_cast<std::int16_t>(rest - node.free.milli_of(request));
+    const std::int64_t of_this = worth(before, fragmentation.unusable(flavor, cpu_after, gpus_after));
+    after[gpu] = rest;
+    if (best.gpu < 0 || of_this > best.worth) best = {static_cast<int>(gpu), of_this};
   }
   return best;
 }
 
-Score fgd(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
-  return static_cast<Score>(best_fgd_choice(node, request, fragmentation).score);
+// fgd: the placement after which the least is out of reach of the usual pods, by the published hundredths.
+FgdChoice fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+  return best_fgd_choice(node, request, fragmentation, [&](std::int64_t before, std::int64_t after) {
+    return std::int64_t{fragmentation.score(before, after)};
+  });
 }
 
-int fgd_gpu(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation, Rng&) {
-  return best_fgd_choice(node, request, fragmentation).gpu;
+Score fgd(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
+  if (node.free.gpus == 0) return static_cast<Score>(usual.fragmentation.score(0, 0));
+  return static_cast<Score>(fgd_choice(node, request, usual.fragmentation).worth);
+}
+
+int fgd_gpu(const NodeView& node, const PodRequest& request, const UsualDemand& usual, Rng&) {
+  return fgd_choice(node, request, usual.fragmentation).gpu;
 }
 
 std::int64_t gpu_milli_taken(const NodeView& node, const PodRequest& request) {
   return std::int64_t{request.gpus} * node.free.milli_of(request);
+}
+
+// fgd-balanced: the fall itself, less half of what the node's CPUs no longer serve, less a quarter of what is taken as
+// many times as its type is sought. In 250ths of a GPU, rounded down.
+constexpr std::int64_t kPointMilli = kMilliPerGpu / 250;
+
+FgdChoice fgd_balanced_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+  return best_fgd_choice(node, request, fragmentation,
+                         [](std::int64_t before, std::int64_t after) { return before - after; });
+}
+
+Score fgd_balanced(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
+  const std::int64_t weight = usual.fragmentation.weight();
+  if (weight == 0) return 0;
+  if (node.free.gpus == 0) return 1;  // who asks for no GPU takes nothing from those who do
+  const std::int64_t taken = gpu_milli_taken(node, request);
+  const std::int64_t stranded =
+      usual.balance.stranded(node.free.cpu_milli - request.cpu_milli, node.free.gpu_milli - taken) -
+      usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
+  const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.free.flavor)) / Balance::kScarcityMean;
+  const std::int64_t fall = fgd_balanced_choice(node, request, usual.fragmentation).worth;
+  return clamped(-ceil_div(weight * (2 * stranded + sought) - 4 * fall, 4 * weight * kPointMilli));
+}
+
+int fgd_balanced_gpu(const NodeView& node, const PodRequest& request, const UsualDemand& usual, Rng&) {
+  return fgd_balanced_choice(node, request, usual.fragmentation).gpu;
 }
 
 // What is left on the node after placing, CPU and GPU in equal parts of the scale: cpu / 256,000 + gpu / 16,000 is this
@@ -117,17 +154,17 @@ std::int64_t left_over(const NodeView& node, const PodRequest& request) {
 constexpr std::int64_t kLeftOverPerPoint = 2 * kCpuMilliScale / 100;
 
 // floor(100 x (1 - (cpu_left / 128,000 + gpu_left / 8,000) / 2)).
-Score best_fit(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+Score best_fit(const NodeView& node, const PodRequest& request, const UsualDemand&) {
   return clamped(100 - ceil_div(left_over(node, request), kLeftOverPerPoint));
 }
 
 // The opposite: where the most is left.
-Score spread(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+Score spread(const NodeView& node, const PodRequest& request, const UsualDemand&) {
   return clamped(left_over(node, request) / kLeftOverPerPoint);
 }
 
 // Three bands: GPUs in part used come before free GPUs of nodes in use, and these before idle nodes.
-Score gpu_packing(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+Score gpu_packing(const NodeView& node, const PodRequest& request, const UsualDemand&) {
   if (request.gpus == 0) return 0;
   const int gpus = node.free.gpus;
   if (node.free.whole_gpus == gpus) return static_cast<Score>(std::max(33 - gpus, gpus));
@@ -138,7 +175,7 @@ Score gpu_packing(const NodeView& node, const PodRequest& request, const Fragmen
 }
 
 // Pods of one kind (fractions, or that many GPUs) together.
-Score gpu_clustering(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+Score gpu_clustering(const NodeView& node, const PodRequest& request, const UsualDemand&) {
   if (request.gpus == 0) return 0;
   // floor(25 x used / 8,000), also where a node has more than 8 GPUs.
   const std::int64_t base = 25 - ceil_div(25 * std::int64_t{node.free.gpu_milli}, kGpuMilliScale);
@@ -154,13 +191,13 @@ Score gpu_clustering(const NodeView& node, const PodRequest& request, const Frag
 }
 
 // floor(100 x (1 - (cpu_free / 128,000 x cpu_asked / 128,000 + gpu_free / 8,000 x gpu_asked / 8,000) / 2)).
-Score dot_product(const NodeView& node, const PodRequest& request, const Fragmentation&) {
+Score dot_product(const NodeView& node, const PodRequest& request, const UsualDemand&) {
   const std::int64_t product = node.free.cpu_milli * request.cpu_milli +
                                kCpuPerGpuScale * kCpuPerGpuScale * node.free.gpu_milli * gpu_milli_taken(node, request);
   return clamped(100 - ceil_div(product, 2 * kCpuMilliScale * kCpuMilliScale / 100));
 }
 
-Score any(const NodeView&, const PodRequest&, const Fragmentation&) { return 0; }
+Score any(const NodeView&, const PodRequest&, const UsualDemand&) { return 0; }
 
 // Under every policy: where the least is lost to the large slices that may come.
 Score slice_score(const NodeView& node, const PodRequest& request) {
@@ -174,10 +211,10 @@ Score slice_score(const NodeView& node, const PodRequest& request) {
 }
 
 // Filters and formula in one function for each policy: this is where all the time goes.
-template <Score (*score)(const NodeView&, const PodRequest&, const Fragmentation&)>
+template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  return request.is_slice() ? slice_score(node, request) : score(node, request, fragmentation);
+  return request.is_slice() ? slice_score(node, request) : score(node, request, usual);
 }
 
 constexpr std::array kScoreRows = {
@@ -188,6 +225,7 @@ constexpr std::array kScoreRows = {
     ScoreRow{PlacementPolicy::kDotProduct, if_fits<dot_product>, fullest_gpu},
     ScoreRow{PlacementPolicy::kRandom, if_fits<any>, drawn_gpu, true},
     ScoreRow{PlacementPolicy::kSpread, if_fits<spread>, emptiest_gpu},
+    ScoreRow{PlacementPolicy::kFgdBalanced, if_fits<fgd_balanced>, fgd_balanced_gpu},
 };
 
 }  // namespace
@@ -199,7 +237,7 @@ const ScoreRow& score_row(PlacementPolicy policy) {
 }
 
 PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, const PodRequest& request,
-                      const Fragmentation& fragmentation, Rng& rng) {
+                      const UsualDemand& usual, Rng& rng) {
   PodPlacement place{.node = id, .gpus = {}};
   if (request.gpus == 0) return place;
   if (request.is_slice()) {
@@ -208,7 +246,7 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
     place.gpus.add(static_cast<int>(choice->device));
     place.slice_start = node.free.geometry().places()[choice->place].start;
   } else if (request.is_fraction()) {
-    place.gpus.add(row.gpu_for_fraction(node, request, fragmentation, rng));
+    place.gpus.add(row.gpu_for_fraction(node, request, usual, rng));
   } else {
     for (int gpu = 0; place.gpus.size() < request.gpus; ++gpu) {
       if (node.gpu_milli()[static_cast<std::size_t>(gpu)] == kMilliPerGpu) place.gpus.add(gpu);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/property_seeds.h"
@@ -16,12 +17,16 @@
 namespace berth {
 namespace {
 
-// The published formulas once more, as slowly as they read, in long double or in whole numbers.
+UsualDemand no_demand(std::size_t flavors) {
+  return {std::vector<TypicalPod>{}, std::vector<std::int64_t>(flavors, 0)};
+}
+
+// The formulas once more, as slowly as they read, in long double or in whole numbers.
 struct Slow {
   const Ledger& ledger;
   NodeId id;
   const PodRequest& request;
-  const Fragmentation& fragmentation;
+  const UsualDemand& usual;
   const NodeFree& node = ledger.node(id);
 
   std::int32_t milli() const { return request.is_replica() ? kMilliPerGpu / node.replicas : request.gpu_milli; }
@@ -56,7 +61,8 @@ struct Slow {
     return first_best([&](int gpu) { return free_of(gpu); });
   }
 
-  int fgd_with(const std::vector<int>& taken) const {
+  // By how much what the usual pods cannot use falls, in thousandths of a GPU times weight: before and after.
+  std::pair<std::int64_t, std::int64_t> unusable_with(const std::vector<int>& taken) const {
     std::vector<std::int16_t> before;
     std::vector<std::int16_t> after;
     for (int gpu = 0; gpu < node.gpus; ++gpu) {
@@ -65,8 +71,12 @@ struct Slow {
       after.push_back(static_cast<std::int16_t>(free_of(gpu) - (is_taken ? milli() : 0)));
     }
     const FlavorId flavor(node.flavor);
-    return fragmentation.score(fragmentation.unusable(flavor, node.cpu_milli, before),
-                               fragmentation.unusable(flavor, node.cpu_milli - request.cpu_milli, after));
+    return {usual.fragmentation.unusable(flavor, node.cpu_milli, before),
+            usual.fragmentation.unusable(flavor, node.cpu_milli - request.cpu_milli, after)};
+  }
+  int fgd_with(const std::vector<int>& taken) const {
+    const auto [before, after] = unusable_with(taken);
+    return usual.fragmentation.score(before, after);
   }
   int fgd_gpu() const {
     return first_best([&](int gpu) { return fgd_with({gpu}); });
@@ -79,6 +89,26 @@ struct Slow {
   int fgd() const {
     if (node.gpus == 0) return 50;
     return fgd_with(request.is_fraction() ? std::vector<int>{fgd_gpu()} : first_free());
+  }
+
+  // Ours: all in 250ths of a GPU, four thousandths.
+  int fgd_balanced_gpu() const {
+    return first_best([&](int gpu) {
+      const auto [before, after] = unusable_with({gpu});
+      return before - after;
+    });
+  }
+  long double fgd_balanced() const {
+    if (node.gpus == 0) return 1;
+    const auto [before, after] =
+        unusable_with(request.is_fraction() ? std::vector<int>{fgd_balanced_gpu()} : first_free());
+    const std::int64_t taken = std::int64_t{request.gpus} * milli();
+    const long double fall = static_cast<long double>(before - after) / usual.fragmentation.weight();
+    const std::int64_t stranded = usual.balance.stranded(node.cpu_milli - request.cpu_milli, node.gpu_milli - taken) -
+                                  usual.balance.stranded(node.cpu_milli, node.gpu_milli);
+    const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.flavor)) / 1000;
+    const long double points = (fall - stranded / 2.0L - sought / 4.0L) / 4;
+    return std::clamp(points, -30'000.0L, 30'000.0L);
   }
 
   // Sums of eighths of thousandths are exact here: 128,000 and 8,000 divide powers of two times 1,000.
@@ -129,7 +159,7 @@ struct Slow {
 };
 
 Score score(PlacementPolicy policy, const Slow& slow) {
-  return score_row(policy).score_if_fits(NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation);
+  return score_row(policy).score_if_fits(NodeView(slow.ledger, slow.id), slow.request, slow.usual);
 }
 
 // At a whole number a long double may stand a hair below or above.
@@ -149,9 +179,12 @@ void expect_published_scores(const Slow& slow, const std::vector<Move>& moves) {
   expect_floor(score(PlacementPolicy::kSpread, slow), 100 * slow.left_over(), "spread");
 }
 
+void expect_our_scores(const Slow& slow) {
+  expect_floor(score(PlacementPolicy::kFgdBalanced, slow), slow.fgd_balanced(), "fgd-balanced");
+}
+
 GpuSet chosen(PlacementPolicy policy, const Slow& slow, Rng& rng) {
-  return place_on(score_row(policy), slow.id, NodeView(slow.ledger, slow.id), slow.request, slow.fragmentation, rng)
-      .gpus;
+  return place_on(score_row(policy), slow.id, NodeView(slow.ledger, slow.id), slow.request, slow.usual, rng).gpus;
 }
 
 void expect_gpus(const Slow& slow, Rng& rng) {
@@ -167,15 +200,16 @@ void expect_gpus(const Slow& slow, Rng& rng) {
       gpus.for_each([&](int gpu) { ASSERT_TRUE(slow.gpu_fits(static_cast<std::size_t>(gpu))); });
       continue;
     } else {
-      expected.add(policy == PlacementPolicy::kFgd      ? slow.fgd_gpu()
-                   : policy == PlacementPolicy::kSpread ? slow.emptiest()
-                                                        : slow.fullest());
+      expected.add(policy == PlacementPolicy::kFgd           ? slow.fgd_gpu()
+                   : policy == PlacementPolicy::kFgdBalanced ? slow.fgd_balanced_gpu()
+                   : policy == PlacementPolicy::kSpread      ? slow.emptiest()
+                                                             : slow.fullest());
     }
     ASSERT_EQ(gpus, expected) << name_of(policy);
   }
 }
 
-TEST(ScoresProperty, AreThePublishedFormulas) {
+TEST(ScoresProperty, AreTheFormulas) {
   std::map<bool, int> seen;
   for (const Seed seed : property_seeds(10'000)) {
     SCOPED_TRACE(name_of(seed));
@@ -184,15 +218,17 @@ TEST(ScoresProperty, AreThePublishedFormulas) {
     add_to_ledger(ledger, random_node(rng, 2));
     const auto moves = crowd(ledger, rng, 2, rng.between(0, 60));
     const auto typical = random_typical_pods(rng, 2);
-    const Fragmentation fragmentation(typical, 2);
+    const std::vector<std::int64_t> gpus = {rng.between(0, 100), rng.between(0, 100)};
+    const UsualDemand usual(typical, gpus);
     for (int i = 0; i < 10; ++i) {
       const PodRequest request = somebodys_request(rng, 2);
-      const Slow slow{ledger, NodeId(0), request, fragmentation};
+      const Slow slow{ledger, NodeId(0), request, usual};
       if (request.is_slice()) continue;  // of slices, below
       const bool fits = some_place(ledger, NodeId(0), request, rng).has_value();
       ++seen[fits];
       if (fits) {
         expect_published_scores(slow, moves);
+        expect_our_scores(slow);
         expect_gpus(slow, rng);
       } else {
         for (std::size_t policy = 0; policy < std::size(kPlacementPolicyNames); ++policy) {
@@ -207,7 +243,7 @@ TEST(ScoresProperty, AreThePublishedFormulas) {
 }
 
 // Of the cheapest cut on the node, under every policy, and that is the one which is made.
-void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& slice, const Fragmentation& none) {
+void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& slice, const UsualDemand& none) {
   const SliceCosts& costs = slice_costs_of(view.free.family);
   std::optional<SliceCost> least;
   for (const MigPlaceSet layout : view.layouts()) {
@@ -230,7 +266,7 @@ void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& sl
 }
 
 TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
-  const Fragmentation none(std::vector<TypicalPod>{}, 2);
+  const UsualDemand none = no_demand(2);
   int fitting = 0;
   for (const Seed seed : property_seeds(2000)) {
     SCOPED_TRACE(name_of(seed));
@@ -253,6 +289,49 @@ TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
   EXPECT_GT(fitting, 100);
 }
 
+// What fgd cannot tell apart: a pod without GPUs goes where the CPUs that are left still serve the GPUs.
+class Balanced : public ::testing::Test {
+ protected:
+  static constexpr FlavorId kCommon = FlavorId(0);
+  static constexpr FlavorId kRare = FlavorId(1);
+
+  void add(FlavorId flavor, std::int64_t cores) {
+    ledger_.add(
+        {.name = "", .flavor = flavor, .gpus = 4, .gpu_memory_mib = 0, .cpu_milli = cores * 1000, .memory_bytes = 0});
+  }
+  Score of(PlacementPolicy policy, std::size_t node, const PodRequest& request) const {
+    return score_row(policy).score_if_fits(NodeView(ledger_, NodeId(node)), request, usual_);
+  }
+
+  Ledger ledger_;
+  // Four cores with each GPU, anywhere; and once in ten a pod that has to have the rare type.
+  UsualDemand usual_{
+      std::vector<TypicalPod>{{4000, 1, 1000, FlavorSet::all(), 9}, {4000, 1, 1000, FlavorSet::of(kRare), 1}},
+      std::vector<std::int64_t>{36, 4}};
+};
+
+TEST_F(Balanced, KeepsTheCpusThatGpusNeed) {
+  add(kCommon, 16);
+  add(kCommon, 32);
+  const PodRequest pod{.cpu_milli = 10'000};
+  EXPECT_EQ(of(PlacementPolicy::kFgd, 0, pod), of(PlacementPolicy::kFgd, 1, pod)) << "each still holds a usual pod";
+  EXPECT_LT(of(PlacementPolicy::kFgdBalanced, 0, pod), of(PlacementPolicy::kFgdBalanced, 1, pod));
+}
+
+TEST_F(Balanced, PrefersNodesWithoutGpusForWhoAsksNone) {
+  add(kCommon, 32);
+  ledger_.add({.name = "", .flavor = FlavorId(), .cpu_milli = 32'000, .memory_bytes = 0});
+  const PodRequest pod{.cpu_milli = 4000};
+  EXPECT_LT(of(PlacementPolicy::kFgdBalanced, 0, pod), of(PlacementPolicy::kFgdBalanced, 1, pod));
+}
+
+TEST_F(Balanced, SparesWhatIsSoughtAfter) {
+  add(kCommon, 16);
+  add(kRare, 16);
+  const PodRequest anywhere{.cpu_milli = 4000, .gpus = 1, .gpu_milli = 1000};
+  EXPECT_GT(of(PlacementPolicy::kFgdBalanced, 0, anywhere), of(PlacementPolicy::kFgdBalanced, 1, anywhere));
+}
+
 // Two GPUs with equal rests, of which only the second has memory left.
 TEST(Fgd, PassesOverAGpuWhoseMemoryIsTaken) {
   Ledger ledger;
@@ -262,10 +341,10 @@ TEST(Fgd, PassesOverAGpuWhoseMemoryIsTaken) {
   const PodRequest half{.gpus = 1, .gpu_milli = 500};
   ledger.apply({.request = bounded, .node = NodeId(0), .gpus = GpuSet::from_bits(1)});
   ledger.apply({.request = half, .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
-  const Fragmentation fragmentation(std::vector<TypicalPod>{{0, 1, 500, FlavorSet::all(), 1}}, 1);
+  const UsualDemand usual(std::vector<TypicalPod>{{0, 1, 500, FlavorSet::all(), 1}}, std::vector<std::int64_t>{2});
   Rng rng(Seed{1});
   const NodeView view(ledger, NodeId(0));
-  const PodPlacement place = place_on(score_row(PlacementPolicy::kFgd), NodeId(0), view, half, fragmentation, rng);
+  const PodPlacement place = place_on(score_row(PlacementPolicy::kFgd), NodeId(0), view, half, usual, rng);
   EXPECT_EQ(place.gpus, GpuSet::from_bits(2));
 }
 
@@ -273,12 +352,12 @@ TEST(RandomPolicy, DrawsEveryFittingGpuEquallyOften) {
   Ledger ledger;
   ledger.add({.name = "", .flavor = FlavorId(0), .gpus = 4, .gpu_memory_mib = 0, .cpu_milli = 8000, .memory_bytes = 0});
   ledger.apply({.request = {.gpus = 1, .gpu_milli = 1000}, .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
-  const Fragmentation fragmentation(std::vector<TypicalPod>{}, 1);
+  const UsualDemand usual = no_demand(1);
   Rng rng(Seed{1});
   std::map<std::uint64_t, int> drawn;
   for (int i = 0; i < 3000; ++i) {
     const PodPlacement place = place_on(score_row(PlacementPolicy::kRandom), NodeId(0), NodeView(ledger, NodeId(0)),
-                                        {.gpus = 1, .gpu_milli = 500}, fragmentation, rng);
+                                        {.gpus = 1, .gpu_milli = 500}, usual, rng);
     ++drawn[place.gpus.bits()];
   }
   ASSERT_EQ(drawn.size(), 3u);

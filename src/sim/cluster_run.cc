@@ -269,7 +269,7 @@ class Simulation {
     if (now < next_sample_ || (drains && drain_sampled_)) return;
     drain_sampled_ = drains;
     next_sample_ = now + sample_every_;
-    const Fragmentation& fragmentation = session_.engine().index.fragmentation(state);
+    const Fragmentation& fragmentation = session_.engine().index.usual(state).fragmentation;
     double unusable = 0;
     for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
       const NodeFree& node = state.ledger().node(NodeId(i));

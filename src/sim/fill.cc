@@ -30,7 +30,7 @@ struct Fleet {
 
 FillPoint measure(Session& session, const Fleet& fleet, std::int64_t percent) {
   const State& state = session.state();
-  const Fragmentation& fragmentation = session.engine().index.fragmentation(state);
+  const Fragmentation& fragmentation = session.engine().index.usual(state).fragmentation;
   std::int64_t free = 0;
   double unusable = 0;
   for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {

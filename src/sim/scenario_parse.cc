@@ -43,10 +43,10 @@ void read_policy(ScenarioReading& reading, ScenarioLine& line) {
   const auto policy = word == nullptr ? std::nullopt : find_placement_policy(word->value);
   if (word != nullptr && !policy) {
     line.complain(*word, "there is no policy " + quote(word->value) + line.instead(word->value, kPlacementPolicyNames));
-  } else if (policy == PlacementPolicy::kFgd) {
-    line.complain(*word,
-                  "'fgd' is not known in scenarios: it measures by typical pods, which come from a trace; "
-                  "write best-fit, or use berth simulate");
+  } else if (policy && needs_typical_pods(*policy)) {
+    line.complain(*word, quote(word->value) +
+                             " is not known in scenarios: it measures by typical pods, which come from a trace; "
+                             "write best-fit, or use berth simulate");
   } else if (policy && is_first(reading, line)) {
     configuration(reading).policy = *policy;
   }

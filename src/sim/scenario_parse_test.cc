@@ -31,6 +31,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"policy sprad", "s.txt:1:8: there is no policy 'sprad'; did you mean 'spread'?\n"},
       {"policy fgd",
        "s.txt:1:8: 'fgd' is not known in scenarios: it measures by typical pods, which come from a trace; "},
+      {"policy fgd-balanced", "s.txt:1:8: 'fgd-balanced' is not known in scenarios"},
       {"flavor h model=H10O", "s.txt:1:10: model: unknown GPU model 'H10O'; did you mean 'H100'?\n"},
       {"flavor h model=", "s.txt:1:10: 'model=' has no value; write model=... without a blank\n"},
       {"flavor h\nflavor h", "s.txt:2:8: there is a flavor 'h' already; choose another name\n"},
