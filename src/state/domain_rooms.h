@@ -113,7 +113,7 @@ class DomainRoomsCounter {
       for (const InnerRoom& each : by_domain[domain]) inner.push_back(each.room);
       const bool hold = nodes_.some_may_not_count ? may_spread_over_some(topology_.spread, inner, nodes_.pods)
                                                   : spread_over(topology_.spread, inner, nodes_.pods).has_value();
-      rooms_.of_domain[domain] = hold ? nodes_.pods : most_to_spread(topology_.spread, inner, nodes_.pods - 1);
+      rooms_.of_domain[domain] = hold ? nodes_.pods : most_to_spread(topology_.spread, inner, nodes_.pods);
     }
   }
 

@@ -229,7 +229,6 @@ void State::on(const QueueChanged& event) {
     enqueue(id);
   }
   rebuild_quotas(capacity());
-  if (dedicates) retry_the_impossible();
 }
 
 // Another priority is another shape: it is tried anew.
