@@ -24,7 +24,7 @@ std::int64_t asked_per_cpu(std::span<const TypicalPod> pods) {
   if (cpu == 0) return 0;
   // Above this one thousandth of a CPU is enough for all GPUs of a node.
   constexpr Wide kEnough = Wide{kGpusPerNodeMax * kMilliPerGpu} << kFractionBits;
-  return static_cast<std::int64_t>(std::clamp<Wide>((gpu << kFractionBits) / cpu, 1, kEnough));
+  return static_cast<std::int64_t>(std::clamp<Wide>(((gpu << kFractionBits) + cpu - 1) / cpu, 1, kEnough));
 }
 
 // By flavor: what is asked of it in all, in thousandths of GPUs times weight. A pod is spread over all that it accepts in

@@ -18,7 +18,9 @@ constexpr std::int64_t kCpuMilliScale = 128'000;
 constexpr std::int64_t kGpuMilliScale = 8'000;
 constexpr std::int64_t kCpuPerGpuScale = kCpuMilliScale / kGpuMilliScale;
 
+// PRE: a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
 
 Score clamped(std::int64_t score) { return static_cast<Score>(std::clamp<std::int64_t>(score, -30'000, 30'000)); }
 
@@ -137,7 +139,7 @@ Score fgd_balanced(const NodeView& node, const PodRequest& request, const UsualD
       usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
   const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.free.flavor)) / Balance::kScarcityMean;
   const std::int64_t fall = fgd_balanced_choice(node, request, usual.fragmentation).worth;
-  return clamped(-ceil_div(weight * (2 * stranded + sought) - 4 * fall, 4 * weight * kPointMilli));
+  return clamped(floor_div(4 * fall - weight * (2 * stranded + sought), 4 * weight * kPointMilli));
 }
 
 int fgd_balanced_gpu(const NodeView& node, const PodRequest& request, const UsualDemand& usual, Rng&) {
@@ -212,7 +214,7 @@ Score slice_score(const NodeView& node, const PodRequest& request) {
 
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
-Score if_fits(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation) {
+Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
   return request.is_slice() ? slice_score(node, request) : score(node, request, usual);
 }

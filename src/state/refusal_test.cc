@@ -493,6 +493,11 @@ TEST(Refusal, OfNodesThatShareAndOfSharesAndReplicas) {
   WorkloadShape either{{{{kReplica, 1}}, {{kGpu, 1}}}, {.best_effort = true}};
   WorkloadShape neither = either;
   neither.ways[1][0].request.gpu_milli = 500;
+  PodRequest all_of_it = kShare;
+  all_of_it.gpu_milli = kMilliPerGpu;
+  const WorkloadShape share_first{{{{all_of_it, 1}}, {{kGpu, 1}}}, {.best_effort = true}};
+  const WorkloadShape gpu_first{{{{kGpu, 1}}, {{all_of_it, 1}}}, {.best_effort = true}};
+  const char* const ways = "the ways of a workload may differ in their flavors only";
   expect(shared(), {
                        {"two replicas", node(Sharing::kTimeslice, 2), ""},
                        {"the most", node(Sharing::kTimeslice, kReplicasMax), ""},
@@ -512,8 +517,9 @@ TEST(Refusal, OfNodesThatShareAndOfSharesAndReplicas) {
                        {"with memory of its own", with(kReplica, [](PodRequest& r) { r.gpu_memory_mib = 9; }), request},
                        {"a part of one", with(kReplica, [](PodRequest& r) { r.gpu_milli = 500; }), request},
                        {"a replica or a GPU", submission(QueueId(0), either), ""},
-                       {"a replica or a part of a GPU", submission(QueueId(0), neither),
-                        "the ways of a workload may differ in their flavors only"},
+                       {"a replica or a part of a GPU", submission(QueueId(0), neither), ways},
+                       {"a share of all of a GPU, or a GPU", submission(QueueId(0), share_first), ways},
+                       {"a GPU, or a share of all of it", submission(QueueId(0), gpu_first), ways},
                    });
 }
 
