@@ -46,7 +46,7 @@ void expect(const State& state, const std::vector<Case>& cases) {
 TEST(Refusal, ARunBeginsWithItsConfigurationAndHasOne) {
   expect(State(), {
                       {"the configuration", RunConfigured{Seed{1}, PlacementPolicy::kSpread}, ""},
-                      {"an unknown policy", RunConfigured{Seed{1}, static_cast<PlacementPolicy>(7)}, "unknown policy"},
+                      {"an unknown policy", RunConfigured{Seed{1}, static_cast<PlacementPolicy>(99)}, "unknown policy"},
                       {"another event", FlavorAdded{}, "a run begins with its configuration"},
                   });
   expect(known(), {{"a second one", RunConfigured{}, "a run is configured once"}});
