@@ -570,7 +570,9 @@ TEST(Refusal, OfSlicesFoundRunning) {
                      "its node's GPUs are shared in another way"},
                 });
   state.apply(found(half, {4}));
-  expect(state, {{"beside another", found(seventh, {3, 2}), ""}, {"in its way", found(seventh, {6}), taken}});
+  expect(state, {{"beside another", found(seventh, {3, 2}), ""},
+                 {"in its way", found(seventh, {6}), taken},
+                 {"one of two in its way", found(seventh, {2, 6}), taken}});
   EXPECT_TRUE(violations(state).empty());
 }
 
