@@ -367,7 +367,7 @@ TEST(Codec, RefusesWhatHasAnotherForm) {
       {"the largest number", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, ""},
       {"beyond 64 bits", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}, "a field is damaged"},
       {"eleven bytes", {66, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, "a field is damaged"},
-      {"an unknown policy", {0, 1, 7}, "a field is damaged"},
+      {"an unknown policy", {0, 1, 99}, "a field is damaged"},
       {"an unknown order", {3, 0, 0, 1, 3}, "a field is damaged"},
       {"neither true nor false", {3, 0, 0, 2}, "a field is damaged"},
       {"more nodes than bytes", {4, 0xff, 0xff, 0xff, 0xff, 0x0f}, "a field is damaged"},
