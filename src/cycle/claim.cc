@@ -49,7 +49,7 @@ class Search {
   }
 
  private:
-  void take(const Victim& victim) { take_out(state_, trial_, victim.workload); }
+  void take(const Victim& victim) { take_out(state_, trial_, victim.workload, Emptied::kCountsAsScrubbed); }
 
   std::optional<QuotaRefusal> refusal() const {
     return quota_refusal(trial_.quotas(), claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);
@@ -430,7 +430,8 @@ class Search {
   void leave(const Victim& victim, NodeId node) {
     for_each_pod(state_, victim.workload, [&](const Pod& pod) {
       if (pod.node != node) return;
-      trial_.apply(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive));
+      trial_.depart(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive),
+                    Emptied::kCountsAsScrubbed);
     });
   }
 

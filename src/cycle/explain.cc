@@ -215,13 +215,16 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
 // There is room for it that only who is there, or what it is, keeps it from: beside others, or in turns with them.
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
-  const bool may_be_kept = shape.has_shares || has_mode(state, Sharing::kTimeslice);
+  const bool may_be_kept = shape.leaves_residue || has_mode(state, Sharing::kTimeslice);
   const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
   if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
-  const auto among_friends = [&](const PodRequest& request, NodeId node) {
-    return room_for(ledger, node, request, Occupants::kAreFriends);
+  const auto fits_if = [&](Occupants occupants) {
+    return shape.leaves_residue && each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
+             return room_for(ledger, node, request, occupants);
+           });
   };
-  if (shape.has_shares && each_set_fits(state, shape, among_friends)) return ReasonCode::kTrust;
+  if (fits_if(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
+  if (fits_if(Occupants::kAreFriends)) return ReasonCode::kTrust;
   const auto in_turns = [&](const PodRequest& request, NodeId node) {
     const auto replica = as_replica(request);
     return room_for(ledger, node, request) + (replica ? room_for(ledger, node, *replica) : 0);
@@ -288,6 +291,22 @@ std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& sh
   return "its quotas have changed, it will be tried again";
 }
 
+// All have left its room, and on some of its devices something is still left of them.
+bool waits_for_a_scrub(const State& state, WorkloadId id) {
+  if (state.scrub() == Duration{0}) return false;
+  const std::vector<Device> to_scrub = state.to_scrub();
+  bool on_one = false;
+  bool others_are_there = false;
+  for_each_pod(state, id, [&](const Pod& pod) {
+    pod.gpus.for_each([&](int gpu) {
+      const Device device{pod.node, gpu};
+      on_one = on_one || std::ranges::find(to_scrub, device) != to_scrub.end();
+      others_are_there = others_are_there || state.is_occupied(device);
+    });
+  });
+  return on_one && !others_are_there;
+}
+
 std::string why_it_follows(const Followers& followers, WorkloadId id) {
   if (followers.waits_in_vain(id)) {
     return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows";
@@ -314,7 +333,9 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
-  if (workload.phase == Phase::kStarting) return ReasonCode::kCapacity;
+  if (workload.phase == Phase::kStarting) {
+    return waits_for_a_scrub(state, id) ? ReasonCode::kDirty : ReasonCode::kCapacity;
+  }
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
@@ -352,7 +373,10 @@ Explanation explain(const State& state, WorkloadId id) {
   explanation.code = reason_of(state, id);
   const Shape shape = is_quota_gate(explanation.code) ? asked : without_refused_ways(state, workload.queue, asked);
   explanation.pods = shape.pods;
-  if (workload.phase == Phase::kStarting) explanation.text = "it has its room, which others have yet to leave";
+  if (workload.phase == Phase::kStarting) {
+    explanation.text = explanation.code == ReasonCode::kDirty ? "it has its room, which is being scrubbed"
+                                                              : "it has its room, which others have yet to leave";
+  }
   if (workload.phase != Phase::kPending) return explanation;
   if (state.is_kept_aside(id)) {
     explanation.text = why_kept_aside(state, id);

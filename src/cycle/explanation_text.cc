@@ -38,6 +38,7 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
     {"too small GPUs", Lacking::kNone, "has GPUs with less memory", "have GPUs with less memory"},
     {"too few free GPUs", Lacking::kGpus, "has none free", "have none free"},
     {kBesideOthers, Lacking::kNone, "has room only beside work of others", "have room only beside work of others"},
+    {kOnDirty, Lacking::kNone, "has room only where others have been", "have room only where others have been"},
     {"too little free GPU memory", Lacking::kGpuMemory, "has too little GPU memory free",
      "have too little GPU memory free"},
     {"too little free CPU", Lacking::kCpus, "has no CPU free", "have no CPU free"},
@@ -212,8 +213,13 @@ std::string_view mode_not_there(const Explanation& explanation) {
 
 std::string why_no_node(const State& state, const Explanation& explanation) {
   if (refused_with(explanation, kBesideOthers)) {
+    return "no node has " + gpus_asked(state, explanation.asked) + " free but beside work of others" +
+           (explanation.asked.is_mps() ? ", and MPS serves one user on a GPU, of tenants that trust each other"
+                                       : " whom its tenant shares no GPU with; a circle of trust says who may");
+  }
+  if (refused_with(explanation, kOnDirty)) {
     return "no node has " + gpus_asked(state, explanation.asked) +
-           " free but beside work of others, and MPS serves one user of one tenant on a GPU";
+           " free but where others have been whom its tenant does not trust, and which is scrubbed when all have left";
   }
   if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
     const bool chooses = refused_with(explanation, kNotSelected) || refused_with(explanation, kNotTolerated);

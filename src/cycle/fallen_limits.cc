@@ -106,7 +106,7 @@ class FallenLimit {
   Eviction take(const Running& each) {
     const Workload& workload = state_.workload(each.workload);
     const Terms& terms = state_.shape(workload.shape).terms;
-    take_out(state_, trial_, each.workload);
+    take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
     const Time stop_by = std::min(now_ + terms.grace, enforced_end(terms, workload.started));
     return {each.workload, WorkloadId(), EvictionRule::kWindow, stop_by, each.lost_gpu_s};
   }

@@ -22,7 +22,7 @@ bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claim
   const Trial::Mark mark = trial.mark();
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.phase != Phase::kRunning || out.contains(id) || !may_end_by(state, id, by)) return;
-    take_out(state, trial, id);
+    take_out(state, trial, id, Emptied::kCountsAsScrubbed);
   });
   const Shape& shape = state.shape(state.workload(claimant.workload).shape);
   bool fits = !quota_refusal(trial.quotas(), claimant.queue, shape.user, claimant.terms, claimant.asked);

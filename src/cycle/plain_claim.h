@@ -60,7 +60,8 @@ class PlainClaim {
     for (const std::size_t each : set) {
       if (!still_takeable(state, claimant_, victims_[each])) return false;
       for_each_pod(state, victims_[each].workload, [&](const Pod& pod) {
-        trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
+        trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive),
+                     Emptied::kCountsAsScrubbed);
       });
       trial.remove(state.workload(victims_[each].workload).unit);
     }

@@ -10,6 +10,7 @@
 #include "cycle/claim.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
+#include "cycle/parting.h"
 #include "cycle/patience.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
@@ -208,7 +209,7 @@ void begin(Cycle& cycle) {
 }
 
 void evict(Cycle& cycle, const Eviction& eviction) {
-  if (eviction.stop_by > cycle.plan.now) cycle.vacating.leaves(cycle.engine.state, eviction.workload);
+  cycle.vacating.leaves(cycle.engine.state, eviction.workload, eviction.stop_by <= cycle.plan.now);
   cycle.plan.evictions.push_back(eviction);
   cycle.plan.finished = false;  // who was evicted waits now
 }
@@ -264,6 +265,14 @@ void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool 
   }
 }
 
+void part_strangers(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  if (state.parting().empty()) return;
+  for (const Eviction& each : stop_strangers(state, cycle.trial, cycle.plan.evictions, cycle.plan.now)) {
+    evict(cycle, each);
+  }
+}
+
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
   // What they hold counts for nothing only when the plan has been adopted.
@@ -300,7 +309,7 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin, keep_limits, keep_budgets, allocate};
+constexpr std::array kPhases = {begin, keep_limits, keep_budgets, part_strangers, allocate};
 
 }  // namespace
 

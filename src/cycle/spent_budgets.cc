@@ -29,7 +29,7 @@ Unpaid stop_unpaid(const State& state, Trial& trial, const std::vector<Eviction>
       // It has its whole grace, but its run limit ends it.
       const Time stop_by = std::min(now + shape.terms.grace, enforced_end(shape.terms, workload.started));
       unpaid.stopped.push_back({id, WorkloadId(), EvictionRule::kBudget, stop_by, lost_gpu_s(state, id, now)});
-      take_out(state, trial, id);
+      take_out(state, trial, id, Emptied::kIsToBeScrubbed);
     }
   }
   return unpaid;

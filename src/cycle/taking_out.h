@@ -7,9 +7,9 @@
 namespace berth {
 
 // PRE: it runs, and the trial is on the state's own ledgers.
-inline void take_out(const State& state, Trial& trial, WorkloadId workload) {
+inline void take_out(const State& state, Trial& trial, WorkloadId workload, Emptied emptied) {
   for_each_pod(state, workload, [&](const Pod& pod) {
-    trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
+    trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive), emptied);
   });
   trial.remove(state.workload(workload).unit);
 }

@@ -20,7 +20,12 @@ void for_each_place(const State& state, const Start& start, Visit visit) {
 }  // namespace
 
 Vacating::Vacating(const State& state) {
-  for (const WorkloadId id : state.stopping()) leaves(state, id);
+  if (state.scrub() > Duration{0}) {
+    for (const Device& device : state.ledger().dirty()) {
+      left_[device] = state.ledger().residue(device.node, static_cast<std::size_t>(device.gpu));
+    }
+  }
+  for (const WorkloadId id : state.stopping()) leaves(state, id, false);
   for (const WorkloadId id : state.starting()) {
     for_each_pod(state, id,
                  [&](const Pod& pod) { coming_.push_back(pod_on_node(id, state.request(pod.request), pod.place())); });
@@ -28,13 +33,42 @@ Vacating::Vacating(const State& state) {
 }
 
 Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place) {
-  return {workload, place.node, place.gpus, request.cpu_milli, request.memory_bytes, request.slice, place.slice_start};
+  return {workload,      place.node,        place.gpus,    request.cpu_milli, request.memory_bytes,
+          request.slice, place.slice_start, request.sharer};
 }
 
-void Vacating::leaves(const State& state, WorkloadId workload) {
+void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
+  if (state.scrub() > Duration{0}) leaves_residue(state, workload);
+  if (at_once) return;
   for_each_pod(state, workload, [&](const Pod& pod) {
     leaving_.push_back(pod_on_node(workload, state.request(pod.request), pod.place()));
   });
+}
+
+void Vacating::leaves_residue(const State& state, WorkloadId workload) {
+  const QueueId tenant = state.tenant_of(state.workload(workload).queue);
+  for_each_pod(state, workload, [&](const Pod& pod) {
+    if (!state.ledger().leaves_residue(state.request(pod.request))) return;
+    pod.gpus.for_each([&](int gpu) { left_[{pod.node, gpu}].push_back(tenant); });
+  });
+}
+
+// There is something of somebody whom one does not trust of those who are to be there: all of them wait.
+bool Vacating::is_to_be_scrubbed(const State& state, const PodOnNode& pod) const {
+  const Trust& trust = state.ledger().trust();
+  bool found = false;
+  pod.gpus.for_each([&](int gpu) {
+    const auto left = left_.find({pod.node, gpu});
+    if (left == left_.end()) return;
+    const auto suits = [&](const PodOnNode& other) {
+      return std::ranges::all_of(left->second,
+                                 [&](QueueId tenant) { return trust.trust(tenant, trust[other.sharer].tenant); });
+    };
+    found = found || !suits(pod) || std::ranges::any_of(coming_, [&](const PodOnNode& other) {
+              return other.node == pod.node && other.gpus.contains(gpu) && !suits(other);
+            });
+  });
+  return found;
 }
 
 void Vacating::waits(const State& state, const Start& start) {
@@ -76,6 +110,7 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
 // Somebody is still where it is to be; or those who are leaving have more of the node's CPU, memory and pods than is free,
 // and given to others who are not there yet.
 bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
+  if (!left_.empty() && is_to_be_scrubbed(state, pod)) return true;
   const NodeFree& free = state.ledger().node(pod.node);
   std::int64_t cpu_milli = free.cpu_milli;
   std::int64_t memory_bytes = free.memory_bytes;

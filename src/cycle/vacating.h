@@ -1,7 +1,8 @@
-// Room that belongs to somebody already while others are still stopping in it.
+// Room that belongs to somebody already while others are still stopping in it, or while what they left is yet to be scrubbed.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "model/plan.h"
@@ -16,8 +17,8 @@ class Vacating {
   // Of everyone who is stopping, or starting.
   explicit Vacating(const State& state);
 
-  // Somebody who is told to stop now; who was given room that is not clear yet; who begins now.
-  void leaves(const State& state, WorkloadId workload);
+  // Somebody who is told to stop now, by then or at once; who was given room that is not clear yet; who begins now.
+  void leaves(const State& state, WorkloadId workload, bool at_once);
   void waits(const State& state, const Start& start);
   void begins(WorkloadId workload);
 
@@ -34,14 +35,18 @@ class Vacating {
     std::int64_t memory_bytes = 0;
     std::uint8_t slice = kNoSlice;
     std::uint8_t slice_start = 0;
+    SharerId sharer;
   };
 
   static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place);
   static bool is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod);
   bool holds_up(const State& state, const PodOnNode& pod) const;
+  void leaves_residue(const State& state, WorkloadId workload);
+  bool is_to_be_scrubbed(const State& state, const PodOnNode& pod) const;
 
   std::vector<PodOnNode> leaving_;
   std::vector<PodOnNode> coming_;
+  std::map<Device, std::vector<QueueId>> left_;  // where scrubs take time: of whom something is left there
 };
 
 }  // namespace berth

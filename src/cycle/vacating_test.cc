@@ -135,7 +135,7 @@ TEST(Vacating, LearnsWhoIsToldToStopInThisCycle) {
   Vacating vacating(world.state());
   const Start start = world.decide({0, 0x0f, 4, 1});
   EXPECT_FALSE(vacating.holds_up(world.state(), start));
-  vacating.leaves(world.state(), leaves);
+  vacating.leaves(world.state(), leaves, false);
   world.take_out(leaves);
   const Start other = world.decide({0, 0, 4, 1});
   EXPECT_TRUE(vacating.holds_up(world.state(), other));

@@ -218,10 +218,20 @@ constexpr const char* kFormatSix =
     "020000004201"
     "c74d3dea96b296fa8ecd8f5a60f75c53074bd5df2993dba6e45768cc80ea9f4c";
 
+constexpr const char* kFormatSeven =
+    "42455254484a4e4c070000000000000001000000"
+    "0400000000ac0201"
+    "80c174c5506dfa72ce8f929e01f796461b213e17676a557c11bdc0b24c3bb072"
+    "0400000040018001"
+    "778d28d7e28b277e53f99dda4aa830a65ef7dbc215de71b38a10a435917a305a"
+    "020000004201"
+    "f35222a58c03a65071138e1fdac9dfd8de6f6cb030c7baa3fab03dd8e45e6b81";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix}) {
+  for (const char* const hex :
+       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -238,8 +248,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 7, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatSevenHasTheseBytes) {
+// Format version 8, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatEightHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -251,13 +261,13 @@ TEST(Chain, AJournalOfFormatSevenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c070000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c080000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "80c174c5506dfa72ce8f929e01f796461b213e17676a557c11bdc0b24c3bb072"
+            "da234ed8c47e725afe51618c46cd5800aff32fa0b78a874c93ff4b5541ab0da5"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "778d28d7e28b277e53f99dda4aa830a65ef7dbc215de71b38a10a435917a305a"
+            "7de73281ccde6957c64d0f1233caaef2af03244cbed62ecd028cb93382fae0b1"
             "020000004201"  // closed with hash 1
-            "f35222a58c03a65071138e1fdac9dfd8de6f6cb030c7baa3fab03dd8e45e6b81");
+            "867052478acfc12a33adaf0e693efe6344b639440740da6607627660b6683f82");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -452,6 +452,24 @@ void fields(Io& io, NodeRelabelled& event) {
 }
 
 template <class Io>
+void fields(Io& io, TrustChanged& event) {
+  fields(io, event.circles);
+  fields(io, event.part_by);
+}
+
+template <class Io>
+void fields(Io& io, ScrubChosen& event) {
+  fields(io, event.takes);
+}
+
+template <class Io>
+void fields(Io& io, DeviceScrubbed& event) {
+  fields(io, event.node);
+  io(event.gpu);
+  io(event.failed);
+}
+
+template <class Io>
 void fields(Io& io, Dependency& dependency) {
   fields(io, dependency.on);
   io(dependency.only_if_done);

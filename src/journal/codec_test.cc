@@ -248,6 +248,13 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
                                any_amounts(rng), any_amounts(rng)});
     case 31:
       return Event(NodeRelabelled{any_id<NodeId>(rng), any_labels(rng), any_taints(rng)});
+    case 32:
+      return Event(TrustChanged{any_list(rng, [&] { return any_list(rng, [&] { return any_id<QueueId>(rng); }); }),
+                                Time{any<std::int64_t>(rng)}});
+    case 33:
+      return Event(ScrubChosen{Duration{any<std::int64_t>(rng)}});
+    case 34:
+      return Event(DeviceScrubbed{any_id<NodeId>(rng), any<std::int32_t>(rng), any<bool>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

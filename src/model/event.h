@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "model/calendar.h"
+#include "model/circle.h"
 #include "model/flavor.h"
 #include "model/ids.h"
 #include "model/node.h"
@@ -236,11 +237,30 @@ struct FloorUseFound {
   std::vector<FloorUse> held;
 };
 
-using Event =
-    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
-                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
-                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
-                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
-                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled>;
+// These tenants trust each other from now on, and no others. Whose work is on one device and no longer trusts each other has to
+// part by that moment.
+struct TrustChanged {
+  std::vector<Circle> circles;
+  Time part_by;
+};
+
+// So long a device is scrubbed when all have left it; it is dirty until then.
+struct ScrubChosen {
+  Duration takes;
+};
+
+// A device on which nobody was. If it failed, nobody gets the device before its node is restored.
+struct DeviceScrubbed {
+  NodeId node;
+  std::int32_t gpu = 0;
+  bool failed = false;
+};
+
+using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
+                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
+                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
+                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
+                           GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
+                           FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed>;
 
 }  // namespace berth

@@ -16,7 +16,7 @@ using ShapeId = Id<struct ShapeTag>;                      // distinct workload s
 using WorkloadId = Id<struct WorkloadTag>;                // in the order of submission; never used again
 using PodId = Id<struct PodTag>;                          // running pods
 using UserId = Id<struct UserTag>;                        // people, in the order in which they first submitted
-using SharerId = Id<struct SharerTag>;                    // who may be on one GPU together: one user of one tenant
-using UnitId = Id<struct UnitTag>;                        // what counts against quotas as one: running workloads
+using SharerId = Id<struct SharerTag>;  // in whose name a part of a device is held: a tenant, or one of its users
+using UnitId = Id<struct UnitTag>;      // what counts against quotas as one: running workloads
 
 }  // namespace berth

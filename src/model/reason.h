@@ -37,13 +37,15 @@ enum class ReasonCode : std::uint8_t {
   kSliceGeometry,     // a device has as much free as the slice asks, in pieces in which it cannot be cut
   kTrust,             // what is free is on devices of others with whom it may not share them
   kIsolation,         // what is free, or what it asks, is shared in a way that is not for it
+  kDirty,             // what is free is on devices where others have been with whom it may not share them
 };
 
 inline constexpr std::string_view kReasonNames[] = {
     "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented",    "Behind",     "QuotaFloor",
     "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",      "QueueHeld",  "QueueClosed",
     "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",     "Dependency", "NodeSelector",
-    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry", "Trust",      "Isolation"};
+    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry", "Trust",      "Isolation",
+    "Dirty"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

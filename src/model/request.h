@@ -33,7 +33,7 @@ struct PodRequest {
   Sharing sharing = Sharing::kExclusive;  // of its node
   std::uint8_t slice = kNoSlice;          // its shape in the geometry of its flavors' family (model/mig_geometry.h)
   NodeConstraintsId constraints{0};       // numbered by the state (state/node_matches.h); in events a pod set has them
-  SharerId sharer = {};                   // of a share of MPS: by the state, which knows whose it is; in events none
+  SharerId sharer = {};                   // of a fraction: by the state, which knows whose it is; in events none
 
   constexpr bool is_slice() const { return sharing == Sharing::kMig; }
   constexpr bool is_mps() const { return sharing == Sharing::kMps; }

@@ -93,9 +93,10 @@ enum class EvictionRule : std::uint8_t {
   kOverRun,    // it ran as long as its run limit allows
   kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
   kBudget,     // a budget was gone while it ran (rule 26)
+  kTrust,      // it was on a device with others, and they do not trust each other any more (rule 29)
 };
-inline constexpr std::string_view kEvictionRuleNames[] = {"none",    "node",     "reclaim", "fair-share",
-                                                          "preempt", "over-run", "window",  "budget"};
+inline constexpr std::string_view kEvictionRuleNames[] = {"none",     "node",   "reclaim", "fair-share", "preempt",
+                                                          "over-run", "window", "budget",  "trust"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.

@@ -22,6 +22,7 @@ inline constexpr std::string_view kNotSelected = "not selected";
 inline constexpr std::string_view kOtherMode = "shared in another way";
 inline constexpr std::string_view kNoPlaceForSlice = "without a place for the slice";
 inline constexpr std::string_view kBesideOthers = "free beside others alone";
+inline constexpr std::string_view kOnDirty = "free on dirty GPUs alone";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -54,7 +55,13 @@ inline constexpr std::tuple kFilters = {
            }},
     Filter{kBesideOthers,
            [](const NodeView& node, const PodRequest& request) {
-             return !request.is_mps() || node.some_gpu_welcomes(request);
+             return !request.is_fraction() || node.some_gpu_welcomes(request);
+           }},
+    Filter{kOnDirty,
+           [](const NodeView& node, const PodRequest& request) {
+             if (request.gpus == 0 || request.is_slice()) return true;
+             return request.is_fraction() ? node.some_gpu_is_clean_for(request)
+                                          : node.enough_gpus_are_clean_for(request);
            }},
     Filter{"too little free GPU memory",
            [](const NodeView& node, const PodRequest& request) {

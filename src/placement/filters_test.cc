@@ -88,7 +88,8 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   ledger.add({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 1, .memory_bytes = 1});
   EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
   reached.insert("no GPU");
-  for (const std::string_view refusal : {kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers}) {
+  for (const std::string_view refusal :
+       {kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers, kOnDirty}) {
     reached.insert(refusal);  // below
   }
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
@@ -229,6 +230,7 @@ TEST(Filters, LetNobodyJoinOthersOnAGpu) {
   for (const auto& c : cases) {
     Ledger ledger;
     ledger.add(node);
+    for (const std::size_t tenant : {0u, 1u}) ledger.trust().intern({QueueId(tenant), UserId()});
     ledger.apply({.request = share(0, 500), .node = NodeId(0), .gpus = GpuSet::from_bits(1)});
     if (c.second_taken) ledger.apply({.request = share(0, 500), .node = NodeId(0), .gpus = GpuSet::from_bits(2)});
     const std::size_t row = first_refusing(NodeView(ledger, NodeId(0)), c.request);
@@ -237,13 +239,41 @@ TEST(Filters, LetNobodyJoinOthersOnAGpu) {
   }
 }
 
+// The tenant in the middle is there with each of the others, of whom one has left. These two do not trust each other.
+TEST(Filters, LetNobodyWhereStrangersHaveBeen) {
+  Ledger ledger;
+  ledger.add({.name = "", .flavor = FlavorId(0), .gpus = 1, .gpu_memory_mib = 1000});
+  introduce_sharers(ledger);
+  const auto part = [](std::size_t sharer) {
+    return PodRequest{.gpus = 1, .gpu_milli = 250, .sharer = SharerId(sharer)};
+  };
+  const auto on_gpu = [&](std::size_t sharer) {
+    return Move{.request = part(sharer), .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+  };
+  const auto refused_with = [&](std::size_t sharer) {
+    const std::size_t row = first_refusing(NodeView(ledger, NodeId(0)), part(sharer));
+    return row == kFilterCount ? std::string_view() : kRefusals[row];
+  };
+  ledger.apply(on_gpu(0));
+  ledger.apply(on_gpu(1));
+  EXPECT_EQ(refused_with(2), kBesideOthers);
+  ledger.depart(inverse(on_gpu(0)), Emptied::kIsToBeScrubbed);
+  EXPECT_EQ(refused_with(2), kOnDirty);
+  EXPECT_EQ(room_for(ledger, NodeId(0), part(2)), 0);
+  EXPECT_EQ(room_for(ledger, NodeId(0), part(2), Occupants::kLeaveNothing), 3);
+  EXPECT_EQ(refused_with(0), "");
+  ledger.depart(inverse(on_gpu(1)), Emptied::kIsToBeScrubbed);
+  EXPECT_EQ(refused_with(2), "");
+}
+
 TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
   for (const Seed seed : property_seeds(2000)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
     for (const Node& node : random_nodes(rng, 3, 1, 3)) add_to_ledger(ledger, node);
-    crowd(ledger, rng, 3, rng.between(0, 40));
+    std::vector<Move> moves = crowd(ledger, rng, 3, rng.between(0, 40));
+    let_some_go(ledger, rng, moves);
     for (int i = 0; i < 20; ++i) {
       const PodRequest request = somebodys_request(rng, 3);
       for (std::size_t node = 0; node < ledger.nodes(); ++node) {

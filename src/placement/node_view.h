@@ -5,6 +5,7 @@
 #include <span>
 
 #include "state/ledger.h"
+#include "state/room.h"
 
 namespace berth {
 
@@ -28,21 +29,26 @@ class NodeView {
   }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
-  // Whether those who share one GPU let a share of MPS join them, and it has the thousandths free.
-  bool gpu_welcomes(std::size_t gpu, const PodRequest& share) const {
-    return gpu_milli()[gpu] >= share.gpu_milli && ledger_.may_join(id_, gpu, share);
+  // Whether one GPU has the thousandths that a fraction asks, and those who share it let it join them; and those who were there
+  // before, too. PRE: some GPU has the thousandths.
+  bool some_gpu_welcomes(const PodRequest& fraction) const {
+    return some_gpu_is(fraction, [&](std::size_t gpu) { return ledger_.suits_occupants(id_, gpu, fraction); });
   }
-  bool some_gpu_welcomes(const PodRequest& share) const {
-    for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
-      if (gpu_welcomes(gpu, share)) return true;
-    }
-    return false;
+  bool some_gpu_is_clean_for(const PodRequest& fraction) const {
+    return some_gpu_is(fraction, [&](std::size_t gpu) { return ledger_.may_join(id_, gpu, fraction); });
+  }
+  // PRE: enough GPUs are free for a request of whole ones.
+  bool enough_gpus_are_clean_for(const PodRequest& request) const {
+    return !ledger_.any_residue() || clean_whole_gpus(ledger_, id_, request) >= request.gpus;
+  }
+  bool gpu_is_free_and_clean(std::size_t gpu, const PodRequest& request) const {
+    return gpu_milli()[gpu] == kMilliPerGpu && ledger_.is_clean_for(id_, gpu, request);
   }
   // Whether one GPU has the thousandths and the memory that a fraction asks, and nobody on it is against it.
   bool gpu_fits(std::size_t gpu, const PodRequest& fraction) const {
     return gpu_milli()[gpu] >= free.milli_of(fraction) &&
            gpu_memory_mib()[gpu] >= gpu_memory_taken(fraction, free.gpu_memory_mib) &&
-           (!fraction.is_mps() || ledger_.may_join(id_, gpu, fraction));
+           ledger_.may_join(id_, gpu, fraction);
   }
   bool some_gpu_fits(const PodRequest& fraction) const {
     for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
@@ -52,6 +58,15 @@ class NodeView {
   }
 
  private:
+  template <class Suits>
+  bool some_gpu_is(const PodRequest& fraction, Suits suits) const {
+    if (ledger_.trust().all_together()) return true;
+    for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
+      if (gpu_milli()[gpu] >= free.milli_of(fraction) && suits(gpu)) return true;
+    }
+    return false;
+  }
+
   const Ledger& ledger_;
   NodeId id_;
 };

@@ -102,7 +102,7 @@ TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSays
     for (PodSets& way : shape.ways) way = {{way.front().request, first.count, first.constraints}};
     state.apply(submission(QueueId(0), shape));
     const Ledger before = state.ledger();
-    const std::int64_t missing = missing_by_room(state, state.shape(ShapeId(0)));
+    const std::int64_t missing = missing_by_room(state, state.shape(state.workload(WorkloadId(0)).shape));
     {
       Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
       ScoreIndex index;

@@ -39,7 +39,7 @@ void expect_the_same(const State& state, ScoreIndex& index, Rng& rng) {
 
 class Crowd {
  public:
-  explicit Crowd(State& state) : state_(state) {}
+  explicit Crowd(State& state) : state_(state) { introduce_sharers(state.ledger_for_trial()); }
 
   void change(Rng& rng) {
     const NodeId node(static_cast<std::size_t>(rng.below(state_.ledger().nodes())));

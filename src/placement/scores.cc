@@ -251,7 +251,7 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
     place.gpus.add(row.gpu_for_fraction(node, request, usual, rng));
   } else {
     for (int gpu = 0; place.gpus.size() < request.gpus; ++gpu) {
-      if (node.gpu_milli()[static_cast<std::size_t>(gpu)] == kMilliPerGpu) place.gpus.add(gpu);
+      if (node.gpu_is_free_and_clean(static_cast<std::size_t>(gpu), request)) place.gpus.add(gpu);
     }
   }
   return place;

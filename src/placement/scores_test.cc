@@ -33,8 +33,7 @@ struct Slow {
 
   bool gpu_fits(std::size_t gpu) const {
     if (ledger.gpu_milli(id)[gpu] < milli()) return false;
-    const SharerId there = ledger.sharers(id)[gpu];
-    if (request.is_mps() && !there.is_none() && there != request.sharer) return false;
+    if (request.is_fraction() && !is_welcome(ledger, id, gpu, request.sharer)) return false;
     return ledger.gpu_memory_mib(id)[gpu] >= gpu_memory_taken(request, node.gpu_memory_mib);
   }
 

@@ -288,6 +288,20 @@ void check(ScenarioWorld& world, const ExpectMig& expected) {
   world.compare("the slices of " + device + ":", text(expected.slices), text(found));
 }
 
+DeviceState state_of(const State& state, Device device) {
+  if (state.ledger().is_broken(device)) return DeviceState::kQuarantined;
+  const bool is_left = !state.ledger().residue(device.node, static_cast<std::size_t>(device.gpu)).empty();
+  return is_left || state.is_occupied(device) ? DeviceState::kDirty : DeviceState::kClean;
+}
+
+void check(ScenarioWorld& world, const ExpectDevice& expected) {
+  const auto device = world.find_device(expected.device);
+  if (!device || !world.afford(1 + std::ssize(world.state().pods()))) return;
+  const auto text = [](DeviceState state) { return std::string(kDeviceStateNames[static_cast<std::size_t>(state)]); };
+  world.compare("device " + expected.device.node + "/" + std::to_string(expected.device.gpu), text(expected.state),
+                text(state_of(world.state(), *device)));
+}
+
 void check(ScenarioWorld& world, const ExpectLint& expected) {
   // Every workload is compared with every queue above it and every kind of node.
   const Wide kinds = std::ssize(world.state().node_types().counts) + std::ssize(world.state().queues());

@@ -15,6 +15,7 @@
 #include "model/reason.h"
 #include "sim/scenario_amount.h"
 #include "sim/scenario_later.h"
+#include "sim/scenario_values.h"
 
 namespace berth {
 namespace {
@@ -45,11 +46,13 @@ class ExpectationReader {
     if (subject->value == "budget") return expect_budget();
     if (subject->value == "fragments") return expect_fragments();
     if (subject->value == "mig") return expect_mig();
+    if (subject->value == "device") return expect_device();
     if (const LaterWord* const later = find_later_word("expect", subject->value);
         later != nullptr && !names_.workloads.contains(subject->value)) {
       return line_.complain(
-          *subject, not_supported_yet(quote(subject->value), *later) +
-                        "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget, fragments and mig");
+          *subject,
+          not_supported_yet(quote(subject->value), *later) +
+              "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget, fragments, mig and device");
     }
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
@@ -202,7 +205,7 @@ class ExpectationReader {
     return std::nullopt;
   }
 
-  // 3 of "n1/3"; nothing if there is no such number behind the mark.
+  // 3 of "1g.10gb@3"; nothing if there is no such number behind the mark.
   static std::optional<std::int64_t> number_after(char mark, std::string_view text, std::int64_t most) {
     const std::size_t at = text.find(mark);
     if (at == std::string_view::npos) return std::nullopt;
@@ -287,15 +290,28 @@ class ExpectationReader {
     made_ = ExpectFragments{static_cast<std::int32_t>(*gpus), count};
   }
 
+  void expect_device() {
+    const char* const kForm = "expect device n1/0 dirty, clean or quarantined";
+    const ScenarioWord* const device = line_.take_plain(kForm);
+    const ScenarioWord* const state = device == nullptr ? nullptr : line_.take_plain(kForm);
+    if (state == nullptr) return;
+    const auto named = read_device(line_, *device, names_, kForm);
+    const auto* const found = std::ranges::find(kDeviceStateNames, state->value);
+    if (found == std::end(kDeviceStateNames)) {
+      return line_.complain_unknown(*state, state->value, "expect", kDeviceStateNames, "is no state of a device");
+    }
+    line_.finish("expect", {});
+    if (named) made_ = ExpectDevice{*named, static_cast<DeviceState>(found - std::begin(kDeviceStateNames))};
+  }
+
   void expect_mig() {
     const char* const kForm = "expect mig n1/0 = 4g.40gb@0,1g.10gb@6, or expect mig n1/0 = none";
     const auto equation = take_equation(kForm);
     if (!equation) return;
     const auto& [device, slices] = *equation;
-    const auto gpu = number_after('/', device.value, kGpusPerNodeMax - 1);
-    if (!gpu) return line_.complain(device, "a GPU is a node and a number from 0; write " + std::string(kForm));
-    ExpectMig expected{.node = device.value.substr(0, device.value.find('/')), .gpu = *gpu, .slices = {}};
-    if (!names_.is_node(line_, device, expected.node)) return;
+    const auto named = read_device(line_, device, names_, kForm);
+    if (!named) return;
+    ExpectMig expected{.node = named->node, .gpu = named->gpu, .slices = {}};
     if (slices.value != "none") {
       for (const std::string& part : line_.list(slices)) {
         const auto start = number_after('@', part, 31);

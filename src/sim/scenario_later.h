@@ -19,9 +19,7 @@ struct LaterWord {
 };
 
 inline constexpr LaterWord kLaterWords[] = {
-    {"", "circle", "circles of trust"},
     {"", "reserve", "reservations"},
-    {"", "scrub_fails", "scrubbing of devices"},
     {"fail", "pod", "the end of a single pod"},
     {"nodes", "mig", "slices that are cut before anybody asks for them"},
     {"window", "borrowing_limit",
@@ -32,7 +30,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
     {"expect", "migrated", "migration"},
-    {"expect", "device", "the state of a device"},
     {"expect", "shadow", "reservations"},
 };
 
@@ -51,8 +48,8 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority", "NamespaceQuota",        "NotAllowed", "Affinity",  "Ports",
-    "Numa",      "Dirty",    "KeepsFloorDeliverable", "BackOff",    "Repairing",
+    "FairShare", "Priority", "NamespaceQuota",        "NotAllowed", "Affinity",
+    "Ports",     "Numa",     "KeepsFloorDeliverable", "BackOff",    "Repairing",
 };
 
 // Rules by which a later version evicts. The same goes for them.

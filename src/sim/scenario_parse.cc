@@ -114,13 +114,14 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 24> kKeywords = {{
-    {"seed", read_seed},     {"policy", read_policy}, {"flavor", read_flavor},   {"nodes", read_nodes},
-    {"add", read_add},       {"queue", read_queue},   {"window", read_window},   {"grant", read_grant},
-    {"at", read_at},         {"submit", read_submit}, {"group", read_group},     {"end", read_end},
-    {"cancel", read_cancel}, {"fail", read_fail},     {"drain", read_drain},     {"restore", read_restore},
-    {"set", read_set},       {"hold", read_hold},     {"release", read_release}, {"checkpoint", read_checkpoint},
-    {"cycle", read_cycle},   {"settle", read_settle}, {"expect", read_expect},   {"lint", read_lint_line},
+constexpr std::array<Keyword, 28> kKeywords = {{
+    {"seed", read_seed},     {"policy", read_policy},     {"flavor", read_flavor},   {"nodes", read_nodes},
+    {"add", read_add},       {"queue", read_queue},       {"window", read_window},   {"grant", read_grant},
+    {"at", read_at},         {"submit", read_submit},     {"group", read_group},     {"end", read_end},
+    {"cancel", read_cancel}, {"fail", read_fail},         {"drain", read_drain},     {"restore", read_restore},
+    {"set", read_set},       {"hold", read_hold},         {"release", read_release}, {"checkpoint", read_checkpoint},
+    {"cycle", read_cycle},   {"settle", read_settle},     {"expect", read_expect},   {"lint", read_lint_line},
+    {"circle", read_circle}, {"dissolve", read_dissolve}, {"scrub", read_scrub},     {"scrub_fails", read_scrub_fails},
 }};
 
 void read_statement(ScenarioReading& reading, ScenarioLine& line) {

@@ -65,6 +65,15 @@ struct RelabelNode {
   std::optional<Labels> labels;
   std::optional<std::vector<Taint>> taints;
 };
+// Of one GPU of a node.
+struct DeviceName {
+  std::string node;
+  std::int64_t gpu = 0;
+};
+// The next time that it is scrubbed this fails.
+struct FailNextScrub {
+  DeviceName device;
+};
 struct Cycle {};
 struct Settle {};
 
@@ -151,6 +160,13 @@ struct ExpectMig {
   std::vector<Slice> slices;
 };
 
+enum class DeviceState : std::uint8_t { kClean, kDirty, kQuarantined };
+inline constexpr std::string_view kDeviceStateNames[] = {"clean", "dirty", "quarantined"};
+struct ExpectDevice {
+  DeviceName device;
+  DeviceState state = DeviceState::kClean;
+};
+
 // Of what is declared so far.
 struct ExpectLint {
   std::optional<std::string> text;  // none: it says nothing
@@ -159,9 +175,9 @@ struct ExpectLint {
 
 using Expectation =
     std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver, ExpectNoneEvicted,
-                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectMig, ExpectLint>;
+                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            RelabelNode, DeclareWindow, Cycle, Settle, Expectation>;
+                            RelabelNode, DeclareWindow, FailNextScrub, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

@@ -109,6 +109,20 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\ngroup w x limit=1h", "s.txt:2:11: 'limit=' is not known here; known: "},
       {"submit w pods=4 min=2", "s.txt:1:17: 'min=' other than pods= is not supported yet (elastic workloads); "},
       {"submit w gpus=mps:25", "s.txt:1:10: gpus: 'mps:25' is no part of a GPU; write one such as mps:25%\n"},
+      {"queue a\ncircle a,b", "s.txt:2:8: there is no queue 'b'"},
+      {"queue a\ncircle a,a", "s.txt:2:8: 'a' stands there twice\n"},
+      {"queue a\ncircle", "s.txt:2:1: something is missing; write circle a,b\n"},
+      {"queue a\nqueue b\ncircle a,b\ncircle b,a", "s.txt:4:1: there is a circle of just these already\n"},
+      {"queue a\nqueue b\ncircle a,b isolate=node", "s.txt:3:12: 'isolate=' is not known here"},
+      {"queue a\nqueue b\ndissolve circle a,b",
+       "s.txt:3:1: there is no circle of just these; name those of one circle line above\n"},
+      {"queue a\ndissolve queue a", "s.txt:2:10: 'queue' cannot be dissolved; write dissolve circle a,b within=10m\n"},
+      {"scrub 2", "s.txt:1:7: scrub: '2' has no unit; write 2s for seconds, or ms, m, h, d\n"},
+      {"submit w\nscrub 2m",
+       "s.txt:2:1: how long a scrub takes holds for the whole scenario; write it above the first submit\n"},
+      {"nodes n 1 gpus=1\nscrub_fails n1", "s.txt:2:13: a GPU is a node and a number from 0; write scrub_fails n1/0\n"},
+      {"nodes n 1 gpus=1\nscrub_fails m1/0", "s.txt:2:13: there is no node 'm1'"},
+      {"nodes n 1 gpus=1\nexpect device n1/0 tidy", "s.txt:2:20: 'tidy' is no state of a device"},
       {"submit w gpus=mps:101%", "s.txt:1:10: gpus: 'mps:101%' is no part of a GPU; write one such as mps:25%\n"},
       {"submit w gpus=mps:2%",
        "s.txt:1:10: gpus: 'mps:2%' would let more share a GPU than MPS serves; write mps:3% or more\n"},
@@ -203,7 +217,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w waits ahead=v", "s.txt:2:16: there is no workload 'v'; did you mean 'w'?\n"},
       {"submit w\nexpect w waits has=\"a b", "s.txt:2:16: a quote is not closed; write has=\"some words\"\n"},
       {"submit w\nexpect w evicted rule=x",
-       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window, budget, "
+       "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window, budget, trust, "
        "defragment\n"},
       {"submit w begin=soon", "s.txt:1:10: begin: 'soon' is not a moment; write 08:00"},
       {"submit w after=w", "s.txt:1:10: there is no workload 'w'; submit it above\n"},
@@ -262,7 +276,6 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
       if (word == "shadow") texts = {"submit w\nexpect w waits " + pair};
       if (word == "for" || word == "lost") texts = {"submit w\nexpect w evicted " + pair};
       if (word == "share" || word == "borrowed" || word == "lent") texts = {"expect " + word + " default = 1"};
-      if (word == "device") texts = {"expect " + word + " n1/0 dirty"};
     }
     ASSERT_FALSE(texts.empty()) << later.statement << " " << word << ": write how it is written";
     for (const std::string& text : texts) {

@@ -9,6 +9,7 @@
 #include "sim/scenario_labels.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_statements.h"
+#include "sim/scenario_values.h"
 
 namespace berth::scenario {
 namespace {
@@ -138,6 +139,26 @@ void set_node(ScenarioReading& reading, ScenarioLine& line) {
   if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
   change.node = name->value;
   reading.add(line, std::move(change));
+}
+
+void read_scrub(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const word = line.take_plain("scrub 2m");
+  line.finish("scrub", {});
+  if (word == nullptr) return;
+  const auto takes = parse_duration_ms(word->value);
+  if (!takes) return line.complain(*word, "scrub: " + takes.error());
+  if (reading.names.workloads.size() > 0) {
+    return line.complain("how long a scrub takes holds for the whole scenario; write it above the first submit");
+  }
+  reading.add(line, Event(ScrubChosen{Duration{*takes}}));
+}
+void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const word = line.take_plain("scrub_fails n1/0");
+  line.finish("scrub_fails", {});
+  if (word == nullptr) return;
+  if (const auto device = read_device(line, *word, reading.names, "scrub_fails n1/0")) {
+    reading.add(line, FailNextScrub{*device});
+  }
 }
 
 void read_fail(ScenarioReading& reading, ScenarioLine& line) {

@@ -55,6 +55,7 @@ struct ScenarioReading {
   bool begun = false;                    // something stands above that is no configuration
   std::vector<Queue> queues;             // as they are where the reading stands
   std::set<std::string> implied_queues;  // those that only a path below them has named
+  std::vector<Circle> circles;           // as they are where the reading stands
   std::vector<WorkloadDraft> drafts;
   std::int64_t pods = 0;
   std::size_t windows = 0;

@@ -21,18 +21,20 @@ void carry_out(ScenarioWorld& world, const Event& event) { world.declare(event);
 void carry_out(ScenarioWorld& world, const DeclareWindow& window) { world.declare(window); }
 void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_node(action); }
 void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
+void carry_out(ScenarioWorld& world, const FailNextScrub& action) { world.fail_next_scrub(action.device); }
 void carry_out(ScenarioWorld& world, const Cycle&) { world.run_cycle(); }
 
 void carry_out(ScenarioWorld& world, const PassTime& action) {
   world.pass_time(action.by ? world.now() + *action.by : std::max(world.now(), action.until));
 }
 
-// Time passes to the end of graces that have begun, never on purpose to the end of a run.
+// Time passes to the end of graces and scrubs that have begun, never on purpose to the end of a run.
 void carry_out(ScenarioWorld& world, const Settle&) {
   while (!world.stopped()) {
     if (world.run_cycle()) continue;
-    if (world.state().stopping().empty()) return;
-    world.pass_time(world.next_stop());
+    const Time next = std::min(world.next_stop(), world.next_scrub());
+    if (next == kForever) return;
+    world.pass_time(next);
   }
 }
 
@@ -92,6 +94,7 @@ Action at_its_time(const Statement& statement, Time now) {
     if (auto* const grant = std::get_if<GrantAdded>(event); grant != nullptr && statement.from_now) {
       grant->until = now + *statement.from_now;
     }
+    if (auto* const trust = std::get_if<TrustChanged>(event)) trust->part_by = now + *statement.from_now;
   }
   return action;
 }

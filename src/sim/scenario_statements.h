@@ -14,6 +14,8 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line);
 void read_add(ScenarioReading& reading, ScenarioLine& line);
 void read_fail(ScenarioReading& reading, ScenarioLine& line);
 void read_restore(ScenarioReading& reading, ScenarioLine& line);
+void read_scrub(ScenarioReading& reading, ScenarioLine& line);
+void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set node`.
 void set_node(ScenarioReading& reading, ScenarioLine& line);
 // `kind` is the word behind the verb, if there is one.
@@ -23,6 +25,8 @@ void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWor
 // sim/scenario_read_queue.cc: queues, what they are granted, and their windows.
 void read_queue(ScenarioReading& reading, ScenarioLine& line);
 void read_grant(ScenarioReading& reading, ScenarioLine& line);
+void read_circle(ScenarioReading& reading, ScenarioLine& line);
+void read_dissolve(ScenarioReading& reading, ScenarioLine& line);
 void read_window(ScenarioReading& reading, ScenarioLine& line);
 void read_hold(ScenarioReading& reading, ScenarioLine& line);
 void read_release(ScenarioReading& reading, ScenarioLine& line);

@@ -39,6 +39,21 @@ bool takes_the_word(ScenarioLine& line, const std::string& key, std::string_view
   return false;
 }
 
+std::optional<DeviceName> read_device(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                                      const std::string& form) {
+  const std::size_t slash = word.value.find('/');
+  const auto gpu = slash == std::string::npos
+                       ? std::nullopt
+                       : std::optional(parse_integer(word.value.substr(slash + 1), 0, kGpusPerNodeMax - 1));
+  if (!gpu || !*gpu) {
+    line.complain(word, "a GPU is a node and a number from 0; write " + form);
+    return std::nullopt;
+  }
+  const std::string node = word.value.substr(0, slash);
+  if (!names.is_node(line, word, node)) return std::nullopt;
+  return DeviceName{node, **gpu};
+}
+
 bool names_none_of(const ScenarioLine& line, std::span<const std::string_view> keys) {
   return std::ranges::none_of(keys, [&](std::string_view key) { return line.find(key) != nullptr; });
 }

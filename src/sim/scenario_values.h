@@ -9,6 +9,8 @@
 
 #include "base/time.h"
 #include "sim/scenario_line.h"
+#include "sim/scenario_names.h"
+#include "sim/scenario_parse.h"
 
 namespace berth::scenario {
 
@@ -26,6 +28,10 @@ Enum take_named(ScenarioLine& line, const std::string& key, const std::string_vi
 
 // A key that may have one value only.
 bool takes_the_word(ScenarioLine& line, const std::string& key, std::string_view value);
+
+// "n1/0"
+std::optional<DeviceName> read_device(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                                      const std::string& form);
 
 bool names_none_of(const ScenarioLine& line, std::span<const std::string_view> keys);
 

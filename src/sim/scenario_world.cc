@@ -37,7 +37,65 @@ bool ScenarioWorld::apply(const Event& event) {
   }
   bring_state_to_now();
   session_.apply(event);
-  return true;
+  note_scrubs();
+  return !stopped_;
+}
+
+// Those that are to be scrubbed now, and no others: whoever takes a device that is being scrubbed ends that.
+void ScenarioWorld::note_scrubs() {
+  if (state().scrub() == Duration{0} && failing_.empty()) return;
+  if (!afford(1 + std::ssize(state().pods()) * (1 + std::ssize(state().ledger().dirty()) + std::ssize(failing_))))
+    return;
+  std::map<Device, Time> now;
+  for (const Device& device : state().to_scrub()) {
+    const auto begun = scrubs_.find(device);
+    now[device] = begun == scrubs_.end() ? now_ + state().scrub() : begun->second;
+  }
+  scrubs_ = std::move(now);
+  // Where a scrub takes no time, one is over when all have left.
+  if (state().scrub() > Duration{0}) return;
+  const std::set<Device> failing = failing_;
+  for (const Device& device : failing) {
+    if (state().is_occupied(device)) {
+      used_.insert(device);
+    } else if (used_.erase(device) > 0) {
+      failing_.erase(device);
+      apply(DeviceScrubbed{device.node, device.gpu, true});
+    }
+  }
+}
+
+std::optional<Device> ScenarioWorld::find_device(const DeviceName& name) {
+  const auto node = find_node(name.node);
+  if (!node) return std::nullopt;  // it was refused, which is a failure already
+  const std::int64_t gpus = state().node(*node).gpus;
+  if (name.gpu < gpus) return Device{*node, static_cast<std::int32_t>(name.gpu)};
+  fail(gpus == 0 ? name.node + " has no GPUs"
+                 : name.node + " has the GPUs 0 to " + std::to_string(gpus - 1) + " alone");
+  return std::nullopt;
+}
+
+void ScenarioWorld::fail_next_scrub(const DeviceName& name) {
+  const auto device = find_device(name);
+  if (!device) return;
+  if (state().ledger().node(device->node).is_cut()) {
+    return fail("slices of " + name.node + " are not scrubbed: they are made anew");
+  }
+  failing_.insert(*device);
+  note_scrubs();
+}
+
+Time ScenarioWorld::next_scrub() const {
+  Time next = kForever;
+  for (const auto& each : scrubs_) next = std::min(next, each.second);
+  return next;
+}
+
+void ScenarioWorld::scrub_one() {
+  const auto next = std::ranges::min_element(scrubs_, {}, [](const auto& each) { return each.second; });
+  const Device device = next->first;
+  if (!afford(cost_of_freeing(1))) return;
+  apply(DeviceScrubbed{device.node, device.gpu, failing_.erase(device) > 0});
 }
 
 void ScenarioWorld::declare(const Event& event) {
@@ -45,6 +103,11 @@ void ScenarioWorld::declare(const Event& event) {
   // Whoever waits below a queue that changes may be moved, and coverage is settled anew.
   if (std::holds_alternative<QueueChanged>(event) &&
       !afford(1 + Wide{std::ssize(state().queues())} + std::ssize(submitted_) + std::ssize(state().pods()))) {
+    return;
+  }
+  // Everybody is looked at, and every node.
+  if (std::holds_alternative<TrustChanged>(event) &&
+      !afford(1 + Wide{nodes()} + std::ssize(submitted_) + std::ssize(state().pods()) + cost_of_freeing(64))) {
     return;
   }
   if (!apply(event)) return;
@@ -87,17 +150,20 @@ void ScenarioWorld::pass_time(Time until) {
   while (!stopped_) {
     const Time end = ends_.empty() ? kForever : ends_.begin()->at;
     const Time stop = next_stop();
-    const Time next = std::min(end, stop);
+    const Time scrub = next_scrub();
+    const Time next = std::min({end, stop, scrub});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
     }
     if (next > until) break;
     now_ = std::max(now_, next);
-    if (end <= stop) {
+    if (next == end) {
       end_one();
-    } else {
+    } else if (next == stop) {
       stop_one();
+    } else {
+      scrub_one();
     }
   }
   now_ = until;
@@ -227,6 +293,7 @@ bool ScenarioWorld::run_cycle() {
   if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
   const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
   static_cast<void>(afford(Wide{plan.attempts} * cost));
+  note_scrubs();
   for (const Start& start : plan.starts) {
     if (!start.waits) note_begun(start.workload);
   }

@@ -85,8 +85,12 @@ class ScenarioWorld {
   // Delivers what is due, that moment included: the ends of runs and of graces, at one moment the runs first, and then what
   // the calendar changes.
   void pass_time(Time until);
-  // When the next grace ends.
+  // When the next grace ends; the next scrub.
   Time next_stop() const;
+  Time next_scrub() const;
+  void fail_next_scrub(const DeviceName& name);
+  // None, and the scenario has failed, if there is no such device.
+  std::optional<Device> find_device(const DeviceName& name);
   // Whether it changed anything.
   bool run_cycle();
   // For what depends on how long something has lasted.
@@ -128,6 +132,8 @@ class ScenarioWorld {
   void end_one();
   void enforce_end(WorkloadId id);
   void stop_one();
+  void scrub_one();
+  void note_scrubs();
   void tell_window(std::size_t number);
   void turn_calendar(Time at);
 
@@ -153,6 +159,9 @@ class ScenarioWorld {
   std::set<End> ends_;
   std::vector<DeclareWindow> windows_;
   std::vector<Evicted> evictions_;
+  std::map<Device, Time> scrubs_;  // when each ends that has begun
+  std::set<Device> failing_;       // of which the next scrub fails
+  std::set<Device> used_;          // of these, on which somebody has been since
   std::int64_t steps_left_ = kStepsMax;
   bool stopped_ = false;
   std::int64_t sets_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <span>
 #include <utility>
@@ -151,9 +152,53 @@ class Inspection {
       if (!holds_room(pod)) continue;
       again.apply(move_of(state_.request(pod.request), pod.place()));
     }
+    for (const Device& device : state_.ledger().broken()) again.set_broken(device, true);
+    again.take_residues_of(state_.ledger());  // what was there before does not show in who is
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
     check_matches();
     check_domains();
+    check_trust();
+  }
+
+  // Whom a circle holds both, as the circles have it, and not as the ledger looks it up.
+  bool trust(QueueId a, QueueId b) const {
+    const auto holds = [](const Circle& circle, QueueId tenant) {
+      return std::ranges::find(circle, tenant) != circle.end();
+    };
+    return a == b || std::ranges::any_of(state_.ledger().trust().circles(),
+                                         [&](const Circle& circle) { return holds(circle, a) && holds(circle, b); });
+  }
+
+  // Who has parts of one device, in pairs; a server of MPS serves one user.
+  bool may_be_together(const Pod& a, const Pod& b) const {
+    const PodRequest& one = state_.request(a.request);
+    if (a.node != b.node || (a.gpus.bits() & b.gpus.bits()) == 0 || !one.is_fraction()) return true;
+    const Workload& first = state_.workload(a.workload);
+    const Workload& second = state_.workload(b.workload);
+    return trust(state_.tenant_of(first.queue), state_.tenant_of(second.queue)) &&
+           (!one.is_mps() || first.user == second.user);
+  }
+
+  void check_trust() {
+    std::map<std::pair<NodeId, std::uint64_t>, std::vector<const Pod*>> sharing;
+    for (const Pod& pod : state_.pods()) {
+      if (holds_room(pod) && state_.request(pod.request).is_fraction()) {
+        sharing[{pod.node, pod.gpus.bits()}].push_back(&pod);
+      }
+    }
+    for (const auto& [at, pods] : sharing) {
+      const std::vector<const Pod*>& there = pods;
+      const bool may_be = std::ranges::all_of(there, [&](const Pod* a) {
+        return std::ranges::all_of(there, [&](const Pod* b) { return may_be_together(*a, *b); });
+      });
+      const Device device{at.first, std::countr_zero(at.second)};
+      expect(may_be != state_.parting().contains(device),
+             numbered("node", at.first.index()) +
+                 " has a GPU of strangers that nobody knows of, or knows of one too many");
+    }
+    for (const auto& each : state_.parting()) {
+      expect(!state_.ledger().is_at_peace(each.first), "somebody is to part who is alone");
+    }
   }
 
   void check_domains() {

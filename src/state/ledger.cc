@@ -1,7 +1,9 @@
 #include "state/ledger.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace berth {
 
@@ -29,7 +31,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
   gpu_memory_mib_.insert(gpu_memory_mib_.end(), static_cast<std::size_t>(node.gpus),
                          static_cast<std::int32_t>(node.gpu_memory_mib));
-  sharers_.resize(sharers_.size() + static_cast<std::size_t>(node.gpus));
+  first_.resize(first_.size() + static_cast<std::size_t>(node.gpus));
   layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
   nodes_.push_back(free);
   kinds_.emplace_back();
@@ -75,22 +77,49 @@ void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
     BERTH_ASSERT(milli[gpu] >= 0 && milli[gpu] <= kMilliPerGpu && memory_mib[gpu] >= 0);
   });
   if (move.request.is_slice()) move_slice(node, move);
-  if (move.request.is_mps()) move_share(node, move);
+  if (move.request.is_fraction()) move_part(node, move);
   node.gpu_milli += static_cast<std::int32_t>(sign * move.request.gpus * taken_milli);
-  std::int16_t whole = 0;
-  std::int16_t largest = 0;
-  for (int gpu = 0; gpu < node.gpus; ++gpu) {
-    whole = static_cast<std::int16_t>(whole + (milli[gpu] == kMilliPerGpu ? 1 : 0));
-    largest = std::max(largest, milli[gpu]);
-  }
+  sum_up(node);
   if (move.request.is_fraction() && move.request.gpu_memory_mib > 0) {
     node.memory_bounded_pods = static_cast<std::uint16_t>(node.memory_bounded_pods - sign);
   }
-  node.whole_gpus = whole;
-  node.largest_gpu_milli = largest;
   std::uint16_t& kind = kinds_[move.node.index()][kind_of(move.request)];
   BERTH_ASSERT(sign < 0 || kind > 0);
   kind = static_cast<std::uint16_t>(kind - sign);
+}
+
+void Ledger::sum_up(NodeFree& node) {
+  const std::int16_t* const milli = gpu_milli_.data() + node.gpus_begin;
+  node.whole_gpus = 0;
+  node.largest_gpu_milli = 0;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    node.whole_gpus = static_cast<std::int16_t>(node.whole_gpus + (milli[gpu] == kMilliPerGpu ? 1 : 0));
+    node.largest_gpu_milli = std::max(node.largest_gpu_milli, milli[gpu]);
+  }
+}
+
+void Ledger::set_broken(Device device, bool broken) {
+  if (is_broken(device) == broken) return;
+  NodeFree& node = nodes_[device.node.index()];
+  const std::uint32_t at = device_at(device);
+  BERTH_ASSERT(gpu_milli_[at] == (broken ? kMilliPerGpu : 0));
+  if (broken) {
+    broken_.insert(device);
+  } else {
+    broken_.erase(device);
+  }
+  if (node.open) add_to_totals(node, -1);
+  gpu_milli_[at] = broken ? std::int16_t{0} : std::int16_t{kMilliPerGpu};
+  gpu_memory_mib_[at] = broken ? 0 : static_cast<std::int32_t>(node.gpu_memory_mib);
+  node.gpu_milli += broken ? -kMilliPerGpu : kMilliPerGpu;
+  sum_up(node);
+  if (node.open) add_to_totals(node, 1);
+  note_change(device.node);
+}
+
+void Ledger::clean(Device device) {
+  residues_.erase(device_at(device));
+  note_change(device.node);
 }
 
 void Ledger::move_slice(const NodeFree& node, const Move& move) {
@@ -106,15 +135,147 @@ void Ledger::move_slice(const NodeFree& node, const Move& move) {
   });
 }
 
-// PRE: its thousandths have been moved.
-void Ledger::move_share(const NodeFree& node, const Move& move) {
-  BERTH_ASSERT(node.sharing == Sharing::kMps && !move.request.sharer.is_none());
+void Ledger::move_part(const NodeFree& node, const Move& move) {
   move.gpus.for_each([&](int gpu) {
-    const std::size_t at = node.gpus_begin + static_cast<std::size_t>(gpu);
-    const bool takes = move.direction == Move::Direction::kTake;
-    BERTH_ASSERT(sharers_[at] == move.request.sharer || (takes && sharers_[at].is_none()));
-    sharers_[at] = gpu_milli_[at] == kMilliPerGpu ? SharerId() : move.request.sharer;
+    const std::uint32_t at = node.gpus_begin + static_cast<std::uint32_t>(gpu);
+    if (move.direction == Move::Direction::kTake) {
+      enter(at, move.request.sharer);
+    } else {
+      leave(at, move.request.sharer);
+    }
   });
+}
+
+void Ledger::enter(std::uint32_t device, SharerId sharer) {
+  Occupant& first = first_[device];
+  if (first.pods == 0 || first.sharer == sharer) {
+    first = {sharer, first.pods + 1};
+    return;
+  }
+  std::vector<Occupant>& others = others_[device];
+  if (sharer < first.sharer) {
+    others.insert(others.begin(), first);
+    first = {sharer, 1};
+    return;
+  }
+  const auto at = std::ranges::lower_bound(others, sharer, {}, &Occupant::sharer);
+  if (at != others.end() && at->sharer == sharer) {
+    ++at->pods;
+  } else {
+    others.insert(at, {sharer, 1});
+  }
+}
+
+void Ledger::leave(std::uint32_t device, SharerId sharer) {
+  Occupant& first = first_[device];
+  const auto beside = others_.find(device);
+  if (first.sharer == sharer) {
+    BERTH_ASSERT(first.pods > 0);
+    if (--first.pods > 0) return;
+    first = beside == others_.end() ? Occupant() : beside->second.front();
+    if (beside != others_.end()) beside->second.erase(beside->second.begin());
+  } else {
+    BERTH_ASSERT(beside != others_.end());
+    const auto at = std::ranges::lower_bound(beside->second, sharer, {}, &Occupant::sharer);
+    BERTH_ASSERT(at != beside->second.end() && at->sharer == sharer);
+    if (--at->pods == 0) beside->second.erase(at);
+  }
+  if (beside != others_.end() && beside->second.empty()) others_.erase(beside);
+}
+
+std::vector<Residue> Ledger::depart(const Move& give, Emptied emptied) {
+  BERTH_ASSERT(give.direction == Move::Direction::kGive);
+  const bool matters = leaves_residue(give.request) && (scrubs_ || knows_more_than_first());
+  apply(give);
+  std::vector<Residue> before;
+  if (!matters) return before;
+  give.gpus.for_each([&](int gpu) {
+    const std::uint32_t at = device_at({give.node, gpu});
+    const bool is_empty = gpu_milli_[at] == kMilliPerGpu;
+    if (is_empty && (!scrubs_ || emptied == Emptied::kCountsAsScrubbed)) {
+      if (residues_.contains(at)) before.push_back({at, residue(at)});
+      residues_.erase(at);
+      return;
+    }
+    const QueueId left = trust_[give.request.sharer].tenant;
+    const std::vector<Occupant> there = occupants(at);
+    const bool is_there =
+        std::ranges::any_of(there, [&](const Occupant& each) { return trust_[each.sharer].tenant == left; });
+    std::vector<QueueId> tenants = residue(at);
+    if (is_there || std::ranges::binary_search(tenants, left)) return;
+    before.push_back({at, tenants});
+    tenants.insert(std::ranges::lower_bound(tenants, left), left);
+    residues_[at] = std::move(tenants);
+  });
+  return before;
+}
+
+void Ledger::restore(const Residue& before) {
+  if (before.tenants.empty()) {
+    residues_.erase(before.device);
+  } else {
+    residues_[before.device] = before.tenants;
+  }
+}
+
+std::vector<Occupant> Ledger::occupants(std::uint32_t device) const {
+  std::vector<Occupant> there;
+  if (first_[device].pods > 0) there.push_back(first_[device]);
+  const auto others = others_.find(device);
+  if (others != others_.end()) there.insert(there.end(), others->second.begin(), others->second.end());
+  return there;
+}
+
+std::vector<QueueId> Ledger::residue(std::uint32_t device) const {
+  const auto found = residues_.find(device);
+  return found == residues_.end() ? std::vector<QueueId>() : found->second;
+}
+
+std::vector<Occupant> Ledger::occupants(NodeId node, std::size_t gpu) const {
+  return occupants(device_at({node, static_cast<std::int32_t>(gpu)}));
+}
+
+std::vector<QueueId> Ledger::residue(NodeId node, std::size_t gpu) const {
+  return residue(device_at({node, static_cast<std::int32_t>(gpu)}));
+}
+
+bool Ledger::suits_others(std::uint32_t device, SharerId sharer) const {
+  const auto others = others_.find(device);
+  return others == others_.end() || std::ranges::all_of(others->second, [&](const Occupant& each) {
+           return trust_.may_be_together(each.sharer, sharer);
+         });
+}
+
+bool Ledger::is_clean_for(std::uint32_t device, SharerId sharer) const {
+  const auto left = residues_.find(device);
+  return left == residues_.end() || (!sharer.is_none() && std::ranges::all_of(left->second, [&](QueueId tenant) {
+           return trust_.trust(tenant, trust_[sharer].tenant);
+         }));
+}
+
+Device Ledger::device_of(std::uint32_t at) const {
+  // Nodes without GPUs begin where the next one does, which stands behind them.
+  const auto node = std::prev(std::ranges::upper_bound(nodes_, at, {}, &NodeFree::gpus_begin));
+  return {NodeId(static_cast<std::size_t>(node - nodes_.begin())), static_cast<std::int32_t>(at - node->gpus_begin)};
+}
+
+std::vector<Device> Ledger::dirty() const {
+  std::vector<Device> devices;
+  for (const auto& each : residues_) devices.push_back(device_of(each.first));
+  return devices;
+}
+
+bool Ledger::is_at_peace(Device device) const {
+  const std::vector<Occupant> there = occupants(device_at(device));
+  return std::ranges::all_of(there, [&](const Occupant& a) {
+    return std::ranges::all_of(there, [&](const Occupant& b) { return trust_.may_be_together(a.sharer, b.sharer); });
+  });
+}
+
+std::vector<Device> Ledger::shared_devices() const {
+  std::vector<Device> devices;
+  for (const auto& each : others_) devices.push_back(device_of(each.first));
+  return devices;
 }
 
 void Ledger::add_to_totals(const NodeFree& node, std::int64_t sign) {
@@ -142,12 +303,22 @@ void Ledger::add_to(Hasher& hasher) const {
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);
   for (const MigPlaceSet layout : layouts_) hasher.add(std::uint64_t{layout.bits()});
-  for (const SharerId sharer : sharers_) hasher.add(sharer.value());
+  for (const Occupant& first : first_) hasher.add(first.sharer.value()).add(first.pods);
+  for (const auto& [device, others] : others_) {
+    hasher.add(device);
+    for (const Occupant& each : others) hasher.add(each.sharer.value()).add(each.pods);
+  }
+  for (const Device& device : broken_) hasher.add(device.node.value()).add(device.gpu);
+  for (const auto& [device, tenants] : residues_) {
+    hasher.add(device);
+    for (const QueueId tenant : tenants) hasher.add(tenant.value());
+  }
 }
 
 bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
-         sharers_ == other.sharers_ && layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
+         first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
+         broken_ == other.broken_ && layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
 }
 
 }  // namespace berth

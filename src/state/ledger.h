@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "model/plan.h"
 #include "model/request.h"
 #include "state/node_matches.h"
+#include "state/trust.h"
 
 namespace berth {
 
@@ -99,7 +102,33 @@ constexpr std::int64_t gpu_memory_taken(const PodRequest& request, std::int64_t 
   return request.gpu_memory_mib > 0 ? request.gpu_memory_mib : device_mib * request.gpu_milli / kMilliPerGpu;
 }
 
-// INVARIANT: what the slices of a GPU take is a layout; all shares of MPS on a GPU are one sharer's; free amounts are never
+// How many pods of one sharer have a part of a device.
+struct Occupant {
+  SharerId sharer;
+  std::uint32_t pods = 0;
+
+  friend bool operator==(const Occupant&, const Occupant&) = default;
+};
+
+// Of whose work something is left on a device: who is not there any more while others still are, so that nobody could clean it;
+// or while it is yet to be scrubbed. Ascending.
+struct Residue {
+  std::uint32_t device = 0;  // its place in the ledger's lists
+  std::vector<QueueId> tenants;
+};
+
+// What is left on a device when a pod departs from it as the last: it has to be scrubbed, if that takes time; or that counts as
+// done, for whoever takes it in a trial waits for it.
+enum class Emptied : std::uint8_t { kIsToBeScrubbed, kCountsAsScrubbed };
+
+struct Device {
+  NodeId node;
+  std::int32_t gpu = 0;
+
+  friend auto operator<=>(const Device&, const Device&) = default;
+};
+
+// INVARIANT: what the slices of a GPU take is a layout; occupants are those who have a part of a GPU; free amounts are never
 // negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
@@ -108,25 +137,61 @@ class Ledger {
   // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
   void set_open(NodeId node, bool open);
   void apply(const Move& move);
+  // The same for a pod that was there and leaves its place for good. What it leaves on a device goes with the last who is there,
+  // or is scrubbed after him. The answer is what was left there before, where that has changed.
+  std::vector<Residue> depart(const Move& give, Emptied emptied);
+  void restore(const Residue& before);
+  // Devices that all have left are dirty until they are scrubbed.
+  void set_scrubs(bool scrubs) { scrubs_ = scrubs; }
+  // Whether pods leave something in the memory of their devices that somebody could read: whose they are matters.
+  bool leaves_residue(const PodRequest& request) const {
+    return request.is_fraction() || (scrubs_ && request.gpus > 0 && !request.is_slice());
+  }
+  // PRE: nobody has room on it.
+  void clean(Device device);
+  void set_broken(Device device, bool broken);
+  bool is_broken(Device device) const { return broken_.contains(device); }
+  const std::set<Device>& broken() const { return broken_; }
+  // On which something is left; in order.
+  std::vector<Device> dirty() const;
+  // PRE: the same nodes.
+  void take_residues_of(const Ledger& other) { residues_ = other.residues_; }
   // What constraints allow has changed there.
   void touch(NodeId node) { note_change(node); }
 
   // Where pods may be at all, whatever is free.
   const NodeMatches& matches() const { return matches_; }
   NodeMatches& matches() { return matches_; }
+  // Who may be on one device.
+  const Trust& trust() const { return trust_; }
+  Trust& trust() { return trust_; }
 
   std::size_t nodes() const { return nodes_.size(); }
   const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
   std::span<const std::int16_t> gpu_milli(NodeId node) const { return of(gpu_milli_, nodes_[node.index()]); }
   std::span<const std::int32_t> gpu_memory_mib(NodeId node) const { return of(gpu_memory_mib_, nodes_[node.index()]); }
-  // Whose shares of MPS are on each GPU; none: nobody's.
-  std::span<const SharerId> sharers(NodeId node) const { return of(sharers_, nodes_[node.index()]); }
-  // Whether those who are on the GPU may be there together with the pod. The only place that knows who trusts whom: circles of
-  // trust, when there are any, are asked here.
-  bool may_join(NodeId node, std::size_t gpu, const PodRequest& share) const {
-    const SharerId there = sharers_[nodes_[node.index()].gpus_begin + gpu];
-    return there.is_none() || there == share.sharer;
+  // Who have a part of the GPU, ascending; and of whose work something is left there, ascending.
+  std::vector<Occupant> occupants(NodeId node, std::size_t gpu) const;
+  std::vector<QueueId> residue(NodeId node, std::size_t gpu) const;
+  // Whether all who are on the GPU, and all of whose work something is left there, let the pod join them.
+  bool may_join(NodeId node, std::size_t gpu, const PodRequest& part) const {
+    return trust_.all_together() || (suits_occupants(node, gpu, part) && is_clean_for(node, gpu, part));
   }
+  bool suits_occupants(NodeId node, std::size_t gpu, const PodRequest& part) const {
+    if (trust_.all_together()) return true;
+    const std::uint32_t at = device_at({node, static_cast<std::int32_t>(gpu)});
+    const bool first = first_[at].pods == 0 || trust_.may_be_together(first_[at].sharer, part.sharer);
+    return first && (others_.empty() || suits_others(at, part.sharer));
+  }
+  bool any_residue() const { return !residues_.empty() && !trust_.all_together(); }
+  // Whether nothing is left there of whom it does not trust.
+  bool is_clean_for(NodeId node, std::size_t gpu, const PodRequest& part) const {
+    return !any_residue() || is_clean_for(device_at({node, static_cast<std::int32_t>(gpu)}), part.sharer);
+  }
+  // Whether all who are on it may be there together.
+  bool is_at_peace(Device device) const;
+  // On which there are several sharers; in order.
+  std::vector<Device> shared_devices() const;
   // How each GPU is cut now; all empty where none is.
   std::span<const MigPlaceSet> layouts(NodeId node) const { return of(layouts_, nodes_[node.index()]); }
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
@@ -159,7 +224,19 @@ class Ledger {
   void add_to_totals(const NodeFree& node, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
   void move_slice(const NodeFree& node, const Move& move);
-  void move_share(const NodeFree& node, const Move& move);
+  void sum_up(NodeFree& node);
+  Device device_of(std::uint32_t at) const;
+  void move_part(const NodeFree& node, const Move& move);
+  void enter(std::uint32_t device, SharerId sharer);
+  void leave(std::uint32_t device, SharerId sharer);
+  std::uint32_t device_at(Device device) const {
+    return nodes_[device.node.index()].gpus_begin + static_cast<std::uint32_t>(device.gpu);
+  }
+  bool knows_more_than_first() const { return !others_.empty() || !residues_.empty(); }
+  bool suits_others(std::uint32_t device, SharerId sharer) const;
+  bool is_clean_for(std::uint32_t device, SharerId sharer) const;
+  std::vector<Occupant> occupants(std::uint32_t device) const;
+  std::vector<QueueId> residue(std::uint32_t device) const;
 
   struct Change {
     std::uint64_t number;
@@ -172,7 +249,12 @@ class Ledger {
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;
-  std::vector<SharerId> sharers_;
+  Trust trust_;
+  std::vector<Occupant> first_;                             // by GPU: of those who are there the lowest number
+  std::map<std::uint32_t, std::vector<Occupant>> others_;   // by GPU: those beside it, ascending; never empty
+  std::map<std::uint32_t, std::vector<QueueId>> residues_;  // by GPU; never empty
+  bool scrubs_ = false;
+  std::set<Device> broken_;  // they have nothing free
   std::vector<MigPlaceSet> layouts_;
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};

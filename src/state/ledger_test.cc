@@ -39,29 +39,58 @@ TEST(Ledger, ANewNodeIsAllFree) {
   EXPECT_EQ(ledger.totals_without_gpus(), (FreeTotals{5, 6, 0}));
 }
 
-TEST(Ledger, AGpuIsSomebodysWhileHeHasAShareOfIt) {
-  Node node = gpu_node(2);
-  node.sharing = Sharing::kMps;
+Move part_of_first_gpu(std::size_t sharer, std::int32_t milli) {
+  const PodRequest request{.gpus = 1, .gpu_milli = milli, .sharer = SharerId(sharer)};
+  return {.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+}
+
+TEST(Ledger, KnowsWhoHasAPartOfAGpu) {
   Ledger ledger;
-  ledger.add(node);
+  ledger.add(gpu_node(2));
+  introduce_sharers(ledger);
   const Ledger before = ledger;
-  const auto share = [](std::size_t sharer, std::int32_t milli) {
-    const PodRequest request{.gpus = 1, .gpu_milli = milli, .sharing = Sharing::kMps, .sharer = SharerId(sharer)};
-    return Move{.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
-  };
-  const auto whose = [&] { return ledger.sharers(NodeId(0))[0]; };
-  ledger.apply(share(7, 250));
-  ledger.apply(share(7, 750));
-  EXPECT_EQ(whose(), SharerId(7));
-  EXPECT_EQ(ledger.sharers(NodeId(0))[1], SharerId());
-  ledger.apply(inverse(share(7, 750)));
-  EXPECT_EQ(whose(), SharerId(7));
-  ledger.apply(inverse(share(7, 250)));
-  EXPECT_EQ(whose(), SharerId());
+  using There = std::vector<Occupant>;
+  const auto there = [&] { return ledger.occupants(NodeId(0), 0); };
+  ledger.apply(part_of_first_gpu(1, 250));
+  ledger.apply(part_of_first_gpu(1, 250));
+  EXPECT_EQ(there(), There({{SharerId(1), 2}}));
+  EXPECT_EQ(ledger.occupants(NodeId(0), 1), There());
+  ledger.apply(part_of_first_gpu(2, 250));
+  ledger.apply(part_of_first_gpu(0, 250));
+  EXPECT_EQ(there(), There({{SharerId(0), 1}, {SharerId(1), 2}, {SharerId(2), 1}}));
+  EXPECT_FALSE(ledger.is_at_peace({NodeId(0), 0}));
+  EXPECT_EQ(ledger.shared_devices(), std::vector<Device>({{NodeId(0), 0}}));
+  ledger.apply(inverse(part_of_first_gpu(0, 250)));
+  EXPECT_EQ(there(), There({{SharerId(1), 2}, {SharerId(2), 1}}));
+  EXPECT_TRUE(ledger.is_at_peace({NodeId(0), 0}));
+  for (const std::size_t sharer : {1u, 2u, 1u}) ledger.apply(inverse(part_of_first_gpu(sharer, 250)));
+  EXPECT_EQ(there(), There());
   EXPECT_TRUE(ledger.same_as(before));
-  ledger.apply(share(8, 1000));
-  EXPECT_EQ(whose(), SharerId(8));
-  EXPECT_FALSE(ledger.same_as(before));
+}
+
+// The two at the ends do not trust each other; the one between them trusts both.
+TEST(Ledger, WhatSomebodyLeavesGoesWithTheLastWhoIsThere) {
+  Ledger ledger;
+  ledger.add(gpu_node(1));
+  introduce_sharers(ledger);
+  const auto may_join = [&](std::size_t sharer) {
+    return ledger.may_join(NodeId(0), 0, part_of_first_gpu(sharer, 100).request);
+  };
+  ledger.apply(part_of_first_gpu(0, 250));
+  EXPECT_FALSE(may_join(2));
+  ledger.apply(part_of_first_gpu(1, 250));
+  EXPECT_FALSE(may_join(2));
+  EXPECT_TRUE(ledger.depart(inverse(part_of_first_gpu(0, 250)), Emptied::kIsToBeScrubbed).size() == 1);
+  EXPECT_EQ(ledger.residue(NodeId(0), 0), std::vector<QueueId>({QueueId(0)}));
+  EXPECT_FALSE(may_join(2)) << "what the first left is still there";
+  EXPECT_TRUE(may_join(0));
+  EXPECT_TRUE(may_join(1));
+  const std::vector<Residue> before = ledger.depart(inverse(part_of_first_gpu(1, 250)), Emptied::kIsToBeScrubbed);
+  EXPECT_TRUE(may_join(2));
+  EXPECT_EQ(ledger.residue(NodeId(0), 0), std::vector<QueueId>());
+  ASSERT_EQ(before.size(), 1u);
+  ledger.restore(before[0]);
+  EXPECT_FALSE(may_join(2));
 }
 
 TEST(Ledger, AReplicaTakesWhatItsNodeSays) {

@@ -138,10 +138,16 @@ inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   return request;
 }
 
+// Three tenants who may have parts of devices. The one in the middle trusts both others, who do not trust each other.
+inline void introduce_sharers(Ledger& ledger) {
+  for (const std::size_t tenant : {0u, 1u, 2u}) ledger.trust().intern({QueueId(tenant), UserId()});
+  ledger.trust().set_circles({{QueueId(0), QueueId(1)}, {QueueId(1), QueueId(2)}});
+}
+
 // As a pod that is there: somebody's, if that matters.
 inline PodRequest somebodys_request(Rng& rng, std::size_t flavors) {
   PodRequest request = random_request(rng, flavors);
-  if (request.is_mps()) request.sharer = SharerId(static_cast<std::size_t>(rng.below(3)));
+  if (request.is_fraction()) request.sharer = SharerId(static_cast<std::size_t>(rng.below(3)));
   return request;
 }
 
@@ -263,6 +269,15 @@ inline std::optional<PodPlacement> some_cut(const Ledger& ledger, NodeId id, con
   return found[static_cast<std::size_t>(rng.below(found.size()))];
 }
 
+// To all who are on the GPU, and to all who left something there.
+inline bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, SharerId sharer) {
+  const Trust& trust = ledger.trust();
+  const auto trusts_occupant = [&](const Occupant& there) { return trust.may_be_together(there.sharer, sharer); };
+  const auto trusts_tenant = [&](QueueId tenant) { return trust.trust(tenant, trust[sharer].tenant); };
+  return std::ranges::all_of(ledger.occupants(id, gpu), trusts_occupant) &&
+         std::ranges::all_of(ledger.residue(id, gpu), trusts_tenant);
+}
+
 // Any devices that one pod could take on a node as it is, written down plainly: the reading of a request that filters,
 // room and scores are compared with. None if the node cannot take it.
 inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
@@ -283,8 +298,7 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
   std::vector<int> usable;
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const auto at = static_cast<std::size_t>(gpu);
-    const SharerId there = ledger.sharers(id)[at];
-    const bool welcome = !request.is_mps() || there.is_none() || there == request.sharer;
+    const bool welcome = !ledger.leaves_residue(request) || is_welcome(ledger, id, at, request.sharer);
     if (welcome && ledger.gpu_milli(id)[at] >= milli && ledger.gpu_memory_mib(id)[at] >= share_mib)
       usable.push_back(gpu);
   }
@@ -295,10 +309,20 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
   return PodPlacement{id, gpus};
 }
 
+// Some of those who are there go for good, and leave something behind where others still are.
+inline void let_some_go(Ledger& ledger, Rng& rng, std::vector<Move>& moves) {
+  std::erase_if(moves, [&](const Move& move) {
+    const bool goes = rng.below(4) == 0;
+    if (goes) ledger.depart(inverse(move), Emptied::kIsToBeScrubbed);
+    return goes;
+  });
+}
+
 // Puts random pods on random nodes and closes some, without asking who they belong to; the moves that were made.
 inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, std::int64_t tries) {
   std::vector<Move> moves;
   if (ledger.nodes() == 0) return moves;
+  introduce_sharers(ledger);
   for (; tries > 0; --tries) {
     const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
     if (rng.below(20) == 0) ledger.set_open(node, !ledger.node(node).open);

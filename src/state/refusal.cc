@@ -2,6 +2,7 @@
 // nothing here asserts.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <utility>
@@ -175,12 +176,11 @@ FactRefusal refusal_of_change(const QueueChanged& change, const std::vector<Queu
 // Whether the devices and amounts that found pods hold are still free on their nodes, which may be closed.
 class FoundPlaces {
  public:
-  // `sharer`: whose they are; none: of somebody who was never there.
-  FoundPlaces(const Ledger& ledger, SharerId sharer) : ledger_(ledger), sharer_(sharer) {}
+  // `user` is whose they are; none: of somebody who was never there.
+  FoundPlaces(const Ledger& ledger, UserId user) : ledger_(ledger), user_(user) {}
 
   // Those before it have their places.
-  FactRefusal refusal_of_next(PodRequest request, const PodPlacement& place) {
-    request.sharer = sharer_;
+  FactRefusal refusal_of_next(const PodRequest& request, const PodPlacement& place) {
     if (place.node.index() >= ledger_.nodes()) return "there is no such node";
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
@@ -200,11 +200,11 @@ class FoundPlaces {
                   ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
       if (gpus_free && request.is_slice())
         gpus_free = cuts(free, ledger_.layouts(place.node)[at], taken, request, place, at);
-      welcome = welcome && (!gpus_free || !request.is_mps() || ledger_.may_join(place.node, at, request));
+      welcome = welcome && (!gpus_free || !request.is_mps() || serves(place.node, at));
     });
     return first_of(
         [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
-        [&] { return unless(welcome, "others share its GPUs with whom it may not"); },
+        [&] { return unless(welcome, "a server of MPS serves another user on its GPU"); },
         [&] { return unless(free.cpu_milli >= taken.cpu_milli, "its node has too little free CPU"); },
         [&] { return unless(free.memory_bytes >= taken.memory_bytes, "its node has too little free memory"); },
         [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
@@ -217,6 +217,12 @@ class FoundPlaces {
     std::array<MigPlaceSet, kGpusPerNodeMax> places{};
   };
 
+  // Whether the server that is there, if one is, is the user's. Who trusts whom is not asked: they are there already.
+  bool serves(NodeId node, std::size_t gpu) const {
+    return std::ranges::all_of(ledger_.occupants(node, gpu),
+                               [&](const Occupant& each) { return ledger_.trust()[each.sharer].user == user_; });
+  }
+
   // Whether the slice can be cut there beside those that are, and those before it.
   static bool cuts(const NodeFree& free, MigPlaceSet layout, Taken& taken, const PodRequest& request,
                    const PodPlacement& place, std::size_t gpu) {
@@ -228,7 +234,7 @@ class FoundPlaces {
   }
 
   const Ledger& ledger_;
-  SharerId sharer_;
+  UserId user_;
   std::map<NodeId, Taken> taken_;
 };
 
@@ -236,8 +242,7 @@ FactRefusal refusal_of_found(const State& state, const WorkloadFound& fact) {
   const auto& ways = fact.workload.shape.ways;
   if (ways.size() != 1) return "a found workload runs in one way";
   const bool has_shares = std::ranges::any_of(ways[0], [](const PodSet& set) { return set.request.is_mps(); });
-  FoundPlaces places(state.ledger(),
-                     has_shares ? state.find_sharer(fact.workload.queue, fact.workload.user) : SharerId());
+  FoundPlaces places(state.ledger(), has_shares ? state.find_user(fact.workload.user) : UserId());
   std::size_t at = 0;
   for (const PodSet& set : ways[0]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
@@ -246,6 +251,39 @@ FactRefusal refusal_of_found(const State& state, const WorkloadFound& fact) {
     }
   }
   return unless(at == fact.pods.size(), "a found workload has a place for each of its pods");
+}
+
+FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
+
+// Whose work is on which device is told by its tenant, so who has work there does not become another tenant.
+FactRefusal refusal_of_trust(const State& state, const TrustChanged& fact) {
+  if (fact.circles.size() > kCirclesMax)
+    return "more than 64 circles of trust; put those together that trust each other";
+  for (const Circle& circle : fact.circles) {
+    if (circle.empty() || !std::ranges::is_sorted(circle, std::less_equal{}))
+      return "a circle names each of its queues once";
+    if (circle.back().index() >= state.queues().size()) return "there is no such queue";
+  }
+  if (auto refusal = refusal_of_time(fact.part_by); refusal && fact.part_by != kForever) return refusal;
+  for (const Circle& circle : fact.circles) {
+    for (const QueueId queue : circle) {
+      if (state.tenant_of(queue) != queue && state.has_work(queue)) {
+        return "queue " + state.queues()[queue.index()].name +
+               " has work already that is its tenant's above it; name it in a circle before";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+FactRefusal refusal_of_scrubbed(const State& state, const DeviceScrubbed& fact) {
+  if (fact.node.index() >= state.nodes()) return "there is no such node";
+  const Device device{fact.node, fact.gpu};
+  const NodeFree& node = state.ledger().node(fact.node);
+  return first_of([&] { return unless(within(fact.gpu, 0, node.gpus - 1), "its node has no such GPU"); },
+                  [&] { return unless(!node.is_cut(), "slices are not scrubbed: they are made anew"); },
+                  [&] { return unless(!state.ledger().is_broken(device), "the device is quarantined"); },
+                  [&] { return unless(!state.is_occupied(device), "somebody is on the device"); });
 }
 
 constexpr std::size_t kDependenciesMax = 1'000;
@@ -261,8 +299,6 @@ FactRefusal refusal_of_dependencies(const WorkloadTable& workloads, const std::v
   }
   return std::nullopt;
 }
-
-FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
 
 FactRefusal refusal_of_grant(const State& state, const GrantAdded& grant) {
   return first_of(
@@ -457,6 +493,15 @@ std::optional<std::string> State::refusal(const Event& event) const {
       for_each_pod(state, fact.workload, [&](const Pod&) { ++left; });
       return unless(left > 1 && fact.pod < left, "a workload has no such pod beside another");
     }
+    FactRefusal operator()(const ScrubChosen& fact) const {
+      return first_of([&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },
+                      [&] {
+                        return unless(state.workloads().next_id() == WorkloadId(0),
+                                      "how long a scrub takes is said before the first workload comes");
+                      });
+    }
+    FactRefusal operator()(const DeviceScrubbed& fact) const { return refusal_of_scrubbed(state, fact); }
+    FactRefusal operator()(const TrustChanged& fact) const { return refusal_of_trust(state, fact); }
     FactRefusal operator()(const LeavingFound& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },
                       [&] { return refusal_of_time(fact.stop_by); });

@@ -532,7 +532,7 @@ TEST(Refusal, OfSharesAndReplicasFoundRunning) {
     return fact;
   };
   const char* const taken = "its GPUs are not free on that node";
-  const char* const others = "others share its GPUs with whom it may not";
+  const char* const others = "a server of MPS serves another user on its GPU";
   State state = shared();
   expect(state,
          {
@@ -547,9 +547,71 @@ TEST(Refusal, OfSharesAndReplicasFoundRunning) {
   expect(state, {
                     {"her own", found(kShare, 0, "ann"), ""},
                     {"somebody who was never there", found(kShare, 0, "bob"), others},
-                    {"of her name in another tenant", found(kShare, 0, "ann", 1), others},
+                    {"of her name in another tenant, as it is there", found(kShare, 0, "ann", 1), ""},
                     {"a replica beside hers", found(kReplica, 1, "bob"), ""},
                 });
+  EXPECT_TRUE(violations(state).empty());
+}
+
+// Three tenants, of whom the first has a queue with work below it and one without.
+TEST(Refusal, OfCirclesOfTrust) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo, Order::kFifo, Order::kFifo});
+  for (int child = 0; child < 2; ++child) state.apply(QueueAdded{{"queue/child", QueueId(0), Order::kFifo}});
+  const QueueId busy(3), idle(4);
+  WorkloadSubmitted fact = submission(busy, {{{{PodRequest{.gpus = 1, .gpu_milli = 500}, 1}}}});
+  state.apply(fact);
+  const auto circles = [](std::vector<Circle> list, Time part_by = Time{5}) {
+    return TrustChanged{std::move(list), part_by};
+  };
+  const char* const once = "a circle names each of its queues once";
+  expect(state, {
+                    {"none", circles({}), ""},
+                    {"two that overlap", circles({{QueueId(0), QueueId(1)}, {QueueId(1), QueueId(2)}}), ""},
+                    {"a queue below the top, without work", circles({{QueueId(1), idle}}), ""},
+                    {"one with work", circles({{QueueId(1), busy}}),
+                     "queue queue/child has work already that is its tenant's above it; name it in a circle before"},
+                    {"nobody in it", circles({{}}), once},
+                    {"one twice", circles({{QueueId(1), QueueId(1)}}), once},
+                    {"in disorder", circles({{QueueId(1), QueueId(0)}}), once},
+                    {"an unknown queue", circles({{QueueId(0), QueueId(5)}}), "there is no such queue"},
+                    {"as many as there may be", circles(std::vector<Circle>(64, {QueueId(0)})), ""},
+                    {"one more", circles(std::vector<Circle>(65, {QueueId(0)})),
+                     "more than 64 circles of trust; put those together that trust each other"},
+                    {"for ever", circles({}, kForever), ""},
+                    {"in the year 20,000", circles({}, Time{kTimeMax.ms + 1}), "a time is out of bounds"},
+                    {"how long a scrub takes, too late", ScrubChosen{Duration{1}},
+                     "how long a scrub takes is said before the first workload comes"},
+                });
+  state.apply(WorkloadCancelled{WorkloadId(0)});
+  expect(state, {{"its work has gone", circles({{QueueId(1), busy}}), ""}});
+}
+
+TEST(Refusal, OfScrubs) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  expect(state, {{"how long they take", ScrubChosen{Duration{1}}, ""},
+                 {"less than no time", ScrubChosen{Duration{-1}}, "a time is out of bounds"}});
+  state.apply(ScrubChosen{Duration{1000}});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 2}}});
+  WorkloadFound found{submission(QueueId(0), {{{{PodRequest{.gpus = 1, .gpu_milli = 1000}, 1}}}}), {}, Time{}};
+  found.pods = {{NodeId(0), GpuSet::from_bits(1)}};
+  state.apply(found);
+  expect(state, {
+                    {"one that is in use", DeviceScrubbed{NodeId(0), 0}, "somebody is on the device"},
+                    {"one that is free", DeviceScrubbed{NodeId(0), 1}, ""},
+                    {"one that is not there", DeviceScrubbed{NodeId(0), 2}, "its node has no such GPU"},
+                    {"no number", DeviceScrubbed{NodeId(0), -1}, "its node has no such GPU"},
+                    {"of no node", DeviceScrubbed{NodeId(1), 0}, "there is no such node"},
+                });
+  state.apply(WorkloadEnded{WorkloadId(0)});
+  EXPECT_EQ(state.to_scrub(), std::vector<Device>({{NodeId(0), 0}}));
+  EXPECT_EQ(state.quotas().capacity()[Dim(FlavorId(0), Resource::kGpu).index()], 2000);
+  state.apply(DeviceScrubbed{NodeId(0), 0, true});
+  EXPECT_EQ(state.to_scrub(), std::vector<Device>());
+  EXPECT_EQ(state.quotas().capacity()[Dim(FlavorId(0), Resource::kGpu).index()], 1000);
+  expect(state, {{"again", DeviceScrubbed{NodeId(0), 0}, "the device is quarantined"}});
+  EXPECT_TRUE(violations(state).empty());
+  state.apply(NodeRestored{NodeId(0)});
+  EXPECT_EQ(state.quotas().capacity()[Dim(FlavorId(0), Resource::kGpu).index()], 2000);
   EXPECT_TRUE(violations(state).empty());
 }
 

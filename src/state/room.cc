@@ -5,6 +5,11 @@
 namespace berth {
 namespace {
 
+bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, const PodRequest& request, Occupants occupants) {
+  if (occupants == Occupants::kAreFriends) return true;
+  return occupants == Occupants::kMatter ? ledger.may_join(id, gpu, request) : ledger.suits_occupants(id, gpu, request);
+}
+
 std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
   const NodeFree& node = ledger.node(id);
   if (node.gpus == 0 || !node.has_flavor_of(request.flavors)) return 0;
@@ -14,7 +19,10 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
     for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout);
     return room;
   }
-  if (!request.is_fraction()) return node.whole_gpus / request.gpus;
+  if (!request.is_fraction()) {
+    const bool matters = occupants == Occupants::kMatter && ledger.any_residue();
+    return (matters ? clean_whole_gpus(ledger, id, request) : node.whole_gpus) / request.gpus;
+  }
   const std::int32_t milli = node.milli_of(request);
   if (node.largest_gpu_milli < milli) return 0;
   const std::int64_t memory_mib = gpu_memory_taken(request, node.gpu_memory_mib);
@@ -22,7 +30,7 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
   const auto free_memory_mib = ledger.gpu_memory_mib(id);
   std::int64_t room = 0;
   for (std::size_t gpu = 0; gpu < free_milli.size(); ++gpu) {
-    if (request.is_mps() && occupants == Occupants::kMatter && !ledger.may_join(id, gpu, request)) continue;
+    if (!is_welcome(ledger, id, gpu, request, occupants)) continue;
     std::int64_t on_gpu = free_milli[gpu] / milli;
     if (memory_mib > 0) on_gpu = std::min(on_gpu, free_memory_mib[gpu] / memory_mib);
     room += on_gpu;
@@ -31,6 +39,15 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
 }
 
 }  // namespace
+
+std::int64_t clean_whole_gpus(const Ledger& ledger, NodeId id, const PodRequest& request) {
+  const auto free_milli = ledger.gpu_milli(id);
+  std::int64_t clean = 0;
+  for (std::size_t gpu = 0; gpu < free_milli.size(); ++gpu) {
+    clean += free_milli[gpu] == kMilliPerGpu && ledger.is_clean_for(id, gpu, request) ? 1 : 0;
+  }
+  return clean;
+}
 
 std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
   const NodeFree& node = ledger.node(id);

@@ -7,8 +7,12 @@
 
 namespace berth {
 
-// Whether it matters who is on a GPU already; or it is asked what could be if they all trusted each other.
-enum class Occupants : std::uint8_t { kMatter, kAreFriends };
+// Whether it matters who is on a GPU already, and has been; or it is asked what could be if nothing were left of those who have
+// been, or if they all trusted each other.
+enum class Occupants : std::uint8_t { kMatter, kLeaveNothing, kAreFriends };
+
+// How many of a node's free GPUs have nothing on them of whom the pod's tenant does not trust.
+std::int64_t clean_whole_gpus(const Ledger& ledger, NodeId node, const PodRequest& request);
 
 // The number of pods of `request` that could be put on `node` now, one after the other. Which GPU each takes does not
 // matter for identical pods: a fraction leaves every GPU to itself, whole GPUs are alike.

@@ -49,7 +49,8 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
     Rng rng(seed);
     Ledger ledger;
     add_to_ledger(ledger, random_node(rng, 2));
-    crowd(ledger, rng, 2, rng.between(0, 25));
+    std::vector<Move> moves = crowd(ledger, rng, 2, rng.between(0, 25));
+    let_some_go(ledger, rng, moves);
     const PodRequest request = somebodys_request(rng, 2);
     // Beyond this a pod that asks nothing would be taken two thousand million times.
     constexpr std::int64_t kEnough = 10'000;

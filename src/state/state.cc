@@ -29,10 +29,6 @@ std::uint64_t digest_of(const Node& node) {
 
 std::uint64_t digest_of(const std::string& name) { return Hasher().add(name).digest(); }
 
-std::uint64_t digest_of(const Sharer& sharer) {
-  return Hasher().add(sharer.tenant.value()).add(sharer.user.value()).digest();
-}
-
 std::uint64_t digest_of(const Shape& shape) {
   Hasher hasher;
   hasher.add(shape.user.value()).add(std::uint64_t{shape.cools});
@@ -51,9 +47,11 @@ std::uint64_t digest_of(const Shape& shape) {
 void State::apply(const Event& event) {
   ++revision_;
   history_.add(std::uint64_t{event.index()});
-  const bool begins_a_stretch = !std::holds_alternative<WorkloadStopped>(event) &&
-                                !std::holds_alternative<CheckpointReported>(event) &&
-                                !std::holds_alternative<TimePassed>(event);
+  // Who takes, and what is scrubbed for him, is no reason to take again.
+  const auto* const scrubbed = std::get_if<DeviceScrubbed>(&event);
+  const bool begins_a_stretch =
+      (scrubbed == nullptr || scrubbed->failed) && !std::holds_alternative<WorkloadStopped>(event) &&
+      !std::holds_alternative<CheckpointReported>(event) && !std::holds_alternative<TimePassed>(event);
   if (begins_a_stretch) ++stretch_;
   if (!std::holds_alternative<WorkloadSubmitted>(event)) ++news_;
   std::visit([this](const auto& fact) { on(fact); }, event);

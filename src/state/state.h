@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,17 +51,8 @@ struct NumberedPodSet {
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;
 };
 
-// Who may be on one GPU together where it is shared by MPS: a server serves one user, and a tenant is a queue at the top.
-struct Sharer {
-  QueueId tenant;
-  UserId user;
-
-  friend bool operator==(const Sharer&, const Sharer&) = default;
-};
-
 std::uint64_t digest_of(const Node& node);
 std::uint64_t digest_of(const std::string& name);
-std::uint64_t digest_of(const Sharer& sharer);
 
 // Every kind of node that was ever added, closed ones included.
 struct NodeTypes {
@@ -79,7 +71,7 @@ struct Shape {
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
 
-  bool has_shares = false;  // some of its pods ask shares of MPS
+  bool leaves_residue = false;  // some of its pods do, on devices: whose they are matters
 
   // Whoever submitted it would rather wait than borrow, at any time.
   bool insists() const { return terms.guaranteed_only && !cools; }
@@ -128,10 +120,11 @@ class State {
   Ledger& ledger_for_trial() { return ledger_; }
   QuotaLedger& quotas_for_trial() { return quotas_; }
 
-  // Time makes a difference: to what is promised, to budgets, to the past of queues and to idle floors, or to somebody who
-  // waits for it. Cycles have to be told how late it is.
+  // Time makes a difference: to what is promised, to budgets, to the past of queues and to idle floors, to somebody who waits
+  // for it, or to those who have to part. Cycles have to be told how late it is.
   bool keeps_time() const {
-    return !windows_->empty() || quotas_.budgets().has_any() || past_.counts() || idle_.counts() || !wakes_.empty();
+    return !windows_->empty() || quotas_.budgets().has_any() || past_.counts() || idle_.counts() || !wakes_.empty() ||
+           !parting_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const { return wakes_.empty() ? kForever : wakes_.begin()->first; }
@@ -150,11 +143,20 @@ class State {
   const Pod& pod(PodId pod) const { return pods_[pod.index()]; }
   const std::vector<Pod>& pods() const { return pods_; }
   const std::string& user_name(UserId user) const { return users_[user.index()]; }
-  const Sharer& sharer(SharerId sharer) const { return sharers_[sharer.index()]; }
-  // None: nothing of theirs was ever there.
-  SharerId find_sharer(QueueId queue, const std::string& user) const;
-  // The queue at the top of which this one is, or below.
+  // None: nobody of that name ever submitted anything.
+  UserId find_user(const std::string& name) const;
+  // The lowest queue from this one upwards that is a trust boundary: named by a circle, or at the top.
   QueueId tenant_of(QueueId queue) const;
+  // How long a device is scrubbed that all have left; none: it is clean at once.
+  Duration scrub() const { return scrub_; }
+  // Which devices that is to be done with now: something is left there, and nobody is. In order.
+  std::vector<Device> to_scrub() const;
+  // Whether some pod is there, stopping or not.
+  bool is_occupied(Device device) const;
+  // Whether somebody waits or is there at the queue or below it.
+  bool has_work(QueueId queue) const;
+  // On which those are who do not trust each other any more, and by when they have to part.
+  const std::map<Device, Time>& parting() const { return parting_; }
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   const std::vector<WorkloadId>& starting() const { return starting_; }
@@ -243,6 +245,9 @@ class State {
   void on(const RoomGivenBack& event);
   void on(const FloorUseFound& event);
   void on(const PastUseKept& event);
+  void on(const TrustChanged& event);
+  void on(const ScrubChosen& event);
+  void on(const DeviceScrubbed& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -255,7 +260,10 @@ class State {
   ShapeId intern_shape(const WorkloadShape& shape);
   template <class Change>
   void change_requests(Shape& shape, Change change);
-  void tell_whose_shares(Workload& workload);
+  void tell_whose_parts(Workload& workload);
+  void let_part_by(Time part_by);
+  void break_down(Device device);
+  void open_mended(NodeId node);
   std::int64_t gpu_milli_of(const Pod& pod) const;
   NodeConstraintsId number(const NodeConstraints& constraints);
   TopologyId number(const Topology& topology);
@@ -286,6 +294,7 @@ class State {
   void retry_the_impossible();
   template <class Asks>
   void retry_who(Asks asks);
+  void retry_who_waits_for_room();
   void retry_who_asks_for_domains();
   void retry_who_is_spread_evenly();
   // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
@@ -318,7 +327,6 @@ class State {
   Topologies topologies_;
   InternTable<Shape, digest_of> shapes_;
   InternTable<std::string, digest_of> users_;
-  InternTable<Sharer, digest_of> sharers_;
   WorkloadTable workloads_;
   std::vector<Pod> pods_;
   std::vector<PodId> free_pods_;
@@ -331,6 +339,8 @@ class State {
   // When to look again at who waits for time to pass. Some have no need of it any more by then.
   std::set<std::pair<Time, WorkloadId>> wakes_;
   Followers followers_;
+  std::map<Device, Time> parting_;
+  Duration scrub_{0};
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
 };

@@ -94,7 +94,10 @@ void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
     counted[Dim(node.flavor, resource).index()] += sign * amount;
   };
   // In turns only work runs that counts for nothing: no floor is of such GPUs, and no share of the cluster.
-  if (node.sharing != Sharing::kTimeslice) count(Resource::kGpu, std::int64_t{node.gpus} * kMilliPerGpu);
+  if (node.sharing != Sharing::kTimeslice) {
+    const auto broken = std::ranges::count(ledger_.broken(), id, &Device::node);
+    count(Resource::kGpu, (std::int64_t{node.gpus} - broken) * kMilliPerGpu);
+  }
   count(Resource::kCpu, node.cpu_milli);
   count(Resource::kMemory, node.memory_bytes >> 20);
 }
@@ -143,8 +146,15 @@ void State::on(const NodeDrained& event) {
 }
 
 void State::on(const NodeRestored& event) {
-  freeing(event.node, [&] { set_open(event.node, true); });
+  freeing(event.node, [&] { open_mended(event.node); });
   history_.add(event.node.value());
+}
+
+void State::on(const DeviceScrubbed& event) {
+  history_.add(event.node.value()).add(event.gpu).add(std::uint64_t{event.failed});
+  const Device device{event.node, event.gpu};
+  if (event.failed) return break_down(device);
+  freeing(event.node, [&] { ledger_.clean(device); });
 }
 
 void State::on(const NodeRelabelled& event) {
@@ -182,6 +192,11 @@ void State::retry_who(Asks asks) {
   }
 }
 
+// It may be for others than before.
+void State::retry_who_waits_for_room() {
+  retry_who([](const NumberedPodSet&) { return true; });
+}
+
 // The room that there is may be nearer together than it was.
 void State::retry_who_asks_for_domains() { retry_who(&NumberedPodSet::asks_for_domains); }
 
@@ -208,7 +223,7 @@ void State::dedicate() {
     give_room_back(id);
     wait_again(id);
   }
-  retry_who([](const NumberedPodSet&) { return true; });
+  retry_who_waits_for_room();
 }
 
 void State::add_to_history(const Labels& labels, const std::vector<Taint>& taints) {
@@ -240,8 +255,20 @@ void State::on(const NodeFailed& event) {
 }
 
 void State::give_room_back(const Pod& pod) {
-  freeing(pod.node,
-          [&] { ledger_.apply(move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive)); });
+  const Move give = move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive);
+  // Who has not begun leaves nothing behind.
+  const bool was_there = workloads_[pod.workload].phase == Phase::kRunning;
+  freeing(pod.node, [&] {
+    if (was_there) {
+      ledger_.depart(give, Emptied::kIsToBeScrubbed);
+    } else {
+      ledger_.apply(give);
+    }
+  });
+  if (parting_.empty()) return;
+  pod.gpus.for_each([&](int gpu) {
+    if (ledger_.is_at_peace({pod.node, gpu})) parting_.erase({pod.node, gpu});
+  });
 }
 
 }  // namespace berth

@@ -240,9 +240,10 @@ TEST(State, ABlockedShapeIsWokenByEnoughRoomForItsOwnPods) {
     start(state, WorkloadId(1), {{NodeId(0), gpu(1)}});
     start(state, WorkloadId(3), {{NodeId(0), gpu(1)}});
     state.apply(NodeDrained{NodeId(2)});
-    start(state, {}, {}, {{QueueId(0), ShapeId(2), 3}});
+    const ShapeId gangs = state.workload(WorkloadId(4)).shape;
+    start(state, {}, {}, {{QueueId(0), gangs, 3}});
     state.apply(c.event);
-    EXPECT_EQ(missing(state, 2), c.missing) << c.what;
+    EXPECT_EQ(missing(state, gangs.index()), c.missing) << c.what;
   }
 }
 

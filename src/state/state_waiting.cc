@@ -37,7 +37,10 @@ PendingKey State::key_of(WorkloadId id) const {
 }
 
 QueueId State::tenant_of(QueueId queue) const {
-  while (!queues_[queue.index()].parent.is_none()) queue = queues_[queue.index()].parent;
+  const auto is_tenant = [&](QueueId at) {
+    return queues_[at.index()].parent.is_none() || ledger_.trust().was_named(at);
+  };
+  while (!is_tenant(queue)) queue = queues_[queue.index()].parent;
   return queue;
 }
 
@@ -110,12 +113,13 @@ void State::go_home(Shape& shape, QueueId home) {
 }
 
 // Identical work of two is not the same where it may not be together.
-void State::tell_whose_shares(Workload& workload) {
-  if (!shapes_[workload.shape.index()].has_shares) return;
-  const SharerId sharer(sharers_.intern({tenant_of(workload.queue), workload.user}));
+void State::tell_whose_parts(Workload& workload) {
+  if (!shapes_[workload.shape.index()].leaves_residue) return;
+  const QueueId tenant = tenant_of(workload.queue);
   Shape shape = shapes_[workload.shape.index()];
   change_requests(shape, [&](PodRequest& request) {
-    if (request.is_mps()) request.sharer = sharer;
+    if (!ledger_.leaves_residue(request)) return;
+    request.sharer = ledger_.trust().intern({tenant, request.is_mps() ? workload.user : UserId()});
   });
   workload.shape = ShapeId(shapes_.intern(shape));
 }
@@ -258,7 +262,7 @@ void State::on(const WorkloadMoved& event) {
   if (workload.queue == event.queue) return;
   dequeue(event.workload);
   workload.queue = event.queue;
-  tell_whose_shares(workload);
+  tell_whose_parts(workload);
   workload.shut_out = !closed_at(event.queue).is_none();
   enqueue(event.workload);
 }

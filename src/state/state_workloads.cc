@@ -14,7 +14,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.shape = intern_shape(event.shape);
   workload.queue = event.queue;
   workload.user = UserId(users_.intern(event.user));
-  tell_whose_shares(workload);
+  tell_whose_parts(workload);
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
@@ -64,6 +64,8 @@ void State::on(const WorkloadFound& event) {
   const WorkloadId id = workloads_.next_id();
   on(event.workload);
   start({.workload = id, .way = 0, .pods = event.pods}, event.started);
+  // It is where somebody else has put it: nobody stops it for being there.
+  if (shapes_[workloads_[id].shape.index()].leaves_residue) let_part_by(kForever);
   history_.add(event.started.ms);
 }
 
@@ -130,7 +132,7 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
       if (request.gpus > 0) request.flavors = request.flavors.kept_to_first();
       sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request))});
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
-      numbered.has_shares = numbered.has_shares || request.is_mps();
+      numbered.leaves_residue = numbered.leaves_residue || ledger_.leaves_residue(request);
       if (numbered.ways.size() > 1) continue;
       numbered.pods += set.count;
       numbered.gpu_milli += set.count * set.request.gpu_milli_total();
@@ -139,12 +141,10 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
   return ShapeId(shapes_.intern(numbered));
 }
 
-SharerId State::find_sharer(QueueId queue, const std::string& user) const {
-  const QueueId tenant = tenant_of(queue);
-  for (std::size_t id = 0; id < sharers_.size(); ++id) {
-    if (sharers_[id].tenant == tenant && user_name(sharers_[id].user) == user) return SharerId(id);
-  }
-  return {};
+UserId State::find_user(const std::string& name) const {
+  const std::vector<std::string>& names = users_.values();
+  const auto found = std::ranges::find(names, name);
+  return found == names.end() ? UserId() : UserId(static_cast<std::size_t>(found - names.begin()));
 }
 
 // What it holds of GPUs where it is.

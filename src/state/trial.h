@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/assert.h"
@@ -16,6 +17,7 @@ class Trial {
  public:
   struct Mark {
     std::size_t moves = 0;
+    std::size_t residues = 0;
     std::size_t quotas = 0;
   };
 
@@ -31,16 +33,25 @@ class Trial {
     ledger_.apply(move);
     moves_.push_back(move);
   }
+  // Of a pod that is there: what it leaves on devices, too.
+  void depart(const Move& give, Emptied emptied) {
+    for (Residue& before : ledger_.depart(give, emptied)) residues_.push_back(std::move(before));
+    moves_.push_back(give);
+  }
   UnitId add(const QuotaUnit& unit, const AmountList& held) { return quotas_.add(unit, held); }
   void remove(UnitId unit) { quotas_.remove(unit); }
   void set_end(UnitId unit, Time end) { quotas_.set_end(unit, end); }
 
-  Mark mark() const { return {moves_.size(), quotas_.mark()}; }
+  Mark mark() const { return {moves_.size(), residues_.size(), quotas_.mark()}; }
 
   // Takes back everything since `mark`, the last first.
   void rollback_to(Mark mark) {
     BERTH_ASSERT(mark.moves <= moves_.size());
     quotas_.rollback_to(mark.quotas);
+    while (residues_.size() > mark.residues) {
+      ledger_.restore(residues_.back());
+      residues_.pop_back();
+    }
     while (moves_.size() > mark.moves) {
       ledger_.apply(inverse(moves_.back()));
       moves_.pop_back();
@@ -50,6 +61,7 @@ class Trial {
   // Everything stays as it is now.
   void keep() {
     moves_.clear();
+    residues_.clear();
     quotas_.keep();
     begin_ = {};
   }
@@ -58,6 +70,7 @@ class Trial {
   Ledger& ledger_;
   QuotaLedger& quotas_;
   std::vector<Move> moves_;
+  std::vector<Residue> residues_;
   Mark begin_;
 };
 

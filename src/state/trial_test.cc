@@ -53,33 +53,51 @@ TEST(Trial, WhatWasKeptIsNotTakenBackByLaterRollbacks) {
 }
 
 TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
+  struct Then {
+    Trial::Mark mark;
+    Ledger ledger;
+    std::vector<Move> there;
+  };
+  int left_behind = 0;
   for (const Seed seed : property_seeds(200)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     Ledger ledger;
     for (const Node& node : random_nodes(rng, 2, 1, 6)) add_to_ledger(ledger, node);
-    crowd(ledger, rng, 2, 10);
+    std::vector<Move> there = crowd(ledger, rng, 2, 40);
     const Ledger before = ledger;
     {
       QuotaLedger quotas;
       Trial trial(ledger, quotas);
-      std::vector<std::pair<Trial::Mark, Ledger>> marks;
+      std::vector<Then> marks;
       for (int step = 0; step < 60; ++step) {
         const std::uint64_t what = rng.below(8);
-        if (what == 0) marks.emplace_back(trial.mark(), ledger);
+        if (what == 0) marks.push_back({trial.mark(), ledger, there});
         if (what == 1 && !marks.empty()) {
           marks.resize(1 + static_cast<std::size_t>(rng.below(marks.size())), marks.front());
-          trial.rollback_to(marks.back().first);
-          ASSERT_TRUE(ledger.same_as(marks.back().second));
+          trial.rollback_to(marks.back().mark);
+          there = marks.back().there;
+          ASSERT_TRUE(ledger.same_as(marks.back().ledger));
+        }
+        if (what > 5 && !there.empty()) {
+          std::swap(there[static_cast<std::size_t>(rng.below(there.size()))], there.back());
+          trial.depart(inverse(there.back()), Emptied::kIsToBeScrubbed);
+          const NodeId node = there.back().node;
+          there.back().gpus.for_each(
+              [&](int gpu) { left_behind += ledger.residue(node, static_cast<std::size_t>(gpu)).empty() ? 0 : 1; });
+          there.pop_back();
         }
         const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
         const PodRequest request = somebodys_request(rng, 2);
         const std::optional<PodPlacement> place = some_place(trial.ledger(), node, request, rng);
-        if (what > 1 && place) trial.apply(move_of(request, *place));
+        if (what < 2 || !place) continue;
+        there.push_back(move_of(request, *place));
+        trial.apply(there.back());
       }
     }
     ASSERT_TRUE(ledger.same_as(before));
   }
+  EXPECT_GT(left_behind, 5);
 }
 
 }  // namespace

@@ -1,0 +1,325 @@
+// Whom no circle of trust holds both never share a device, whatever happens (docs/semantics.md, rule 29).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "cycle/explain.h"
+#include "cycle/run_cycle.h"
+#include "state/invariants.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kSeeds = kSanitized ? 300 : 10'000;
+
+// How often what is to be shown came up.
+struct Seen {
+  int joined_friends = 0;       // of another tenant
+  int joined_after_others = 0;  // who had left, while somebody was still there
+  int waited_for_trust = 0;
+  int taken = 0;
+  int parted = 0;
+  int went_on_as_strangers = 0;
+  int waited_for_scrub = 0;
+  int had_room_while_scrubbed = 0;
+  int scrubbed = 0;
+  int quarantined = 0;
+};
+
+// Who is on each device, and who has been there since it was last empty, as rule 29 has it and no ledger looks it up.
+class Neighbourhood {
+ public:
+  using Where = std::pair<NodeId, int>;
+  struct Guest {
+    QueueId tenant;
+    UserId user;
+    bool running = true;  // else told to stop, and still there
+    bool mps = false;
+  };
+
+  void set_scrubs() { scrubs_ = true; }
+  // Nobody is there now, as the state says.
+  void scrubbed(Device device, bool failed) {
+    EXPECT_FALSE(guests_.contains({device.node, device.gpu}));
+    if (failed) {
+      broken_.insert({device.node, device.gpu});
+    } else {
+      been_.erase({device.node, device.gpu});
+    }
+  }
+  void restored(NodeId node) {
+    std::erase_if(been_, [&](const auto& each) { return each.first.first == node && broken_.contains(each.first); });
+    std::erase_if(broken_, [&](const Where& each) { return each.first == node; });
+  }
+
+  void set_circles(std::vector<Circle> circles) { circles_ = std::move(circles); }
+  bool trust(QueueId a, QueueId b) const {
+    if (a == b) return true;
+    for (const Circle& circle : circles_) {
+      if (std::ranges::count(circle, a) > 0 && std::ranges::count(circle, b) > 0) return true;
+    }
+    return false;
+  }
+
+  // As the state says it is now: who has come has to suit who is there and who has been.
+  void look(const State& state, Seen& seen) {
+    std::map<Where, std::map<WorkloadId, Guest>> now;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (!is_there(workload.phase)) return;
+      for_each_pod(state, id, [&](const Pod& pod) {
+        const PodRequest& request = state.request(pod.request);
+        if (!request.is_fraction() && !scrubs_) return;
+        const Guest guest{state.tenant_of(workload.queue), workload.user, workload.phase == Phase::kRunning,
+                          request.is_mps()};
+        pod.gpus.for_each([&](int gpu) { now[{pod.node, gpu}].insert({id, guest}); });
+      });
+    });
+    for (const auto& [where, guests] : now) {
+      EXPECT_FALSE(broken_.contains(where)) << "somebody is on a quarantined device";
+      const std::map<WorkloadId, Guest>& before = guests_[where];
+      std::set<QueueId>& been = been_[where];
+      const bool some_stayed = std::ranges::any_of(before, [&](const auto& each) {
+        const auto still = guests.find(each.first);
+        return still != guests.end() && !has_come(state, each.first);
+      });
+      if (!some_stayed && !scrubs_) been.clear();
+      for (const auto& [id, guest] : guests) {
+        if (before.contains(id) && !has_come(state, id)) continue;
+        for (const auto& [other, there] : guests) expect_together(guest, there, seen);
+        for (const QueueId tenant : been) {
+          EXPECT_TRUE(trust(tenant, guest.tenant)) << "a former tenant is a stranger";
+          const bool is_gone =
+              std::ranges::none_of(guests, [&](const auto& each) { return each.second.tenant == tenant; });
+          seen.joined_after_others += tenant != guest.tenant && is_gone ? 1 : 0;
+        }
+      }
+      for (const auto& each : guests) been.insert(each.second.tenant);
+    }
+    std::erase_if(been_, [&](const auto& each) { return !scrubs_ && !now.contains(each.first); });
+    guests_ = std::move(now);
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) { attempts_[id] = workload.attempts; });
+  }
+
+  // Of those who run, pairs that may not be together; and of these, whether somebody knows of each.
+  int strangers(const State& state) const {
+    int count = 0;
+    for (const auto& [where, guests] : guests_) {
+      for (const auto& [a, one] : guests) {
+        for (const auto& [b, other] : guests) {
+          if (!one.running || !other.running || trust(one.tenant, other.tenant)) continue;
+          ++count;
+          EXPECT_TRUE(state.parting().contains({where.first, where.second}));
+        }
+      }
+    }
+    return count;
+  }
+
+ private:
+  bool has_come(const State& state, WorkloadId id) const {
+    const auto known = attempts_.find(id);
+    return known == attempts_.end() || known->second != state.workload(id).attempts;
+  }
+
+  void expect_together(const Guest& guest, const Guest& there, Seen& seen) const {
+    EXPECT_TRUE(trust(guest.tenant, there.tenant)) << "a stranger is there";
+    EXPECT_TRUE(!guest.mps || guest.user == there.user) << "a server of MPS serves one user";
+    seen.joined_friends += guest.tenant != there.tenant ? 1 : 0;
+  }
+
+  bool scrubs_ = false;
+  std::set<Where> broken_;
+  std::vector<Circle> circles_;
+  std::map<Where, std::map<WorkloadId, Guest>> guests_;
+  std::map<Where, std::set<QueueId>> been_;
+  std::map<WorkloadId, std::uint32_t> attempts_;
+};
+
+class History {
+ public:
+  explicit History(Seed seed) : rng_(seed) {
+    State& state = engine_.state;
+    state = new_state(seed, static_cast<PlacementPolicy>(rng_.below(std::size(kPlacementPolicyNames))), 1, {});
+    const std::int64_t queues = rng_.between(3, 6);
+    for (std::int64_t i = 0; i < queues; ++i) {
+      Queue queue{.name = "queue", .parent = {}, .order = one_of(rng_, {Order::kFifo, Order::kFifoSkip})};
+      if (i > 2) queue.parent = QueueId(static_cast<std::size_t>(rng_.below(3)));
+      if (i < 3 && rng_.below(2) == 0)
+        queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), rng_.between(1, 3) * 500}};
+      state.apply(QueueAdded{queue});
+    }
+    std::vector<Node> nodes;
+    for (std::int64_t left = rng_.between(1, 2); left > 0; --left) {
+      nodes.push_back(
+          {.name = "node",
+           .flavor = FlavorId(0),
+           .gpus = one_of(rng_, {1, 1, 2}),
+           .cpu_milli = 64'000,
+           .sharing = one_of(rng_, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kMps, Sharing::kTimeslice})});
+      if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
+    }
+    state.apply(NodesAdded{nodes});
+    if (rng_.below(2) == 0) {
+      state.apply(ScrubChosen{Duration{2000}});
+      around_.set_scrubs();
+    }
+    if (rng_.below(8) != 0) change_circles();
+  }
+
+  void step(Seen& seen) {
+    now_ = now_ + Duration{1000};
+    state().apply(TimePassed{now_});
+    disturb();
+    stop_who_is_due();
+    scrub_some(seen);
+    around_.look(state(), seen);
+    if (rng_.below(3) == 0) return;
+    decide(seen);
+  }
+
+ private:
+  State& state() { return engine_.state; }
+
+  void decide(Seen& seen) {
+    const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+    const Plan again = run_cycle(engine_, now_, Effort::unbounded());
+    ASSERT_EQ(plan, again);
+    state().adopt(plan);
+    for (const Eviction& each : plan.evictions) {
+      seen.parted += each.rule == EvictionRule::kTrust ? 1 : 0;
+      seen.taken += each.rule != EvictionRule::kTrust ? 1 : 0;
+    }
+    around_.look(state(), seen);
+    const int strangers = around_.strangers(state());
+    seen.went_on_as_strangers += strangers > 0 ? 1 : 0;
+    for (const auto& [device, part_by] : state().parting()) ASSERT_GT(part_by, now_) << "the time to part is over";
+    const std::vector<std::string> wrong = violations(state());
+    ASSERT_TRUE(wrong.empty()) << wrong.front();
+    state().workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase != Phase::kPending && workload.phase != Phase::kStarting) return;
+      const ReasonCode code = reason_of(state(), id);
+      seen.waited_for_trust += code == ReasonCode::kTrust ? 1 : 0;
+      if (state().scrub() == Duration{0} || code != ReasonCode::kDirty) return;
+      ++(has_room(workload.phase) ? seen.had_room_while_scrubbed : seen.waited_for_scrub);
+    });
+  }
+
+  void disturb() {
+    std::vector<WorkloadId> running, alive;
+    state().workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kRunning) running.push_back(id);
+      if (workload.phase == Phase::kPending || has_room(workload.phase)) alive.push_back(id);
+    });
+    const std::uint64_t kind = rng_.below(12);
+    const NodeId node(static_cast<std::size_t>(rng_.below(state().nodes())));
+    if (kind == 0) return change_circles();
+    if (kind == 1 && rng_.below(4) == 0) return state().apply(NodeFailed{node});
+    if (kind == 1) return restore(node);
+    if (kind < 5 && !running.empty()) return state().apply(WorkloadEnded{one_of_all(running)});
+    if (kind == 5 && !alive.empty()) return state().apply(WorkloadCancelled{one_of_all(alive)});
+    submit();
+  }
+
+  void restore(NodeId node) {
+    state().apply(NodeRestored{node});
+    around_.restored(node);
+  }
+
+  WorkloadId one_of_all(const std::vector<WorkloadId>& ids) {
+    return ids[static_cast<std::size_t>(rng_.below(ids.size()))];
+  }
+
+  void submit() {
+    PodRequest request{.gpus = 1, .gpu_milli = one_of(rng_, {100, 250, 250, 500, 1000, 1000})};
+    const NodeId node(static_cast<std::size_t>(rng_.below(state().nodes())));
+    if (state().node(node).sharing == Sharing::kMps) make_share(request, rng_);
+    WorkloadShape shape{{{{request, rng_.below(5) == 0 ? 2 : 1}}}};
+    shape.terms.priority = static_cast<std::int32_t>(rng_.below(3));
+    shape.terms.best_effort = rng_.below(4) == 0;
+    if (rng_.below(3) == 0) shape.terms.grace = Duration{rng_.between(1, 3) * 1000};
+    add_replica_ways(shape);
+    const QueueId queue(static_cast<std::size_t>(rng_.below(state().queues().size())));
+    WorkloadSubmitted event = submission(queue, shape);
+    event.at = now_;
+    event.user = one_of(rng_, {"ann", "bob", ""});
+    state().apply(event);
+  }
+
+  // Any circles, of which inner queues may be in some; as far as the state lets them.
+  void change_circles() {
+    std::vector<Circle> circles;
+    for (std::int64_t left = rng_.between(0, 3); left > 0; --left) {
+      Circle circle;
+      for (std::size_t queue = 0; queue < state().queues().size(); ++queue) {
+        if (rng_.below(5) < (queue < 3 ? 3u : 1u)) circle.push_back(QueueId(queue));
+      }
+      if (!circle.empty()) circles.push_back(circle);
+    }
+    const TrustChanged event{circles, now_ + Duration{rng_.between(0, 4) * 1000}};
+    if (state().refusal(event)) return;
+    state().apply(event);
+    around_.set_circles(circles);
+  }
+
+  void scrub_some(Seen& seen) {
+    around_.look(state(), seen);
+    for (const Device& device : state().to_scrub()) {
+      if (rng_.below(2) == 0) continue;
+      const DeviceScrubbed event{device.node, device.gpu, rng_.below(8) == 0};
+      ASSERT_EQ(state().refusal(event), std::nullopt);
+      state().apply(event);
+      around_.scrubbed(device, event.failed);
+      ++(event.failed ? seen.quarantined : seen.scrubbed);
+    }
+  }
+
+  void stop_who_is_due() {
+    for (bool found = true; found;) {
+      found = false;
+      for (const WorkloadId id : state().stopping()) {
+        if (state().workload(id).stop_by > now_) continue;
+        state().apply(WorkloadStopped{id});
+        found = true;
+        break;
+      }
+    }
+  }
+
+  Rng rng_;
+  Engine engine_;
+  Time now_;
+  Neighbourhood around_;
+};
+
+TEST(TrustProperty, StrangersNeverShareADevice) {
+  Seen seen;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    History history(seed);
+    for (int step = 0; step < 30; ++step) {
+      history.step(seen);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  const int least = static_cast<int>(std::min<std::uint64_t>(kSeeds, property_seeds(kSeeds).size()) / 20);
+  EXPECT_GT(seen.joined_friends, least);
+  EXPECT_GT(seen.joined_after_others, least);
+  EXPECT_GT(seen.waited_for_trust, least);
+  EXPECT_GT(seen.taken, least);
+  EXPECT_GT(seen.parted, least);
+  EXPECT_GT(seen.went_on_as_strangers, least);
+  EXPECT_GT(seen.waited_for_scrub, least);
+  EXPECT_GT(seen.had_room_while_scrubbed, least);
+  EXPECT_GT(seen.scrubbed, least);
+  EXPECT_GT(seen.quarantined, least);
+}
+
+}  // namespace
+}  // namespace berth
