@@ -333,6 +333,10 @@ TEST(Refusal, OfRunLimits) {
   EXPECT_EQ(known().refusal(end).value_or(""), "there is no such workload in that phase");
 }
 
+PodRequest with_memory(std::int32_t milli, std::int64_t memory_mib) {
+  return {.gpus = 1, .gpu_milli = milli, .gpu_memory_mib = memory_mib};
+}
+
 TEST(Refusal, OfWorkloads) {
   const char* const phase = "there is no such workload in that phase";
   WorkloadSubmitted late = submission(QueueId(0), single_pod({}));
@@ -358,6 +362,14 @@ TEST(Refusal, OfWorkloads) {
                                        {{{.gpus = 1, .gpu_milli = 1, .flavors = FlavorSet::first(2)}, 1}}}}),
               ""},
              {"ways that differ in count", submission(QueueId(0), {{{{kGpu, 1}}, {{kGpu, 2}}}}),
+              "the ways of a workload may differ in their flavors only"},
+             {"ways in which so much memory is another part",
+              submission(QueueId(0), {{{{with_memory(500, 1), 1}}, {{with_memory(250, 1), 1}}}}), ""},
+             {"ways that differ in memory",
+              submission(QueueId(0), {{{{with_memory(500, 1), 1}}, {{with_memory(500, 2), 1}}}}),
+              "the ways of a workload may differ in their flavors only"},
+             {"ways that differ in a part without memory",
+              submission(QueueId(0), {{{{with_memory(500, 0), 1}}, {{with_memory(250, 0), 1}}}}),
               "the ways of a workload may differ in their flavors only"},
              {"ways that differ in pod sets", submission(QueueId(0), {{{{kGpu, 1}}, {{kGpu, 1}, {kGpu, 1}}}}),
               "the ways of a workload may differ in their flavors only"},

@@ -65,6 +65,8 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
       request.slice = b[i].request.slice;
       request.gpu_milli = b[i].request.gpu_milli;
     }
+    // And how much of one so much memory is.
+    if (request.gpus == 1 && request.gpu_memory_mib > 0) request.gpu_milli = b[i].request.gpu_milli;
     const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
     if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
