@@ -103,10 +103,36 @@ TEST(SimulatedFleet, HasNodesThatAreCut) {
   EXPECT_EQ(capacity["nvidia.com/mig-7g.80gb"].text(), "2");
 }
 
+TEST(SimulatedFleet, HasNodesThatAreShared) {
+  const auto nodes = nodes_from_text("1xH100x2/mps,2xT4x4/timeslice:8");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  ASSERT_EQ(nodes->size(), 3u);
+  const Value& mps = (*nodes)[0];
+  EXPECT_EQ(mps["metadata"]["name"].text(), "h100-mps-0001");
+  EXPECT_EQ(mps["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mps");
+  EXPECT_EQ(mps["metadata"]["labels"]["nvidia.com/gpu.sharing-strategy"].text(), "mps");
+  EXPECT_EQ(mps["metadata"]["labels"]["nvidia.com/gpu.count"].text(), "2");
+  EXPECT_TRUE(mps["status"]["capacity"]["nvidia.com/gpu"].is_null());
+  const Value& in_turns = (*nodes)[2];
+  EXPECT_EQ(in_turns["metadata"]["name"].text(), "t4-timeslice-0002");
+  EXPECT_EQ(in_turns["metadata"]["labels"]["nvidia.com/gpu.replicas"].text(), "8");
+  EXPECT_EQ(in_turns["metadata"]["labels"]["nvidia.com/gpu.sharing-strategy"].text(), "time-slicing");
+  EXPECT_EQ(in_turns["status"]["capacity"]["nvidia.com/gpu.shared"].text(), "32");
+}
+
 TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
-  const auto nodes = nodes_from_text("4,0xH100x8,2xH10Ox8,1xH100x65,1xL40Sx4/mig,2xcpu/mig");
+  const auto nodes = nodes_from_text(
+      "4,0xH100x8,2xH10Ox8,1xH100x65,1xL40Sx4/mig,2xcpu/mig,1xT4x1/shared,1xT4x1/timeslice,1xT4x1/timeslice:33,"
+      "1xT4x1/mps:4");
   ASSERT_FALSE(nodes);
-  EXPECT_EQ(nodes.error().count(), 6u);
+  EXPECT_EQ(nodes.error().count(), 10u);
+  for (const char* const each :
+       {"'1xT4x1/shared': 'shared' is no way to share GPUs; write /mig, /mps or /timeslice:4",
+        "'1xT4x1/timeslice': as how many each GPU counts (/timeslice:4): '' is not a whole number",
+        "'1xT4x1/timeslice:33': as how many each GPU counts (/timeslice:4): '33' is out of range; write a whole number "
+        "from 2 to 32",
+        "'1xT4x1/mps:4': 'mps:4' is no way to share GPUs", "'2xcpu/mig': a machine without GPUs has none to be shared"})
+    EXPECT_NE(nodes.error().to_string().find(each), std::string::npos) << each << " in " << nodes.error().to_string();
   EXPECT_NE(nodes.error().to_string().find("'1xL40Sx4/mig': GPUs of this type are not known to be cut into slices"),
             std::string::npos);
   const std::string text = nodes.error().to_string();

@@ -24,13 +24,16 @@ namespace {
 
 constexpr std::int64_t kSimulatedNodesMax = 20'000;
 constexpr const char* kForm = "write COUNTxMODELxGPUS or COUNTxcpu, as in 4xH100x8,2xcpu";
-constexpr std::string_view kCut = "/mig";  // after the GPUs: they are cut into slices
 
 struct MachineGroup {
   std::int64_t count = 0;
-  std::string model;  // empty: no GPUs
+  std::string model = {};  // empty: no GPUs
   std::int64_t gpus = 0;
-  bool cut = false;
+  Sharing sharing = Sharing::kExclusive;
+  std::int64_t replicas = 1;
+
+  // "h100", "h100-mig", "cpu"
+  std::string name() const;
 };
 
 std::string lower_case(std::string_view text) {
@@ -44,38 +47,60 @@ std::string unknown_model(std::string_view model) {
   return "unknown GPU type " + quote(model) + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
 }
 
+std::string MachineGroup::name() const {
+  if (model.empty()) return "cpu";
+  return lower_case(model) + (sharing == Sharing::kExclusive ? "" : "-" + std::string(name_of(sharing)));
+}
+
+// "mig", "mps", "timeslice:4", as it stands behind the GPUs.
+Parsed<MachineGroup> parse_mode(std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view mode = text.substr(0, colon);
+  if (text == name_of(Sharing::kMig)) return MachineGroup{.sharing = Sharing::kMig};
+  if (text == name_of(Sharing::kMps)) return MachineGroup{.sharing = Sharing::kMps};
+  if (mode != name_of(Sharing::kTimeslice)) {
+    return std::unexpected(quote(text) + " is no way to share GPUs; write /mig, /mps or /timeslice:4");
+  }
+  const auto replicas = parse_integer(text.substr(std::min(colon + 1, text.size())), 2, kReplicasMax);
+  if (!replicas) return std::unexpected("as how many each GPU counts (/timeslice:4): " + replicas.error());
+  return MachineGroup{.sharing = Sharing::kTimeslice, .replicas = *replicas};
+}
+
 // "4xH100x8", "4xH100x8/mig": the first x ends the count, the last one begins the GPUs.
 Parsed<MachineGroup> parse_group(std::string_view text) {
   const auto refused = [whole = text](const std::string& why) { return std::unexpected(quote(whole) + ": " + why); };
-  const bool cut = text.ends_with(kCut);
-  if (cut) text.remove_suffix(kCut.size());
+  MachineGroup group;
+  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+    const auto mode = parse_mode(text.substr(slash + 1));
+    if (!mode) return refused(mode.error());
+    group = *mode;
+    text = text.substr(0, slash);
+  }
+  const bool is_shared = group.sharing != Sharing::kExclusive;
   const std::size_t first = text.find('x');
   if (first == std::string_view::npos) return refused(kForm);
   const auto count = parse_integer(text.substr(0, first), 1, kSimulatedNodesMax);
   if (!count) return refused("the number of machines: " + count.error());
+  group.count = *count;
   const std::string_view rest = text.substr(first + 1);
-  if (rest == "cpu" && cut)
-    return refused("a machine without GPUs has none to be cut; leave " + std::string(kCut) + " out");
-  if (rest == "cpu") return MachineGroup{*count, "", 0};
+  if (rest == "cpu" && is_shared) return refused("a machine without GPUs has none to be shared; leave the mode out");
+  if (rest == "cpu") return group;
   const std::size_t last = rest.rfind('x');
   if (last == std::string_view::npos) return refused(kForm);
   const auto gpus = parse_integer(rest.substr(last + 1), 1, kGpusPerNodeMax);
   if (!gpus) return refused("the number of GPUs: " + gpus.error());
+  group.gpus = *gpus;
   const GpuModel* const model = find_gpu_model(rest.substr(0, last));
   if (model == nullptr) return refused(unknown_model(rest.substr(0, last)));
-  if (cut && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
-    return refused("GPUs of this type are not known to be cut into slices; leave " + std::string(kCut) + " out");
+  group.model = model->short_name;
+  if (group.sharing == Sharing::kMig && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
+    return refused("GPUs of this type are not known to be cut into slices; leave /mig out");
   }
-  return MachineGroup{*count, std::string(model->short_name), *gpus, cut};
-}
-
-// "h100", "h100-mig", "cpu"
-std::string name_of(const MachineGroup& group) {
-  return group.model.empty() ? "cpu" : lower_case(group.model) + (group.cut ? "-mig" : "");
+  return group;
 }
 
 Value machine(const MachineGroup& group, std::int64_t number) {
-  const std::string name = fmt::format("{}-{:04}", name_of(group), number);
+  const std::string name = fmt::format("{}-{:04}", group.name(), number);
   Value node = Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}});
   node.at("metadata").set("name", name);
   Value& capacity = node.at("status").at("capacity");
@@ -85,12 +110,13 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("pods", "110");
   if (gpus == 0) return node;
   Value& labels = node.at("metadata").at("labels");
-  if (group.cut) {
-    labels.set(kGpuModeLabel, name_of(Sharing::kMig));
-    labels.set(kGpuCountLabel, std::to_string(gpus));
-  } else {
+  if (group.sharing == Sharing::kExclusive) {
     capacity.set(kGpuResource, std::to_string(gpus));
+  } else {
+    labels.set(kGpuModeLabel, name_of(group.sharing));
+    labels.set(kGpuCountLabel, std::to_string(gpus));
   }
+  if (group.sharing == Sharing::kTimeslice) labels.set(kGpuReplicasLabel, std::to_string(group.replicas));
   labels.set(kGpuProductLabel, group.model);
   labels.set(kGpuMemoryLabel, std::to_string(find_gpu_model(group.model)->memory_mib));
   return node;
@@ -112,11 +138,15 @@ void complete(Value& node) {
   if (labels["kubernetes.io/arch"].is_null()) labels.set("kubernetes.io/arch", "amd64");
   labels.set("berth.dev/simulated", "true");
   const NodeGpus gpus = gpus_of(node);
-  if (gpus.sharing != Sharing::kMig) return;
-  labels.set(kMigStrategyLabel, "mixed");
+  if (gpus.sharing == Sharing::kExclusive) return;
+  if (gpus.sharing == Sharing::kMig) {
+    labels.set(kMigStrategyLabel, "mixed");
+  } else {
+    labels.set(kSharingStrategyLabel, sharing_strategy_of(gpus.sharing));
+  }
   Value& status = node.at("status");
-  set_slice_amounts(gpus, status.at("capacity"));
-  if (!status["allocatable"].is_empty()) set_slice_amounts(gpus, status.at("allocatable"));
+  set_shared_amounts(gpus, status.at("capacity"));
+  if (!status["allocatable"].is_empty()) set_shared_amounts(gpus, status.at("allocatable"));
 }
 
 void check_node(const Value& node, const Place& place, std::set<std::string>& names, Complaints& complaints) {
@@ -161,7 +191,7 @@ Result<std::vector<Value>> nodes_from_text(const std::string& text) {
       break;
     } else {
       for (std::int64_t i = 0; i < group->count; ++i) {
-        nodes.push_back(machine(*group, ++numbers[name_of(*group)]));
+        nodes.push_back(machine(*group, ++numbers[group->name()]));
         complete(nodes.back());
       }
     }

@@ -358,6 +358,71 @@ TEST(AdmitBinding, PartsOfADeviceAddUpToOne) {
   EXPECT_EQ(world.bind("d", "2"), "");
 }
 
+TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
+  GpuWorld world;
+  const auto node = [&](const std::string& name, const std::string& labels) {
+    world.put("{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {berth.dev/gpu-mode: " + labels +
+              ", nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, nvidia.com/gpu.memory: '80000'}}}");
+  };
+  node("shares", "mps");
+  node("turns", "timeslice, nvidia.com/gpu.replicas: '3'");
+  node("both", "timeslice, nvidia.com/gpu.sharing-strategy: mps");
+  const auto part = [&](const std::string& name, const std::string& annotations, const std::string& resources = "{}") {
+    EXPECT_EQ(world.create(pod(name, "annotations: {" + annotations + "}", "", resources)), "");
+  };
+  const std::string mps = ", berth.dev/gpu-sharing: mps", replica = "{limits: {nvidia.com/gpu.shared: 1}}";
+  part("half", "gpu-fraction: '0.5'");
+  part("other-half", "gpu-fraction: '0.5'");
+  part("bit", "gpu-fraction: '0.001'");
+  part("share", "gpu-fraction: '0.6'" + mps);
+  part("more", "gpu-fraction: '0.5'" + mps);
+  part("memory", "gpu-memory: '32000'" + mps);
+  part("too-much", "gpu-memory: '80001'" + mps);
+  for (const char* const name : {"r1", "r2", "r3", "r4"}) part(name, "berth.dev/coverage: best-effort", replica);
+  EXPECT_EQ(world.create(gpu_pod("whole", 1)), "");
+  struct Case {
+    const char* name;
+    const char* gpus;
+    const char* node;
+    const char* refused;
+  };
+  const Case cases[] = {
+      {"half", "", "n1",
+       "the pod asks for a part of one GPU, and annotation berth.dev/gpus is \"\"; bind it with the index of a device "
+       "and the part, as in \"0:0.5\""},
+      {"half", "0,1", "n1", "the pod asks for a part of one GPU"},
+      {"half", "4:0.5", "n1", "names device 4, but node \"n1\" has 4 GPU(s)"},
+      {"half", "0:0.4", "n1", "annotation berth.dev/gpus is \"0:0.4\", and the pod asks for 0.5 of a GPU there"},
+      {"half", "0:0.5", "shares", "the GPUs of node \"shares\" are shared by MPS"},
+      {"half", "0:0.5", "both", "node \"both\" is not used: label nvidia.com/gpu.replicas: "},
+      {"half", "0:0.5", "n1", ""},
+      {"other-half", "0", "n1", ""},
+      {"bit", "0:0.001", "n1", "less than the part asked for is left"},
+      {"whole", "0:1", "n1", "which is no list of device indexes"},
+      {"whole", "0", "n1", "is held by pod \"default/half\""},
+      {"whole", "0", "shares", "names device 0, but node \"shares\" has 0 GPU(s)"},
+      {"share", "0:0.6", "n1", "the GPUs of node \"n1\" are not shared by MPS"},
+      {"share", "0:0.6", "nowhere", "are not shared by MPS"},
+      {"share", "2:0.6", "shares", "names device 2, but node \"shares\" has 2 GPU(s)"},
+      {"share", "0:0.6", "shares", ""},
+      {"more", "0:0.5", "shares", "less than the part asked for is left"},
+      {"memory", "0:0.399", "shares", "and the pod asks for 0.4 of a GPU there"},
+      {"too-much", "1:0.5", "shares", "asks for 80001 MiB of a GPU, and those of node \"shares\" have 80000"},
+      {"memory", "0:0.4", "shares", ""},
+      {"r1", "0:0.333", "shares", "the GPUs of node \"shares\" are not time-sliced"},
+      {"r1", "0:0.25", "turns", "and the pod asks for 0.333 of a GPU there"},
+      {"r1", "0:0.333", "turns", ""},
+      {"r2", "0", "turns", ""},
+      {"r3", "0:0.333", "turns", ""},
+      {"r4", "0:0.333", "turns", "less than the part asked for is left"},
+      {"r4", "1:0.333", "turns", ""},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(each.name) + " " + each.gpus + " " + each.node);
+    expect_part(world.bind(each.name, each.gpus, each.node), each.refused);
+  }
+}
+
 TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
   GpuWorld world;
   world.put(

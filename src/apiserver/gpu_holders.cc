@@ -1,5 +1,5 @@
-// Which pod holds which device of a node, as a record beside the objects: {"3": {"default/p1": {"uid": ..., "milli":
-// 1000}}}, or of a slice {"3": {"default/p1": {"uid": ..., "slice": "1g.10gb@4"}}}. A holder counts only while its pod is
+// Which pod holds which device of a node, or how much of it, as a record beside the objects: {"3": {"default/p1": {"uid": ...,
+// "milli": 1000}}}, or of a slice {"3": {"default/p1": {"uid": ..., "slice": "1g.10gb@4"}}}. A holder counts only while its pod is
 // there, on that node and has not ended; so a record that is behind does no harm.
 #include <algorithm>
 #include <bit>
@@ -114,7 +114,7 @@ std::string node_named(const Value& pod) { return "node \"" + std::string(pod["s
 
 Refusal check_devices(const Value& pod, const std::optional<GivenGpus>& given, std::int64_t on_node) {
   const std::int64_t wanted = gpus_of(pod["spec"]);
-  if (!given || !given->profile.empty()) {
+  if (!given || !given->profile.empty() || given->milli > 0) {
     return refused(pod, said_by(pod) + ", which is no list of device indexes such as \"0,3\"");
   }
   if (given->gpus.size() != wanted) {
@@ -130,13 +130,10 @@ Refusal check_devices(const Value& pod, const std::optional<GivenGpus>& given, s
   return {};
 }
 
-Refusal take_devices(const Value& pod, const Value& node, const std::optional<GivenGpus>& given,
-                     const Transaction& transaction, Value& holders) {
-  if (Refusal refusal = check_devices(pod, given, devices_on(node))) return refusal;
-  const std::int64_t milli =
-      parse_integer(pod["metadata"]["annotations"][kGpuMilliAnnotation].text(), 1, kMilliPerGpu).value_or(kMilliPerGpu);
+// So much of each.
+Refusal take_milli(const Value& pod, GpuSet gpus, std::int64_t milli, const Transaction& transaction, Value& holders) {
   Refusal refusal;
-  given->gpus.for_each([&](int index) {
+  gpus.for_each([&](int index) {
     if (refusal) return;
     Value& device = holders.at(std::to_string(index));
     if (!device.is_map()) device = Value::map();
@@ -149,6 +146,53 @@ Refusal take_devices(const Value& pod, const Value& node, const std::optional<Gi
                                (milli < kMilliPerGpu ? ", and less than the part asked for is left" : ""));
   });
   return refusal;
+}
+
+Refusal take_devices(const Value& pod, const Value& node, const std::optional<GivenGpus>& given,
+                     const Transaction& transaction, Value& holders) {
+  if (Refusal refusal = check_devices(pod, given, devices_on(node))) return refusal;
+  return take_milli(pod, given->gpus, kMilliPerGpu, transaction, holders);
+}
+
+// What is wrong with the part that was named on that node; nothing: all is well.
+std::optional<std::string> wrong_part(const Value& pod, const NodeGpus& gpus, std::int64_t on_node, const GpuPart& part,
+                                      const std::optional<GivenGpus>& given) {
+  if (!given || !given->profile.empty() || given->gpus.size() != 1) {
+    return "the pod asks for a part of one GPU, and " + said_by(pod) +
+           "; bind it with the index of a device and the part, as in \"0:0.5\"";
+  }
+  if (!gpus.problem.empty()) return node_named(pod) + " is not used: " + gpus.problem;
+  if (gpus.sharing != part.sharing) {
+    const auto& words = words_of(part.sharing == Sharing::kExclusive ? gpus.sharing : part.sharing);
+    return "the GPUs of " + node_named(pod) + " are " +
+           std::string(part.sharing == Sharing::kExclusive ? words.is : words.is_not);
+  }
+  const int device = last_of(given->gpus);
+  if (device >= on_node) {
+    return "annotation berth.dev/gpus names device " + std::to_string(device) + ", but " + node_named(pod) + " has " +
+           std::to_string(on_node) + " GPU(s)";
+  }
+  // Where nobody says how much memory a GPU has, who binds has to know.
+  if (part.memory_mib > 0 && gpus.memory_mib == 0) return std::nullopt;
+  const auto needed = part.milli_of(gpus.memory_mib, gpus.replicas);
+  if (!needed) {
+    return "the pod asks for " + std::to_string(part.memory_mib) + " MiB of a GPU, and those of " + node_named(pod) +
+           " have " + std::to_string(gpus.memory_mib);
+  }
+  const bool enough = part.memory_mib > 0 ? given->milli >= *needed : given->milli == *needed;
+  if (given->milli > 0 && !enough) {
+    return said_by(pod) + ", and the pod asks for " + decimal_of_milli(*needed) + " of a GPU there";
+  }
+  return std::nullopt;
+}
+
+Refusal take_part(const Value& pod, const Value& node, const GpuPart& part, const std::optional<GivenGpus>& given,
+                  const Transaction& transaction, Value& holders) {
+  const NodeGpus gpus = read_node_gpus(node);
+  const std::int64_t on_node = gpus.sharing == Sharing::kExclusive ? devices_on(node) : gpus.count;
+  if (const auto wrong = wrong_part(pod, gpus, on_node, part, given)) return refused(pod, *wrong);
+  const std::int64_t asked = part.milli_of(gpus.memory_mib, gpus.replicas).value_or(kMilliPerGpu);
+  return take_milli(pod, given->gpus, given->milli > 0 ? given->milli : asked, transaction, holders);
 }
 
 // What is wrong with the place that was named for the slice; nothing: all is well.
@@ -194,15 +238,17 @@ Refusal take_slice(const Value& pod, const Value& node, const std::string& profi
 Refusal take_gpus(const Value& pod, Transaction& transaction) {
   const std::string_view text = pod["metadata"]["annotations"][kGpusAnnotation].text();
   const std::map<std::string, std::int64_t> slices = slices_of(pod["spec"]);
-  if (text.empty() && gpus_of(pod["spec"]) == 0 && slices.empty()) return {};
+  const GpuPart part = gpu_part_of(pod["metadata"], pod["spec"]).part;
+  if (text.empty() && gpus_of(pod["spec"]) == 0 && slices.empty() && part.is_none()) return {};
   const std::string_view name = pod["spec"]["nodeName"].text();
   const Value node = find_object(transaction, object_key("nodes", "", name));
   const std::optional<GivenGpus> given = parse_given_gpus(text);
   Value holders = find_object(transaction, record_key(name));
   if (!holders.is_map()) holders = Value::map();
   const auto profile = slices.size() == 1 ? profile_of(slices.begin()->first) : Parsed<std::string>("");
-  Refusal refusal = slices.empty() ? take_devices(pod, node, given, transaction, holders)
-                                   : take_slice(pod, node, profile.value_or(""), given, transaction, holders);
+  Refusal refusal = !part.is_none()  ? take_part(pod, node, part, given, transaction, holders)
+                    : slices.empty() ? take_devices(pod, node, given, transaction, holders)
+                                     : take_slice(pod, node, profile.value_or(""), given, transaction, holders);
   if (!refusal) put_object(transaction, record_key(name), std::move(holders));
   return refusal;
 }

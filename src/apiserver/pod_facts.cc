@@ -107,11 +107,23 @@ Amounts pod_amounts(const Value& spec, std::string_view which) {
   return together;
 }
 
-std::int64_t gpus_of(const Value& spec) {
+namespace {
+
+std::int64_t whole_of(const Amounts& amounts, std::string_view resource) {
+  const auto amount = amounts.find(resource);
+  if (amount == amounts.end()) return 0;
+  return parse_milli(amount->second.to_string()).value_or(0) / 1000;
+}
+
+}  // namespace
+
+std::int64_t gpus_of(const Value& spec) { return whole_of(pod_amounts(spec, "limits"), kGpuResource); }
+
+ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec) {
   const Amounts limits = pod_amounts(spec, "limits");
-  const auto gpus = limits.find(kGpuResource);
-  if (gpus == limits.end()) return 0;
-  return parse_milli(gpus->second.to_string()).value_or(0) / 1000;
+  return read_gpu_part(metadata["annotations"], {.whole = whole_of(limits, kGpuResource),
+                                                 .shared = whole_of(limits, kSharedGpuResource),
+                                                 .slices = !slices_of(spec).empty()});
 }
 
 std::map<std::string, std::int64_t> slices_of(const Value& spec) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "manifest/canonical_quantity.h"
+#include "manifest/gpu_part.h"
 #include "manifest/kinds.h"
 #include "manifest/labels.h"
 #include "manifest/value.h"
@@ -46,6 +47,8 @@ Amounts pod_amounts(const Value& spec, std::string_view which);
 std::int64_t gpus_of(const Value& spec);  // whole devices asked for; 0 if the amount is none
 // What it asks of slices (MIG), by their resources.
 std::map<std::string, std::int64_t> slices_of(const Value& spec);
+// The part of one GPU that a pod, or one of a template, asks; with what is wrong with it.
+ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec);
 std::string qos_class_of(const Value& spec);  // Guaranteed, Burstable, BestEffort
 
 struct PodGroup {

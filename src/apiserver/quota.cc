@@ -12,6 +12,8 @@
 #include "apiserver/gang_holds.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
+#include "model/gpu.h"
+#include "model/quantity.h"
 
 namespace berth {
 
@@ -35,6 +37,11 @@ void add_pod_usage(const Value& pod, Amounts& usage) {
     if (name == "cpu" || name == "memory" || name == "ephemeral-storage") usage.emplace(name, amount);
   }
   for (const auto& [name, amount] : pod_amounts(pod["spec"], "limits")) usage.emplace("limits." + name, amount);
+  const GpuPart part = gpu_part_of(pod["metadata"], pod["spec"]).part;
+  if (part.is_none() || part.is_replica()) return;
+  // How much of a GPU so much memory is nobody knows before it has one.
+  const std::int64_t milli = part.milli > 0 ? part.milli : kMilliPerGpu;
+  usage.insert_or_assign("requests." + std::string(kGpuResource), *Quantity::parse(format_milli(milli)));
 }
 
 Amounts usage_of(const KindInfo& kind, const Value& object) {

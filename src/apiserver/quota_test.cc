@@ -50,6 +50,26 @@ TEST(Quota, RefusesInTheWordsThatPeopleKnow) {
   EXPECT_EQ(world.create(pod("p8", "")), "");
 }
 
+TEST(Quota, CountsPartsOfGpusAsParts) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 2, requests.nvidia.com/gpu.shared: 1")), "");
+  const auto part = [&](const std::string& name, const std::string& limits, const std::string& annotations) {
+    return world.create(pod(name, limits, ", annotations: {" + annotations + "}"));
+  };
+  EXPECT_EQ(part("half", "", "gpu-fraction: '0.5'"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"500m","requests.nvidia.com/gpu.shared":"0"})");
+  EXPECT_EQ(part("quarter", "nvidia.com/gpu: 1", "berth.dev/gpu-milli: '250'"), "");
+  EXPECT_EQ(part("some", "", "gpu-memory: '1000'"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"1750m","requests.nvidia.com/gpu.shared":"0"})");
+  EXPECT_EQ(part("more", "", "gpu-fraction: '0.3', berth.dev/gpu-sharing: mps"),
+            "pods \"more\" is forbidden: exceeded quota: q, requested: requests.nvidia.com/gpu=300m, used: "
+            "requests.nvidia.com/gpu=1750m, limited: requests.nvidia.com/gpu=2");
+  EXPECT_EQ(part("replica", "nvidia.com/gpu.shared: 1", "berth.dev/coverage: best-effort"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"1750m","requests.nvidia.com/gpu.shared":"1"})");
+  EXPECT_EQ(world.end("some", "Succeeded"), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"750m","requests.nvidia.com/gpu.shared":"1"})");
+}
+
 TEST(Quota, NamesAllThatIsExceededAndNothingElse) {
   QuotaWorld world;
   EXPECT_EQ(world.create(quota("q", "pods: 1, limits.cpu: 2, limits.memory: 9Gi")), "");

@@ -59,7 +59,7 @@ void check_resource_names(const Value& amounts, const std::string& path, Causes&
           field, member.value,
           member.key == kGpuResource
               ? "must be an integer; for a part of one GPU ask for 1 and say how much of it by the annotation "
-                "berth.dev/gpu-milli: \"500\""
+                "berth.dev/gpu-milli: \"500\", or leave it out and write the annotation gpu-fraction: \"0.5\""
               : "must be an integer"));
     }
   }
@@ -293,8 +293,10 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
   for (const std::string_view label : {kGroupLabel, kKueueGroupLabel}) {
     compare("labels", label, "a pod stays in the group that it was made for; make a new pod");
   }
-  for (const std::string_view annotation : {kGroupSizeAnnotation, kKueueGroupSizeAnnotation, kGpuMilliAnnotation,
-                                            kGpuModelsAnnotation, kFlavorsAnnotation}) {
+  for (const std::string_view annotation :
+       {kGroupSizeAnnotation, kKueueGroupSizeAnnotation, kGpuMilliAnnotation, kGpuFractionAnnotation,
+        kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation, kGpuSharingAnnotation, kLatencyAnnotation,
+        kGpuModelsAnnotation, kFlavorsAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }
@@ -364,11 +366,12 @@ void check_gpu_models(const Value& models, const std::string& path, Causes& caus
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes) {
   const Value& annotations = metadata["annotations"];
   const std::string at = path + ".annotations[";
-  check_number_annotation(annotations, kGpuMilliAnnotation, 1, kMilliPerGpu, "thousandths of one GPU,", path, causes);
-  if (annotations.find(kGpuMilliAnnotation) != nullptr && gpus_of(spec) != 1) {
-    causes.push_back(invalid_value(at + std::string(kGpuMilliAnnotation) + "]", annotations[kGpuMilliAnnotation],
-                                   "a part of a GPU goes with limits of exactly nvidia.com/gpu: 1; the pod asks for " +
-                                       std::to_string(gpus_of(spec))));
+  for (const GpuPartProblem& each : gpu_part_of(metadata, spec).problems) {
+    // "spec.template.metadata" stands beside "spec.template.spec".
+    const std::string beside = path.substr(0, path.size() - std::string_view("metadata").size());
+    causes.push_back(each.annotation.empty() ? forbidden_value(beside + "spec.containers", each.why)
+                                             : invalid_value(at + std::string(each.annotation) + "]",
+                                                             annotations[each.annotation], each.why));
   }
   if (const Value* const models = annotations.find(kGpuModelsAnnotation)) {
     check_gpu_models(*models, at + std::string(kGpuModelsAnnotation) + "]", causes);

@@ -131,6 +131,11 @@ TEST(ValidatePod, ReadsBerthsAnnotations) {
       {"annotations: {berth.dev/gpu-milli: '500'}", ""},
       {"annotations: {berth.dev/gpu-milli: '0'}", "thousandths of one GPU, from 1 to 1000"},
       {"annotations: {berth.dev/gpu-milli: half}", "thousandths of one GPU, from 1 to 1000"},
+      {"annotations: {gpu-fraction: '0.5'}",
+       "metadata.annotations[gpu-fraction]: Invalid value: \"0.5\": a pod asks a part of one GPU by this annotation "
+       "alone, and it asks nvidia.com/gpu, too"},
+      {"annotations: {berth.dev/gpu-sharing: mps}", "say how much by the annotation gpu-fraction, as in 0.25"},
+      {"annotations: {berth.dev/latency: critical}", ""},
       {"annotations: {berth.dev/gpu-models: 'H100|A100-80GB'}", ""},
       {"annotations: {berth.dev/gpu-models: 'H100|A100-80BG'}", "did you mean \"A100-80GB\"?"},
       {"annotations: {berth.dev/gpu-models: ''}", "knows no GPU model"},
@@ -153,6 +158,20 @@ TEST(ValidatePod, ReadsBerthsAnnotations) {
       "{apiVersion: v1, kind: Pod, metadata: {annotations: {berth.dev/gpu-milli: '500'}}, spec: {containers: [{name: "
       "c, image: b}]}}",
       "the pod asks for 0");
+  expect(
+      "{apiVersion: v1, kind: Pod, metadata: {annotations: {gpu-fraction: '0.5', gpu-memory: '1'}}, spec: {containers: "
+      "[{name: c, image: b, resources: {limits: {nvidia.com/gpu.shared: 1}}}]}}",
+      "spec.containers: Forbidden: a pod asks a replica of a GPU or something else");
+  const std::string shared =
+      "restartPolicy: Never, containers: [{name: c, image: b, resources: {limits: {"
+      "nvidia.com/gpu.shared: 1}}}]";
+  expect("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {template: {spec: {" + shared + "}}}}",
+         "spec.template.spec.containers: Forbidden: a replica (nvidia.com/gpu.shared) has no memory");
+  expect(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u}, spec: {template: {metadata: {annotations: "
+      "{berth.dev/coverage: best-effort}}, spec: {" +
+          shared + "}}}}",
+      "");
 }
 
 // `before` after fill_defaults, with "old" replaced by "new" in its JSON.

@@ -49,6 +49,7 @@ SeenNodes seen_node(Value object) {
   seen.node.gpus = facts.gpus;
   seen.node.gpu_memory_mib = facts.gpu_memory_mib;
   seen.node.sharing = facts.sharing;
+  seen.node.replicas = facts.replicas;
   seen.node.cpu_milli = facts.cpu_milli;
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;

@@ -195,9 +195,10 @@ void add_node_agent(CLI::App& berth, int& exit_code) {
   const auto nodes = std::make_shared<std::string>();
   const auto logs = std::make_shared<std::string>();
   app.add_option("--kubeconfig", *kubeconfig, "How to reach the API server; default: as kubectl finds it");
-  app.add_option(
-         "--nodes", *nodes,
-         "COUNTxMODELxGPUS (with /mig: cut into slices) or COUNTxcpu, several with commas; or a file of Node objects")
+  app.add_option("--nodes", *nodes,
+                 "COUNTxMODELxGPUS (with /mig, /mps or /timeslice:4 behind it: shared so) or COUNTxcpu, several with "
+                 "commas; or a "
+                 "file of Node objects")
       ->required();
   app.add_option("--logs", *logs, "Folder for the pods' logs, as the API server's DATA/logs");
   app.footer(

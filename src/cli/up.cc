@@ -67,9 +67,10 @@ void add_up(CLI::App& berth, int& exit_code) {
   const auto nodes = std::make_shared<std::string>("4xH100x8");
   app.add_option("--data", *data, "Folder of everything it keeps")->capture_default_str();
   app.add_option("--listen", *listen, "Address and port of the API; port 0 picks a free one")->capture_default_str();
-  app.add_option(
-         "--nodes", *nodes,
-         "COUNTxMODELxGPUS (with /mig: cut into slices) or COUNTxcpu, several with commas; or a file of Node objects")
+  app.add_option("--nodes", *nodes,
+                 "COUNTxMODELxGPUS (with /mig, /mps or /timeslice:4 behind it: shared so) or COUNTxcpu, several with "
+                 "commas; or a "
+                 "file of Node objects")
       ->capture_default_str();
   app.footer(
       "Examples:\n"

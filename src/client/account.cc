@@ -39,8 +39,7 @@ std::string count_of(std::size_t count, std::string_view one, std::string_view m
 }
 
 std::string asks_in_words(const Work& work) {
-  const bool sliced = !work.slice_per_pod.empty();
-  const std::string per_pod = sliced ? "a " + work.slice_per_pod + " slice" : gpus_in_words(work.gpu_milli_per_pod);
+  const std::string per_pod = asked_per_pod(work);
   std::string text = per_pod;
   if (work.pods_at_once > 1) {
     text = count_of(static_cast<std::size_t>(work.pods_at_once), "pod", "pods") + " with " + per_pod + " each";
@@ -194,6 +193,7 @@ Value facts_of(const Work& work, const std::vector<const Work*>& older, bool see
                                {"gpusPerPod", format_milli(work.gpu_milli_per_pod)},
                                {"gpuModels", work.gpu_models}});
   if (!work.slice_per_pod.empty()) facts.set("slice", work.slice_per_pod);
+  if (!work.part_per_pod.is_none()) facts.set("part", asked_per_pod(work));
   for (const std::string& node : work.nodes) facts.at("nodes").push_back(node);
   for (const auto& [reason, pods] : work.reasons) {
     facts.at("reasons").push_back(Value::map_of({{"message", reason}, {"pods", pods}}));

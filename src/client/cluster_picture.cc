@@ -95,8 +95,8 @@ std::optional<Duration> run_limit_of(const Value& pod) {
 }
 
 std::int64_t gpu_milli_of_node(const Value& node) {
-  const NodeGpus cut = read_node_gpus(node);
-  if (cut.sharing == Sharing::kMig) return std::int64_t{cut.count} * kMilliPerGpu;
+  const NodeGpus shared = read_node_gpus(node);
+  if (shared.sharing != Sharing::kExclusive) return std::int64_t{shared.count} * kMilliPerGpu;
   const Value& gpus = node["status"]["allocatable"][kGpuResource];
   constexpr std::int64_t kGpusBelieved = 1'000'000;
   const auto count =

@@ -12,6 +12,7 @@
 #include "manifest/slice_resources.h"
 #include "manifest/yaml.h"
 #include "model/quantity.h"
+#include "model/request.h"
 
 namespace berth {
 namespace {
@@ -43,9 +44,23 @@ void ask_slice(std::string_view profile, Value& pod, Complaints& complaints) {
   pod.at("spec").at("containers").edit_items().front().at("resources").at("limits").set(resource, "1");
 }
 
+// "25%"
+void ask_share(std::string_view share, Value& pod, Complaints& complaints) {
+  const bool is_percent = share.ends_with('%');
+  const auto percent = parse_integer(share.substr(0, share.size() - (is_percent ? 1 : 0)), kMpsMilliMin / 10, 100);
+  if (!is_percent || !percent) {
+    return complaints.add({"--gpus"}, quote(share) + " is no share of MPS; write mps:25%, from 3 to 100 percent");
+  }
+  Value& annotations = pod.at("metadata").at("annotations");
+  annotations.set(kGpuFractionAnnotation, decimal_of_milli(*percent * 10));
+  annotations.set(kGpuSharingAnnotation, name_of(Sharing::kMps));
+}
+
 void ask_gpus(const JobRequest& request, Value& pod, Complaints& complaints) {
-  constexpr std::string_view kSlice = "mig:";
-  if (request.gpus.starts_with(kSlice)) return ask_slice(request.gpus.substr(kSlice.size()), pod, complaints);
+  constexpr std::string_view kSlice = "mig:", kShare = "mps:";
+  const std::string_view text = request.gpus;
+  if (text.starts_with(kSlice)) return ask_slice(text.substr(kSlice.size()), pod, complaints);
+  if (text.starts_with(kShare)) return ask_share(text.substr(kShare.size()), pod, complaints);
   const auto milli = parse_milli(request.gpus);
   const Place place{"--gpus"};
   if (!milli) {

@@ -17,8 +17,6 @@
 namespace berth {
 namespace {
 
-// More devices than any node has; a server that says more is not believed.
-constexpr std::int64_t kDevicesMax = 64;
 constexpr int kWholeGpu = 1000;
 
 std::string amount_text(const Value& amount) {
@@ -29,7 +27,10 @@ std::string amount_text(const Value& amount) {
 class TakenDevices {
  public:
   explicit TakenDevices(const NodeGpus& gpus)
-      : milli_(static_cast<std::size_t>(gpus.count), 0), layouts_(milli_.size()) {
+      : milli_(static_cast<std::size_t>(gpus.count), 0),
+        layouts_(milli_.size()),
+        sharing_(gpus.sharing),
+        least_(gpus.sharing == Sharing::kTimeslice ? kWholeGpu / gpus.replicas : 1) {
     if (gpus.sharing == Sharing::kMig) hardware_ = hardware_of({.name = {}, .model = gpus.model});
   }
 
@@ -48,6 +49,7 @@ class TakenDevices {
   std::int64_t free_whole() const { return std::ranges::count(milli_, 0); }
   const std::vector<int>& milli() const { return milli_; }
   bool are_cut() const { return hardware_ != nullptr; }
+  Sharing sharing() const { return sharing_; }
   // "0:1g.10gb@6", in the order of the devices and of their memory.
   std::vector<std::string> slices() const {
     std::vector<std::string> slices;
@@ -66,7 +68,7 @@ class TakenDevices {
 
  private:
   bool is_full(std::size_t device) const {
-    if (hardware_ == nullptr) return milli_[device] >= kWholeGpu;
+    if (hardware_ == nullptr) return milli_[device] + least_ > kWholeGpu;
     return hardware_->mig->open_beside(layouts_[device]).empty();
   }
 
@@ -83,12 +85,13 @@ class TakenDevices {
     });
   }
 
-  // `named` as the binding said them ("0,3"); empty: it said nothing.
+  // `named` as the binding said them ("0,3", "0:0.5"); empty: it said nothing.
   void take_whole(std::int64_t milli, std::string_view named) {
     std::vector<std::size_t> devices;
+    named = named.substr(0, named.find(':'));
     while (!named.empty()) {
       const std::size_t comma = std::min(named.find(','), named.size());
-      const auto index = parse_integer(named.substr(0, comma), 0, kDevicesMax - 1);
+      const auto index = parse_integer(named.substr(0, comma), 0, kGpusPerNodeMax - 1);
       if (index && static_cast<std::size_t>(*index) < milli_.size())
         devices.push_back(static_cast<std::size_t>(*index));
       named.remove_prefix(std::min(comma + 1, named.size()));
@@ -114,6 +117,8 @@ class TakenDevices {
   std::vector<int> milli_;
   const GpuHardware* hardware_ = nullptr;  // of devices that are cut
   std::vector<MigPlaceSet> layouts_;
+  Sharing sharing_;
+  int least_;  // that a pod may have of one
 };
 
 std::string state_of(const Value& node) {
@@ -137,8 +142,9 @@ ListingRow row_of(const Value& node, const TakenDevices& devices, int pods) {
   const std::string name(node["metadata"]["name"].text());
   row.name = "node/" + name;
   const std::size_t gpus = devices.milli().size();
-  const std::string model =
-      std::string(node["metadata"]["labels"][kGpuProductLabel].text()) + (devices.are_cut() ? "/mig" : "");
+  const bool are_shared = devices.sharing() != Sharing::kExclusive;
+  const std::string model = std::string(node["metadata"]["labels"][kGpuProductLabel].text()) +
+                            (are_shared ? "/" + std::string(name_of(devices.sharing())) : "");
   const Value& allocatable = node["status"]["allocatable"];
   const std::string state = state_of(node);
   std::string slices;

@@ -71,6 +71,11 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
        {.gpus = "mig:1g.10g", .command = run},
        "--gpus: nvidia.com/mig-1g.10g: no GPU model that is known can be cut into it; did you mean "
        "nvidia.com/mig-1g.10gb?"},
+      {"a share", {.gpus = "mps:25%", .command = run}, ""},
+      {"a share that is too small",
+       {.gpus = "mps:2%", .command = run},
+       "--gpus: '2%' is no share of MPS; write mps:25%, from 3 to 100 percent"},
+      {"a share of what", {.gpus = "mps:25", .command = run}, "'25' is no share of MPS"},
       {"one and a half", {.gpus = "1.5", .command = run}, "--gpus: '1.5' is more than one GPU and not whole"},
       {"no number", {.gpus = "many", .command = run}, "--gpus: "},
       {"no time", {.time = "4", .command = run}, "--time: "},
@@ -89,6 +94,12 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
   ASSERT_TRUE(slice);
   const Value& container = (*slice)["spec"]["template"]["spec"]["containers"].items()[0];
   EXPECT_EQ(container["resources"]["limits"]["nvidia.com/mig-1g.10gb.me"].text(), "1");
+  const auto share = job_of({.gpus = "mps:25%", .command = run});
+  ASSERT_TRUE(share);
+  const Value& shared = (*share)["spec"]["template"];
+  EXPECT_EQ(shared["metadata"]["annotations"]["gpu-fraction"].text(), "0.25");
+  EXPECT_EQ(shared["metadata"]["annotations"]["berth.dev/gpu-sharing"].text(), "mps");
+  EXPECT_TRUE(shared["spec"]["containers"].items()[0]["resources"].is_null());
   const auto half = job_of({.gpus = "0.5", .command = run});
   ASSERT_TRUE(half);
   EXPECT_EQ((*half)["spec"]["template"]["metadata"]["annotations"]["berth.dev/gpu-milli"].text(), "500");

@@ -239,6 +239,21 @@ TEST(Top, ASliceIsItsPartOfAGpu) {
   EXPECT_NE(joined(draw_top(cluster, {}, {100, 30}, kNow)).find("3g.40gb"), std::string::npos);
 }
 
+TEST(Top, AReplicaIsWhatItWasGiven) {
+  ClusterPicture cluster;
+  add(cluster, PictureKind::kNodes,
+      object(R"({"metadata":{"name":"n1","labels":{"nvidia.com/gpu.product":"T4","berth.dev/gpu-mode":"timeslice",)"
+             R"("nvidia.com/gpu.count":"2","nvidia.com/gpu.replicas":"4"}},"status":{"allocatable":{}}})"));
+  add(cluster, PictureKind::kPods,
+      object(R"({"metadata":{"name":"p","namespace":"team","uid":"u","annotations":{"berth.dev/gpus":"1:0.25",)"
+             R"("berth.dev/coverage":"best-effort"}},"spec":{"nodeName":"n1","containers":)"
+             R"([{"resources":{"limits":{"nvidia.com/gpu.shared":"1"}}}]},"status":{"phase":"Running"}})"));
+  cluster.settle();
+  EXPECT_EQ(cluster.gpu_milli(), 2'000);
+  EXPECT_EQ(cluster.whole().used_gpu_milli, 250);
+  EXPECT_NE(joined(draw_top(cluster, {}, {100, 30}, kNow)).find("shared"), std::string::npos);
+}
+
 // What a picture says must not depend on the order in which things were told, nor on what came and went.
 TEST(Top, PropertyAPictureIsThatOfWhatIsThere) {
   ClusterPicture cluster = small_cluster();

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/wording.h"
+#include "manifest/given_gpus.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
@@ -24,12 +25,24 @@ constexpr std::size_t kNodesShownMax = 2;
 // Sums of what a server says stay far from the ends of 64 bits.
 constexpr std::int64_t kGpuMilliMax = std::int64_t{1} << 40;
 
-std::int64_t gpu_milli_of_container(const Value& container) {
+std::int64_t milli_of_container(const Value& container, std::string_view resource) {
   const Value& resources = container["resources"];
-  const Value& amount = resources["requests"][kGpuResource].is_null() ? resources["limits"][kGpuResource]
-                                                                      : resources["requests"][kGpuResource];
+  const Value& amount =
+      resources["requests"][resource].is_null() ? resources["limits"][resource] : resources["requests"][resource];
   const auto milli = parse_milli(amount.is_integer() ? std::to_string(amount.integer()) : std::string(amount.text()));
   return milli ? std::clamp<std::int64_t>(*milli, 0, kGpuMilliMax) : 0;
+}
+
+// All containers together, or an initial one if that is more.
+std::int64_t milli_of_containers(const Value& pod, std::string_view resource) {
+  std::int64_t together = 0;
+  for (const Value& container : pod["spec"]["containers"].items()) {
+    together = std::min(together + milli_of_container(container, resource), kGpuMilliMax);
+  }
+  for (const Value& container : pod["spec"]["initContainers"].items()) {
+    together = std::max(together, milli_of_container(container, resource));
+  }
+  return together;
 }
 
 std::string gpu_models_of(const Value& pod) {
@@ -126,6 +139,7 @@ Work work_of(const Value& object, std::string kind, const Value& pod) {
   work.queue = queue_of(metadata, pod["metadata"]);
   work.gpu_milli_per_pod = gpu_milli_of_pod(pod);
   work.slice_per_pod = slice_of_pod(pod);
+  work.part_per_pod = gpu_part_of_pod(pod);
   work.gpu_models = gpu_models_of(pod);
   work.created = created_at(object);
   return work;
@@ -202,6 +216,7 @@ ListingRow row_of(const Work& work, Time now) {
                              {"created", format_timestamp(work.created)},
                              {"reason", reason}});
   if (!work.slice_per_pod.empty()) row.facts.set("slice", work.slice_per_pod);
+  if (!work.part_per_pod.is_none()) row.facts.set("part", asked_per_pod(work));
   return row;
 }
 
@@ -323,15 +338,17 @@ std::string nearest_work(const WorkName& name, const std::vector<Work>& work) {
 }
 
 std::int64_t gpu_milli_of_pod(const Value& pod) {
-  std::int64_t together = 0;
-  for (const Value& container : pod["spec"]["containers"].items()) {
-    together = std::min(together + gpu_milli_of_container(container), kGpuMilliMax);
-  }
-  for (const Value& container : pod["spec"]["initContainers"].items()) {
-    together = std::max(together, gpu_milli_of_container(container));
-  }
-  const auto part = parse_integer(pod["metadata"]["annotations"][kGpuMilliAnnotation].text(), 1, 1000);
-  return part && together == 1000 ? *part : together;
+  const GpuPart part = gpu_part_of_pod(pod);
+  if (part.is_none()) return milli_of_containers(pod, kGpuResource);
+  const auto given = parse_given_gpus(pod["metadata"]["annotations"][kGpusAnnotation].text());
+  return given && given->milli > 0 ? given->milli : part.milli;
+}
+
+GpuPart gpu_part_of_pod(const Value& pod) {
+  const GpuResources asked{.whole = milli_of_containers(pod, kGpuResource) / 1000,
+                           .shared = milli_of_containers(pod, kSharedGpuResource) / 1000,
+                           .slices = !slice_of_pod(pod).empty()};
+  return read_gpu_part(pod["metadata"]["annotations"], asked).part;
 }
 
 std::string slice_of_pod(const Value& pod) {
@@ -356,15 +373,34 @@ std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view 
   return found;
 }
 
+std::string asked_per_pod(const Work& work) {
+  const GpuPart& part = work.part_per_pod;
+  if (!work.slice_per_pod.empty()) return "a " + work.slice_per_pod + " slice";
+  if (part.is_replica()) return "a replica of a GPU";
+  const std::string how = part.sharing == Sharing::kMps ? " by MPS" : "";
+  if (part.memory_mib > 0) return std::to_string(part.memory_mib) + " MiB of a GPU" + how;
+  return gpus_in_words(work.gpu_milli_per_pod) + how;
+}
+
 std::string asked_in_words(const Work& work) {
-  if (work.slice_per_pod.empty()) return gpus_in_words(work.gpu_milli());
-  if (work.pods_at_once == 1) return "a " + work.slice_per_pod + " slice";
-  return std::to_string(work.pods_at_once) + " " + work.slice_per_pod + " slices";
+  const bool counts = work.slice_per_pod.empty() && work.part_per_pod.sharing == Sharing::kExclusive;
+  if (counts && work.part_per_pod.memory_mib == 0) return gpus_in_words(work.gpu_milli());
+  if (work.pods_at_once == 1) return asked_per_pod(work);
+  const std::string pods = std::to_string(work.pods_at_once);
+  if (!work.slice_per_pod.empty()) return pods + " " + work.slice_per_pod + " slices";
+  if (work.part_per_pod.is_replica()) return pods + " replicas of GPUs";
+  return pods + " times " + asked_per_pod(work);
 }
 
 std::string asked_in_short(const Work& work) {
-  if (work.slice_per_pod.empty()) return work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli());
-  return (work.pods_at_once == 1 ? "" : std::to_string(work.pods_at_once) + "x") + work.slice_per_pod;
+  const GpuPart& part = work.part_per_pod;
+  const std::string mode = part.sharing == Sharing::kExclusive ? "" : "/" + std::string(name_of(part.sharing));
+  std::string each = work.slice_per_pod;
+  if (part.is_replica()) each = "shared";
+  if (part.memory_mib > 0) each = std::to_string(part.memory_mib) + "Mi" + mode;
+  if (part.sharing == Sharing::kMps && part.memory_mib == 0) each = decimal_of_milli(work.gpu_milli_per_pod) + mode;
+  if (each.empty()) return work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli());
+  return (work.pods_at_once == 1 ? "" : std::to_string(work.pods_at_once) + "x") + each;
 }
 
 std::string gpus_in_words(std::int64_t gpu_milli) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "client/listing.h"
+#include "manifest/gpu_part.h"
 #include "manifest/value.h"
 
 namespace berth {
@@ -52,6 +53,7 @@ struct Work {
   int gang = 0;          // pods that start together; 0: each for itself
   std::int64_t gpu_milli_per_pod = 0;
   std::string slice_per_pod;       // its profile: "1g.10gb"; empty: none, and GPUs are counted
+  GpuPart part_per_pod;            // of one GPU; none: it asks none
   std::string gpu_models;          // "H100|A100"; empty: any
   std::vector<std::string> nodes;  // where its live pods are, each once
   Time created;
@@ -75,8 +77,12 @@ Listing list_work(const std::vector<Work>& work, bool with_namespace, Time now);
 // Names of the same kind that may have been meant by one that is not there; empty if none is near.
 std::string nearest_work(const WorkName& name, const std::vector<Work>& work);
 
-// What a pod, or a Job's template, asks of GPUs, in thousandths.
+// What a pod, or a Job's template, asks of GPUs, in thousandths. Of a part by memory and of a replica it is what the pod was
+// given, and before that nothing.
 std::int64_t gpu_milli_of_pod(const Value& pod);
+
+// The part of one GPU that it asks.
+GpuPart gpu_part_of_pod(const Value& pod);
 
 // The profile of the slice that it asks; empty: none.
 std::string slice_of_pod(const Value& pod);
@@ -86,8 +92,10 @@ std::vector<Value> pods_of_job(const std::vector<Value>& pods, std::string_view 
 
 // "2 GPUs", "1 GPU", "0.5 GPU", "no GPU".
 std::string gpus_in_words(std::int64_t gpu_milli);
+// What one pod of it asks: "2 GPUs", "a 1g.10gb slice", "0.25 GPU by MPS", "20000 MiB of a GPU", "a replica of a GPU".
+std::string asked_per_pod(const Work& work);
 // What all pods of it ask together, in words ("2 GPUs", "a 1g.10gb slice", "4 1g.10gb slices") and for a table ("2", "4x1g.10gb",
-// "-").
+// "0.25/mps", "shared", "-").
 std::string asked_in_words(const Work& work);
 std::string asked_in_short(const Work& work);
 

@@ -35,7 +35,7 @@ void parse_states(std::string_view text, WorkChoice& choice, Complaints& complai
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view word = text.substr(0, comma);
-    const auto* const found = std::ranges::find(kStates, word, name_of);
+    const auto* const found = std::ranges::find(kStates, word, [](WorkState state) { return name_of(state); });
     if (found == kStates.end()) {
       complaints.add({"--state"}, unknown_word(word, "state", names_of_states()));
     } else {

@@ -110,6 +110,16 @@ TEST(Work, APodWithoutAJobStandsForItself) {
        begin + ", annotations: {berth.dev/gpu-milli: '500'}}\n"
                "spec: {containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}\n",
        "pod/p default waiting 0/1 0.5 - 60s the scheduler has not looked at it yet"},
+      {"a part by KAI's word", begin + ", annotations: {gpu-fraction: '0.5'}}\n",
+       "pod/p default waiting 0/1 0.5 - 60s the scheduler has not looked at it yet"},
+      {"a part by memory", begin + ", annotations: {gpu-memory: '20000'}}\n",
+       "pod/p default waiting 0/1 20000Mi - 60s the scheduler has not looked at it yet"},
+      {"a share", begin + ", annotations: {gpu-fraction: '0.25', berth.dev/gpu-sharing: mps}}\n",
+       "pod/p default waiting 0/1 0.25/mps - 60s the scheduler has not looked at it yet"},
+      {"a replica",
+       begin + ", annotations: {berth.dev/coverage: best-effort}}\n"
+               "spec: {containers: [{resources: {limits: {nvidia.com/gpu.shared: 1}}}]}\n",
+       "pod/p default waiting 0/1 shared - 60s the scheduler has not looked at it yet"},
       {"a slice", begin + "}\nspec: {containers: [{resources: {limits: {nvidia.com/mig-1g.10gb.me: '1'}}}]}\n",
        "pod/p default waiting 0/1 1g.10gb+me - 60s the scheduler has not looked at it yet"},
       {"failed", begin + "}\nstatus: {phase: Failed, reason: Evicted, message: 'no\n  memory'}\n",
@@ -185,6 +195,8 @@ TEST(NodeMap, DrawsWhoHoldsWhichDevice) {
       {"unnamed ones take what is left", pod("", 1, "Running") + pod("berth.dev/gpus: '0'", 1, "Running"), "[##..]",
        "2/4"},
       {"a part", pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '300'", 1, "Running"), "[..+.]", "3/4"},
+      {"a part as it was given", pod("berth.dev/gpus: '2:0.3', berth.dev/gpu-milli: '300'", 1, "Running"), "[..+.]",
+       "3/4"},
       {"parts of one device make it whole",
        pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '500'", 1, "Running") +
            pod("berth.dev/gpus: '2', berth.dev/gpu-milli: '500'", 1, "Pending"),
@@ -222,6 +234,31 @@ TEST(NodeMap, DrawsHowGpusAreCut) {
   EXPECT_EQ(cells[8], "0:7g.80gb@0,2:3g.40gb@0,2:1g.10gb@6");
   EXPECT_EQ(listing.rows[0].facts["slices"].items().size(), 3U);
   EXPECT_EQ(listing.rows[0].facts["gpuMilliTaken"].items()[2].integer(), 454 + 121);
+}
+
+TEST(NodeMap, DrawsHowGpusAreShared) {
+  const auto nodes = objects(
+      "metadata: {name: a, labels: {nvidia.com/gpu.product: H100, berth.dev/gpu-mode: mps, nvidia.com/gpu.count: "
+      "'3'}}\n---\n"
+      "metadata: {name: b, labels: {nvidia.com/gpu.product: T4, berth.dev/gpu-mode: timeslice, nvidia.com/gpu.count: "
+      "'3', nvidia.com/gpu.replicas: '3'}}\nstatus: {allocatable: {nvidia.com/gpu.shared: 9}}\n");
+  const auto pod = [](const std::string& node, const std::string& given, const std::string& annotations,
+                      const std::string& limits = "") {
+    return "---\nmetadata: {annotations: {berth.dev/gpus: '" + given + "', " + annotations +
+           "}}\nspec: {nodeName: " + node + ", containers: [{resources: {limits: {" + limits + "}}}]}\n";
+  };
+  std::string pods = pod("a", "0:0.25", "gpu-memory: '20000', berth.dev/gpu-sharing: mps") +
+                     pod("a", "1:1", "gpu-fraction: '1', berth.dev/gpu-sharing: mps");
+  for (const char* const given : {"0:0.333", "0:0.333", "0:0.333", "2:0.333"})
+    pods += pod("b", given, "berth.dev/coverage: best-effort", "nvidia.com/gpu.shared: 1");
+  const Listing listing = list_nodes(nodes, objects(pods));
+  ASSERT_EQ(listing.rows.size(), 2U);
+  EXPECT_EQ(listing.rows[0].cells[1], "H100/mps");
+  EXPECT_EQ(listing.rows[0].cells[2], "[+#.]");
+  EXPECT_EQ(listing.rows[0].facts["gpuMilliTaken"].items()[0].integer(), 250);
+  EXPECT_EQ(listing.rows[1].cells[1], "T4/timeslice");
+  EXPECT_EQ(listing.rows[1].cells[2], "[#.+]");
+  EXPECT_EQ(listing.rows[1].cells[3], "1/3");
 }
 
 TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
@@ -266,6 +303,36 @@ TEST(Account, NamesSlicesAndWhereTheyAre) {
   four.pods_at_once = 4;
   EXPECT_EQ(asked_in_words(four), "4 1g.10gb slices");
   EXPECT_EQ(asked_in_short(four), "4x1g.10gb");
+}
+
+TEST(Account, NamesPartsInTheWordsInWhichTheyAreAsked) {
+  struct Case {
+    const char* annotations;
+    const char* limits;
+    const char *one, *three, *in_short;
+  };
+  const Case cases[] = {
+      {"gpu-fraction: '0.5'", "", "0.5 GPU", "1.5 GPUs", "1.5"},
+      {"gpu-memory: '20000'", "", "20000 MiB of a GPU", "3 times 20000 MiB of a GPU", "3x20000Mi"},
+      {"gpu-fraction: '0.25', berth.dev/gpu-sharing: mps", "", "0.25 GPU by MPS", "3 times 0.25 GPU by MPS",
+       "3x0.25/mps"},
+      {"gpu-memory: '8', berth.dev/gpu-sharing: mps", "", "8 MiB of a GPU by MPS", "3 times 8 MiB of a GPU by MPS",
+       "3x8Mi/mps"},
+      {"berth.dev/coverage: best-effort", "nvidia.com/gpu.shared: 1", "a replica of a GPU", "3 replicas of GPUs",
+       "3xshared"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.annotations);
+    Work work =
+        read_pod_work(objects("metadata: {name: p, namespace: ml, annotations: {" + std::string(each.annotations) +
+                              "}}\nspec: {containers: [{resources: {limits: {" + each.limits + "}}}]}\n")[0]);
+    EXPECT_EQ(asked_in_words(work), each.one);
+    EXPECT_NE(account_of(work, {}, kNow).text.find("  asks    " + std::string(each.one) + "\n"), std::string::npos);
+    EXPECT_EQ(account_of(work, {}, kNow).facts["part"].text(), each.one);
+    work.pods_at_once = 3;
+    EXPECT_EQ(asked_in_words(work), each.three);
+    EXPECT_EQ(asked_in_short(work), each.in_short);
+  }
 }
 
 TEST(Account, SaysWhyAndWhoIsOlder) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "manifest/gpu_part.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -23,10 +24,21 @@ std::optional<GivenGpus> parse_slice(std::string_view text) {
   return given;
 }
 
+std::optional<GivenGpus> parse_given_part(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto device = parse_device(text.substr(0, colon));
+  const auto milli = parse_part(text.substr(colon + 1));
+  if (!device || !milli) return std::nullopt;
+  GivenGpus given{.milli = *milli};
+  given.gpus.add(static_cast<int>(*device));
+  return given;
+}
+
 }  // namespace
 
 std::optional<GivenGpus> parse_given_gpus(std::string_view text) {
-  if (text.find(':') != std::string_view::npos) return parse_slice(text);
+  if (text.find('@') != std::string_view::npos) return parse_slice(text);
+  if (text.find(':') != std::string_view::npos) return parse_given_part(text);
   GivenGpus given;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
@@ -41,6 +53,7 @@ std::optional<GivenGpus> parse_given_gpus(std::string_view text) {
 std::string format_given_gpus(const GivenGpus& given) {
   std::string text;
   given.gpus.for_each([&](int gpu) { text += (text.empty() ? "" : ",") + std::to_string(gpu); });
+  if (given.milli > 0) return text + ":" + decimal_of_milli(given.milli);
   return given.profile.empty() ? text : text + ":" + given.profile + "@" + std::to_string(given.slice_start);
 }
 

@@ -16,10 +16,16 @@ inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name"
 inline constexpr std::string_view kKueuePriorityLabel = "kueue.x-k8s.io/priority-class";  // a WorkloadPriorityClass
 inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.sh/queue-name";
 inline constexpr std::string_view kGangAnnotation = "berth.dev/gang";  // of a Job; "false": each pod on its own
-// "0,3", "0:1g.10gb@4": the devices that a pod was given (manifest/given_gpus.h).
+// "0,3", "0:0.5", "0:1g.10gb@4": the devices that a pod was given (manifest/given_gpus.h).
 inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";
-inline constexpr std::string_view kGpuMilliAnnotation = "berth.dev/gpu-milli";    // "500": a part of one device
-inline constexpr std::string_view kGpuModelsAnnotation = "berth.dev/gpu-models";  // "H100|A100-80GB"
+inline constexpr std::string_view kGpuMilliAnnotation = "berth.dev/gpu-milli";  // "500": a part of one device
+// KAI's words for a part of one device: "0.5" of it, or "20000" MiB of its memory; of how many devices, which is 1.
+inline constexpr std::string_view kGpuFractionAnnotation = "gpu-fraction";
+inline constexpr std::string_view kGpuMemoryAnnotation = "gpu-memory";
+inline constexpr std::string_view kGpuFractionDevicesAnnotation = "gpu-fraction-num-devices";
+inline constexpr std::string_view kGpuSharingAnnotation = "berth.dev/gpu-sharing";  // "mps": its part is a share of MPS
+inline constexpr std::string_view kLatencyAnnotation = "berth.dev/latency";         // "critical": it shares no device
+inline constexpr std::string_view kGpuModelsAnnotation = "berth.dev/gpu-models";    // "H100|A100-80GB"
 inline constexpr std::string_view kRunForAnnotation =
     "berth.dev/run-for";  // "30s": on simulated nodes, and as declared
 inline constexpr std::string_view kExitCodeAnnotation = "berth.dev/exit-code";  // on simulated nodes
@@ -43,10 +49,14 @@ inline constexpr std::string_view kKueueSliceSizeAnnotation = "kueue.x-k8s.io/po
 inline constexpr const char* kNotReadyTaint = "node.kubernetes.io/not-ready";
 inline constexpr const char* kUnreachableTaint = "node.kubernetes.io/unreachable";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kSharedGpuResource = "nvidia.com/gpu.shared";  // replicas of devices
 inline constexpr std::string_view kSliceResourcePrefix = "nvidia.com/mig-";
-// Of a node, "mig": its GPUs are cut into slices as Berth decides; otherwise "exclusive".
+// Of a node: how its GPUs are shared (model/node.h), as Berth decides; "exclusive" if it is not there.
 inline constexpr std::string_view kGpuModeLabel = "berth.dev/gpu-mode";
 inline constexpr std::string_view kGpuCountLabel = "nvidia.com/gpu.count";
+inline constexpr std::string_view kGpuReplicasLabel = "nvidia.com/gpu.replicas";  // as how many each counts
+// How they are shared where Berth has no part in it: "none", "time-slicing" or "mps".
+inline constexpr std::string_view kSharingStrategyLabel = "nvidia.com/gpu.sharing-strategy";
 inline constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";  // MiB

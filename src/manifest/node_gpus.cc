@@ -1,6 +1,8 @@
 #include "manifest/node_gpus.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "base/wording.h"
 #include "manifest/labels.h"
@@ -11,6 +13,8 @@
 
 namespace berth {
 namespace {
+
+constexpr std::string_view kNoStrategy = "none";
 
 class Reader {
  public:
@@ -32,9 +36,8 @@ class Reader {
   }
 
  private:
-  void complain(std::string_view label, const std::string& why) {
-    if (gpus_.problem.empty()) gpus_.problem = "label " + std::string(label) + ": " + why;
-  }
+  void complain(std::string_view label, const std::string& why) { add("label " + std::string(label) + ": " + why); }
+  void add(const std::string& problem) { gpus_.problem += (gpus_.problem.empty() ? "" : "; ") + problem; }
 
   std::int64_t amount(std::string_view resource, std::int64_t most) {
     const Value& value = allocatable_[resource];
@@ -42,35 +45,74 @@ class Reader {
     const std::string text = value.is_integer() ? std::to_string(value.integer()) : std::string(value.text());
     const auto parsed = parse_integer(text, 0, INT32_MAX);
     if (parsed && *parsed <= most) return *parsed;
-    if (gpus_.problem.empty()) {
-      gpus_.problem = "status.allocatable " + std::string(resource) + ": " +
-                      (parsed ? "more than is believed of one machine" : parsed.error());
-    }
+    add("status.allocatable " + std::string(resource) + ": " +
+        (parsed ? "more than is believed of one machine" : parsed.error()));
     return 0;
   }
   std::int32_t whole_gpus() { return static_cast<std::int32_t>(amount(kGpuResource, kGpusPerNodeMax)); }
 
   void read_sharing() {
     const std::string_view mode = labels_[kGpuModeLabel].text(name_of(Sharing::kExclusive));
-    if (mode == name_of(Sharing::kMig)) return read_cut();
-    if (mode != name_of(Sharing::kExclusive))
-      complain(kGpuModeLabel, quote(mode) + " is no mode; write mig or exclusive");
+    const auto* const found = std::ranges::find(kSharingNames, mode);
+    if (found == std::end(kSharingNames)) {
+      complain(kGpuModeLabel, quote(mode) + " is no mode; write exclusive, mig, mps or timeslice");
+    } else {
+      gpus_.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
+    }
+    if (gpus_.sharing != Sharing::kExclusive) return read_shared();
     for (const Value::Member& each : allocatable_.members()) {
       if (is_slice_resource(each.key) && amount(each.key, INT32_MAX) > 0) gpus_.fixed_slices.push_back(each.key);
     }
+    if (found != std::end(kSharingNames)) refuse_shared_by_others();
   }
 
   // No GPU is whole there; how many there are is said by a label alone.
-  void read_cut() {
-    gpus_.sharing = Sharing::kMig;
+  void read_shared() {
+    const std::string are(words_of(gpus_.sharing).is);
     if (gpus_.count > 0) {
-      return complain(kGpuModeLabel,
-                      "its GPUs are said to be cut into slices, and status.allocatable has whole ones (" +
-                          std::string(kGpuResource) + "); a node's GPUs are all cut, or none is");
+      complain(kGpuModeLabel, "its GPUs are said to be " + are + ", and status.allocatable has whole ones (" +
+                                  std::string(kGpuResource) + "); " + how_none_is_whole());
     }
     const auto count = parse_integer(labels_[kGpuCountLabel].text("none"), 1, kGpusPerNodeMax);
-    if (!count) return complain(kGpuCountLabel, "how many GPUs are cut into slices; " + count.error());
-    gpus_.count = static_cast<std::int32_t>(*count);
+    if (!count) complain(kGpuCountLabel, "how many GPUs are " + are + "; " + count.error());
+    if (count) gpus_.count = static_cast<std::int32_t>(*count);
+    if (gpus_.sharing == Sharing::kTimeslice) read_replicas();
+    const std::string_view strategy = labels_[kSharingStrategyLabel].text(kNoStrategy);
+    if (strategy != kNoStrategy && strategy != sharing_strategy_of(gpus_.sharing)) {
+      complain(kSharingStrategyLabel, "it is " + quote(strategy) + ", and the label " + std::string(kGpuModeLabel) +
+                                          " says " + quote(name_of(gpus_.sharing)) + "; let both say the same");
+    }
+  }
+
+  std::string how_none_is_whole() const {
+    if (gpus_.sharing == Sharing::kMig) return "a node's GPUs are all cut, or none is";
+    if (gpus_.sharing == Sharing::kMps) return "a node's GPUs are all shared, or none is";
+    return "let the device plugin rename what it shares (renameByDefault: true), so that nobody takes a replica for a "
+           "GPU";
+  }
+
+  // Of a GPU that is not well there are no replicas.
+  void read_replicas() {
+    const auto replicas = parse_integer(labels_[kGpuReplicasLabel].text("none"), 2, kReplicasMax);
+    if (!replicas) return complain(kGpuReplicasLabel, "as how many each GPU counts; " + replicas.error());
+    gpus_.replicas = static_cast<std::int32_t>(*replicas);
+    if (allocatable_[kSharedGpuResource].is_null()) return;
+    const std::int64_t offered = amount(kSharedGpuResource, INT32_MAX) / gpus_.replicas;
+    gpus_.count = static_cast<std::int32_t>(std::min<std::int64_t>(gpus_.count, offered));
+  }
+
+  // What looks like a GPU there is a part of one, and who else has parts of it nobody says.
+  void refuse_shared_by_others() {
+    const auto replicas = parse_integer(labels_[kGpuReplicasLabel].text("1"), 0, INT32_MAX);
+    const std::string_view strategy = labels_[kSharingStrategyLabel].text(kNoStrategy);
+    const bool offers = amount(kSharedGpuResource, INT32_MAX) > 0;
+    if (strategy == kNoStrategy && !offers && replicas.value_or(1) <= 1) return;
+    complain(kGpuModeLabel, "its GPUs are shared (" +
+                                (strategy != kNoStrategy ? std::string(kSharingStrategyLabel)
+                                 : offers                ? std::string(kSharedGpuResource)
+                                                         : std::string(kGpuReplicasLabel)) +
+                                "), and this label does not say how; write timeslice for replicas that best effort "
+                                "takes turns on");
   }
 
   const Value& labels_;
@@ -82,14 +124,23 @@ class Reader {
 
 NodeGpus read_node_gpus(const Value& node) { return Reader(node).read(); }
 
+std::string_view sharing_strategy_of(Sharing sharing) {
+  if (sharing == Sharing::kTimeslice) return "time-slicing";
+  return sharing == Sharing::kMps ? "mps" : kNoStrategy;
+}
+
 std::string gpu_model_of(std::string_view product) {
   if (product.empty()) return "unlabelled";
-  constexpr std::string_view kMaker = "NVIDIA-";
+  constexpr std::string_view kMaker = "NVIDIA-", kShared = "-SHARED";
+  if (product.ends_with(kShared)) product.remove_suffix(kShared.size());
   const GpuModel* const model = find_gpu_model(product.starts_with(kMaker) ? product.substr(kMaker.size()) : product);
   return std::string(model != nullptr ? model->short_name : product);
 }
 
-void set_slice_amounts(const NodeGpus& gpus, Value& amounts) {
+void set_shared_amounts(const NodeGpus& gpus, Value& amounts) {
+  if (gpus.sharing == Sharing::kTimeslice) {
+    amounts.set(kSharedGpuResource, std::to_string(gpus.count * gpus.replicas));
+  }
   const GpuHardware* const hardware = hardware_of({.name = {}, .model = gpus.model});
   if (gpus.sharing != Sharing::kMig || hardware == nullptr || hardware->mig == nullptr) return;
   for (std::size_t shape = 0; shape < hardware->mig_profiles.size(); ++shape) {

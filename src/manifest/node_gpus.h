@@ -1,5 +1,5 @@
 // What a Node object says of its GPUs: by its allocatable amounts and the labels of NVIDIA's feature discovery, and by
-// Berth's own label that they are cut into slices as Berth decides.
+// Berth's own label that they are shared, and how.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,21 @@ struct NodeGpus {
   std::string model;            // the catalogue's short name where it knows the model; empty without GPUs
   std::int64_t memory_mib = 0;  // of each; 0 = not known
   Sharing sharing = Sharing::kExclusive;
+  std::int32_t replicas = 1;  // as how many each counts, if they are time-sliced
   std::vector<std::string> fixed_slices =
       {};                    // resources of slices that somebody else has cut, and Berth does not follow
   std::string problem = {};  // why they cannot be used at all, and what to write instead; empty: they can
 };
 NodeGpus read_node_gpus(const Value& node);
 
-// The catalogue's short name where it knows the product, with or without the maker's name before it.
+// What NVIDIA's feature discovery calls it in the label nvidia.com/gpu.sharing-strategy.
+std::string_view sharing_strategy_of(Sharing sharing);
+
+// The catalogue's short name where it knows the product, with or without the maker's name before it, or "-SHARED" behind it.
 std::string gpu_model_of(std::string_view product);
 
-// What a node of such GPUs that are cut offers: of each profile as many as if it were cut into nothing else.
-void set_slice_amounts(const NodeGpus& gpus, Value& amounts);
+// What a node of such GPUs that are shared offers by the name of a resource: if they are cut, of each profile as many as if it
+// were cut into nothing else; if they are time-sliced, all replicas.
+void set_shared_amounts(const NodeGpus& gpus, Value& amounts);
 
 }  // namespace berth

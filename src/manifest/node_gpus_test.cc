@@ -17,6 +17,9 @@ Value node(const std::string& labels, const std::string& allocatable) {
   return documents->at(0);
 }
 
+const std::string kMps = "berth.dev/gpu-mode: mps, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100";
+const std::string kInTurns =
+    "berth.dev/gpu-mode: timeslice, nvidia.com/gpu.count: '2', nvidia.com/gpu.replicas: '4', nvidia.com/gpu.product: ";
 const std::string kCut = "berth.dev/gpu-mode: mig, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: ";
 
 TEST(NodeGpus, AreWholeOrCutByBerthOrByOthers) {
@@ -91,7 +94,29 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
   };
   const Case cases[] = {
       {"berth.dev/gpu-mode: shared", "nvidia.com/gpu: '8'",
-       "label berth.dev/gpu-mode: 'shared' is no mode; write mig or exclusive"},
+       "label berth.dev/gpu-mode: 'shared' is no mode; write exclusive, mig, mps or timeslice"},
+      {kMps, "nvidia.com/gpu: '2'",
+       "label berth.dev/gpu-mode: its GPUs are said to be shared by MPS, and status.allocatable has whole ones "
+       "(nvidia.com/gpu); a node's GPUs are all shared, or none is"},
+      {kInTurns + "H100", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: its GPUs are said to be time-sliced, and status.allocatable has whole ones "
+       "(nvidia.com/gpu); let the device plugin rename what it shares (renameByDefault: true), so that nobody takes a "
+       "replica for a GPU"},
+      {"berth.dev/gpu-mode: timeslice, nvidia.com/gpu.sharing-strategy: mps", "",
+       "label nvidia.com/gpu.count: how many GPUs are time-sliced; 'none' is not a whole number; write a whole number "
+       "from 1 to 64; label nvidia.com/gpu.replicas: as how many each GPU counts; 'none' is not a whole number; write "
+       "a "
+       "whole number from 2 to 32; label nvidia.com/gpu.sharing-strategy: it is 'mps', and the label "
+       "berth.dev/gpu-mode says 'timeslice'; let both say the same"},
+      {"nvidia.com/gpu.replicas: '4', nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3-SHARED", "nvidia.com/gpu: '32'",
+       "label berth.dev/gpu-mode: its GPUs are shared (nvidia.com/gpu.replicas), and this label does not say how; "
+       "write timeslice for replicas that best effort takes turns on"},
+      {"nvidia.com/gpu.sharing-strategy: mps", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: its GPUs are shared (nvidia.com/gpu.sharing-strategy), and this label does not say "
+       "how; write timeslice for replicas that best effort takes turns on"},
+      {"berth.dev/gpu-mode: exclusive", "nvidia.com/gpu.shared: 8",
+       "label berth.dev/gpu-mode: its GPUs are shared (nvidia.com/gpu.shared), and this label does not say how; write "
+       "timeslice for replicas that best effort takes turns on"},
       {kCut + "H100", "nvidia.com/gpu: '8'",
        "label berth.dev/gpu-mode: its GPUs are said to be cut into slices, and status.allocatable has whole ones "
        "(nvidia.com/gpu); a node's GPUs are all cut, or none is"},
@@ -108,17 +133,55 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
   }
 }
 
+TEST(NodeGpus, MayBeSharedByMpsOrInTurns) {
+  struct Case {
+    std::string labels, allocatable;
+    Sharing sharing;
+    std::int32_t count, replicas;
+  };
+  const Case cases[] = {
+      {kMps, "", Sharing::kMps, 2, 1},
+      {kMps + ", nvidia.com/gpu.sharing-strategy: mps", "nvidia.com/gpu: '0', nvidia.com/gpu.shared: '20'",
+       Sharing::kMps, 2, 1},
+      {kInTurns + "NVIDIA-H100-80GB-HBM3", "", Sharing::kTimeslice, 2, 4},
+      {kInTurns + "NVIDIA-H100-80GB-HBM3-SHARED, nvidia.com/gpu.sharing-strategy: time-slicing",
+       "nvidia.com/gpu.shared: '8'", Sharing::kTimeslice, 2, 4},
+      {kInTurns + "H100", "nvidia.com/gpu.shared: '7'", Sharing::kTimeslice, 1, 4},  // one of them is not well
+      {kInTurns + "H100", "nvidia.com/gpu.shared: '80'", Sharing::kTimeslice, 2, 4},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.labels + " " + each.allocatable);
+    const NodeGpus gpus = read_node_gpus(node(each.labels, each.allocatable));
+    EXPECT_EQ(gpus.problem, "");
+    EXPECT_EQ(gpus.sharing, each.sharing);
+    EXPECT_EQ(gpus.count, each.count);
+    EXPECT_EQ(gpus.replicas, each.replicas);
+    EXPECT_EQ(gpus.model, "H100");
+    EXPECT_EQ(gpus.memory_mib, 81'559);
+  }
+  EXPECT_EQ(read_node_gpus(node(kInTurns + "H100", "nvidia.com/gpu.shared: '3'")).count, 0);
+  EXPECT_EQ(
+      read_node_gpus(node("nvidia.com/gpu.sharing-strategy: none, nvidia.com/gpu.replicas: '1'", "nvidia.com/gpu: '8'"))
+          .count,
+      8);
+}
+
 TEST(NodeGpus, OfferOfEachSliceWhatFitsOfItAlone) {
   Value amounts = Value::map();
-  set_slice_amounts({.count = 2, .model = "A30", .sharing = Sharing::kMig}, amounts);
+  set_shared_amounts({.count = 2, .model = "A30", .sharing = Sharing::kMig}, amounts);
   EXPECT_EQ(amounts.members().size(), 5U);
   EXPECT_EQ(amounts["nvidia.com/mig-1g.6gb"].text(), "8");
   EXPECT_EQ(amounts["nvidia.com/mig-1g.6gb.me"].text(), "2");
   EXPECT_EQ(amounts["nvidia.com/mig-2g.12gb"].text(), "4");
   EXPECT_EQ(amounts["nvidia.com/mig-4g.24gb"].text(), "2");
   Value none = Value::map();
-  set_slice_amounts({.count = 2, .model = "A30"}, none);
+  set_shared_amounts({.count = 2, .model = "A30"}, none);
+  set_shared_amounts({.count = 2, .model = "A30", .sharing = Sharing::kMps}, none);
   EXPECT_TRUE(none.is_empty());
+  Value replicas = Value::map();
+  set_shared_amounts({.count = 2, .model = "T4", .sharing = Sharing::kTimeslice, .replicas = 4}, replicas);
+  EXPECT_EQ(replicas.members().size(), 1U);
+  EXPECT_EQ(replicas["nvidia.com/gpu.shared"].text(), "8");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/gpu_part.h"
 #include "manifest/node_constraints.h"
 #include "manifest/node_gpus.h"
 #include "manifest/slice_resources.h"
@@ -52,6 +53,7 @@ struct AmountList {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
+  std::int64_t replicas = 0;
   std::map<std::string, std::int64_t> slices;  // by resource
 };
 
@@ -179,6 +181,8 @@ class PodReader {
         take(amounts.memory_bytes, parse_bytes(each.value.text()));
       else if (each.key == kGpuResource)
         take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
+      else if (each.key == kSharedGpuResource)
+        take(amounts.replicas, parse_integer(each.value.text(), 0, INT32_MAX));
       else if (is_slice_resource(each.key))
         take(amounts.slices[each.key], parse_integer(each.value.text(), 0, INT32_MAX));
       else
@@ -190,7 +194,7 @@ class PodReader {
 
   void add(AmountList& sum, const AmountList& more) {
     bool believed = add_to(sum.cpu_milli, more.cpu_milli) && add_to(sum.memory_bytes, more.memory_bytes) &&
-                    add_to(sum.gpus, more.gpus);
+                    add_to(sum.gpus, more.gpus) && add_to(sum.replicas, more.replicas);
     for (const auto& [resource, count] : more.slices) believed = add_to(sum.slices[resource], count) && believed;
     if (!believed) complain("its containers ask more together than any machine has");
   }
@@ -218,6 +222,7 @@ class PodReader {
     most.cpu_milli = std::max(most.cpu_milli, other.cpu_milli);
     most.memory_bytes = std::max(most.memory_bytes, other.memory_bytes);
     most.gpus = std::max(most.gpus, other.gpus);
+    most.replicas = std::max(most.replicas, other.replicas);
     for (const auto& [resource, count] : other.slices) {
       std::int64_t& known = most.slices[resource];
       known = std::max(known, count);
@@ -236,7 +241,7 @@ class PodReader {
     request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
     if (!amounts.slices.empty()) read_slice(amounts);
-    if (const Value* milli = annotations_.find(kGpuMilliAnnotation)) read_fraction(milli->text());
+    read_part({.whole = amounts.gpus, .shared = amounts.replicas, .slices = !amounts.slices.empty()});
     read_models();
   }
 
@@ -251,16 +256,17 @@ class PodReader {
     facts_.request.gpu_milli = kMilliPerGpu;
   }
 
-  void read_fraction(std::string_view text) {
-    const auto milli = parse_integer(text, 1, kMilliPerGpu);
-    if (!milli) {
-      complain("annotation " + std::string(kGpuMilliAnnotation) + ": " + milli.error());
-    } else if (facts_.request.gpus != 1 || !facts_.slice.empty()) {
-      complain("annotation " + std::string(kGpuMilliAnnotation) + " is for pods that ask one " +
-               std::string(kGpuResource));
-    } else {
-      facts_.request.gpu_milli = static_cast<std::int32_t>(*milli);
-    }
+  void read_part(const GpuResources& asked) {
+    const ReadGpuPart read = read_gpu_part(annotations_, asked);
+    std::string problems;
+    for (const GpuPartProblem& each : read.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
+    if (!problems.empty()) complain(std::move(problems));
+    if (read.part.is_none()) return;
+    PodRequest& request = facts_.request;
+    request.gpus = 1;
+    request.gpu_milli = read.part.is_replica() ? kMilliPerGpu : read.part.milli;
+    request.gpu_memory_mib = read.part.memory_mib;
+    request.sharing = read.part.sharing;
   }
 
   void read_models() {
@@ -305,6 +311,9 @@ class PodReader {
         complain("annotation " + std::string(kCoverageAnnotation) + ": write guaranteed or best-effort");
       }
     }
+    // Also of a pod that does not say so, and was given one by somebody else.
+    if (facts_.request.is_replica()) terms.best_effort = true;
+    terms.latency_critical = annotations_[kLatencyAnnotation].text() == "critical" && !facts_.request.is_replica();
     if (const Value* const checkpoint = annotations_.find(kCheckpointAnnotation)) {
       facts_.checkpoint = parse_timestamp(checkpoint->text());
     }
@@ -353,9 +362,9 @@ class PodReader {
 
 bool NodeFacts::same_machine(const NodeFacts& other) const {
   return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
-         gpus == other.gpus && sharing == other.sharing && fixed_slices == other.fixed_slices &&
-         cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
-         problem == other.problem;
+         gpus == other.gpus && sharing == other.sharing && replicas == other.replicas &&
+         fixed_slices == other.fixed_slices && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
+         pods_max == other.pods_max && problem == other.problem;
 }
 
 NodeFacts read_node(const Value& node) {
@@ -381,6 +390,7 @@ NodeFacts read_node(const Value& node) {
   facts.gpu_model = std::move(gpus.model);
   facts.gpu_memory_mib = gpus.memory_mib;
   facts.sharing = gpus.sharing;
+  facts.replicas = gpus.replicas;
   facts.fixed_slices = std::move(gpus.fixed_slices);
   facts.cpu_milli = amount("cpu", parse_milli, kNodeCpuMilliMax);
   facts.memory_bytes = amount("memory", parse_bytes, kNodeMemoryBytesMax);

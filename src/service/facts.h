@@ -30,6 +30,7 @@ struct NodeFacts {
   std::int64_t gpu_memory_mib = 0;
   std::int32_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
+  std::int32_t replicas = 1;              // as how many each counts
   std::vector<std::string> fixed_slices;  // resources of slices that are cut beforehand: nobody is sent to them
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
@@ -77,9 +78,10 @@ struct PodFacts {
   std::string queue;
   std::string group;  // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
   std::string group_name;
-  std::int64_t group_size = 1;          // so many of them at least
-  std::string user;                     // in whose name it was submitted
-  PodRequest request;                   // its flavors are still open: gpu_models; of a slice the shape, too
+  std::int64_t group_size = 1;  // so many of them at least
+  std::string user;             // in whose name it was submitted
+  // Its flavors are still open: gpu_models; of a slice the shape, too, and of a part by memory its thousandths.
+  PodRequest request;
   std::string slice = {};               // the profile that it asks; empty: none
   std::vector<std::string> gpu_models;  // empty: any
   NodeConstraints constraints;
@@ -102,6 +104,8 @@ struct PodFacts {
   // Of Kueue, looked up by OtherQueues: a LocalQueue of its namespace, in place of a queue, and a WorkloadPriorityClass.
   std::string local_queue = {}, priority_class = {};
   Obstacle shut = {};  // its LocalQueue lets nothing in
+
+  bool asks_memory() const { return request.gpus == 1 && request.gpu_memory_mib > 0; }
 };
 
 // What is true of a queue, in its status.

@@ -100,7 +100,12 @@ TEST(PodFacts, SayWhatIsNotFollowed) {
       {"{containers: [{resources: {requests: {nvidia.com/gpu: '65'}}}]}", "{}",
        "it asks more than any machine has: at most 50,000 cores, a PiB of memory and 64 GPUs a pod"},
       {"{containers: [{resources: {requests: {nvidia.com/gpu: '2'}}}]}", "{berth.dev/gpu-milli: '500'}",
-       "annotation berth.dev/gpu-milli is for pods that ask one nvidia.com/gpu"},
+       "annotation berth.dev/gpu-milli: a part of a GPU goes with limits of exactly nvidia.com/gpu: 1; the pod asks "
+       "for 2"},
+      {"{containers: [{resources: {requests: {nvidia.com/gpu: '2'}}}]}", "{gpu-fraction: '0.5', gpu-memory: '9'}",
+       "annotation gpu-memory: a pod asks one part of one GPU, and it has the annotation gpu-fraction, too; write one "
+       "of them; annotation gpu-fraction: a pod asks a part of one GPU by this annotation alone, and it asks "
+       "nvidia.com/gpu, too; leave that out, or ask them by two pods"},
   };
   for (const Case& c : cases) EXPECT_EQ(read_pod(pod(c.spec, c.annotations)).problem, c.problem) << c.spec;
 }
@@ -316,10 +321,48 @@ TEST(PodFacts, KnowTheSliceThatItAsks) {
   EXPECT_EQ(read_pod(pod("{containers: [{resources: {requests: {nvidia.com/mig-1g.10gb: '1'}}}]}",
                          "{berth.dev/gpu-milli: '500'}"))
                 .problem,
-            "annotation berth.dev/gpu-milli is for pods that ask one nvidia.com/gpu");
+            "annotation berth.dev/gpu-milli: a part of a GPU goes with limits of exactly nvidia.com/gpu: 1; the pod "
+            "asks for 0");
   const PodFacts given = read_pod(
       object("{metadata: {uid: u, name: p, annotations: {berth.dev/gpus: '0:1g.10gb@4'}}, spec: {nodeName: n1}}"));
   EXPECT_EQ(given.given, (GivenGpus{GpuSet::from_bits(1), "1g.10gb", 4}));
+}
+
+TEST(PodFacts, KnowThePartThatItAsks) {
+  struct Case {
+    const char* what;
+    const char* amounts;
+    const char* annotations;
+    PodRequest request;
+  };
+  const Case cases[] = {
+      {"by KAI's word", "", "gpu-fraction: '0.5'", {.gpus = 1, .gpu_milli = 500}},
+      {"by memory", "", "gpu-memory: '20000'", {.gpus = 1, .gpu_milli = 0, .gpu_memory_mib = 20'000}},
+      {"of MPS",
+       "",
+       "gpu-fraction: '0.25', berth.dev/gpu-sharing: mps",
+       {.gpus = 1, .gpu_milli = 250, .sharing = Sharing::kMps}},
+      {"a replica",
+       "nvidia.com/gpu.shared: '1'",
+       "berth.dev/coverage: best-effort",
+       {.gpus = 1, .gpu_milli = 1000, .sharing = Sharing::kTimeslice}},
+      {"best effort has a GPU where it asks one",
+       "nvidia.com/gpu: '1'",
+       "berth.dev/coverage: best-effort",
+       {.gpus = 1, .gpu_milli = 1000}},
+  };
+  for (const Case& each : cases) {
+    const PodFacts facts = read_pod(pod("{containers: [{resources: {requests: {" + std::string(each.amounts) + "}}}]}",
+                                        "{" + std::string(each.annotations) + "}"));
+    EXPECT_EQ(facts.problem, "") << each.what;
+    EXPECT_EQ(facts.request, each.request) << each.what;
+  }
+  // Whoever gave it one that does not say so: it counts for nothing.
+  const PodFacts foreign = read_pod(pod("{containers: [{resources: {requests: {nvidia.com/gpu.shared: '1'}}}]}", "{}"));
+  EXPECT_NE(foreign.problem, "");
+  EXPECT_TRUE(foreign.request.is_replica() && foreign.terms.best_effort);
+  EXPECT_TRUE(read_pod(pod("{}", "{berth.dev/latency: critical}")).terms.latency_critical);
+  EXPECT_FALSE(read_pod(pod("{}", "{}")).terms.latency_critical);
 }
 
 }  // namespace

@@ -276,7 +276,11 @@ class LiveEngine {
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
   std::string why_no_flavor(const PodFacts& pod) const;
   std::string of_fixed_slices(const std::string& profile) const;
+  std::optional<PodRequest> request_of(const PodFacts& pod, FlavorId flavor) const;
   PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
+  std::string of_modes(Sharing asked) const;
+  std::int64_t memory_of(FlavorId flavor) const;
+  bool lowers_memory(const NodeFacts& node) const;
   Terms terms_of(const std::vector<Member*>& members) const;
   // What one life of the engine has to know of the last one, and of those before it.
   void remember();
@@ -313,7 +317,7 @@ class LiveEngine {
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
-  static GivenGpus given_at(const PodPlacement& place, const PodFacts& pod);
+  GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);
   WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) const;
   void settle_group(const std::string& key, Time now);
@@ -418,8 +422,9 @@ class LiveEngine {
   std::map<std::string, QueueId> queue_ids_;
   std::map<std::string, NodeId> node_ids_;
   std::map<std::string, FlavorId> flavor_ids_;
-  std::set<std::string> left_out_flavors_;  // there are too many
-  std::map<FlavorId, std::string> models_;  // of GPUs, by flavor
+  std::set<std::string> left_out_flavors_;     // there are too many
+  std::map<FlavorId, std::string> models_;     // of GPUs, by flavor
+  std::map<FlavorId, std::int64_t> memories_;  // of one of them in MiB, the least that a node has that says it
   // Of slices that are cut beforehand: how many nodes offer them, by resource.
   std::map<std::string, std::int64_t> fixed_slices_;
   std::optional<FlavorId> only_flavor_;  // of all nodes with GPUs, if they have one
@@ -429,7 +434,7 @@ class LiveEngine {
   std::map<WorkloadId, ShapeId>
       cooling_;  // who waits and cools down: as what; when that is over he is of another shape
   std::map<std::string, std::string> without_room_;  // uid -> why
-  std::set<std::string> held_otherwise_;  // nodes: whole GPUs where they are cut, or slices where they are not
+  std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
 
   bool anew_ = true;  // the engine must be made anew
   bool room_came_free_ = false;

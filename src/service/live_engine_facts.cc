@@ -73,7 +73,7 @@ void LiveEngine::set_node(const NodeFacts& node) {
     const auto flavor = flavor_ids_.find(flavor_name_of(node));
     if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second) || !is_of_its_flavor(node)))
       anew_ = true;
-    if (!node.fixed_slices.empty()) anew_ = true;
+    if (!node.fixed_slices.empty() || lowers_memory(node)) anew_ = true;
   } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
   } else if (node_ids_.contains(node.name) && !anew_) {
@@ -131,7 +131,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   touch(group);
 
   const bool elsewhere =
-      !member.running.is_none() && (member.node != pod.node || (pod.given && *pod.given != member.given));
+      !member.running.is_none() && (member.node != pod.node || (pod.given && !pod.given->same_place(member.given)));
   if (pod.stage == PodStage::kBound) {
     if (!member.running.is_none() && elsewhere) end(member);
     member.confirmed = true;

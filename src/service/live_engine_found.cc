@@ -21,7 +21,7 @@ class DevicesLeft {
     const bool named = given.gpus.size() == request.gpus && given.profile == profile;
     if (request.is_slice()) return take_slice(request, node, named ? &given : nullptr);
     const PodPlacement place{node, named ? given.gpus : first_free(request, node)};
-    if (request.gpu_milli == kMilliPerGpu) place.gpus.for_each([&](int gpu) { whole_[node].add(gpu); });
+    if (!request.is_fraction()) place.gpus.for_each([&](int gpu) { whole_[node].add(gpu); });
     return place;
   }
 
@@ -31,7 +31,8 @@ class DevicesLeft {
     const auto free = ledger_.gpu_milli(node);
     for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
       const int index = static_cast<int>(gpu);
-      if (free[gpu] >= request.gpu_milli && !whole_[node].contains(index)) gpus.add(index);
+      const bool fits = free[gpu] >= ledger_.node(node).milli_of(request);
+      if (fits && !whole_[node].contains(index)) gpus.add(index);
     }
     return gpus;
   }
@@ -62,16 +63,23 @@ class DevicesLeft {
   std::map<NodeId, std::vector<MigPlaceSet>> layouts_;  // of nodes that are cut
 };
 
+// How it holds GPUs of its node; none: it holds none, or slices that somebody else has cut.
+std::optional<Sharing> held_as(const PodFacts& pod) {
+  if (pod.slice.empty()) return pod.request.gpus > 0 ? std::optional(pod.request.sharing) : std::nullopt;
+  return pod.given && !pod.given->profile.empty() ? std::optional(Sharing::kMig) : std::nullopt;
+}
+
 }  // namespace
 
 // Its node has become another since: what it holds there nobody counts.
 bool LiveEngine::holds_otherwise(const Member& member) const {
   const PodFacts& pod = member.facts;
   const auto node = nodes_.find(pod.node);
-  if (pod.stage != PodStage::kBound || node == nodes_.end() || node->second.gpus == 0) return false;
-  const bool whole = pod.slice.empty() && pod.request.gpus > 0;
-  const bool slice = pod.given && !pod.given->profile.empty();
-  return node->second.sharing == Sharing::kMig ? whole : slice;
+  const std::optional<Sharing> held = held_as(pod);
+  if (pod.stage != PodStage::kBound || node == nodes_.end() || node->second.gpus == 0 || !held) return false;
+  const bool other_replicas = pod.request.is_replica() && pod.given && pod.given->milli > 0 &&
+                              pod.given->milli != kMilliPerGpu / node->second.replicas;
+  return held != node->second.sharing || other_replicas;
 }
 
 // Such nodes take nobody before those have gone, so that no device is two things at a time.
@@ -166,12 +174,20 @@ std::optional<NamedSlice> LiveEngine::slice_on(const NodeFacts& node, const std:
   return flavor ? find_slice(state().flavors()[flavor->index()], profile) : std::nullopt;
 }
 
-// It holds what it holds. A slice that is none of Berth's takes nothing of the node's GPUs.
+// It holds what it holds: of a part by memory as much as was said when it was given. A slice that is none of Berth's takes
+// nothing of the node's GPUs.
 PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) const {
   PodRequest request = pod.request;
   request.flavors = FlavorSet::all();
-  if (pod.slice.empty()) return request;
   const auto facts = nodes_.find(node);
+  if (pod.slice.empty()) {
+    if (!pod.asks_memory()) return request;
+    const auto flavor = facts == nodes_.end() ? std::nullopt : flavor_named(flavor_name_of(facts->second));
+    const auto there = flavor ? request_of(pod, *flavor) : std::nullopt;
+    const bool said = pod.given && pod.given->milli > 0;
+    request.gpu_milli = said ? pod.given->milli : there ? there->gpu_milli : kMilliPerGpu;
+    return request;
+  }
   const auto slice = facts == nodes_.end() ? std::nullopt : slice_on(facts->second, pod.slice);
   request.gpus = slice ? 1 : 0;
   request.gpu_milli = slice ? slice->gpu_milli : 0;
@@ -181,8 +197,12 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   return request;
 }
 
-GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) {
-  return {.gpus = place.gpus, .profile = place.gpus.empty() ? "" : pod.slice, .slice_start = place.slice_start};
+GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) const {
+  const PodRequest request = holds_on(state().node(place.node).name, pod);
+  return {.gpus = place.gpus,
+          .profile = place.gpus.empty() ? "" : pod.slice,
+          .slice_start = place.slice_start,
+          .milli = request.is_fraction() ? state().ledger().node(place.node).milli_of(request) : 0};
 }
 
 // The workload that they are together, without their places; `in_order` has them as its shape does.

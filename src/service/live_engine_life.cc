@@ -51,6 +51,7 @@ void LiveEngine::rebuild(Time now) {
   node_ids_.clear();
   flavor_ids_.clear();
   models_.clear();
+  memories_.clear();
   pending_groups_.clear();
   groups_by_shape_.clear();
   cooling_.clear();
@@ -158,6 +159,21 @@ bool LiveEngine::is_of_its_flavor(const NodeFacts& node) const {
   return !flavor || state().flavors()[flavor->index()].model == node.gpu_model;
 }
 
+// Of one of its GPUs, the least that a node has; 0: nobody knows.
+std::int64_t LiveEngine::memory_of(FlavorId flavor) const {
+  const auto known = memories_.find(flavor);
+  return known == memories_.end() ? 0 : known->second;
+}
+
+// Parts by memory are larger parts of its GPUs than of those that its flavor had before.
+bool LiveEngine::lowers_memory(const NodeFacts& node) const {
+  if (node.gpus == 0 || node.gpu_memory_mib == 0) return false;
+  const auto flavor = flavor_named(flavor_name_of(node));
+  if (!flavor) return false;
+  const std::int64_t known = memory_of(*flavor);
+  return known == 0 || node.gpu_memory_mib < known;
+}
+
 // Queues whose amounts name one that is left out, and nodes that have one, say so.
 void LiveEngine::note_left_out_flavors(Time now) {
   for (const auto& [name, id] : queue_ids_) {
@@ -186,9 +202,8 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
       nodes[name] = {"NotUsed", "it is not used: " + node.problem};
     } else if (held_otherwise_.contains(name)) {
       nodes[name] = {"NotUsed",
-                     "it takes nobody until those have gone who hold its GPUs in another way: " +
-                         std::string(node.sharing == Sharing::kMig ? "whole, and it says that they are cut into slices"
-                                                                   : "in slices, and it says that they are whole")};
+                     "it takes nobody until those have gone who hold its GPUs in another way than it says: " +
+                         std::string(words_of(node.sharing).is)};
     } else if (!node.fixed_slices.empty()) {
       nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.fixed_slices) +
                                           "), which are cut beforehand: it cuts slices on nodes with the label " +
@@ -326,10 +341,12 @@ void LiveEngine::add_new_nodes() {
               .pods_max = facts.pods_max,
               .labels = facts.says.labels,
               .taints = facts.says.taints,
-              .sharing = facts.sharing};
+              .sharing = facts.sharing,
+              .replicas = facts.replicas};
     if (!known || !facts.problem.empty() || !is_of_its_flavor(facts) || session_->state().refusal(NodesAdded{{node}}))
       continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
+    if (lowers_memory(facts)) memories_[node.flavor] = facts.gpu_memory_mib;
     added.nodes.push_back(std::move(node));
   }
   new_nodes_.clear();

@@ -5,6 +5,7 @@
 #include "base/wording.h"
 #include "cycle/explain.h"
 #include "fairness/share.h"
+#include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/timestamp.h"
 #include "service/live_engine.h"
@@ -110,6 +111,10 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     at->second = {std::string(name_of(explanation.code)), explanation.text};
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_fixed_slices(first.slice);
+    if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
+    if (code == ReasonCode::kIsolation && !first.terms.latency_critical) {
+      at->second.text += ", and asked by " + std::string(kSharedGpuResource) + ": 1";
+    }
     if (code == ReasonCode::kBudget && !state().shape(workload.shape).terms.run_limit) {
       at->second.text += " (activeDeadlineSeconds in the spec of its pods; a Job's own counts from when it was made)";
     }

@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "cycle/explain.h"
+#include "manifest/gpu_part.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "service/live_engine.h"
@@ -139,6 +140,10 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
 std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
   std::string models;
   for (const std::string& model : pod.gpu_models) models += (models.empty() ? " of type " : " or ") + model;
+  if (pod.asks_memory()) {
+    return "no node is known to have a GPU" + models + " with " + with_separators(pod.request.gpu_memory_mib) +
+           " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
+  }
   if (pod.slice.empty()) return "no node has a GPU" + models;
   return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_fixed_slices(pod.slice);
 }
@@ -152,8 +157,15 @@ std::string LiveEngine::of_fixed_slices(const std::string& profile) const {
          std::string(kGpuModeLabel) + "=" + std::string(name_of(Sharing::kMig));
 }
 
+// How a node says that it has such GPUs, where none does.
+std::string LiveEngine::of_modes(Sharing asked) const {
+  const auto is_it = [&](const auto& node) { return node.second.sharing == asked && node.second.problem.empty(); };
+  if (asked == Sharing::kExclusive || std::ranges::any_of(nodes_, is_it)) return "";
+  return "; nodes say that theirs are by the label " + std::string(kGpuModeLabel) + "=" + std::string(name_of(asked));
+}
+
 // Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
-// are named, or that can be cut into its slice.
+// are named, or that can be cut into its slice, or have its part of memory.
 std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod) const {
   std::vector<FlavorId> flavors;
   for (const std::string& wanted : pod.gpu_models) {
@@ -168,10 +180,8 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
     std::ranges::stable_sort(flavors, {},
                              [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
   }
-  if (!pod.slice.empty()) {
-    std::erase_if(flavors, [&](FlavorId flavor) { return !find_slice(state().flavors()[flavor.index()], pod.slice); });
-  }
-  const bool names_some = !pod.gpu_models.empty() || !pod.slice.empty();
+  std::erase_if(flavors, [&](FlavorId flavor) { return !request_of(pod, flavor); });
+  const bool names_some = !pod.gpu_models.empty() || !pod.slice.empty() || pod.asks_memory();
   return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
@@ -242,25 +252,39 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
   return set;
 }
 
-// What it asks in the way of a flavor: there, if it may be there. Slices of one name are of flavors that have the same of it.
-PodRequest LiveEngine::request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const {
+// What it asks in a flavor: which slice goes by the model, and which part of a GPU so much memory is; none: there is no such
+// thing.
+std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId flavor) const {
   PodRequest request = pod.request;
-  if (flavors.empty()) return request;
-  const bool there = std::ranges::find(flavors, flavor) != flavors.end();
-  request.flavors = FlavorSet();
-  std::optional<NamedSlice> slice;
-  for (const FlavorId each : there ? std::vector{flavor} : flavors) {
-    if (!pod.slice.empty()) {
-      const NamedSlice here = *find_slice(state().flavors()[each.index()], pod.slice);
-      if (slice.value_or(here) != here) continue;
-      slice = here;
-      request.sharing = Sharing::kMig;
-      request.slice = here.shape;
-      request.gpu_milli = here.gpu_milli;
-    }
-    request.flavors.add(each);
+  if (!pod.slice.empty()) {
+    const auto slice = find_slice(state().flavors()[flavor.index()], pod.slice);
+    if (!slice) return std::nullopt;
+    request.sharing = Sharing::kMig;
+    request.slice = slice->shape;
+    request.gpu_milli = slice->gpu_milli;
+  } else if (pod.asks_memory()) {
+    const GpuPart part{.memory_mib = request.gpu_memory_mib, .sharing = request.sharing};
+    const auto milli = part.milli_of(memory_of(flavor), 1);
+    if (!milli) return std::nullopt;
+    request.gpu_milli = *milli;
   }
   return request;
+}
+
+// What it asks in the way of a flavor: there, if it may be there. Those are together in which it asks the same.
+PodRequest LiveEngine::request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const {
+  if (flavors.empty()) return pod.request;
+  const bool there = std::ranges::find(flavors, flavor) != flavors.end();
+  std::optional<PodRequest> request;
+  FlavorSet same;
+  for (const FlavorId each : there ? std::vector{flavor} : flavors) {
+    const PodRequest here = *request_of(pod, each);
+    if (request.value_or(here) != here) continue;
+    request = here;
+    same.add(each);
+  }
+  request->flavors = same;
+  return *request;
 }
 
 // A gang runs in one flavor: each that the first of its pods with GPUs may use is a way, and in it the others keep to that

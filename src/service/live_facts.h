@@ -47,6 +47,36 @@ inline NodeFacts cut(NodeFacts node) {
   return node;
 }
 
+// A node of one GPU or more that are shared so, each with so much memory.
+inline NodeFacts shared(NodeFacts node, Sharing sharing, std::int32_t replicas = 1) {
+  node.sharing = sharing;
+  node.replicas = replicas;
+  node.gpu_memory_mib = 80'000;
+  return node;
+}
+
+// What a pod asks of one GPU: thousandths, or MiB of its memory.
+inline PodFacts part(const std::string& name, std::int32_t milli, std::int64_t memory_mib = 0,
+                     Sharing sharing = Sharing::kExclusive) {
+  PodFacts facts = pod(name, 1);
+  facts.request.gpu_milli = milli;
+  facts.request.gpu_memory_mib = memory_mib;
+  facts.request.sharing = sharing;
+  return facts;
+}
+
+inline PodFacts share(const std::string& name, std::int32_t milli, const std::string& user = "ann") {
+  PodFacts facts = part(name, milli, 0, Sharing::kMps);
+  facts.user = user;
+  return facts;
+}
+
+inline PodFacts replica(const std::string& name) {
+  PodFacts facts = part(name, kMilliPerGpu, 0, Sharing::kTimeslice);
+  facts.terms.best_effort = true;
+  return facts;
+}
+
 inline PodFacts in_gang(PodFacts pod, const std::string& gang, std::int64_t size) {
   pod.group = "default/" + gang + "/";
   pod.group_size = size;

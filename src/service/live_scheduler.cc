@@ -211,9 +211,10 @@ class RunningScheduler final : public LiveScheduler {
         refusals_.erase(binding.pod.uid);
         record(binding.pod, EventRecorder::Type::kNormal, "Scheduled",
                "given a place on " + binding.node +
-                   (binding.given.gpus.empty()      ? ""
-                    : binding.given.profile.empty() ? ", GPUs "
-                                                    : ", slice ") +
+                   (binding.given.gpus.empty()       ? ""
+                    : binding.given.milli > 0        ? ", part of a GPU "
+                    : !binding.given.profile.empty() ? ", slice "
+                                                     : ", GPUs ") +
                    format_given_gpus(binding.given) + (binding.coverage.empty() ? "" : "; " + binding.coverage));
       } else if (is_passing(answer)) {
         // Asked again with the same uid it cannot do harm: whoever was bound already is told so.
@@ -361,12 +362,12 @@ class RunningScheduler final : public LiveScheduler {
     });
   }
 
-  // Each once.
+  // Each once, as long as it is the same.
   void tell_unused_nodes() {
     std::map<std::string, NodeNews> unused = engine_->nodes_left_out();
     for (const auto& [node, news] : unused) {
       const auto told = unused_nodes_.find(node);
-      if (told != unused_nodes_.end() && told->second.reason == news.reason) continue;
+      if (told != unused_nodes_.end() && told->second == news) continue;
       // A node's events name it by its name, as its kubelet does.
       record({.api_version = "v1", .kind = "Node", .name = node, .uid = node}, "", EventRecorder::Type::kWarning,
              news.reason.c_str(), news.text);

@@ -102,9 +102,15 @@ Value requests_of(const WorkloadNews& news) {
   Value requests = Value::map();
   if (request.cpu_milli > 0) requests.set("cpu", format_milli(request.cpu_milli));
   if (request.memory_bytes > 0) requests.set("memory", format_bytes(request.memory_bytes));
-  if (request.gpus > 0) {
-    requests.set(news.slice.empty() ? std::string(kGpuResource) : slice_resource(news.slice),
-                 std::to_string(request.gpus));
+  if (request.gpus == 0) return requests;
+  if (!news.slice.empty()) {
+    requests.set(slice_resource(news.slice), "1");
+  } else if (request.is_replica()) {
+    requests.set(kSharedGpuResource, "1");
+  } else if (request.gpu_memory_mib > 0) {
+    requests.set(kGpuMemoryAnnotation, format_bytes(request.gpu_memory_mib << 20));
+  } else {
+    requests.set(kGpuResource, format_milli(request.gpu_milli_total()));
   }
   return requests;
 }

@@ -64,7 +64,7 @@ class Bench:
 
 def gpus_of(pod):
     text = pod["metadata"].get("annotations", {}).get("berth.dev/gpus", "")
-    return [int(index) for index in text.split(",") if index]
+    return [int(index) for index in text.partition(":")[0].split(",") if index]
 
 
 def hello(bench):

@@ -126,8 +126,9 @@ class Devices:
         node, text = pod["spec"].get("nodeName"), notes.get("berth.dev/gpus", "")
         if gone or not node or not text or not is_live(pod):
             return
+        text, _, part = text.partition(":")
         devices = [int(device) for device in text.split(",")]
-        milli = int(notes.get("berth.dev/gpu-milli", "1000"))
+        milli = round(float(part or 1) * 1000)
         self.by_pod[uid] = (node, devices, milli)
         for device in devices:
             holders = self.taken.setdefault((node, device), {})
