@@ -393,6 +393,7 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
       {"half", "0,1", "n1", "the pod asks for a part of one GPU"},
       {"half", "4:0.5", "n1", "names device 4, but node \"n1\" has 4 GPU(s)"},
       {"half", "0:0.4", "n1", "annotation berth.dev/gpus is \"0:0.4\", and the pod asks for 0.5 of a GPU there"},
+      {"half", "0:0.6", "n1", "and the pod asks for 0.5 of a GPU there"},
       {"half", "0:0.5", "shares", "the GPUs of node \"shares\" are shared by MPS"},
       {"half", "0:0.5", "both", "node \"both\" is not used: label nvidia.com/gpu.replicas: "},
       {"half", "0:0.5", "n1", ""},
