@@ -145,7 +145,6 @@ NodeCounts count_nodes(const State& state, const std::vector<PodRequest>& reques
 }
 
 // What a set asks in any of the ways: the flavors of all together, but for slices, whose shape is another on another model.
-// Whole GPUs first, where a replica would do as well.
 std::vector<PodRequest> requests_of(const State& state, const Shape& shape, std::size_t set) {
   std::vector<PodRequest> requests;
   for (const auto& way : shape.ways) {
@@ -157,7 +156,6 @@ std::vector<PodRequest> requests_of(const State& state, const Shape& shape, std:
       same->flavors = same->flavors.united_with(request.flavors);
     }
   }
-  std::ranges::stable_sort(requests, {}, &PodRequest::sharing);
   return requests;
 }
 
