@@ -203,11 +203,25 @@ std::vector<Residue> Ledger::depart(const Move& give, Emptied emptied) {
         std::ranges::any_of(there, [&](const Occupant& each) { return trust_[each.sharer].tenant == left; });
     std::vector<QueueId> tenants = residue(at);
     if (is_there || std::ranges::binary_search(tenants, left)) return;
-    before.push_back({at, tenants});
-    tenants.insert(std::ranges::lower_bound(tenants, left), left);
-    residues_[at] = std::move(tenants);
+    before.push_back({at, std::move(tenants)});
+    add_residue({give.node, gpu}, left);
   });
   return before;
+}
+
+void Ledger::withdraw(const Move& give) {
+  apply(give);
+  if (scrubs_ || residues_.empty()) return;
+  give.gpus.for_each([&](int gpu) {
+    const std::uint32_t at = device_at({give.node, gpu});
+    if (gpu_milli_[at] == kMilliPerGpu) residues_.erase(at);
+  });
+}
+
+void Ledger::add_residue(Device device, QueueId tenant) {
+  std::vector<QueueId>& tenants = residues_[device_at(device)];
+  const auto at = std::ranges::lower_bound(tenants, tenant);
+  if (at == tenants.end() || *at != tenant) tenants.insert(at, tenant);
 }
 
 void Ledger::restore(const Residue& before) {

@@ -93,6 +93,26 @@ TEST(Ledger, WhatSomebodyLeavesGoesWithTheLastWhoIsThere) {
   EXPECT_FALSE(may_join(2));
 }
 
+TEST(Ledger, WhoHadRoomAndNeverCameLeavesNothing) {
+  for (const bool scrubs : {false, true}) {
+    Ledger ledger;
+    ledger.add(gpu_node(1));
+    introduce_sharers(ledger);
+    ledger.set_scrubs(scrubs);
+    for (const std::size_t sharer : {0u, 0u, 1u}) ledger.apply(part_of_first_gpu(sharer, 250));
+    const auto residue = [&] { return ledger.residue(NodeId(0), 0); };
+    const std::vector<QueueId> of_first = {QueueId(0)};
+    ledger.add_residue({NodeId(0), 0}, QueueId(0));
+    ledger.add_residue({NodeId(0), 0}, QueueId(0));
+    EXPECT_EQ(residue(), of_first);
+    ledger.withdraw(inverse(part_of_first_gpu(0, 250)));
+    ledger.withdraw(inverse(part_of_first_gpu(0, 250)));
+    EXPECT_EQ(residue(), of_first) << "somebody has room there";
+    ledger.withdraw(inverse(part_of_first_gpu(1, 250)));
+    EXPECT_EQ(residue(), scrubs ? of_first : std::vector<QueueId>());
+  }
+}
+
 TEST(Ledger, AReplicaTakesWhatItsNodeSays) {
   Node node = gpu_node(1);
   node.sharing = Sharing::kTimeslice;

@@ -74,4 +74,22 @@ inline std::vector<WorkloadId> starting_among_strangers(const State& state) {
   return there;
 }
 
+// Devices that the pod has a part of, on which somebody of its tenant has room and has not begun.
+inline std::vector<Device> shared_with_starting(const State& state, const Pod& pod) {
+  const Ledger& ledger = state.ledger();
+  const auto tenant_of = [&](RequestId request) { return ledger.trust()[state.request(request).sharer].tenant; };
+  std::vector<Device> devices;
+  if (state.starting().empty() || !ledger.leaves_residue(state.request(pod.request))) return devices;
+  for (const WorkloadId id : starting_on(state, pod.node)) {
+    for_each_pod(state, id, [&](const Pod& other) {
+      if (other.node != pod.node || !ledger.leaves_residue(state.request(other.request))) return;
+      if (tenant_of(other.request) != tenant_of(pod.request)) return;
+      GpuSet::from_bits(pod.gpus.bits() & other.gpus.bits()).for_each([&](int gpu) {
+        devices.push_back({pod.node, gpu});
+      });
+    });
+  }
+  return devices;
+}
+
 }  // namespace berth

@@ -261,8 +261,11 @@ void State::give_room_back(const Pod& pod) {
   freeing(pod.node, [&] {
     if (was_there) {
       ledger_.depart(give, Emptied::kIsToBeScrubbed);
+      // Whoever is not there yet may never come, and does not stand for those of his tenant who have been.
+      for (const Device& device : shared_with_starting(*this, pod))
+        ledger_.add_residue(device, ledger_.trust()[give.request.sharer].tenant);
     } else {
-      ledger_.apply(give);
+      ledger_.withdraw(give);
     }
   });
   if (parting_.empty()) return;
