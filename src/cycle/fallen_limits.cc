@@ -80,7 +80,7 @@ class FallenLimit {
       const Workload* const workload = state_.workloads().find(unit.workload);
       if (workload == nullptr || workload->phase != Phase::kRunning) continue;
       running_.push_back({unit.workload,
-                          {coverage_of(quotas.tree(), unit.covered_at), unit.priority, share},
+                          {coverage_of(quotas, *workload), unit.priority, share},
                           lost_gpu_s(state_, unit.workload, now_)});
     }
     for (const QueueId child : quotas.tree().children(queue)) list(child);
@@ -102,12 +102,9 @@ class FallenLimit {
     return std::any_of(excess_.begin(), excess_.end(), [](const Excess& excess) { return excess.amount > 0; });
   }
 
-  // It has its whole grace, but its run limit ends it.
   Eviction take(const Running& each) {
-    const Workload& workload = state_.workload(each.workload);
-    const Terms& terms = state_.shape(workload.shape).terms;
     take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
-    const Time stop_by = std::min(now_ + terms.grace, enforced_end(terms, workload.started));
+    const Time stop_by = end_of_grace(state_, each.workload, now_);
     return {each.workload, WorkloadId(), EvictionRule::kWindow, stop_by, each.lost_gpu_s};
   }
 

@@ -20,8 +20,7 @@ Claim claim_of(const State& state, const QuotaLedger& quotas, WorkloadId id) {
   const QuotaUnit& unit = quotas.unit(workload.unit);
   QueueId top = workload.queue;
   while (!state.queues()[top.index()].parent.is_none()) top = state.queues()[top.index()].parent;
-  const std::int32_t coverage = workload.best_effort ? -1 : coverage_of(quotas.tree(), unit.covered_at);
-  return {coverage, unit.priority, share_of(quotas, state.flavors(), top)};
+  return {coverage_of(quotas, workload), unit.priority, share_of(quotas, state.flavors(), top)};
 }
 
 // Those who run on the device, the strongest claim first; of equal ones who came first.
@@ -57,10 +56,7 @@ std::vector<Eviction> stop_strangers(const State& state, Trial& trial, const std
         continue;
       }
       gone.insert(each.workload);
-      // It has its whole grace, but its run limit ends it.
-      const Workload& workload = state.workload(each.workload);
-      const Terms& terms = state.shape(workload.shape).terms;
-      const Time stop_by = std::min(now + terms.grace, enforced_end(terms, workload.started));
+      const Time stop_by = end_of_grace(state, each.workload, now);
       stopped.push_back(
           {each.workload, WorkloadId(), EvictionRule::kTrust, stop_by, lost_gpu_s(state, each.workload, now)});
       take_out(state, trial, each.workload, Emptied::kIsToBeScrubbed);

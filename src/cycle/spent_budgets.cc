@@ -1,6 +1,5 @@
 #include "cycle/spent_budgets.h"
 
-#include <algorithm>
 #include <set>
 
 #include "cycle/taking_out.h"
@@ -26,8 +25,7 @@ Unpaid stop_unpaid(const State& state, Trial& trial, const std::vector<Eviction>
         unpaid.best_effort.push_back(id);
         continue;
       }
-      // It has its whole grace, but its run limit ends it.
-      const Time stop_by = std::min(now + shape.terms.grace, enforced_end(shape.terms, workload.started));
+      const Time stop_by = end_of_grace(state, id, now);
       unpaid.stopped.push_back({id, WorkloadId(), EvictionRule::kBudget, stop_by, lost_gpu_s(state, id, now)});
       take_out(state, trial, id, Emptied::kIsToBeScrubbed);
     }

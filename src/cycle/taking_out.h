@@ -1,5 +1,7 @@
-// Somebody's room without him, in a trial.
+// Somebody's room without him, in a trial; and how long he has, whom nobody waits for.
 #pragma once
+
+#include <algorithm>
 
 #include "state/state.h"
 #include "state/trial.h"
@@ -12,6 +14,13 @@ inline void take_out(const State& state, Trial& trial, WorkloadId workload, Empt
     trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive), emptied);
   });
   trial.remove(state.workload(workload).unit);
+}
+
+// PRE: it runs. It has its whole grace, but its run limit ends it.
+inline Time end_of_grace(const State& state, WorkloadId id, Time now) {
+  const Workload& workload = state.workload(id);
+  const Terms& terms = state.shape(workload.shape).terms;
+  return std::min(now + terms.grace, enforced_end(terms, workload.started));
 }
 
 }  // namespace berth

@@ -15,9 +15,7 @@ Measure measure_of(const State& state) {
     if (alive && !state.lost_to_a_share(id)) ++measure.may_lose_to_a_share;
     if (!has_room(workload.phase)) return;
     const Terms& terms = state.shape(workload.shape).terms;
-    const std::int32_t coverage =
-        workload.best_effort ? -1 : coverage_of(quotas.tree(), quotas.unit(workload.unit).covered_at);
-    measure.held.push_back({coverage, terms.priority});
+    measure.held.push_back({coverage_of(quotas, workload), terms.priority});
   });
   std::sort(measure.held.begin(), measure.held.end(), std::greater<>());
   return measure;

@@ -125,10 +125,9 @@ class Search {
       found_.some_protected = true;
       return;
     }
-    const std::int32_t coverage = workload.best_effort ? -1 : coverage_of(tree_, unit.covered_at);
     found_.takeable.push_back({.workload = unit.workload,
                                .rule = rule,
-                               .claim = {coverage, unit.priority, share},
+                               .claim = {coverage_of(state_.quotas(), workload), unit.priority, share},
                                .lost_gpu_s = lost_gpu_s(state_, unit.workload, claimant_.now),
                                .stop_by = *stop_by,
                                .side = side,
@@ -177,6 +176,10 @@ std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at) {
   std::int32_t depth = 0;
   for (; !covered_at.is_none(); covered_at = tree.parent(covered_at)) ++depth;
   return depth;
+}
+
+std::int32_t coverage_of(const QuotaLedger& quotas, const Workload& workload) {
+  return workload.best_effort ? -1 : coverage_of(quotas.tree(), quotas.unit(workload.unit).covered_at);
 }
 
 Victims victims_of(const State& state, const Claimant& claimant) { return Search(state, claimant).run(); }

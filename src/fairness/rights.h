@@ -33,6 +33,8 @@ bool is_covered(const QuotaTree& tree, QueueId covered_at, QueueId queue);
 
 // How deep in the tree a unit is covered: 1 at the top; 0 nowhere.
 std::int32_t coverage_of(const QuotaTree& tree, QueueId covered_at);
+// The same of a workload that has room, as its claim has it: -1 for best effort.
+std::int32_t coverage_of(const QuotaLedger& quotas, const Workload& workload);
 
 // A running workload that a claimant may take the room of.
 struct Victim {
