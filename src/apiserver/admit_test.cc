@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -317,6 +318,20 @@ class GpuWorld : public AdmissionWorld {
   }
 };
 
+struct BindCase {
+  const char* name;
+  const char* gpus;
+  const char* node;
+  const char* refused;  // a part of what it is told; empty: it is bound
+};
+
+void expect_each(GpuWorld& world, std::span<const BindCase> cases) {
+  for (const BindCase& each : cases) {
+    SCOPED_TRACE(std::string(each.name) + " " + each.gpus + " " + each.node);
+    expect_part(world.bind(each.name, each.gpus, each.node), each.refused);
+  }
+}
+
 TEST(AdmitBinding, GivesNoDeviceTwice) {
   GpuWorld world;
   for (const char* const name : {"a", "b", "d", "e"}) EXPECT_EQ(world.create(gpu_pod(name, 2)), "");
@@ -380,13 +395,7 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
   part("too-much", "gpu-memory: '80001'" + mps);
   for (const char* const name : {"r1", "r2", "r3", "r4"}) part(name, "berth.dev/coverage: best-effort", replica);
   EXPECT_EQ(world.create(gpu_pod("whole", 1)), "");
-  struct Case {
-    const char* name;
-    const char* gpus;
-    const char* node;
-    const char* refused;
-  };
-  const Case cases[] = {
+  const BindCase cases[] = {
       {"half", "", "n1",
        "the pod asks for a part of one GPU, and annotation berth.dev/gpus is \"\"; bind it with the index of a device "
        "and the part, as in \"0:0.5\""},
@@ -418,10 +427,7 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
       {"r4", "0:0.333", "turns", "less than the part asked for is left"},
       {"r4", "1:0.333", "turns", ""},
   };
-  for (const Case& each : cases) {
-    SCOPED_TRACE(std::string(each.name) + " " + each.gpus + " " + each.node);
-    expect_part(world.bind(each.name, each.gpus, each.node), each.refused);
-  }
+  expect_each(world, cases);
 }
 
 TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
@@ -437,13 +443,7 @@ TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
   slice_pod("images", "1g.10gb.me");
   slice_pod("more-images", "1g.10gb.me");
   EXPECT_EQ(world.create(gpu_pod("whole", 1)), "");
-  struct Case {
-    const char* name;
-    const char* gpus;
-    const char* node;
-    const char* refused;
-  };
-  const Case cases[] = {
+  const BindCase cases[] = {
       {"a", "", "cut",
        "the pod asks for a 1g.10gb, and annotation berth.dev/gpus is \"\"; bind it with a device, the "
        "profile and the first memory slice, as in \"0:1g.10gb@0\""},
@@ -466,10 +466,7 @@ TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
       {"images", "1:1g.10gb+me@4", "cut", ""},
       {"more-images", "1:1g.10gb+me@5", "cut", "has no room for a 1g.10gb+me@5"},
   };
-  for (const Case& each : cases) {
-    SCOPED_TRACE(std::string(each.name) + " " + each.gpus + " " + each.node);
-    expect_part(world.bind(each.name, each.gpus, each.node), each.refused);
-  }
+  expect_each(world, cases);
   EXPECT_EQ(world.end("images", "Succeeded"), "");
   EXPECT_EQ(world.bind("more-images", "1:1g.10gb+me@5", "cut"), "");
   world.store.erase("pods/default/large", "{}");  // and nobody said so

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import harness
-from stories import expect, main
+from stories import Stage, expect, main
 
 NODES = "2xH100x8"
 
@@ -33,24 +33,7 @@ def job(name, queue_name, gpus, pods=1, run="10m", grace=30, **more):
                      "template": {"metadata": {"labels": {"app": name}}, "spec": spec}}}
 
 
-class Stage:
-    """The control plane of all stories, and the questions that they ask."""
-
-    def __init__(self, plane):
-        self.plane = plane
-
-    def apply(self, *objects):
-        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-
-    def get(self, words):
-        return json.loads(self.plane.must(f"get {words} -o json"))
-
-    def berth(self, words, code=0):
-        """What one of Berth's own commands prints."""
-        reply = self.plane.run_berth(words)
-        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
-        return reply.stdout
-
+class QuotaStage(Stage):
     def phases(self, name):
         return sorted(pod["status"].get("phase", "?") for pod in self.get(f"pods -l app={name}")["items"]
                       if "deletionTimestamp" not in pod["metadata"])
@@ -60,9 +43,6 @@ class Stage:
 
     def wait_pending(self, name, seconds=40):
         self.wait(lambda: set(self.phases(name)) == {"Pending"}, f"{name} waiting", seconds)
-
-    def wait(self, condition, what, seconds=40):
-        harness.wait_until(condition, seconds, what)
 
     def status(self, name):
         return self.get(f"queue {name}").get("status", {})
@@ -412,4 +392,4 @@ STORIES = (two_teams, a_cohort, a_higher_priority, a_hostile_borrower, a_limit, 
 
 
 if __name__ == "__main__":
-    sys.exit(main("quotas", STORIES, NODES, Stage, shown="pods,queues"))
+    sys.exit(main("quotas", STORIES, NODES, QuotaStage, shown="pods,queues"))

@@ -11,8 +11,7 @@ import re
 import signal
 import sys
 
-import harness
-from stories import expect, main
+from stories import PodStage, expect, main
 
 NODES = "1xH100x1,1xH100x2/mps,1xT4x1/timeslice:3"
 SHARED = "nvidia.com/gpu.shared"
@@ -45,52 +44,12 @@ def replica(name):
     return with_words(pod(name, {SHARED: 1}), BEST_EFFORT)
 
 
-class Stage:
-    """The control plane of all stories, and the questions that they ask."""
-
-    def __init__(self, plane):
-        self.plane = plane
-
-    def apply(self, *objects):
-        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-
-    def refused(self, thing):
-        reply = self.plane.run("apply -f -", text=json.dumps(thing))
-        expect(reply.returncode != 0, f"{thing['metadata']['name']} was taken")
-        return reply.stderr
-
-    def pods(self):
-        return json.loads(self.plane.must("get pods -o json"))["items"]
-
+class SharingStage(PodStage):
     def given(self):
-        """Of each pod that has a place the node and what it was given there."""
-        return {pod["metadata"]["name"]:
-                pod["spec"]["nodeName"] + " " + pod["metadata"]["annotations"].get("berth.dev/gpus", "")
-                for pod in self.pods() if "nodeName" in pod["spec"]}
-
-    def why(self, name):
-        for each in json.loads(self.plane.must(f"get pod {name} -o json"))["status"].get("conditions", []):
-            if each["type"] == "PodScheduled" and each["status"] == "False":
-                return each["message"]
-        return ""
-
-    def wait(self, condition, what, seconds=40):
-        return harness.wait_until(condition, seconds, what)
+        return {name: " ".join(place) for name, place in self.placed().items()}
 
     def wait_given(self, **places):
         self.wait(lambda: {name: self.given().get(name) for name in places} == places, f"given {places}")
-
-    def wait_why(self, name, pattern):
-        self.wait(lambda: re.search(pattern, self.why(name)), f"{name} told {pattern!r}")
-
-    def berth(self, words, code=0):
-        reply = self.plane.run_berth(words)
-        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
-        return reply.stdout
-
-    def clear(self):
-        self.plane.must("delete jobs,pods,resourcequotas --all --now", limit_s=120)
-        self.wait(lambda: not self.pods(), "all pods gone", 60)
 
 
 def parts_by_agreement(stage):
@@ -233,4 +192,4 @@ STORIES = (parts_by_agreement, what_one_pod_cannot_ask, shares_of_one_user, best
 
 
 if __name__ == "__main__":
-    sys.exit(main("sharing", STORIES, NODES, Stage))
+    sys.exit(main("sharing", STORIES, NODES, SharingStage))

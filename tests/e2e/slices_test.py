@@ -10,8 +10,7 @@ import re
 import signal
 import sys
 
-import harness
-from stories import expect, main
+from stories import PodStage, expect, main
 
 NODES = "1xH100x1/mig,1xA30x2/mig,1xH100x1"
 RESOURCE = "nvidia.com/mig-"
@@ -34,48 +33,9 @@ def job(name, profile, pods):
             "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": template}}
 
 
-class Stage:
-    """The control plane of all stories, and the questions that they ask."""
-
-    def __init__(self, plane):
-        self.plane = plane
-
-    def apply(self, *objects):
-        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-
-    def refused(self, thing):
-        reply = self.plane.run("apply -f -", text=json.dumps(thing))
-        expect(reply.returncode != 0, f"{thing['metadata']['name']} was taken")
-        return reply.stderr
-
-    def pods(self):
-        return json.loads(self.plane.must("get pods -o json"))["items"]
-
+class SliceStage(PodStage):
     def given(self):
-        """Of each pod that has a place what it was given there."""
-        return {pod["metadata"]["name"]: pod["metadata"]["annotations"].get("berth.dev/gpus", "")
-                for pod in self.pods() if "nodeName" in pod["spec"]}
-
-    def why(self, name):
-        for each in json.loads(self.plane.must(f"get pod {name} -o json"))["status"].get("conditions", []):
-            if each["type"] == "PodScheduled" and each["status"] == "False":
-                return each["message"]
-        return ""
-
-    def wait(self, condition, what, seconds=40):
-        return harness.wait_until(condition, seconds, what)
-
-    def wait_why(self, name, pattern):
-        self.wait(lambda: re.search(pattern, self.why(name)), f"{name} told {pattern!r}")
-
-    def berth(self, words, code=0):
-        reply = self.plane.run_berth(words)
-        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
-        return reply.stdout
-
-    def clear(self):
-        self.plane.must("delete jobs,pods,resourcequotas --all --now", limit_s=120)
-        self.wait(lambda: not self.pods(), "all pods gone", 60)
+        return {name: gpus for name, (_, gpus) in self.placed().items()}
 
 
 def seven_share_a_gpu(stage):
@@ -200,4 +160,4 @@ STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, pieces, quotas_co
 
 
 if __name__ == "__main__":
-    sys.exit(main("slices", STORIES, NODES, Stage))
+    sys.exit(main("slices", STORIES, NODES, SliceStage))

@@ -1,6 +1,8 @@
-"""Stories that are told to one control plane, one after the other: what quota_test.py and slices_test.py have in common."""
+"""Stories that are told to one control plane, one after the other: what the tests of quotas, slices and parts have in common."""
 
 import argparse
+import json
+import re
 import time
 
 import harness
@@ -13,6 +15,60 @@ class Wrong(Exception):
 def expect(truth, what):
     if not truth:
         raise Wrong(what)
+
+
+class Stage:
+    """The control plane of all stories, and the questions that they ask."""
+
+    def __init__(self, plane):
+        self.plane = plane
+
+    def apply(self, *objects):
+        self.plane.must("apply -f -", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+    def refused(self, thing):
+        """What it is told that applies something which must not be taken."""
+        reply = self.plane.run("apply -f -", text=json.dumps(thing))
+        expect(reply.returncode != 0, f"{thing['metadata']['name']} was taken")
+        return reply.stderr
+
+    def get(self, words):
+        return json.loads(self.plane.must(f"get {words} -o json"))
+
+    def berth(self, words, code=0):
+        """What one of Berth's own commands prints."""
+        reply = self.plane.run_berth(words)
+        expect(reply.returncode == code, f"berth {words} ended with {reply.returncode}: {reply.stderr}")
+        return reply.stdout
+
+    def wait(self, condition, what, seconds=40):
+        return harness.wait_until(condition, seconds, what)
+
+
+class PodStage(Stage):
+    """Of stories whose pods come without Jobs."""
+
+    def pods(self):
+        return self.get("pods")["items"]
+
+    def placed(self):
+        """Of each pod that has a place the node, and what it was given there."""
+        return {pod["metadata"]["name"]:
+                (pod["spec"]["nodeName"], pod["metadata"]["annotations"].get("berth.dev/gpus", ""))
+                for pod in self.pods() if "nodeName" in pod["spec"]}
+
+    def why(self, name):
+        for each in self.get(f"pod {name}")["status"].get("conditions", []):
+            if each["type"] == "PodScheduled" and each["status"] == "False":
+                return each["message"]
+        return ""
+
+    def wait_why(self, name, pattern):
+        self.wait(lambda: re.search(pattern, self.why(name)), f"{name} told {pattern!r}")
+
+    def clear(self):
+        self.plane.must("delete jobs,pods,resourcequotas --all --now", limit_s=120)
+        self.wait(lambda: not self.pods(), "all pods gone", 60)
 
 
 def play(stage, stories, shown):
