@@ -94,8 +94,10 @@ int parse_and_run(int argc, char** argv) {
   add_simulate_run(simulate, exit_code);
   add_simulate_compare(simulate, exit_code);
   add_simulate_table(simulate, exit_code);
+  add_simulate_defrag(simulate, exit_code);
   add_demo(app, exit_code);
   add_scenario(app, exit_code);
+  add_defrag(app, exit_code);
   add_policy(app, exit_code);
   add_lint(app, exit_code);
   add_replay(app, exit_code);

@@ -9,9 +9,11 @@
 namespace berth {
 
 void add_simulate_compare(CLI::App& simulate, int& exit_code);
+void add_simulate_defrag(CLI::App& simulate, int& exit_code);
 void add_simulate_fill(CLI::App& simulate, int& exit_code);
 void add_simulate_run(CLI::App& simulate, int& exit_code);
 void add_simulate_table(CLI::App& simulate, int& exit_code);
+void add_defrag(CLI::App& berth, int& exit_code);
 void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);

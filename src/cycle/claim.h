@@ -15,7 +15,8 @@ namespace berth {
 
 struct Claimed {
   Start start;
-  std::vector<Eviction> evictions;  // the lowest claim first
+  std::vector<Eviction> evictions;         // the lowest claim first
+  std::vector<Migration> migrations = {};  // instead of evictions (cycle/moving.h)
 };
 
 // Nobody goes: it would not fit even then.

@@ -403,6 +403,11 @@ Explanation explain(const State& state, WorkloadId id) {
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience)
     explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";
+  if (explanation.code == ReasonCode::kFragmented && state.movable() > 0) {
+    explanation.text += "; moving those who consent to it (" +
+                        with_separators(static_cast<std::int64_t>(state.movable())) +
+                        " run) would not make room, or would lose more than it will use";
+  }
   if (explanation.code != ReasonCode::kInvalid) return explanation;
   explanation.text += "; never: ";
   explanation.text += shape.pods == 1

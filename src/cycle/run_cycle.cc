@@ -10,6 +10,7 @@
 #include "cycle/claim.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
+#include "cycle/moving.h"
 #include "cycle/parting.h"
 #include "cycle/patience.h"
 #include "cycle/spent_budgets.h"
@@ -63,7 +64,7 @@ class Attempt {
     // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, shape_, way);
-      if (auto start = in_free_room(way, asked, no_room)) return Claimed{std::move(*start), {}};
+      if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
       if (would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
@@ -136,7 +137,7 @@ class Attempt {
       auto start = place(way, no_room);
       if (!start) continue;
       start->best_effort = true;
-      return Claimed{std::move(*start), {}};
+      return Claimed{.start = std::move(*start), .evictions = {}};
     }
     return why_not();
   }
@@ -144,20 +145,16 @@ class Attempt {
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
     // Whoever goes, it would not pass that.
     if (is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
-    if (!cycle_.rights) cycle_.rights.emplace(state_);
-    if (!cycle_.rights->any_in(queue_)) return std::nullopt;
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
     const Trial::Mark mark = cycle_.trial.mark();
-    auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
-    if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
-      some_protected_ = some_protected_ || unclaimed->some_protected;
-      return std::nullopt;
-    }
-    Claimed& claimed = std::get<Claimed>(outcome);
+    auto claimed = by_moving_or_taking(claimant, way);
     const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
-    if (cycle_.plan.now >= until) return std::move(claimed);
-    const bool all_may_end = std::ranges::all_of(
-        claimed.evictions, [&](const Eviction& each) { return may_end_by(state_, each.workload, until); });
+    if (!claimed || cycle_.plan.now >= until) return claimed;
+    const bool all_may_end =
+        std::ranges::all_of(claimed->evictions,
+                            [&](const Eviction& each) { return may_end_by(state_, each.workload, until); }) &&
+        std::ranges::all_of(claimed->migrations,
+                            [&](const Migration& each) { return may_end_by(state_, each.start.workload, until); });
     cycle_.trial.rollback_to(mark);
     if (all_may_end ||
         may_fit_by(state_, cycle_.trial, cycle_.engine.index, claimant, way, cycle_.plan.evictions, until)) {
@@ -165,7 +162,40 @@ class Attempt {
       return std::nullopt;
     }
     // Waiting would spare nobody. The same again, and this time it stays.
-    return std::get<Claimed>(claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way));
+    return by_moving_or_taking(claimant, way);
+  }
+
+  // Where both would do, by which less work is lost; if it is the same, nobody loses his room.
+  std::optional<Claimed> by_moving_or_taking(const Claimant& claimant, std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    const auto moved = by_moving(claimant, way);
+    if (moved) cycle_.trial.rollback_to(mark);
+    auto taken = by_taking(claimant, way);
+    if (!moved) return taken;
+    Wide lost = 0;
+    if (taken) {
+      for (const Eviction& each : taken->evictions) lost += each.lost_gpu_s;
+      if (lost < lost_gpu_s(moved->migrations)) return taken;
+      cycle_.trial.rollback_to(mark);
+    }
+    return by_moving(claimant, way);  // the same again, and this time it stays
+  }
+
+  std::optional<Claimed> by_moving(const Claimant& claimant, std::size_t way) {
+    auto moved = room_by_moving(state_, cycle_.trial, cycle_.engine.index, cycle_.vacating, claimant, way);
+    if (!moved) return std::nullopt;
+    return Claimed{.start = std::move(moved->start), .evictions = {}, .migrations = std::move(moved->migrations)};
+  }
+
+  std::optional<Claimed> by_taking(const Claimant& claimant, std::size_t way) {
+    if (!cycle_.rights) cycle_.rights.emplace(state_);
+    if (!cycle_.rights->any_in(queue_)) return std::nullopt;
+    auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
+    if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
+      some_protected_ = some_protected_ || unclaimed->some_protected;
+      return std::nullopt;
+    }
+    return std::move(std::get<Claimed>(outcome));
   }
 
   QueueId would_be_covered_at(const AmountList& asked) const {
@@ -200,7 +230,8 @@ class Attempt {
 void begin(Cycle& cycle) {
   for (const WorkloadId id : cycle.engine.state.starting()) {
     const State& state = cycle.engine.state;
-    if (cycle.vacating.holds_up(state, id)) continue;
+    // Who migrates has to stop first.
+    if (state.workload(id).phase == Phase::kMigrating || cycle.vacating.holds_up(state, id)) continue;
     cycle.vacating.begins(id);
     const Workload& workload = state.workload(id);
     cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
@@ -212,6 +243,21 @@ void evict(Cycle& cycle, const Eviction& eviction) {
   cycle.vacating.leaves(cycle.engine.state, eviction.workload, eviction.stop_by <= cycle.plan.now);
   cycle.plan.evictions.push_back(eviction);
   cycle.plan.finished = false;  // who was evicted waits now
+}
+
+// It stays the unit that it is, and its run limit counts anew.
+void migrate(Cycle& cycle, const Migration& migration) {
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(migration.start.workload);
+  const bool at_once = migration.stop_by <= cycle.plan.now;
+  cycle.vacating.leaves(state, migration.start.workload, at_once);
+  if (!at_once) {
+    cycle.vacating.waits(state, migration.start);
+  } else {
+    cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
+  }
+  cycle.plan.migrations.push_back(migration);
+  cycle.plan.finished = false;  // where they are now the next cycle knows
 }
 
 // Where the calendar has lowered them.
@@ -235,6 +281,7 @@ void decide(Cycle& cycle, Claimed claimed) {
   const Workload& workload = state.workload(claimed.start.workload);
   const Shape& shape = state.shape(workload.shape);
   for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
+  for (const Migration& migration : claimed.migrations) migrate(cycle, migration);
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
   if (claimed.start.waits) cycle.vacating.waits(state, claimed.start);
   cycle.trial.add({.workload = claimed.start.workload,
@@ -294,6 +341,8 @@ void allocate(Cycle& cycle) {
         refused = {};
       }
       decide(cycle, std::move(*claimed));
+      // The state still has those who were moved where they were.
+      if (!cycle.plan.migrations.empty()) return;
       order.started();
       continue;
     }

@@ -90,6 +90,7 @@ void make_hostile(Rng& rng, Terms& terms) {
 struct Kind {
   std::string name = "some";  // with which all names begin
   bool hostile = false;
+  bool movable = false;  // most of the work consents to being moved
 };
 
 class Cluster {
@@ -179,7 +180,9 @@ class Cluster {
       const Plan plan = cycle_as_if_looked_at_anew();
       check_who_goes(plan);
       evicted += static_cast<std::int64_t>(plan.evictions.size());
+      const std::vector<QueueId> covered = covered_before(plan.migrations);
       state.adopt(plan);
+      check_who_was_moved(plan, covered);
       EXPECT_EQ(violations(state), std::vector<std::string>());
       const bool moved =
           !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty() || !plan.unpaid.empty();
@@ -198,6 +201,7 @@ class Cluster {
       for (const WorkloadId id : stopping) state.apply(WorkloadStopped{id});
       if (quiet > 3 && stopping.empty()) {
         check_who_claimed();
+        check_whoever_moved_runs();
         return evicted;
       }
     }
@@ -268,8 +272,49 @@ class Cluster {
   std::int64_t stopped_by_budgets() const { return by_budget_; }
   std::int64_t unpaid() const { return unpaid_; }
   std::int64_t cooled() const { return cooled_; }
+  std::int64_t moves() const { return moves_; }
 
  private:
+  std::vector<QueueId> covered_before(const std::vector<Migration>& migrations) const {
+    std::vector<QueueId> covered;
+    for (const Migration& each : migrations) {
+      covered.push_back(engine_.state.quotas().unit(engine_.state.workload(each.start.workload).unit).covered_at);
+    }
+    return covered;
+  }
+
+  // With consent, for somebody who starts, once an hour; to where it is what it was.
+  void check_who_was_moved(const Plan& plan, const std::vector<QueueId>& covered) {
+    const State& state = engine_.state;
+    const std::vector<Migration>& migrations = plan.migrations;
+    const bool nothing_else = plan.evictions.empty() && plan.begins.empty() && plan.unpaid.empty();
+    for (std::size_t i = 0; i < migrations.size(); ++i) {
+      const WorkloadId id = migrations[i].start.workload;
+      const Workload& workload = state.workload(id);
+      EXPECT_TRUE(state.shape(workload.shape).terms.movable);
+      EXPECT_TRUE(has_room(workload.phase)) << "workload " << id.index();
+      EXPECT_TRUE(has_room(state.workload(migrations[i].claimant).phase));
+      // Who starts may push up one who is inside above, as ever.
+      const QueueId now = state.quotas().unit(workload.unit).covered_at;
+      EXPECT_TRUE(!nothing_else || now.is_none() || now == covered[i] || is_at_or_below(covered[i], now))
+          << "workload " << id.index();
+      const auto [last, first] = moved_.try_emplace(id, plan.now);
+      EXPECT_TRUE(first || last->second + kMoveCooldown <= plan.now) << "workload " << id.index() << " is moved again";
+      last->second = plan.now;
+      ++moves_;
+    }
+  }
+
+  void check_whoever_moved_runs() {
+    for (const auto& [id, when] : moved_) {
+      const Workload* const workload = engine_.state.workloads().find(id);
+      const bool taken = workload == nullptr || workload->evicted_by != EvictionRule::kDefragment;
+      EXPECT_TRUE(taken || workload->phase == Phase::kRunning || workload->phase == Phase::kEnded ||
+                  workload->phase == Phase::kCancelled)
+          << "workload " << id.index();
+    }
+  }
+
   bool is_held_up_by_nobody(WorkloadId id) const {
     const State& state = engine_.state;
     const QueueId line = state.line_of(state.workload(id).queue);
@@ -442,6 +487,7 @@ class Cluster {
     WorkloadSubmitted job = submission(queue, random_gang(rng_));
     job.name = kind_.name;
     if (kind_.hostile) make_hostile(rng_, job.shape.terms);
+    if (kind_.movable) job.shape.terms.movable = rng_.below(3) > 0;
     job.at = now_;
     job.user = one_of(rng_, {"ann", "bob", ""});
     if (rng_.below(8) == 0) job.not_before = now_ + Duration{rng_.between(1, 5) * 1000};
@@ -500,8 +546,10 @@ class Cluster {
   std::int64_t by_window_ = 0;
   std::int64_t by_budget_ = 0;
   std::int64_t unpaid_ = 0;
-  std::int64_t took_at_once_ = 0;  // though their queues have patience
-  std::int64_t cooled_ = 0;        // starts inside a floor of those who may not borrow
+  std::int64_t took_at_once_ = 0;     // though their queues have patience
+  std::int64_t cooled_ = 0;           // starts inside a floor of those who may not borrow
+  std::map<WorkloadId, Time> moved_;  // when last
+  std::int64_t moves_ = 0;
 };
 
 TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
@@ -529,6 +577,21 @@ TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
   const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
   EXPECT_GE(evicted, seeds / 50);
   for (const std::int64_t each : {by_windows, by_budgets, unpaid, cooled}) EXPECT_GE(each, seeds / 2000);
+}
+
+TEST(SettlingProperty, WhoIsMovedConsentsAndRunsAgainAndEverythingComesToRest) {
+  std::int64_t moves = 0;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    Cluster cluster(seed, {.movable = true});
+    for (int i = 0; i < 20; ++i) {
+      cluster.disturb();
+      ASSERT_GE(cluster.settle(), 0) << "step " << i;
+    }
+    moves += cluster.moves();
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(moves, static_cast<std::int64_t>(property_seeds(kSeeds).size() / 200));
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {

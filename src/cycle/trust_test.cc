@@ -25,6 +25,7 @@ struct Seen {
   int joined_after_others = 0;  // who had left, while somebody was still there
   int waited_for_trust = 0;
   int taken = 0;
+  int moved = 0;
   int parted = 0;
   int went_on_as_strangers = 0;
   int waited_for_scrub = 0;
@@ -73,7 +74,7 @@ class Neighbourhood {
     std::map<Where, std::map<WorkloadId, Guest>> now;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (!is_there(workload.phase)) return;
-      for_each_pod(state, id, [&](const Pod& pod) {
+      for_each_leaving_pod(state, id, [&](const Pod& pod) {
         const PodRequest& request = state.request(pod.request);
         if (!request.is_fraction() && !scrubs_) return;
         const Guest guest{state.tenant_of(workload.queue), workload.user, workload.phase == Phase::kRunning,
@@ -196,6 +197,7 @@ class History {
       seen.parted += each.rule == EvictionRule::kTrust ? 1 : 0;
       seen.taken += each.rule != EvictionRule::kTrust ? 1 : 0;
     }
+    seen.moved += static_cast<int>(plan.migrations.size());
     around_.look(state(), seen);
     const int strangers = around_.strangers(state());
     seen.went_on_as_strangers += strangers > 0 ? 1 : 0;
@@ -243,6 +245,7 @@ class History {
     WorkloadShape shape{{{{request, rng_.below(5) == 0 ? 2 : 1}}}};
     shape.terms.priority = static_cast<std::int32_t>(rng_.below(3));
     shape.terms.best_effort = rng_.below(4) == 0;
+    shape.terms.movable = rng_.below(2) == 0;
     if (rng_.below(3) == 0) shape.terms.grace = Duration{rng_.between(1, 3) * 1000};
     add_replica_ways(shape);
     const QueueId queue(static_cast<std::size_t>(rng_.below(state().queues().size())));
@@ -313,6 +316,7 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.joined_after_others, least);
   EXPECT_GT(seen.waited_for_trust, least);
   EXPECT_GT(seen.taken, least);
+  EXPECT_GT(seen.moved, least);
   EXPECT_GT(seen.parted, least);
   EXPECT_GT(seen.went_on_as_strangers, least);
   EXPECT_GT(seen.waited_for_scrub, least);

@@ -40,14 +40,14 @@ Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest&
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
   if (state.scrub() > Duration{0}) leaves_residue(state, workload);
   if (at_once) return;
-  for_each_pod(state, workload, [&](const Pod& pod) {
+  for_each_leaving_pod(state, workload, [&](const Pod& pod) {
     leaving_.push_back(pod_on_node(workload, state.request(pod.request), pod.place()));
   });
 }
 
 void Vacating::leaves_residue(const State& state, WorkloadId workload) {
   const QueueId tenant = state.tenant_of(state.workload(workload).queue);
-  for_each_pod(state, workload, [&](const Pod& pod) {
+  for_each_leaving_pod(state, workload, [&](const Pod& pod) {
     if (!state.ledger().leaves_residue(state.request(pod.request))) return;
     pod.gpus.for_each([&](int gpu) { left_[{pod.node, gpu}].push_back(tenant); });
   });
@@ -122,7 +122,7 @@ bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
     ++pods;
   }
   for (const PodOnNode& other : leaving_) {
-    if (other.node != pod.node) continue;
+    if (other.workload == pod.workload || other.node != pod.node) continue;  // it leaves before it comes
     if (is_in_the_way(free, other, pod)) return true;
     cpu_milli -= other.cpu_milli;
     memory_bytes -= other.memory_bytes;

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "fairness/gates.h"
 #include "fairness/standing.h"
+#include "state/moves_may_help.h"
 
 namespace berth {
 namespace {
@@ -61,20 +62,23 @@ CandidateOrder::Place& CandidateOrder::place(QueueId queue) {
   return places_[at];
 }
 
-// Who was blocked, and not for want of room alone, or may take others' room.
+// Who was blocked, and not for want of room alone, or may take others' room, or have others moved.
 bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) {
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state_, shape, way);
     if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) return true;
     if (rights().may_take(queue, shape.terms, asked, !shape.cools)) return true;
+    if (moves_may_help(state_, shape, way) && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) {
+      return true;
+    }
   }
   return false;
 }
 
 bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const bool strict = line.order() == Order::kFifo;
-  const bool retry = line.gated() > 0 || rights().any_in(queue);
+  const bool retry = line.gated() > 0 || rights().any_in(queue) || state_.movable() > 0;
   const bool fair = is_fair_to_users(state_, queue);
   if (strict && !retry && !fair && !line.heads().empty()) {
     // Most often a strict line stands still behind its first, and there is nothing to set up.

@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 9;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 9; this program reads formats 1 to 8");
+  newer[8] = 10;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 10; this program reads formats 1 to 9");
 }
 
 constexpr const char* kFormatOne =
@@ -227,11 +227,20 @@ constexpr const char* kFormatSeven =
     "020000004201"
     "f35222a58c03a65071138e1fdac9dfd8de6f6cb030c7baa3fab03dd8e45e6b81";
 
+constexpr const char* kFormatEight =
+    "42455254484a4e4c080000000000000001000000"
+    "0400000000ac0201"
+    "da234ed8c47e725afe51618c46cd5800aff32fa0b78a874c93ff4b5541ab0da5"
+    "0400000040018001"
+    "7de73281ccde6957c64d0f1233caaef2af03244cbed62ecd028cb93382fae0b1"
+    "020000004201"
+    "867052478acfc12a33adaf0e693efe6344b639440740da6607627660b6683f82";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex :
-       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven}) {
+       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -248,8 +257,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 8, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatEightHasTheseBytes) {
+// Format version 9, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatNineHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -261,13 +270,13 @@ TEST(Chain, AJournalOfFormatEightHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c080000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c090000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "da234ed8c47e725afe51618c46cd5800aff32fa0b78a874c93ff4b5541ab0da5"
+            "9557021cbc7c80331ac1e1a9f5a29d5f6debc4148186979d87e7672101a6ab58"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "7de73281ccde6957c64d0f1233caaef2af03244cbed62ecd028cb93382fae0b1"
+            "6c84a437035779fe060ed71bbb638cd1be94cbdcb28a3ab976fb49682ccb98b0"
             "020000004201"  // closed with hash 1
-            "867052478acfc12a33adaf0e693efe6344b639440740da6607627660b6683f82");
+            "8e8d2d0277c29ae0173140ce54fa1fdc7c7bc68040bcc586a9eae8ec5e50fd08");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -337,6 +337,7 @@ void fields(Io& io, Terms& terms) {
   io(terms.guaranteed_only);
   io(terms.best_effort);
   io(terms.latency_critical);
+  io(terms.movable);
   fields(io, terms.grace);
   io(terms.disruption_permille);
   fields(io, terms.run_limit);
@@ -358,6 +359,14 @@ void fields(Io& io, Start& start) {
   fields(io, start.pods);
   io(start.waits);
   io(start.best_effort);
+}
+
+template <class Io>
+void fields(Io& io, Migration& migration) {
+  fields(io, migration.start);
+  fields(io, migration.claimant);
+  fields(io, migration.stop_by);
+  io(migration.lost_gpu_s);
 }
 
 template <class Io>
@@ -623,6 +632,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.begins);
   fields(io, plan.evictions);
   fields(io, plan.unpaid);
+  fields(io, plan.migrations);
   fields(io, plan.starts);
   fields(io, plan.blocked);
   io(plan.attempts);

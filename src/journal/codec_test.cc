@@ -127,10 +127,15 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.user = any_text(rng);
   submitted.not_before = Time{any<std::int64_t>(rng)};
   submitted.after = any_list(rng, [&] { return Dependency{any_id<WorkloadId>(rng), any<bool>(rng)}; });
-  submitted.shape.terms = {any<std::int32_t>(rng), any<bool>(rng),
-                           any<bool>(rng),         any<bool>(rng),
-                           any<bool>(rng),         Duration{any<std::int64_t>(rng)},
-                           any<std::int32_t>(rng), {}};
+  submitted.shape.terms = {any<std::int32_t>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           Duration{any<std::int64_t>(rng)},
+                           any<std::int32_t>(rng),
+                           {}};
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
@@ -146,10 +151,14 @@ Plan any_plan(Rng& rng) {
                     any<std::int64_t>(rng)};
   });
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
-  plan.starts = any_list(rng, [&] {
+  const auto any_start = [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng), any_list(rng, [&] { return any_placement(rng); }),
                  any<bool>(rng), any<bool>(rng)};
+  };
+  plan.migrations = any_list(rng, [&] {
+    return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};
   });
+  plan.starts = any_list(rng, any_start);
   plan.blocked = any_list(rng, [&] {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
                    static_cast<ReasonCode>(rng.below(std::size(kReasonNames))), any<bool>(rng)};

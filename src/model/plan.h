@@ -43,6 +43,17 @@ struct Eviction {
   friend bool operator==(const Eviction&, const Eviction&) = default;
 };
 
+// Stop a workload that consents to it, and start it in other places, which are its own from now on; it stays the unit that it
+// is, with its coverage and its place among others. INVARIANT: in the way in which it runs, holding the same amounts.
+struct Migration {
+  Start start;          // `waits`: until it has stopped itself
+  WorkloadId claimant;  // for whose sake; none: so that whole nodes come free
+  Time stop_by;         // the plan's own time: at once
+  std::int64_t lost_gpu_s = 0;
+
+  friend bool operator==(const Migration&, const Migration&) = default;
+};
+
 // The fleet could not hold it even if nothing ran: not tried again before nodes are added.
 inline constexpr std::int64_t kMissingForever = INT64_MAX;
 
@@ -67,12 +78,16 @@ struct Plan {
   std::vector<Eviction> evictions = {};
   // Who run, whose budget is gone, and who go on as best effort.
   std::vector<WorkloadId> unpaid = {};
+  // As evictions are ordered. Those of one claimant may go to each other's places: all leave theirs before the first has new ones.
+  std::vector<Migration> migrations = {};
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
-  bool moves_somebody() const { return !begins.empty() || !evictions.empty() || !unpaid.empty() || !starts.empty(); }
+  bool moves_somebody() const {
+    return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !starts.empty();
+  }
   bool changes_nothing() const { return !moves_somebody() && blocked.empty(); }
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -44,6 +44,7 @@ struct Terms {
   bool guaranteed_only = false;          // rather waits than borrows (rule 8)
   bool best_effort = false;              // neither counts nor protects
   bool latency_critical = false;         // shares no GPU but in slices, whomever it might trust
+  bool movable = false;                  // consents to being stopped here and started elsewhere (rule 20)
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
   std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is
@@ -73,37 +74,46 @@ enum class Phase : std::uint8_t {
   kPending,
   kStarting,  // its room is its own, and whoever was there is still stopping
   kRunning,
-  kStopping,  // evicted: told to stop, and not stopped yet; its room is no longer its own
+  kStopping,   // evicted: told to stop, and not stopped yet; its room is no longer its own
+  kMigrating,  // told to stop, and not stopped yet; its room is elsewhere from now on
   kEnded,
   kCancelled,
 };
 
 // It holds room of its own.
-constexpr bool has_room(Phase phase) { return phase == Phase::kStarting || phase == Phase::kRunning; }
+constexpr bool has_room(Phase phase) {
+  return phase == Phase::kStarting || phase == Phase::kRunning || phase == Phase::kMigrating;
+}
 // It is in the world: it runs, or is still stopping.
-constexpr bool is_there(Phase phase) { return phase == Phase::kRunning || phase == Phase::kStopping; }
+constexpr bool is_there(Phase phase) {
+  return phase == Phase::kRunning || phase == Phase::kStopping || phase == Phase::kMigrating;
+}
 
 // Why the last attempt ended before its time.
 enum class EvictionRule : std::uint8_t {
   kNone,
-  kNode,       // it lost its node
-  kReclaim,    // the owner took back what it had lent (rule 13)
-  kFairShare,  // a borrower further below its share took its room (rule 14)
-  kPreempt,    // a higher priority of its queue did (rule 15); of best effort, anyone who counts
-  kOverRun,    // it ran as long as its run limit allows
-  kWindow,     // the calendar lowered the limit of a queue below what it held (rule 7)
-  kBudget,     // a budget was gone while it ran (rule 26)
-  kTrust,      // it was on a device with others, and they do not trust each other any more (rule 29)
+  kNode,        // it lost its node
+  kReclaim,     // the owner took back what it had lent (rule 13)
+  kFairShare,   // a borrower further below its share took its room (rule 14)
+  kPreempt,     // a higher priority of its queue did (rule 15); of best effort, anyone who counts
+  kOverRun,     // it ran as long as its run limit allows
+  kWindow,      // the calendar lowered the limit of a queue below what it held (rule 7)
+  kBudget,      // a budget was gone while it ran (rule 26)
+  kTrust,       // it was on a device with others, and they do not trust each other any more (rule 29)
+  kDefragment,  // it consents to that, and was moved so that another fits (rule 20)
 };
 inline constexpr std::string_view kEvictionRuleNames[] = {"none",     "node",   "reclaim", "fair-share", "preempt",
-                                                          "over-run", "window", "budget",  "trust"};
+                                                          "over-run", "window", "budget",  "trust",      "defragment"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
 inline constexpr Duration kUnreportedWorkMax{4 * 3'600'000};
 
+// Who was moved is not moved again before that.
+inline constexpr Duration kMoveCooldown{3'600'000};
+
 // A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
-// while it has room.
+// while it has room; pods that leave exactly while it migrates.
 struct Workload {
   ShapeId shape;
   QueueId queue;
@@ -113,12 +123,14 @@ struct Workload {
   std::int64_t rank = 0;   // as it was submitted with
   Time started;            // of the current or the last attempt
   Time checkpoint;         // the last that it reported in this attempt; before `started` if it reported none
-  Time stop_by;            // while it is stopping
+  Time stop_by;            // while it is stopping, or migrating
   WorkloadId evicted_for;  // whose claim ended the last attempt
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
+  std::optional<Time> moved;             // when it was last moved (rule 20)
   Time not_before;                       // as it was submitted with
   PodId first_pod;
+  PodId first_leaving;  // while it migrates: where it still is
   UnitId unit;
   std::int64_t gpu_milli = 0;  // that those of its pods hold, or held, that have not ended in this attempt
   std::uint32_t attempts = 0;

@@ -23,6 +23,7 @@
 #include "sim/scenario_found.h"
 #include "sim/scenario_moment.h"
 #include "sim/scenario_policy.h"
+#include "state/fragments.h"
 
 namespace berth::scenario {
 namespace {
@@ -128,29 +129,48 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
   check_words(world, id, "impossible", expected.has);
 }
 
-// The last attempt ended so, requeued or not.
+// For whom it was stopped, and what that cost.
+template <class Expected>
+void check_for_whom(ScenarioWorld& world, const Expected& expected, const std::string& what) {
+  const Workload& found = world.workload(expected.workload);
+  const std::string& name = world.name_of_workload(expected.workload);
+  const auto last = std::find_if(world.evictions().rbegin(), world.evictions().rend(),
+                                 [&](const Evicted& each) { return each.workload == expected.workload; });
+  if (expected.claimant) {
+    world.compare(name + " " + what + " for", world.name_of_workload(*expected.claimant),
+                  found.evicted_for.is_none() ? "nobody" : world.name_of_workload(found.evicted_for));
+  }
+  if (expected.lost_gpu_s) {
+    world.compare(name + " " + what + " with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
+                  counted(last == world.evictions().rend() ? 0 : last->decision.lost_gpu_s, "GPU-second"));
+  }
+}
+
+// The last attempt ended so, requeued or not. Who was moved runs again at once: it is asked for by its rule.
 void check(ScenarioWorld& world, const ExpectEvicted& expected) {
   const Workload& found = world.workload(expected.workload);
   const std::string& name = world.name_of_workload(expected.workload);
-  if (expected.stopping && found.phase != Phase::kStopping) {
+  if (expected.stopping && found.phase != Phase::kStopping && found.phase != Phase::kMigrating) {
     return world.fail("expected " + name + " evicting, found it " + how_it_is(world, expected.workload));
   }
-  if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) {
+  const bool moved =
+      expected.rule == name_of(EvictionRule::kDefragment) && found.evicted_by == EvictionRule::kDefragment;
+  if ((found.phase == Phase::kRunning && !moved) || found.evicted_by == EvictionRule::kNone) {
     return world.fail("expected " + name + " evicted, found it " + how_it_is(world, expected.workload));
   }
   if (!expected.rule.empty()) {
     world.compare(name + " evicted by the rule", expected.rule, std::string(name_of(found.evicted_by)));
   }
-  const auto last = std::find_if(world.evictions().rbegin(), world.evictions().rend(),
-                                 [&](const Evicted& each) { return each.workload == expected.workload; });
-  if (expected.claimant) {
-    world.compare(name + " evicted for", world.name_of_workload(*expected.claimant),
-                  found.evicted_for.is_none() ? "nobody" : world.name_of_workload(found.evicted_for));
+  check_for_whom(world, expected, "evicted");
+}
+
+void check(ScenarioWorld& world, const ExpectMigrated& expected) {
+  const Workload& found = world.workload(expected.workload);
+  if (!has_room(found.phase) || found.evicted_by != EvictionRule::kDefragment) {
+    return world.fail("expected " + world.name_of_workload(expected.workload) + " migrated, found it " +
+                      how_it_is(world, expected.workload));
   }
-  if (expected.lost_gpu_s) {
-    world.compare(name + " evicted with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
-                  counted(last == world.evictions().rend() ? 0 : last->decision.lost_gpu_s, "GPU-second"));
-  }
+  check_for_whom(world, expected, "migrated");
 }
 
 void check(ScenarioWorld& world, const ExpectOver& expected) {
@@ -249,11 +269,7 @@ void check(ScenarioWorld& world, const ExpectBudget& expected) {
 
 void check(ScenarioWorld& world, const ExpectFragments& expected) {
   if (!world.afford(world.nodes())) return;
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < world.state().nodes(); ++i) {
-    const NodeFree& node = world.state().ledger().node(NodeId(i));
-    if (node.open && node.sharing == Sharing::kExclusive) count += node.whole_gpus / expected.gpus;
-  }
+  const std::int64_t count = pods_that_fit(world.state(), expected.gpus);
   const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
   world.compare(what, with_separators(expected.count), with_separators(count));
 }

@@ -22,11 +22,13 @@ namespace {
 
 using namespace scenario;
 
-constexpr std::string_view kVerbs[] = {"running", "waits", "impossible", "evicted", "evicting", "done", "cancelled"};
+constexpr std::string_view kVerbs[] = {"running",  "waits", "impossible", "evicted",
+                                       "evicting", "done",  "cancelled",  "migrated"};
 constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
+constexpr std::string_view kMigratedKeys[] = {"for", "lost"};
 
 class ExpectationReader {
  public:
@@ -72,6 +74,7 @@ class ExpectationReader {
     if (word == "waits") return expect_waits(workload);
     if (word == "impossible") return expect_impossible(workload);
     if (word == "evicted" || word == "evicting") return expect_evicted(workload, word == "evicting");
+    if (word == "migrated") return expect_migrated(workload);
     if (word == "done" || word == "cancelled") {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
       return line_.finish("expect", {});
@@ -162,7 +165,7 @@ class ExpectationReader {
 
   void expect_evicted(WorkloadId workload, bool stopping) {
     ExpectEvicted expected{.workload = workload, .stopping = stopping, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
-    expected.rule = take_name("rule", kEvictionRuleNames, kLaterRuleNames, "is no rule");
+    expected.rule = take_name("rule", kEvictionRuleNames, {}, "is no rule");
     if (const ScenarioWord* const claimant = line_.take("for")) {
       expected.claimant = names_.workload(line_, *claimant, claimant->value);
     }
@@ -170,6 +173,18 @@ class ExpectationReader {
       expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
     }
     line_.finish("expect", kEvictedKeys);
+    made_ = expected;
+  }
+
+  void expect_migrated(WorkloadId workload) {
+    ExpectMigrated expected{.workload = workload, .claimant = {}, .lost_gpu_s = {}};
+    if (const ScenarioWord* const claimant = line_.take("for")) {
+      expected.claimant = names_.workload(line_, *claimant, claimant->value);
+    }
+    if (const ScenarioWord* const lost = line_.take("lost")) {
+      expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
+    }
+    line_.finish("expect", kMigratedKeys);
     made_ = expected;
   }
 

@@ -68,12 +68,15 @@ std::string how_it_is(ScenarioWorld& world, WorkloadId id) {
       return "cancelled";
     case Phase::kStarting:
       return "starting, as soon as those have stopped who are still where it goes";
+    case Phase::kMigrating:
+      return "evicting, until " + format_moment(world.workload(id).stop_by) + ", to go on elsewhere";
     case Phase::kStopping:
       return "evicting, until " + format_moment(world.workload(id).stop_by);
     case Phase::kRunning: {
       const Whereabouts found = whereabouts(world, id);
       return "running: " + counted(found.pods, "pod") + " on " + joined(found.nodes) + " (" +
-             flavors_text(world, found.flavors) + "), started " + format_moment(world.workload(id).started);
+             flavors_text(world, found.flavors) + "), started " + format_moment(world.workload(id).started) +
+             (world.workload(id).evicted_by == EvictionRule::kDefragment ? ", moved there" : "");
     }
     case Phase::kPending:
       break;

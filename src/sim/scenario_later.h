@@ -26,10 +26,8 @@ inline constexpr LaterWord kLaterWords[] = {
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},
     {"submit", "resize", "elastic workloads"},
-    {"submit", "movable", "migration"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
-    {"expect", "migrated", "migration"},
     {"expect", "shadow", "reservations"},
 };
 
@@ -51,8 +49,5 @@ inline constexpr std::string_view kLaterReasonNames[] = {
     "FairShare", "Priority", "NamespaceQuota",        "NotAllowed", "Affinity",
     "Ports",     "Numa",     "KeepsFloorDeliverable", "BackOff",    "Repairing",
 };
-
-// Rules by which a later version evicts. The same goes for them.
-inline constexpr std::string_view kLaterRuleNames[] = {"defragment"};
 
 }  // namespace berth

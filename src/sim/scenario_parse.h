@@ -110,6 +110,12 @@ struct ExpectEvicted {
   std::optional<WorkloadId> claimant;
   std::optional<std::int64_t> lost_gpu_s;
 };
+// It has room where it was moved to.
+struct ExpectMigrated {
+  WorkloadId workload;
+  std::optional<WorkloadId> claimant;
+  std::optional<std::int64_t> lost_gpu_s;
+};
 struct ExpectOver {
   WorkloadId workload;
   Phase phase = Phase::kEnded;  // or kCancelled
@@ -173,9 +179,9 @@ struct ExpectLint {
   std::optional<QueueId> at;
 };
 
-using Expectation =
-    std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectOver, ExpectNoneEvicted,
-                 ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint>;
+using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated,
+                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments,
+                                 ExpectMig, ExpectDevice, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, FailNextScrub, Cycle, Settle, Expectation>;
 

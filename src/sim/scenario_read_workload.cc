@@ -18,11 +18,11 @@ namespace {
 constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "share", "borrowed",
                                                "lent", "device", "mig",       "budget"};
 
-constexpr std::string_view kSubmitKeys[] = {"queue",      "pods",     "min",      "gpus",      "gpu_memory", "cpu",
-                                            "memory",     "flavor",   "mixed",    "run",       "priority",   "preempts",
-                                            "guaranteed", "coverage", "grace",    "pdb",       "limit",      "user",
-                                            "begin",      "after",    "after_ok", "namespace", "select",     "tolerate",
-                                            "topology",   "slice",    "prefer",   "spread",    "strategy",   "latency"};
+constexpr std::string_view kSubmitKeys[] = {
+    "queue",    "pods",  "min",      "gpus",     "gpu_memory", "cpu",       "memory", "flavor",
+    "mixed",    "run",   "priority", "preempts", "guaranteed", "coverage",  "grace",  "pdb",
+    "limit",    "user",  "begin",    "after",    "after_ok",   "namespace", "select", "tolerate",
+    "topology", "slice", "prefer",   "spread",   "strategy",   "latency",   "movable"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {"pods",     "min",    "gpus",   "gpu_memory", "cpu",
                                            "memory",   "flavor", "mixed",  "select",     "tolerate",
@@ -35,6 +35,7 @@ Terms take_terms(ScenarioLine& line) {
   terms.guaranteed_only = takes_the_word(line, "guaranteed", "only");
   terms.best_effort = takes_the_word(line, "coverage", "best-effort");
   terms.latency_critical = takes_the_word(line, "latency", "critical");
+  terms.movable = takes_yes(line, "movable");
   if (terms.best_effort && terms.guaranteed_only) {
     line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
   }

@@ -45,7 +45,8 @@ void carry_out(ScenarioWorld& world, const ReportCheckpoint& action) {
   }
   world.apply(CheckpointReported{action.workload, world.now()});
   // Told to stop, and now it has: that is its word.
-  if (world.workload(action.workload).phase == Phase::kStopping) world.apply(WorkloadStopped{action.workload});
+  const Phase phase = world.workload(action.workload).phase;
+  if (phase == Phase::kStopping || phase == Phase::kMigrating) world.apply(WorkloadStopped{action.workload});
 }
 
 void carry_out(ScenarioWorld& world, const EndWorkload& action) {
@@ -101,8 +102,7 @@ Action at_its_time(const Statement& statement, Time now) {
 
 // ---- the run --------------------------------------------------------------------------------------------------------
 
-ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
-  ScenarioWorld world(file, scenario.zero_since_1970);
+void play(ScenarioWorld& world, const Scenario& scenario) {
   // "Since last" goes back to what was expected before the run of expectations in which it stands.
   std::size_t since_last = 0;
   bool expected_before = false;
@@ -122,6 +122,11 @@ ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
         at_its_time(statement, world.now()));
     if (world.stopped()) break;
   }
+}
+
+ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
+  ScenarioWorld world(file, scenario.zero_since_1970);
+  play(world, scenario);
   return {.file = file,
           .statements = scenario.lines,
           .expectations = scenario.expectations,
@@ -144,6 +149,16 @@ ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text
             .state_hash = 0};
   }
   return scenario::run(file_name, *parsed);
+}
+
+Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text) {
+  const Result<Scenario> parsed = parse_scenario(file_name, text);
+  if (!parsed) return parsed.error();
+  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970);
+  scenario::play(world, *parsed);
+  if (Complaints failures = world.take_failures(); !failures.empty()) return failures;
+  world.bring_state_to_now();
+  return ScenarioEnd{.state = world.state().fork(), .now = world.now(), .workloads = world.names_of_workloads()};
 }
 
 }  // namespace berth

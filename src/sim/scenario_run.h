@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
+#include "state/state.h"
 
 namespace berth {
 
@@ -23,5 +26,13 @@ struct ScenarioOutcome {
 
 // `file_name` is for the complaints; the text is all that is read.
 ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text);
+
+// Where it ends; complaints if something is not as it expects.
+struct ScenarioEnd {
+  State state;
+  Time now;
+  std::vector<std::string> workloads;  // names, by number
+};
+Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text);
 
 }  // namespace berth

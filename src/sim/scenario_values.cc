@@ -54,6 +54,15 @@ std::optional<DeviceName> read_device(const ScenarioLine& line, const ScenarioWo
   return DeviceName{node, **gpu};
 }
 
+bool takes_yes(ScenarioLine& line, const std::string& key) {
+  const ScenarioWord* const word = line.take(key);
+  if (word == nullptr) return false;
+  if (word->value != "yes" && word->value != "no") {
+    line.complain(*word, key + ": " + quote(word->value) + " is neither yes nor no");
+  }
+  return word->value == "yes";
+}
+
 bool names_none_of(const ScenarioLine& line, std::span<const std::string_view> keys) {
   return std::ranges::none_of(keys, [&](std::string_view key) { return line.find(key) != nullptr; });
 }

@@ -28,6 +28,8 @@ Enum take_named(ScenarioLine& line, const std::string& key, const std::string_vi
 
 // A key that may have one value only.
 bool takes_the_word(ScenarioLine& line, const std::string& key, std::string_view value);
+// Whether the key says yes, and not no, or nothing.
+bool takes_yes(ScenarioLine& line, const std::string& key);
 
 // "n1/0"
 std::optional<DeviceName> read_device(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,

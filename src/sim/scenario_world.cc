@@ -14,6 +14,12 @@ const Workload& ScenarioWorld::workload(WorkloadId id) const {
   return last ? *last : state().workload(id);
 }
 
+std::vector<std::string> ScenarioWorld::names_of_workloads() const {
+  std::vector<std::string> names;
+  for (const Submitted& each : submitted_) names.push_back(each.name);
+  return names;
+}
+
 void ScenarioWorld::compare(const std::string& what, const std::string& expected, const std::string& found) {
   if (expected != found) fail("expected " + what + " " + expected + ", found " + found);
 }
@@ -299,6 +305,11 @@ bool ScenarioWorld::run_cycle() {
   }
   for (const WorkloadId id : plan.begins) note_begun(id);
   for (const Eviction& decision : plan.evictions) evictions_.push_back({decision.workload, now_, decision});
+  for (const Migration& move : plan.migrations) {
+    const WorkloadId id = move.start.workload;
+    if (!move.start.waits) note_begun(id);
+    evictions_.push_back({id, now_, {id, move.claimant, EvictionRule::kDefragment, move.stop_by, move.lost_gpu_s}});
+  }
   return !plan.changes_nothing();
 }
 

@@ -2,6 +2,7 @@
 // windows that open. It also keeps what was not as the scenario says, and what the scenario may still cost.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -48,6 +49,7 @@ class ScenarioWorld {
   // As it is, or as it was when it ended: the state forgets those that ended long ago.
   const Workload& workload(WorkloadId id) const;
   const std::string& name_of_workload(WorkloadId id) const { return submitted_[id.index()].name; }
+  std::vector<std::string> names_of_workloads() const;
   const std::string& name_of_queue(QueueId id) const { return state().queues()[id.index()].name; }
   const std::string& name_of_flavor(FlavorId id) const { return state().flavors()[id.index()].name; }
   const std::vector<Evicted>& evictions() const { return evictions_; }
@@ -142,7 +144,9 @@ class ScenarioWorld {
   Wide cost_of_freeing(WorkloadId id) const;
   // An upper bound of what trying one workload costs.
   std::int64_t cost_of_attempt() const {
-    return 1 + largest_.sets * nodes() + largest_.pods * (each_pod_looks_ ? nodes() : 1);
+    // Who is moved is taken out of his places and tried in others.
+    const std::int64_t moves = std::min<std::int64_t>(static_cast<std::int64_t>(state().movable()), 256);
+    return (1 + moves) * (1 + largest_.sets * nodes() + largest_.pods * (each_pod_looks_ ? nodes() : 1));
   }
   // The trees of all hours that there are in a year are made anew.
   Wide cost_of_calendar() const;

@@ -49,6 +49,8 @@ class Inspection {
   // A gang is placed whole or not at all, and nothing is counted that is not there.
   void check_workloads() {
     reached_.assign(state_.pods().size(), false);
+    leaving_ = reached_;
+    std::size_t movable = 0;
     std::size_t running = 0;
     std::size_t pending = 0;
     std::size_t starting = 0;
@@ -56,8 +58,15 @@ class Inspection {
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       running += has_room(workload.phase) ? 1 : 0;
       pending += workload.phase == Phase::kPending ? 1 : 0;
-      starting += workload.phase == Phase::kStarting ? 1 : 0;
-      stopping += workload.phase == Phase::kStopping ? 1 : 0;
+      const bool migrates = workload.phase == Phase::kMigrating;
+      starting += workload.phase == Phase::kStarting || migrates ? 1 : 0;
+      stopping += workload.phase == Phase::kStopping || migrates ? 1 : 0;
+      movable += has_room(workload.phase) && state_.shape(workload.shape).terms.movable ? 1 : 0;
+      expect(migrates != workload.first_leaving.is_none(),
+             numbered("workload", id.index()) + " leaves places and does not migrate, or migrates and leaves none");
+      for (PodId at = workload.first_leaving; !at.is_none(); at = state_.pod(at).next) {
+        reached_[at.index()] = leaving_[at.index()] = true;
+      }
       if (has_room(workload.phase) || workload.phase == Phase::kStopping) {
         check_pods_of(id, workload);
       } else {
@@ -70,6 +79,7 @@ class Inspection {
     expect(stopping == state_.stopping().size(), "those who are stopping are not listed rightly");
     expect(running == state_.running(), "the count of running workloads is wrong");
     expect(pending == state_.pending(), "the count of pending workloads is wrong");
+    expect(movable == state_.movable(), "the count of those who consent to being moved is wrong");
   }
 
   void check_pods_of(WorkloadId id, const Workload& workload) {
@@ -129,8 +139,9 @@ class Inspection {
   };
 
   // Who is stopping is still there, in room that is no longer its own.
-  bool holds_room(const Pod& pod) const {
-    return !pod.workload.is_none() && has_room(state_.workload(pod.workload).phase);
+  bool holds_room(std::size_t at) const {
+    const Pod& pod = state_.pods()[at];
+    return !pod.workload.is_none() && !leaving_[at] && has_room(state_.workload(pod.workload).phase);
   }
 
   void check_ledger() {
@@ -141,15 +152,17 @@ class Inspection {
       again.add(state_.node(NodeId(i)), state_.geometry_of(state_.node(NodeId(i))));
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
     }
-    for (const Pod& pod : state_.pods()) {
-      if (holds_room(pod)) add(held[pod.node.index()], pod);
+    for (std::size_t at = 0; at < state_.pods().size(); ++at) {
+      const Pod& pod = state_.pods()[at];
+      if (holds_room(at)) add(held[pod.node.index()], pod);
     }
     for (std::size_t i = 0; i < held.size(); ++i) {
       expect(fits(held[i], state_.node(NodeId(i))), numbered("node", i) + " holds more than it has");
     }
     if (!wrong_.empty()) return;
-    for (const Pod& pod : state_.pods()) {
-      if (!holds_room(pod)) continue;
+    for (std::size_t at = 0; at < state_.pods().size(); ++at) {
+      const Pod& pod = state_.pods()[at];
+      if (!holds_room(at)) continue;
       again.apply(move_of(state_.request(pod.request), pod.place()));
     }
     for (const Device& device : state_.ledger().broken()) again.set_broken(device, true);
@@ -181,8 +194,9 @@ class Inspection {
 
   void check_trust() {
     std::map<std::pair<NodeId, std::uint64_t>, std::vector<const Pod*>> sharing;
-    for (const Pod& pod : state_.pods()) {
-      if (holds_room(pod) && state_.request(pod.request).is_fraction()) {
+    for (std::size_t i = 0; i < state_.pods().size(); ++i) {
+      const Pod& pod = state_.pods()[i];
+      if (holds_room(i) && state_.request(pod.request).is_fraction()) {
         sharing[{pod.node, pod.gpus.bits()}].push_back(&pod);
       }
     }
@@ -453,6 +467,7 @@ class Inspection {
   const State& state_;
   std::vector<std::string> wrong_;
   std::vector<bool> reached_;  // pods that a running workload lists
+  std::vector<bool> leaving_;  // of these, those in places that it leaves for others
 };
 
 }  // namespace

@@ -376,6 +376,9 @@ FactRefusal refusal_of_floor_use(const State& state, const FloorUseFound& found)
                   refusal_of_held);
 }
 
+constexpr std::initializer_list<Phase> kAlive = {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping,
+                                                 Phase::kMigrating};
+
 FactRefusal refusal_of_clock(Time told, Time now) {
   return first_of([&] { return refusal_of_time(told); },
                   [&] { return unless(told >= now, "time does not go backwards"); });
@@ -434,13 +437,11 @@ std::optional<std::string> State::refusal(const Event& event) const {
                       [&] { return refusal_of_slices(state, fact.shape); });
     }
     FactRefusal operator()(const WorkloadEnded& fact) const {
-      return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping});
+      return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping, Phase::kMigrating});
     }
-    FactRefusal operator()(const WorkloadCancelled& fact) const {
-      return workload_in_phase(fact.workload, {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping});
-    }
+    FactRefusal operator()(const WorkloadCancelled& fact) const { return workload_in_phase(fact.workload, kAlive); }
     FactRefusal operator()(const WorkloadStopped& fact) const {
-      return workload_in_phase(fact.workload, {Phase::kStopping});
+      return workload_in_phase(fact.workload, {Phase::kStopping, Phase::kMigrating});
     }
     FactRefusal operator()(const WindowChanged& fact) const { return refusal_of_window(state, fact); }
     FactRefusal operator()(const GrantAdded& fact) const { return refusal_of_grant(state, fact); }
@@ -461,19 +462,16 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return unless(terms.run_limit.has_value(), "a workload without a run limit cannot run over it");
     }
     FactRefusal operator()(const CheckpointReported& fact) const {
-      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping}); },
-                      [&] { return refusal_of_time(fact.at); });
+      return first_of(
+          [&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping, Phase::kMigrating}); },
+          [&] { return refusal_of_time(fact.at); });
     }
     FactRefusal operator()(const QueueChanged& fact) const {
       return refusal_of_change(fact, state.queues(), state.flavors().size());
     }
     FactRefusal operator()(const WorkloadPrioritized& fact) const {
-      return first_of(
-          [&] {
-            return workload_in_phase(fact.workload,
-                                     {Phase::kPending, Phase::kStarting, Phase::kRunning, Phase::kStopping});
-          },
-          [&] { return refusal_of_terms({.priority = fact.priority}); });
+      return first_of([&] { return workload_in_phase(fact.workload, kAlive); },
+                      [&] { return refusal_of_terms({.priority = fact.priority}); });
     }
     FactRefusal operator()(const WorkloadMoved& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },

@@ -39,6 +39,7 @@ std::uint64_t digest_of(const Shape& shape) {
   const Terms& terms = shape.terms;
   hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});
   hasher.add(std::uint64_t{terms.best_effort}).add(std::uint64_t{terms.latency_critical});
+  if (terms.movable) hasher.add(std::uint64_t{terms.movable});
   hasher.add(terms.grace.ms).add(terms.disruption_permille);
   hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
   return hasher.digest();
@@ -77,13 +78,23 @@ void State::adopt(const Plan& plan) {
     evict(plan.evictions[evicted], plan.now);
   }
   for (const WorkloadId id : plan.unpaid) count_for_nothing(id);
+  std::size_t moved = 0;
+  const auto move_for = [&](WorkloadId claimant) {
+    const std::size_t first = moved;
+    for (; moved < plan.migrations.size() && plan.migrations[moved].claimant == claimant; ++moved) {
+      leave(plan.migrations[moved], plan.now);
+    }
+    for (std::size_t at = first; at < moved; ++at) move_to(plan.migrations[at], plan.now);
+  };
+  move_for(WorkloadId());
   for (const Start& decision : plan.starts) {
     for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == decision.workload; ++evicted) {
       evict(plan.evictions[evicted], plan.now);
     }
+    move_for(decision.workload);
     start(decision, plan.now);
   }
-  BERTH_ASSERT(evicted == plan.evictions.size());
+  BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
 }
 
 std::uint64_t State::hash() const {

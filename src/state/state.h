@@ -28,7 +28,8 @@
 
 namespace berth {
 
-// A pod of a workload that has room or is stopping. Those of one workload form a list, in the order of its pod sets.
+// A pod of a workload that has room or is stopping. Those of one workload form a list, in the order of its pod sets; while it
+// migrates those that leave form another.
 struct Pod {
   RequestId request;
   NodeId node;
@@ -159,6 +160,8 @@ class State {
   const std::map<Device, Time>& parting() const { return parting_; }
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
+  std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
+  // Those who migrate are among both.
   const std::vector<WorkloadId>& starting() const { return starting_; }
   const std::vector<WorkloadId>& stopping() const { return stopping_; }
 
@@ -268,14 +271,21 @@ class State {
   NodeConstraintsId number(const NodeConstraints& constraints);
   TopologyId number(const Topology& topology);
   void start(const Start& start, Time now);
+  void take_places(const Start& start);
+  void leave(const Migration& migration, Time now);
+  void move_to(const Migration& migration, Time now);
+  void leave_old_places(WorkloadId workload);
   void begin(WorkloadId workload, Time now);
   void evict(const Eviction& eviction, Time now);
   void stop(WorkloadId workload, Time stop_by);
   void give_room_back(WorkloadId workload);
   void give_room_back(const Pod& pod);
+  void lose_room_to_come(WorkloadId workload);
+  void migrates_without(WorkloadId workload, NodeId node);
   void count_for_nothing(WorkloadId workload);
   void end(WorkloadId workload, Phase phase, bool done);
   void forget_pods(WorkloadId workload);
+  void forget_pods_from(PodId& first);
   void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
@@ -343,12 +353,21 @@ class State {
   Duration scrub_{0};
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
+  std::size_t movable_ = 0;
 };
 
 // Calls visit(pod) for the pods of a running workload, in the order of its pod sets.
 template <class Visit>
 void for_each_pod(const State& state, WorkloadId workload, Visit visit) {
   for (PodId at = state.workload(workload).first_pod; !at.is_none(); at = state.pod(at).next) visit(state.pod(at));
+}
+
+// Those of one who runs or is told to stop, where it is: while it migrates, in the places that it leaves.
+template <class Visit>
+void for_each_leaving_pod(const State& state, WorkloadId id, Visit visit) {
+  const Workload& workload = state.workload(id);
+  const PodId first = workload.phase == Phase::kMigrating ? workload.first_leaving : workload.first_pod;
+  for (PodId at = first; !at.is_none(); at = state.pod(at).next) visit(state.pod(at));
 }
 
 }  // namespace berth

@@ -138,10 +138,7 @@ void State::retry_the_impossible() {
 void State::on(const NodeDrained& event) {
   set_open(event.node, false);
   // Nothing new begins there: who has his room and waits for others to leave it is new, too.
-  for (const WorkloadId id : starting_on(*this, event.node)) {
-    give_room_back(id);
-    wait_again(id);
-  }
+  for (const WorkloadId id : starting_on(*this, event.node)) lose_room_to_come(id);
   history_.add(event.node.value());
 }
 
@@ -168,10 +165,7 @@ void State::on(const NodeRelabelled& event) {
     topologies_.look_at(*nodes_, before, node.labels);
     ledger_.touch(event.node);
   });
-  for (const WorkloadId id : in_vain) {
-    give_room_back(id);
-    wait_again(id);
-  }
+  for (const WorkloadId id : in_vain) lose_room_to_come(id);
   retry_the_impossible();
   retry_who_asks_for_domains();
   history_.add(event.node.value());
@@ -219,10 +213,7 @@ void State::dedicate() {
   }
   ledger_.matches().dedicate(std::move(list), *nodes_);
   for (std::size_t i = 0; i < nodes(); ++i) ledger_.touch(NodeId(i));
-  for (const WorkloadId id : starting_on_others_nodes(*this)) {
-    give_room_back(id);
-    wait_again(id);
-  }
+  for (const WorkloadId id : starting_on_others_nodes(*this)) lose_room_to_come(id);
   retry_who_waits_for_room();
 }
 
@@ -245,6 +236,10 @@ void State::on(const NodeFailed& event) {
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   for (const WorkloadId id : lost) {
     Workload& workload = workloads_[id];
+    if (workload.phase == Phase::kMigrating) {
+      migrates_without(id, event.node);
+      continue;
+    }
     // Who was evicted already has only lost what was left of its grace.
     if (has_room(workload.phase)) {
       if (workload.phase == Phase::kRunning) workload.evicted_by = EvictionRule::kNode;
@@ -252,6 +247,18 @@ void State::on(const NodeFailed& event) {
     }
     wait_again(id);
   }
+}
+
+// The node where it still is, or is to be, or both.
+void State::migrates_without(WorkloadId id, NodeId node) {
+  bool is_there = false;
+  bool was_to_be_there = false;
+  for_each_leaving_pod(*this, id, [&](const Pod& pod) { is_there = is_there || pod.node == node; });
+  for_each_pod(*this, id, [&](const Pod& pod) { was_to_be_there = was_to_be_there || pod.node == node; });
+  if (!was_to_be_there) return leave_old_places(id);
+  workloads_[id].evicted_by = EvictionRule::kNode;
+  lose_room_to_come(id);
+  if (is_there) wait_again(id);
 }
 
 void State::give_room_back(const Pod& pod) {

@@ -17,10 +17,7 @@ void State::on(const TrustChanged& event) {
   }
   ledger_.trust().set_circles(event.circles);
   for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
-  for (const WorkloadId id : starting_among_strangers(*this)) {
-    give_room_back(id);
-    wait_again(id);
-  }
+  for (const WorkloadId id : starting_among_strangers(*this)) lose_room_to_come(id);
   let_part_by(event.part_by);
   retry_who_waits_for_room();
 }
@@ -31,10 +28,14 @@ void State::on(const ScrubChosen& event) {
   ledger_.set_scrubs(event.takes > Duration{0});
 }
 
+// By those who are there; who migrates is where it leaves.
 bool State::is_occupied(Device device) const {
   return std::ranges::any_of(pods_, [&](const Pod& pod) {
-    return !pod.workload.is_none() && is_there(workloads_[pod.workload].phase) && pod.node == device.node &&
-           pod.gpus.contains(device.gpu);
+    if (pod.workload.is_none() || pod.node != device.node || !pod.gpus.contains(device.gpu)) return false;
+    if (!is_there(workloads_[pod.workload].phase)) return false;
+    bool found = false;
+    for_each_leaving_pod(*this, pod.workload, [&](const Pod& each) { found = found || &each == &pod; });
+    return found;
   });
 }
 
@@ -54,9 +55,7 @@ void State::break_down(Device device) {
     for_each_pod(*this, id, [&](const Pod& pod) {
       is_to_be_there = is_to_be_there || (pod.node == device.node && pod.gpus.contains(device.gpu));
     });
-    if (!is_to_be_there) continue;
-    give_room_back(id);
-    wait_again(id);
+    if (is_to_be_there) lose_room_to_come(id);
   }
   // The node is counted anew without it.
   const bool open = ledger_.node(device.node).open;

@@ -8,6 +8,15 @@
 #include "state/state.h"
 
 namespace berth {
+namespace {
+
+void count_attempt(Workload& workload) {
+  ++workload.attempts;
+  workload.checkpoint = Time{-1};
+  workload.ended_gpu_us = 0;
+}
+
+}  // namespace
 
 void State::on(const WorkloadSubmitted& event) {
   Workload workload;
@@ -94,6 +103,7 @@ void State::on(const LeavingFound& event) {
 
 void State::on(const WorkloadStopped& event) {
   history_.add(event.workload.value());
+  if (workloads_[event.workload].phase == Phase::kMigrating) return leave_old_places(event.workload);
   wait_again(event.workload);
 }
 
@@ -161,17 +171,35 @@ void State::start(const Start& start, Time now) {
   workload.shut_out = false;
   if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
-  workload.checkpoint = Time{-1};
-  workload.ended_gpu_us = 0;
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
-  workload.gpu_milli = 0;
-  ++workload.attempts;
+  count_attempt(workload);
   ++running_;
+  const Terms& terms = shapes_[workload.shape.index()].terms;
+  if (terms.movable) ++movable_;
   history_.add(start.workload.value())
       .add(start.way)
       .add(std::uint64_t{start.waits})
       .add(std::uint64_t{start.best_effort});
+  take_places(start);
+  note_what_was_held(workload.queue);
+  workload.best_effort = terms.best_effort || start.best_effort;
+  workload.unit = quotas_.add({.workload = start.workload,
+                               .queue = workload.queue,
+                               .user = workload.user,
+                               .priority = terms.priority,
+                               .admitted = now,
+                               .may_be_covered = !workload.best_effort,
+                               .end = enforced_end(terms, now),
+                               .covered_at = {}},
+                              held_by(start.workload));
+  quotas_.keep();
+}
+
+// PRE: it has no pods, but those that leave.
+void State::take_places(const Start& start) {
+  Workload& workload = workloads_[start.workload];
+  workload.gpu_milli = 0;
   PodId last;
   std::size_t at = 0;
   for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
@@ -187,19 +215,50 @@ void State::start(const Start& start, Time now) {
     }
   }
   BERTH_ASSERT(at == start.pods.size());
-  const Terms& terms = shapes_[workload.shape.index()].terms;
-  note_what_was_held(workload.queue);
-  workload.best_effort = terms.best_effort || start.best_effort;
-  workload.unit = quotas_.add({.workload = start.workload,
-                               .queue = workload.queue,
-                               .user = workload.user,
-                               .priority = terms.priority,
-                               .admitted = now,
-                               .may_be_covered = !workload.best_effort,
-                               .end = enforced_end(terms, now),
-                               .covered_at = {}},
-                              held_by(start.workload));
-  quotas_.keep();
+}
+
+// Quotas do not see it: it stays the same unit and holds the same.
+void State::leave(const Migration& migration, Time now) {
+  const WorkloadId id = migration.start.workload;
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kRunning);
+  history_.add(id.value()).add(migration.claimant.value()).add(migration.stop_by.ms).add(migration.lost_gpu_s);
+  workload.evicted_by = EvictionRule::kDefragment;
+  workload.evicted_for = migration.claimant;
+  workload.moved = now;
+  workload.stop_by = migration.stop_by;
+  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) give_room_back(pods_[at.index()]);
+  workload.first_leaving = std::exchange(workload.first_pod, PodId());
+  workload.phase = Phase::kMigrating;
+  starting_.push_back(id);
+  stopping_.push_back(id);
+}
+
+void State::move_to(const Migration& migration, Time now) {
+  const WorkloadId id = migration.start.workload;
+  take_places(migration.start);
+  if (migration.stop_by > now) return;
+  leave_old_places(id);
+  if (!migration.start.waits) begin(id, now);
+}
+
+// It has stopped where it was; it begins elsewhere as soon as nobody else is in its way there.
+void State::leave_old_places(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  forget_pods_from(workload.first_leaving);
+  std::erase(stopping_, id);
+  workload.phase = Phase::kStarting;
+  count_attempt(workload);
+}
+
+// The room that it was given and has not begun in is lost. Who migrates is still where it was, and stops there.
+void State::lose_room_to_come(WorkloadId id) {
+  give_room_back(id);
+  Workload& workload = workloads_[id];
+  if (workload.phase != Phase::kMigrating) return wait_again(id);
+  forget_pods_from(workload.first_pod);
+  workload.first_pod = std::exchange(workload.first_leaving, PodId());
+  workload.phase = Phase::kStopping;
 }
 
 // Best-effort work counts nowhere.
@@ -250,7 +309,8 @@ void State::give_room_back(WorkloadId id) {
   Workload& workload = workloads_[id];
   BERTH_ASSERT(has_room(workload.phase));
   --running_;
-  if (workload.phase == Phase::kStarting) std::erase(starting_, id);
+  if (shapes_[workload.shape.index()].terms.movable) --movable_;
+  if (workload.phase == Phase::kStarting || workload.phase == Phase::kMigrating) std::erase(starting_, id);
   note_what_was_held(workload.queue);
   quotas_.remove(workload.unit);
   quotas_.keep();
@@ -295,9 +355,13 @@ std::vector<Wide> State::gpu_us_used_of(QueueId queue) const {
 void State::forget_pods(WorkloadId id) {
   Workload& workload = workloads_[id];
   quotas_.budgets().settle(id, gpu_us_used_by(id));
-  if (workload.phase == Phase::kStopping) std::erase(stopping_, id);
-  PodId next = workload.first_pod;
-  workload.first_pod = PodId();
+  if (workload.phase == Phase::kStopping || workload.phase == Phase::kMigrating) std::erase(stopping_, id);
+  forget_pods_from(workload.first_pod);
+  forget_pods_from(workload.first_leaving);
+}
+
+void State::forget_pods_from(PodId& first) {
+  PodId next = std::exchange(first, PodId());
   while (!next.is_none()) {
     const PodId at = next;
     next = pods_[at.index()].next;

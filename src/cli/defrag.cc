@@ -1,0 +1,182 @@
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/wording.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/defragmentation_report.h"
+#include "cli/inputs.h"
+#include "model/quantity.h"
+#include "sim/churn.h"
+#include "sim/files.h"
+#include "sim/scenario_run.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Typed {
+  bool plan = false;
+  std::string scenario;
+  std::int32_t gpus = 8;
+  std::int64_t hours_of_use = 4;
+  std::string output = "table";
+
+  DefragmentOptions options() const { return {.gpus = gpus, .horizon = {hours_of_use * 3'600'000}}; }
+};
+
+void add_options(CLI::App& app, Typed& typed) {
+  app.add_option("--gpus", typed.gpus, "Room is made for pods of so many GPUs")
+      ->check(CLI::Range(1, int{kGpusPerNodeMax}))
+      ->capture_default_str();
+  app.add_option("--hours-of-use", typed.hours_of_use,
+                 "How long what comes free will be of use: no node costs more work than that")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  app.add_option("-o,--output", typed.output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+}
+
+int plan(const Typed& typed) {
+  if (!typed.plan) {
+    return complain(
+        Complaints({"berth defrag"},
+                   "only plans are made here, nothing is moved; write berth defrag --plan. The scheduler moves "
+                   "those who consent for whoever waits for it"));
+  }
+  const Result<std::string> text = read_file(typed.scenario);
+  if (!text) return complain(text.error());
+  const Result<ScenarioEnd> end = end_of_scenario(typed.scenario, *text);
+  if (!end) return complain(end.error());
+  if (end->state.queues().empty()) {
+    return complain(Complaints({typed.scenario}, "has no queue; write queue lines"));
+  }
+  const Defragmentation made = plan_defragmentation(end->state, end->now, typed.options());
+  if (typed.output == "json") {
+    Json json = defragmentation_as_json(end->state, made, typed.options(), end->workloads);
+    json["fragments"] = fragments_as_json(end->state);
+    fmt::print("{}\n", json.dump(2));
+    return kExitDone;
+  }
+  fmt::print("{}\n{}", fragments_as_table(end->state),
+             defragmentation_as_table(end->state, made, typed.options(), end->workloads));
+  return kExitDone;
+}
+
+// ---- on a fleet in pieces ------------------------------------------------------------------------------------------
+
+struct TypedFleet {
+  ChurnSpec churn;
+  std::uint64_t seed = 1;
+  std::int64_t gang = 16;
+  Typed shared;
+};
+
+struct GangStarted {
+  bool started = false;
+  std::int64_t moves = 0;
+  std::int64_t lost_gpu_s = 0;
+};
+
+GangStarted start_gang(Session& session, std::int64_t pods, Time now) {
+  const WorkloadId gang = session.state().workloads().next_id();
+  session.apply(whole_node_gang(pods, now));
+  GangStarted done;
+  session.decide(now, [&](const Plan& plan) {
+    for (const Migration& move : plan.migrations) {
+      ++done.moves;
+      done.lost_gpu_s += move.lost_gpu_s;
+    }
+  });
+  done.started = session.state().workload(gang).phase == Phase::kRunning;
+  return done;
+}
+
+int show(const TypedFleet& typed) {
+  Session session;
+  ChurnSpec spec = typed.churn;
+  spec.seed = Seed{typed.seed};
+  const Time now = churn(session, spec);
+  const State before = session.state().fork();
+  const Defragmentation made = plan_defragmentation(before, now, typed.shared.options());
+  const std::int64_t all = spec.nodes * kChurnNodeGpus;
+  const std::int64_t free = before.ledger().totals(FlavorId(0)).gpu_milli / kMilliPerGpu;
+  // For the gang alone, as the scheduler does it; and the whole plan, carried out.
+  const GangStarted gang = start_gang(session, typed.gang, now);
+  State after = before.fork();
+  after.adopt(made.plan);
+  if (typed.shared.output == "json") {
+    Json json = defragmentation_as_json(before, made, typed.shared.options(), {});
+    json["seed"] = typed.seed;
+    json["nodes"] = spec.nodes;
+    json["allocated_gpus"] = all - free;
+    json["fragments_before"] = fragments_as_json(before);
+    json["fragments_after"] = fragments_as_json(after);
+    json["gang"] = {{"pods", typed.gang},
+                    {"gpus", kChurnNodeGpus},
+                    {"started", gang.started},
+                    {"moves", gang.moves},
+                    {"lost_gpu_s", gang.lost_gpu_s}};
+    fmt::print("{}\n", json.dump(2));
+    return kExitDone;
+  }
+  fmt::print("{} nodes of {} GPUs after {} hours of churn (seed {}): {} of {} GPUs are allocated\n\n", spec.nodes,
+             kChurnNodeGpus, spec.hours, typed.seed, all - free, all);
+  fmt::print("{}\n{}\n", fragments_as_table(before),
+             defragmentation_as_table(before, made, typed.shared.options(), {}));
+  fmt::print("a gang of {} x {} GPUs that waits {}: {} moved for it, {} GPU-hours of work lost\n", typed.gang,
+             kChurnNodeGpus, gang.started ? "starts" : "does not start", gang.moves, gang.lost_gpu_s / 3600);
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_defrag(CLI::App& berth, int& exit_code) {
+  CLI::App& app = *berth.add_subcommand("defrag", "What still fits, and which moves would make whole nodes free");
+  const auto typed = std::make_shared<Typed>();
+  app.add_flag("--plan", typed->plan, "Show the plan; nothing is moved");
+  app.add_option("SCENARIO", typed->scenario, "A scenario file: the plan is for the state in which it ends")
+      ->required();
+  add_options(app, *typed);
+  app.footer(
+      "Example:\n"
+      "  berth defrag --plan scenarios/move_so_that_a_node_comes_free.txt\n"
+      "\n"
+      "Only work that consents to it (movable=yes) is moved, and only to places where it is proven to run at once.");
+  app.callback([typed, &exit_code] { exit_code = plan(*typed); });
+}
+
+void add_simulate_defrag(CLI::App& simulate, int& exit_code) {
+  CLI::App& app = *simulate.add_subcommand(
+      "defrag", "Let a fleet fall into pieces, and show which moves would make it whole, for all and for one gang");
+  const auto typed = std::make_shared<TypedFleet>();
+  app.add_option("--nodes", typed->churn.nodes, "Nodes of 8 GPUs")->check(CLI::Range(1, 10'000))->capture_default_str();
+  app.add_option("--hours", typed->churn.hours, "Of churn")->check(CLI::Range(1, 240))->capture_default_str();
+  app.add_option("--allocated", typed->churn.allocated_percent, "Of the GPUs when it is over, %")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--movable", typed->churn.movable_percent, "Of the jobs those who consent to being moved, %")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--gang", typed->gang, "Pods of 8 GPUs of a gang that waits")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  app.add_option("--seed", typed->seed, "Of everything that is left to chance")->capture_default_str();
+  add_options(app, typed->shared);
+  app.footer(
+      "Example:\n"
+      "  berth simulate defrag --nodes 1000 --seed 1\n"
+      "\n"
+      "The fleet is full all day of jobs of 1, 2 and 4 GPUs, which nobody moves; then nothing comes until --allocated "
+      "is\n"
+      "reached (docs/results.md). At best: as many whole nodes as there are free GPUs for.");
+  app.callback([typed, &exit_code] { exit_code = show(*typed); });
+}
+
+}  // namespace berth

@@ -1,0 +1,60 @@
+// A plan of moves as it is typed and shown.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/test_command.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kInPieces =
+    "policy spread\nnodes n 2 gpus=8\nqueue q\nsubmit a gpus=4 movable=yes\nsubmit c gpus=4\ncycle\nat +10m\n";
+
+TEST_F(Cli, APlanOfMovesSaysWhoLosesWhatAndWhatComesFree) {
+  const std::string scenario = file("pieces.txt", kInPieces);
+  const CommandOutcome shown = berth_command({"defrag", "--plan", scenario});
+  ASSERT_EQ(shown.exit_code, kExitDone) << shown.err;
+  EXPECT_NE(shown.out.find("2,400"), std::string::npos) << shown.out;
+  const CommandOutcome told = berth_command({"defrag", "--plan", scenario, "-o", "json"});
+  ASSERT_EQ(told.exit_code, kExitDone) << told.err;
+  const Json plan = Json::parse(told.out);
+  EXPECT_EQ(plan["pods_before"], 0);
+  EXPECT_EQ(plan["pods_after"], 1);
+  EXPECT_EQ(plan["pods_at_best"], 1);
+  ASSERT_EQ(plan["moves"].size(), 1u);
+  EXPECT_EQ(plan["moves"][0]["workload"], "a");
+  EXPECT_EQ(plan["moves"][0]["lost_gpu_s"], 2400);
+  EXPECT_EQ(plan["unlocked_gpu_s"], 8 * 4 * 3600);
+  EXPECT_EQ(plan["fragments"][0]["pods_that_fit"][2]["pods"], 2) << "pods of four";
+}
+
+TEST_F(Cli, NothingIsMovedByACommandThatPlans) {
+  const CommandOutcome refused = berth_command({"defrag", file("pieces.txt", kInPieces)});
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("write berth defrag --plan"), std::string::npos) << refused.err;
+  const CommandOutcome empty = berth_command({"defrag", "--plan", file("none.txt", "nodes n 1 gpus=8\n")});
+  EXPECT_EQ(empty.exit_code, kExitDone) << empty.err;
+  const CommandOutcome wrong = berth_command({"defrag", "--plan", file("wrong.txt", "queue q\nfrobnicate\n")});
+  EXPECT_EQ(wrong.exit_code, kExitBadInput);
+  EXPECT_NE(wrong.err.find("wrong.txt:2"), std::string::npos) << wrong.err;
+}
+
+TEST_F(Cli, AFleetInPiecesIsMadeWholeAndAGangStarts) {
+  const CommandOutcome told = berth_command(
+      {"simulate", "defrag", "--nodes", "30", "--hours", "9", "--gang", "4", "--seed", "3", "-o", "json"});
+  ASSERT_EQ(told.exit_code, kExitDone) << told.err;
+  const Json shown = Json::parse(told.out);
+  EXPECT_EQ(shown["pods_at_best"], 4);
+  EXPECT_GE(shown["pods_after"], 4 * 9 / 10);
+  EXPECT_LT(shown["lost_gpu_s"], shown["unlocked_gpu_s"]);
+  EXPECT_EQ(shown["gang"]["started"], true);
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,32 @@
+// Whole nodes out of pieces, for nobody's sake: planned and shown first, carried out where somebody says so.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+#include "cycle/engine.h"
+#include "model/plan.h"
+
+namespace berth {
+
+struct DefragmentOptions {
+  std::int32_t gpus = 8;  // room is made for pods of so many
+  // What comes free is believed to be of use for so long: a node is worth its GPUs for that time, and costs less or stays.
+  Duration horizon{4 * 3'600'000};
+  std::int64_t moves_max = 1'000'000;
+};
+
+// Of work that consents to it, proven to run elsewhere at once. Good for the state as it is, like any plan.
+struct Defragmentation {
+  Plan plan;
+  std::int64_t pods_before = 0;  // for so many pods there is room
+  std::int64_t pods_after = 0;   // and will be
+  std::int64_t pods_ideal = 0;   // more there cannot be, wherever everything went
+  std::int64_t lost_gpu_s = 0;
+  std::int64_t unlocked_gpu_s = 0;  // of the pods for which there was no room, in that time
+};
+
+// PRE: the state has a queue at the top with a line. It is left as it was.
+Defragmentation plan_defragmentation(const State& state, Time now, const DefragmentOptions& options);
+
+}  // namespace berth

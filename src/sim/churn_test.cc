@@ -1,0 +1,49 @@
+#include "sim/churn.h"
+
+#include <gtest/gtest.h>
+
+#include "base/property_seeds.h"
+#include "cycle/defragment.h"
+#include "state/fragments.h"
+#include "state/invariants.h"
+
+namespace berth {
+namespace {
+
+// A small one of what docs/results.md shows.
+TEST(ChurnProperty, APlanMakesAFleetInPiecesWhole) {
+  for (const Seed seed : property_seeds(3)) {
+    SCOPED_TRACE(name_of(seed));
+    Session session;
+    const Time now = churn(session, {.nodes = 60, .hours = 9, .seed = seed});
+    const State before = session.state().fork();
+    EXPECT_LT(pods_that_fit(before, 8), 3);
+    const Defragmentation made = plan_defragmentation(before, now, {});
+    EXPECT_EQ(made.pods_ideal, 9) << "72 GPUs are free";
+    EXPECT_GE(10 * (made.pods_after - made.pods_before), 9 * (made.pods_ideal - made.pods_before));
+    EXPECT_LT(made.lost_gpu_s, made.unlocked_gpu_s);
+    State after = before.fork();
+    after.adopt(made.plan);
+    EXPECT_EQ(violations(after), std::vector<std::string>());
+    EXPECT_EQ(pods_that_fit(after, 8), made.pods_after);
+    const WorkloadId gang = session.state().workloads().next_id();
+    session.apply(whole_node_gang(8, now));
+    session.decide(now, [](const Plan&) {});
+    EXPECT_EQ(session.state().workload(gang).phase, Phase::kRunning);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ChurnProperty, NobodyIsMovedWhoDoesNotConsent) {
+  for (const Seed seed : property_seeds(2)) {
+    SCOPED_TRACE(name_of(seed));
+    Session session;
+    const Time now = churn(session, {.nodes = 40, .hours = 9, .movable_percent = 0, .seed = seed});
+    const Defragmentation made = plan_defragmentation(session.state(), now, {});
+    EXPECT_TRUE(made.plan.migrations.empty());
+    EXPECT_EQ(made.pods_after, made.pods_before);
+  }
+}
+
+}  // namespace
+}  // namespace berth
