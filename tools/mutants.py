@@ -34,7 +34,7 @@ TESTS = [
     ("state_test", "*", "1000"),
     ("model_test", "NodeConstraints*:Mig*", "1"),
     ("placement_test", "PlaceInDomains*", "10000"),  # with fewer it complains that too little came up
-    ("placement_test", "Filters*:Place*:Scores*:ScoreIndex*:ChooseSlice*:-PlaceInDomains*", "1000"),
+    ("placement_test", "Balance*:Filters*:Place*:Scores*:ScoreIndex*:ChooseSlice*:-PlaceInDomains*", "1000"),
     ("cycle_test", "*:-Settling*", "10000"),
     ("cycle_test", "Settling*", "1000"),
 ]

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "cycle/deliverable.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -38,7 +39,7 @@ class Search {
     if (!victims_.empty()) chosen = victims_.size() <= exact_max_ ? cheapest() : by_alternatives();
     if (!chosen && has_dropped_later_rights()) chosen = by_alternatives();
     trial_.rollback_to(begin_);
-    if (!chosen) return Unclaimed{some_protected_};
+    if (!chosen) return Unclaimed{some_protected_, would_break_floors_};
     Claimed claimed{.start = *fit_without(*chosen), .evictions = {}};
     for (const std::size_t each : *chosen) {
       const Victim& victim = victims_[each];
@@ -73,6 +74,10 @@ class Search {
     auto outcome = place();
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr || !is_as_asked(amounts_held(state_, shape_, *start))) return std::nullopt;
+    if (!leaves_floors_whole(state_, trial_, *start)) {
+      would_break_floors_ = true;
+      return std::nullopt;
+    }
     return std::move(*start);
   }
 
@@ -465,6 +470,7 @@ class Search {
   Trial::Mark begin_;
   std::vector<Victim> victims_;  // by claim
   bool some_protected_ = false;
+  bool would_break_floors_ = false;
   std::vector<OnNode> on_node_;
   std::vector<bool> taken_;
   std::int64_t missing_ = 1;

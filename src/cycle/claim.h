@@ -21,7 +21,8 @@ struct Claimed {
 
 // Nobody goes: it would not fit even then.
 struct Unclaimed {
-  bool some_protected = false;  // it might have, but for their protection
+  bool some_protected = false;      // it might have, but for their protection
+  bool would_break_floors = false;  // it might have, but for others who were promised whole GPUs (cycle/deliverable.h)
 };
 
 // A set of victims after whose eviction the claimant is proven to fit in this way of its shape, quotas included; none of

@@ -397,6 +397,10 @@ Explanation explain(const State& state, WorkloadId id) {
     explanation.text = isolation_text(state, shape, explanation);
     return explanation;
   }
+  if (explanation.code == ReasonCode::kKeepsFloorDeliverable) {
+    explanation.text = whole_floors_text(state, workload.queue, shape);
+    return explanation;
+  }
   explanation.text = waits_for_a_domain(state, shape)
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);

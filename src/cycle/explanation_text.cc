@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
@@ -365,6 +366,18 @@ std::string isolation_text(const State& state, const Shape& shape, const Explana
   }
   return explanation_text(state, explanation) +
          "; what would do are replicas of time-sliced GPUs, which are for best effort that is not latency-critical";
+}
+
+std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape) {
+  std::int64_t gpus = 0;
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    if (shape.flavors.contains(FlavorId(flavor))) {
+      gpus += whole_gpus_promised_beside(state.quotas(), queue, FlavorId(flavor));
+    }
+  }
+  return "it would take a part of another GPU, and too few whole ones would be left for others' floors, which still "
+         "promise " +
+         with_separators(gpus) + (gpus == 1 ? " whole GPU" : " whole GPUs");
 }
 
 std::string explanation_text(const State& state, const Explanation& explanation) {

@@ -27,6 +27,9 @@ std::string cooldown_text(const State& state, WorkloadId workload);
 // Of work that must not share GPUs as it asks, or as those are that are free.
 std::string isolation_text(const State& state, const Shape& shape, const Explanation& explanation);
 
+// Of one whose parts of GPUs would leave too few whole ones for others' floors.
+std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape);
+
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);
 

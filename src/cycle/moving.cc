@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "cycle/deliverable.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
 #include "state/moves_may_help.h"
@@ -435,7 +436,10 @@ class OneWay {
       Rng rng(state_.seed(), claimant_.workload.value());
       auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, open);
       Start* const start = std::get_if<Start>(&outcome);
-      if (start != nullptr && !refusal(amounts_held(state_, shape_, *start))) return std::move(*start);
+      if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
+          leaves_floors_whole(state_, trial_, *start)) {
+        return std::move(*start);
+      }
       trial_.rollback_to(mark);
     }
     return std::nullopt;

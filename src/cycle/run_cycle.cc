@@ -8,8 +8,10 @@
 #include <variant>
 
 #include "cycle/claim.h"
+#include "cycle/deliverable.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
+#include "cycle/for_each_place.h"
 #include "cycle/moving.h"
 #include "cycle/parting.h"
 #include "cycle/patience.h"
@@ -87,10 +89,16 @@ class Attempt {
     if (!start) return std::nullopt;
     // Where the flavor was left open, only now it is known what it would hold.
     const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start));
-    if (!refusal) return start;
-    if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
+    if (!refusal && leaves_floors_whole(*start)) return start;
+    if (refusal && gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
     cycle_.trial.rollback_to(mark);
     return in_first_flavor(way);
+  }
+
+  bool leaves_floors_whole(const Start& start) {
+    if (berth::leaves_floors_whole(state_, cycle_.trial, start)) return true;
+    would_break_floors_ = true;
+    return false;
   }
 
   // Of which it is known that quotas allow it.
@@ -99,7 +107,8 @@ class Attempt {
     auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, OpenFlavors::kFirst);
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
-    if (!quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start))) return std::move(*start);
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start));
+    if (passes && leaves_floors_whole(*start)) return std::move(*start);
     cycle_.trial.rollback_to(mark);
     return std::nullopt;
   }
@@ -193,6 +202,7 @@ class Attempt {
     auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
     if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
       some_protected_ = some_protected_ || unclaimed->some_protected;
+      would_break_floors_ = would_break_floors_ || unclaimed->would_break_floors;
       return std::nullopt;
     }
     return std::move(std::get<Claimed>(outcome));
@@ -204,11 +214,12 @@ class Attempt {
   AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
   Refused why_not() const {
-    const ReasonCode gate = patient_          ? ReasonCode::kPatience
-                            : some_protected_ ? ReasonCode::kVictimsProtected
-                            : unfit_          ? ReasonCode::kNone
-                                              : gate_;
-    return {.missing = missing(), .gate = gate, .by_quota = gate_ != ReasonCode::kNone};
+    const ReasonCode gate = patient_              ? ReasonCode::kPatience
+                            : some_protected_     ? ReasonCode::kVictimsProtected
+                            : would_break_floors_ ? ReasonCode::kKeepsFloorDeliverable
+                            : unfit_              ? ReasonCode::kNone
+                                                  : gate_;
+    return {.missing = missing(), .gate = gate, .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone};
   }
   std::int64_t missing() const { return unfit_ ? unfit_->missing : 1; }
 
@@ -223,6 +234,7 @@ class Attempt {
   ReasonCode gate_ = ReasonCode::kNone;
   std::size_t ways_without_room_ = 0;
   bool some_protected_ = false;
+  bool would_break_floors_ = false;
   bool patient_ = false;
 };
 
@@ -276,6 +288,17 @@ void keep_budgets(Cycle& cycle) {
   cycle.plan.finished = false;
 }
 
+// Nothing is scrubbed where somebody begins who trusts all who have been there.
+void leave_dirty(Cycle& cycle, const Start& start) {
+  for_each_place(cycle.engine.state, start, [&](const PodRequest&, const PodPlacement& place) {
+    place.gpus.for_each([&](int gpu) {
+      for (const QueueId tenant : cycle.vacating.left_on({place.node, gpu})) {
+        cycle.trial.add_residue({place.node, gpu}, tenant);
+      }
+    });
+  });
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(claimed.start.workload);
@@ -283,7 +306,11 @@ void decide(Cycle& cycle, Claimed claimed) {
   for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
   for (const Migration& migration : claimed.migrations) migrate(cycle, migration);
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
-  if (claimed.start.waits) cycle.vacating.waits(state, claimed.start);
+  if (claimed.start.waits) {
+    cycle.vacating.waits(state, claimed.start);
+  } else {
+    leave_dirty(cycle, claimed.start);
+  }
   cycle.trial.add({.workload = claimed.start.workload,
                    .queue = workload.queue,
                    .user = workload.user,

@@ -3,21 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "cycle/for_each_place.h"
+
 namespace berth {
-
-namespace {
-
-// Calls visit(request, place) for each pod of the start.
-template <class Visit>
-void for_each_place(const State& state, const Start& start, Visit visit) {
-  const Shape& shape = state.shape(state.workload(start.workload).shape);
-  std::size_t at = 0;
-  for (const NumberedPodSet& set : shape.ways[start.way]) {
-    for (std::int64_t i = 0; i < set.count; ++i, ++at) visit(state.request(set.request), start.pods[at]);
-  }
-}
-
-}  // namespace
 
 Vacating::Vacating(const State& state) {
   if (state.scrub() > Duration{0}) {
@@ -69,6 +57,11 @@ bool Vacating::is_to_be_scrubbed(const State& state, const PodOnNode& pod) const
             });
   });
   return found;
+}
+
+std::vector<QueueId> Vacating::left_on(Device device) const {
+  const auto left = left_.find(device);
+  return left == left_.end() ? std::vector<QueueId>() : left->second;
 }
 
 void Vacating::waits(const State& state, const Start& start) {

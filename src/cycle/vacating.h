@@ -26,6 +26,9 @@ class Vacating {
   bool holds_up(const State& state, WorkloadId workload) const;
   bool holds_up(const State& state, const Start& start) const;
 
+  // Of whom something is left there that is yet to be scrubbed.
+  std::vector<QueueId> left_on(Device device) const;
+
  private:
   struct PodOnNode {
     WorkloadId workload;

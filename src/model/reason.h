@@ -18,34 +18,59 @@ enum class ReasonCode : std::uint8_t {
   kQuotaFloor,  // it insists on being guaranteed, and what is left of the floor is too little
   kQuotaLimit,
   kBorrowingLimit,
-  kLendingLimit,      // there is room, which its owners keep for themselves
-  kVictimsProtected,  // it had a right to the room of others, whose protection holds
-  kPatience,          // it had a right to the room of others, and its queue waits a while before it takes
-  kQueueHeld,         // nothing of its queue starts until it is released
-  kQueueClosed,       // it came after its queue was closed
-  kUserLimit,         // its user would hold more than one user may
-  kCalendar,          // it insists on being guaranteed, and the floor that has room for it falls before its end
-  kBudget,            // what a queue has left of its GPU time is less than it may use
-  kCooldown,          // it had to give back what it had borrowed, and does not borrow again so soon
-  kNotBefore,         // it is not to start before a moment that has not come
-  kDependency,        // it is to start after others, of whom some have not ended, or not as they should have
-  kNodeSelector,      // never: no node that it selects could hold it
-  kTopology,          // no domain has room for it, or ever could have
-  kTaint,             // never: every node that could hold it has a taint that it does not tolerate
-  kSpread,            // too few domains have room for it to be spread as it asks, or ever could have
-  kReserved,          // never: every node that could hold it is kept for other queues
-  kSliceGeometry,     // a device has as much free as the slice asks, in pieces in which it cannot be cut
-  kTrust,             // what is free is on devices of others with whom it may not share them
-  kIsolation,         // what is free, or what it asks, is shared in a way that is not for it
-  kDirty,             // what is free is on devices where others have been with whom it may not share them
+  kLendingLimit,           // there is room, which its owners keep for themselves
+  kVictimsProtected,       // it had a right to the room of others, whose protection holds
+  kPatience,               // it had a right to the room of others, and its queue waits a while before it takes
+  kQueueHeld,              // nothing of its queue starts until it is released
+  kQueueClosed,            // it came after its queue was closed
+  kUserLimit,              // its user would hold more than one user may
+  kCalendar,               // it insists on being guaranteed, and the floor that has room for it falls before its end
+  kBudget,                 // what a queue has left of its GPU time is less than it may use
+  kCooldown,               // it had to give back what it had borrowed, and does not borrow again so soon
+  kNotBefore,              // it is not to start before a moment that has not come
+  kDependency,             // it is to start after others, of whom some have not ended, or not as they should have
+  kNodeSelector,           // never: no node that it selects could hold it
+  kTopology,               // no domain has room for it, or ever could have
+  kTaint,                  // never: every node that could hold it has a taint that it does not tolerate
+  kSpread,                 // too few domains have room for it to be spread as it asks, or ever could have
+  kReserved,               // never: every node that could hold it is kept for other queues
+  kSliceGeometry,          // a device has as much free as the slice asks, in pieces in which it cannot be cut
+  kTrust,                  // what is free is on devices of others with whom it may not share them
+  kIsolation,              // what is free, or what it asks, is shared in a way that is not for it
+  kDirty,                  // what is free is on devices where others have been with whom it may not share them
+  kKeepsFloorDeliverable,  // it would take parts of devices that others were promised whole
 };
 
-inline constexpr std::string_view kReasonNames[] = {
-    "None",       "GpuType",        "Invalid",      "Capacity",         "Fragmented",    "Behind",     "QuotaFloor",
-    "QuotaLimit", "BorrowingLimit", "LendingLimit", "VictimsProtected", "Patience",      "QueueHeld",  "QueueClosed",
-    "UserLimit",  "Calendar",       "Budget",       "Cooldown",         "NotBefore",     "Dependency", "NodeSelector",
-    "Topology",   "Taint",          "Spread",       "Reserved",         "SliceGeometry", "Trust",      "Isolation",
-    "Dirty"};
+inline constexpr std::string_view kReasonNames[] = {"None",
+                                                    "GpuType",
+                                                    "Invalid",
+                                                    "Capacity",
+                                                    "Fragmented",
+                                                    "Behind",
+                                                    "QuotaFloor",
+                                                    "QuotaLimit",
+                                                    "BorrowingLimit",
+                                                    "LendingLimit",
+                                                    "VictimsProtected",
+                                                    "Patience",
+                                                    "QueueHeld",
+                                                    "QueueClosed",
+                                                    "UserLimit",
+                                                    "Calendar",
+                                                    "Budget",
+                                                    "Cooldown",
+                                                    "NotBefore",
+                                                    "Dependency",
+                                                    "NodeSelector",
+                                                    "Topology",
+                                                    "Taint",
+                                                    "Spread",
+                                                    "Reserved",
+                                                    "SliceGeometry",
+                                                    "Trust",
+                                                    "Isolation",
+                                                    "Dirty",
+                                                    "KeepsFloorDeliverable"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

@@ -201,10 +201,7 @@ std::vector<Residue> Ledger::depart(const Move& give, Emptied emptied) {
     const std::vector<Occupant> there = occupants(at);
     const bool is_there =
         std::ranges::any_of(there, [&](const Occupant& each) { return trust_[each.sharer].tenant == left; });
-    std::vector<QueueId> tenants = residue(at);
-    if (is_there || std::ranges::binary_search(tenants, left)) return;
-    before.push_back({at, std::move(tenants)});
-    add_residue({give.node, gpu}, left);
+    if (!is_there) before.push_back(add_residue({give.node, gpu}, left));
   });
   return before;
 }
@@ -218,10 +215,12 @@ void Ledger::withdraw(const Move& give) {
   });
 }
 
-void Ledger::add_residue(Device device, QueueId tenant) {
+Residue Ledger::add_residue(Device device, QueueId tenant) {
   std::vector<QueueId>& tenants = residues_[device_at(device)];
+  Residue before{device_at(device), tenants};
   const auto at = std::ranges::lower_bound(tenants, tenant);
   if (at == tenants.end() || *at != tenant) tenants.insert(at, tenant);
+  return before;
 }
 
 void Ledger::restore(const Residue& before) {

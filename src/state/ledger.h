@@ -143,8 +143,8 @@ class Ledger {
   void restore(const Residue& before);
   // The same for a pod that had room and never came: it leaves nothing. What others left goes with the last who has room.
   void withdraw(const Move& give);
-  // Something of the tenant's is left there, too.
-  void add_residue(Device device, QueueId tenant);
+  // Something of the tenant's is left there, too. The answer is what was left before.
+  Residue add_residue(Device device, QueueId tenant);
   // Devices that all have left are dirty until they are scrubbed.
   void set_scrubs(bool scrubs) { scrubs_ = scrubs; }
   // Whether pods leave something in the memory of their devices that somebody could read: whose they are matters.

@@ -38,6 +38,8 @@ class Trial {
     for (Residue& before : ledger_.depart(give, emptied)) residues_.push_back(std::move(before));
     moves_.push_back(give);
   }
+  // What is left there stays: nobody scrubs it before somebody else is there.
+  void add_residue(Device device, QueueId tenant) { residues_.push_back(ledger_.add_residue(device, tenant)); }
   UnitId add(const QuotaUnit& unit, const AmountList& held) { return quotas_.add(unit, held); }
   void remove(UnitId unit) { quotas_.remove(unit); }
   void set_end(UnitId unit, Time end) { quotas_.set_end(unit, end); }
