@@ -32,9 +32,9 @@ TESTS = [
     ("sim_test", "Scenario*", "1"),
     ("fairness_test", "*", "2000"),
     ("state_test", "*", "1000"),
-    ("model_test", "NodeConstraints*:Mig*", "1"),
+    ("model_test", "NodeConstraints*:Mig*:LayOut*:MilliToPromise*", "1"),
     ("placement_test", "PlaceInDomains*", "10000"),  # with fewer it complains that too little came up
-    ("placement_test", "Balance*:Filters*:Place*:Scores*:ScoreIndex*:ChooseSlice*:-PlaceInDomains*", "1000"),
+    ("placement_test", "Balance*:Filters*:Place*:Scores*:ScoreIndex*:ChooseSlice*:FixedSlices*:-PlaceInDomains*", "1000"),
     ("cycle_test", "*:-Settling*", "10000"),
     ("cycle_test", "Settling*", "1000"),
 ]

@@ -193,10 +193,19 @@ std::vector<std::string> missing_amounts(const State& state, const Explanation& 
 
 // "no node has a place for a 2g.20gb slice free; 3 GPUs have as much in pieces"
 std::string why_no_slice(const State& state, const PodRequest& asked) {
-  const std::int64_t in_pieces = slices_free(state, asked).gpus_in_pieces;
+  const SlicesFree free = slices_free(state, asked);
   std::string text = "no node has a place for a " + name_of_slice(state, asked) + " slice free";
-  if (in_pieces > 0)
-    text += "; " + with_separators(in_pieces) + (in_pieces == 1 ? " GPU has" : " GPUs have") + " as much in pieces";
+  if (free.gpus_in_pieces > 0) {
+    text += "; " + with_separators(free.gpus_in_pieces) + (free.gpus_in_pieces == 1 ? " GPU has" : " GPUs have") +
+            " as much in pieces";
+  }
+  const std::string fixed = fixed_profiles(state, asked);
+  if (free.fixed > 0 && free.fixed_free == 0) {
+    text += "; of those that were cut beforehand " +
+            (free.fixed == 1 ? "the only one is" : "all " + with_separators(free.fixed) + " are") + " taken";
+  } else if (free.fixed == 0 && !fixed.empty()) {
+    text += "; what was cut beforehand stays as it is: " + fixed;
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cycle/slices_free.h"
 #include "cycle/topology_text.h"
 #include "model/replica_ways.h"
 #include "state/domain_rooms.h"
@@ -126,6 +127,9 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
       return has_gpu_type(state, request) || has_replicas_of_type(state, request);
     });
     return in_turns ? ReasonCode::kIsolation : ReasonCode::kGpuType;
+  }
+  if (std::ranges::none_of(shape.ways, [&](const auto& way) { return can_be_cut(state, way); })) {
+    return ReasonCode::kSliceGeometry;
   }
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_others_may(state, set); })) {
     return ReasonCode::kReserved;

@@ -28,6 +28,18 @@ void add_device(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, st
   if (enough && places == 0) ++free.gpus_in_pieces;
 }
 
+// What is free of other slices there is of no use: nothing is cut anew.
+void add_fixed(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, MigPlaceSet fixed, std::size_t shape) {
+  const int places = mig.room_for(shape, layout, fixed);
+  free.places += places;
+  free.fixed_free += places;
+  free.fixed += fixed.common_with(mig.places_of(shape)).size();
+}
+
+bool is_of(const Node& type, const PodRequest& slice) {
+  return type.sharing == Sharing::kMig && slice.flavors.contains(type.flavor);
+}
+
 }  // namespace
 
 SlicesFree slices_free(const State& state, const PodRequest& slice) {
@@ -37,7 +49,14 @@ SlicesFree slices_free(const State& state, const PodRequest& slice) {
     const NodeFree& node = ledger.node(NodeId(i));
     if (!node.open || !node.is_cut() || !node.has_flavor_of(slice.flavors)) continue;
     if (!ledger.matches().allows(slice.constraints, NodeId(i))) continue;
-    for (const MigPlaceSet layout : ledger.layouts(NodeId(i))) add_device(free, node.geometry(), layout, slice.slice);
+    const MigPlaceSet fixed = ledger.fixed_slices(NodeId(i));
+    for (const MigPlaceSet layout : ledger.layouts(NodeId(i))) {
+      if (fixed.empty()) {
+        add_device(free, node.geometry(), layout, slice.slice);
+      } else {
+        add_fixed(free, node.geometry(), layout, fixed, slice.slice);
+      }
+    }
   }
   return free;
 }
@@ -64,12 +83,35 @@ bool slices_are_free_in_sum(const State& state, const std::vector<NumberedPodSet
     auto at = std::ranges::find(needed, request.flavors, &Needed::flavors);
     if (at == needed.end()) at = needed.insert(at, {request.flavors});
     const SliceShape& asked = mig_of(flavor_of(state, request))->shapes()[request.slice];
-    at->memory_slices += set.count * asked.memory_slices;
-    at->compute_slices += set.count * asked.compute_slices;
     const SlicesFree free = slices_free(state, request);
+    const std::int64_t to_cut = std::max<std::int64_t>(0, set.count - free.fixed_free);
+    at->memory_slices += to_cut * asked.memory_slices;
+    at->compute_slices += to_cut * asked.compute_slices;
     if (free.memory_slices < at->memory_slices || free.compute_slices < at->compute_slices) return false;
   }
   return true;
+}
+
+bool can_be_cut(const State& state, const std::vector<NumberedPodSet>& way) {
+  return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
+    const PodRequest& request = state.request(set.request);
+    return !request.is_slice() || std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) {
+      return is_of(type, request) &&
+             state.geometry_of(type)->room_for(request.slice, MigPlaceSet(), type.fixed_slices) > 0;
+    });
+  });
+}
+
+std::string fixed_profiles(const State& state, const PodRequest& slice) {
+  const GpuHardware& hardware = *hardware_of(flavor_of(state, slice));
+  std::string names;
+  for (std::size_t shape = hardware.mig_profiles.size(); shape-- > 0;) {
+    const bool there = std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) {
+      return is_of(type, slice) && type.fixed_slices.meets(state.geometry_of(type)->places_of(shape));
+    });
+    if (there) names += (names.empty() ? "" : ", ") + std::string(hardware.mig_profiles[shape].name);
+  }
+  return names;
 }
 
 std::string name_of_slice(const State& state, const PodRequest& slice) {

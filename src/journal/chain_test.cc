@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 10;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 10; this program reads formats 1 to 9");
+  newer[8] = 11;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 11; this program reads formats 1 to 10");
 }
 
 constexpr const char* kFormatOne =
@@ -236,11 +236,20 @@ constexpr const char* kFormatEight =
     "020000004201"
     "867052478acfc12a33adaf0e693efe6344b639440740da6607627660b6683f82";
 
+constexpr const char* kFormatNine =
+    "42455254484a4e4c090000000000000001000000"
+    "0400000000ac0201"
+    "9557021cbc7c80331ac1e1a9f5a29d5f6debc4148186979d87e7672101a6ab58"
+    "0400000040018001"
+    "6c84a437035779fe060ed71bbb638cd1be94cbdcb28a3ab976fb49682ccb98b0"
+    "020000004201"
+    "8e8d2d0277c29ae0173140ce54fa1fdc7c7bc68040bcc586a9eae8ec5e50fd08";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex :
-       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight}) {
+  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
+                                kFormatSeven, kFormatEight, kFormatNine}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -257,8 +266,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 9, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatNineHasTheseBytes) {
+// Format version 10, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatTenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -270,13 +279,13 @@ TEST(Chain, AJournalOfFormatNineHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c090000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c0a0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "9557021cbc7c80331ac1e1a9f5a29d5f6debc4148186979d87e7672101a6ab58"
+            "4fb068e6d46b4cc7d665cdc8b2344e3e25bdb780fdcb0ebe32e20937c82cfd82"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "6c84a437035779fe060ed71bbb638cd1be94cbdcb28a3ab976fb49682ccb98b0"
+            "faddd8999f7061669651957664807e2f2f0e0a94e6123ed1cb0860ccd88cb996"
             "020000004201"  // closed with hash 1
-            "8e8d2d0277c29ae0173140ce54fa1fdc7c7bc68040bcc586a9eae8ec5e50fd08");
+            "4d810a366e448a6f805dabcea81202127422b08db8717111539037b57654a221");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -170,6 +170,13 @@ void fields(Io& io, GpuSet& gpus) {
   gpus = GpuSet::from_bits(bits);
 }
 
+template <class Io>
+void fields(Io& io, MigPlaceSet& places) {
+  std::uint32_t bits = places.bits();
+  io(bits);
+  places = MigPlaceSet::from_bits(bits);
+}
+
 template <class Io, class Item>
 void fields(Io& io, std::vector<Item>& items) {
   if constexpr (kReads<Io>) {
@@ -259,6 +266,7 @@ void fields(Io& io, Node& node) {
   fields(io, node.taints);
   enumerator(io, node.sharing, std::size(kSharingNames));
   io(node.replicas);
+  fields(io, node.fixed_slices);
 }
 
 template <class Io>

@@ -126,6 +126,16 @@ std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape) {
   return NamedSlice{static_cast<std::uint8_t>(shape), static_cast<std::int32_t>(part * kMilliPerGpu / whole)};
 }
 
+std::int32_t milli_to_promise(const Node& node, const Flavor& flavor) {
+  if (node.sharing == Sharing::kTimeslice) return 0;
+  const MigGeometry* const mig = mig_of(flavor);
+  if (node.fixed_slices.empty() || mig == nullptr) return kMilliPerGpu;
+  std::int32_t milli = 0;
+  node.fixed_slices.for_each(
+      [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig->places()[place].shape})->gpu_milli; });
+  return milli;
+}
+
 std::optional<std::size_t> find_mig_profile(const GpuHardware& hardware, std::string_view name) {
   const auto found = std::ranges::find(hardware.mig_profiles, name, &MigProfile::name);
   if (found == hardware.mig_profiles.end()) return std::nullopt;

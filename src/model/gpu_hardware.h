@@ -11,6 +11,7 @@
 #include "model/flavor.h"
 #include "model/gpu.h"
 #include "model/mig_geometry.h"
+#include "model/node.h"
 
 namespace berth {
 
@@ -57,6 +58,10 @@ struct NamedSlice {
 std::optional<NamedSlice> find_slice(const Flavor& flavor, std::string_view name);
 // The same of a shape; nothing if GPUs of the flavor have none of that number.
 std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape);
+
+// Thousandths of each GPU of such a node that can be promised: of one that was cut beforehand what its slices are, and of one on
+// which work takes turns nothing. PRE: it has GPUs.
+std::int32_t milli_to_promise(const Node& node, const Flavor& flavor);
 
 // What somebody needs who does not care for names: "10 GB, 1/7".
 struct SliceNeed {

@@ -57,6 +57,8 @@ class MigPlaceSet {
   constexpr bool contains(std::size_t place) const { return ((bits_ >> place) & 1U) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr int size() const { return std::popcount(bits_); }
+  // PRE: not empty.
+  constexpr std::size_t last() const { return static_cast<std::size_t>(std::bit_width(bits_)) - 1; }
   constexpr std::uint32_t bits() const { return bits_; }
   constexpr bool meets(MigPlaceSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr MigPlaceSet with(std::size_t place) const { return united_with(of(place)); }
@@ -108,11 +110,11 @@ class MigGeometry {
   // The memory slices of a place, a bit for each.
   constexpr std::uint32_t memory_of(std::size_t place) const { return memory_of_[place]; }
   constexpr std::uint32_t memory_of(MigPlaceSet places) const;
-  // Where one more slice may be cut.
-  constexpr MigPlaceSet open_beside(MigPlaceSet layout) const;
+  // Where one more slice may be cut; on a device that is cut beforehand, those of its slices that nobody has.
+  constexpr MigPlaceSet open_beside(MigPlaceSet layout, MigPlaceSet fixed = {}) const;
   // How many more slices of one shape fit, all of them.
-  constexpr int room_for(std::size_t shape, MigPlaceSet layout) const {
-    const int open = open_beside(layout).common_with(places_of_[shape]).size();
+  constexpr int room_for(std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed = {}) const {
+    const int open = open_beside(layout, fixed).common_with(places_of_[shape]).size();
     const bool one_of_a_kind = share_engines(shapes_[shape].media, shapes_[shape].media);
     return one_of_a_kind && open > 1 ? 1 : open;
   }
@@ -180,7 +182,8 @@ constexpr std::uint32_t MigGeometry::memory_of(MigPlaceSet places) const {
   return memory;
 }
 
-constexpr MigPlaceSet MigGeometry::open_beside(MigPlaceSet layout) const {
+constexpr MigPlaceSet MigGeometry::open_beside(MigPlaceSet layout, MigPlaceSet fixed) const {
+  if (!fixed.empty()) return fixed.minus(layout);
   MigPlaceSet closed;
   layout.for_each([&](std::size_t place) { closed = closed.united_with(in_the_way_of_[place]); });
   return MigPlaceSet::from_bits((std::uint32_t{1} << (place_count_ - 1) << 1) - 1).minus(closed);

@@ -10,6 +10,7 @@
 
 #include "model/gpu.h"
 #include "model/ids.h"
+#include "model/mig_geometry.h"
 #include "model/node_constraints.h"
 
 namespace berth {
@@ -49,7 +50,8 @@ static_assert([] {
 }());
 
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
-// gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere.
+// gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
+// fixed slices are a layout of its GPUs' model, and empty where they are not cut.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -62,6 +64,7 @@ struct Node {
   std::vector<Taint> taints = {};
   Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
   std::int32_t replicas = 1;              // as how many each GPU counts
+  MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
   friend bool operator==(const Node&, const Node&) = default;
 };
 

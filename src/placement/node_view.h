@@ -20,10 +20,11 @@ class NodeView {
   bool selected_by(const PodRequest& request) const { return ledger_.matches().selects(request.constraints, id_); }
   bool tolerated_by(const PodRequest& request) const { return ledger_.matches().tolerates(request.constraints, id_); }
   std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
+  MigPlaceSet fixed_slices() const { return ledger_.fixed_slices(id_); }
   // PRE: the node is cut.
   bool has_place_for(const PodRequest& slice) const {
     for (const MigPlaceSet layout : layouts()) {
-      if (free.geometry().room_for(slice.slice, layout) > 0) return true;
+      if (free.geometry().room_for(slice.slice, layout, fixed_slices()) > 0) return true;
     }
     return false;
   }

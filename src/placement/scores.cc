@@ -206,7 +206,7 @@ Score slice_score(const NodeView& node, const PodRequest& request) {
   const SliceCosts& costs = slice_costs_of(node.free.family);
   std::size_t least = std::numeric_limits<std::int16_t>::max();
   for (const MigPlaceSet layout : node.layouts()) {
-    const auto cut = costs.cheapest_cut(request.slice, layout);
+    const auto cut = costs.cheapest_cut(request.slice, layout, node.fixed_slices());
     if (cut) least = std::min(least, costs.rank_of(cut->cost));
   }
   return static_cast<Score>(-static_cast<std::int64_t>(least));
@@ -243,7 +243,8 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
   PodPlacement place{.node = id, .gpus = {}};
   if (request.gpus == 0) return place;
   if (request.is_slice()) {
-    const auto choice = choose_slice(slice_costs_of(node.free.family), request.slice, node.layouts());
+    const auto choice =
+        choose_slice(slice_costs_of(node.free.family), request.slice, node.layouts(), node.fixed_slices());
     BERTH_ASSERT(choice.has_value());
     place.gpus.add(static_cast<int>(choice->device));
     place.slice_start = node.free.geometry().places()[choice->place].start;

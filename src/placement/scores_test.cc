@@ -246,7 +246,7 @@ void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& sl
   const SliceCosts& costs = slice_costs_of(view.free.family);
   std::optional<SliceCost> least;
   for (const MigPlaceSet layout : view.layouts()) {
-    const auto cut = costs.cheapest_cut(slice.slice, layout);
+    const auto cut = costs.cheapest_cut(slice.slice, layout, view.fixed_slices());
     if (cut) least = std::min(least.value_or(cut->cost), cut->cost);
   }
   ASSERT_TRUE(least.has_value());
@@ -257,7 +257,8 @@ void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& sl
     const PodPlacement place = place_on(row, NodeId(0), view, slice, none, rng);
     ASSERT_EQ(place.gpus.size(), 1);
     place.gpus.for_each([&](int gpu) {
-      const auto cut = costs.cheapest_cut(slice.slice, view.layouts()[static_cast<std::size_t>(gpu)]);
+      const auto cut =
+          costs.cheapest_cut(slice.slice, view.layouts()[static_cast<std::size_t>(gpu)], view.fixed_slices());
       ASSERT_TRUE(cut && cut->cost == *least);
       ASSERT_EQ(view.free.geometry().places()[cut->place].start, place.slice_start);
     });
@@ -274,6 +275,7 @@ TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
     if (node.gpus == 0) continue;
     node.sharing = Sharing::kMig;
     node.replicas = 1;
+    node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
     Ledger ledger;
     add_to_ledger(ledger, node);
     crowd(ledger, rng, 2, rng.between(0, 200));

@@ -90,7 +90,12 @@ std::size_t SliceCosts::coarse(std::uint32_t memory) const {
   return at;
 }
 
-std::optional<SliceCosts::Cut> SliceCosts::cheapest_cut(std::size_t shape, MigPlaceSet layout) const {
+std::optional<SliceCosts::Cut> SliceCosts::cheapest_cut(std::size_t shape, MigPlaceSet layout,
+                                                        MigPlaceSet fixed) const {
+  if (!fixed.empty()) {
+    const MigPlaceSet open = geometry_->open_beside(layout, fixed).common_with(geometry_->places_of(shape));
+    return open.empty() ? std::nullopt : std::optional(Cut{open.last(), 0});
+  }
   if (layout.meets(geometry_->rivals_of(shape))) return std::nullopt;
   const Entry& cheapest = cheapest_[shape][coarse(geometry_->memory_of(layout))];
   if (cheapest.place == kNoPlace) return std::nullopt;
@@ -98,11 +103,11 @@ std::optional<SliceCosts::Cut> SliceCosts::cheapest_cut(std::size_t shape, MigPl
 }
 
 std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
-                                        std::span<const MigPlaceSet> layouts) {
+                                        std::span<const MigPlaceSet> layouts, MigPlaceSet fixed) {
   std::optional<SliceChoice> choice;
   SliceCost least = 0;
   for (std::size_t device = 0; device < layouts.size(); ++device) {
-    const std::optional<SliceCosts::Cut> cut = costs.cheapest_cut(shape, layouts[device]);
+    const std::optional<SliceCosts::Cut> cut = costs.cheapest_cut(shape, layouts[device], fixed);
     if (!cut || (choice && cut->cost >= least)) continue;
     choice = SliceChoice{device, cut->place};
     least = cut->cost;

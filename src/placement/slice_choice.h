@@ -28,8 +28,8 @@ class SliceCosts {
     SliceCost cost = 0;
   };
   // The cheapest place for one more slice on a device; of equals the one with the highest start, since the large slices
-  // begin low. Nothing where none is open.
-  std::optional<Cut> cheapest_cut(std::size_t shape, MigPlaceSet layout) const;
+  // begin low. Nothing where none is open. A slice of a device that is cut beforehand costs nothing: no other could be there.
+  std::optional<Cut> cheapest_cut(std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed = {}) const;
   // The costs in their order, numbered from 0: small numbers that compare as they do.
   std::size_t rank_of(SliceCost cost) const;
 
@@ -60,8 +60,8 @@ struct SliceChoice {
   friend bool operator==(const SliceChoice&, const SliceChoice&) = default;
 };
 
-// The cheapest cut on any of these devices; of equals the first. Nothing where none has an open place.
+// The cheapest cut on any of these devices of one node; of equals the first. Nothing where none has an open place.
 std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
-                                        std::span<const MigPlaceSet> layouts);
+                                        std::span<const MigPlaceSet> layouts, MigPlaceSet fixed = {});
 
 }  // namespace berth

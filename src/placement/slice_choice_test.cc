@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/property_seeds.h"
 #include "base/rng.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
@@ -169,6 +171,44 @@ TEST(ChooseSlice, TakesTheCheapestDeviceAndTheFirstOfEquals) {
       }
       const std::optional<SliceChoice> choice = choose_slice(costs, shape, layouts);
       ASSERT_EQ(choice ? choice->device : layouts.size(), first.value_or(layouts.size()));
+    }
+  }
+}
+
+// What is given out on devices that were cut beforehand, written down plainly: a slice of the profile that is free.
+TEST(FixedSlicesProperty, AreGivenOutAndTakenBackAsTheyAre) {
+  for (const Seed seed : property_seeds(200)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    const MigGeometry& mig = *kMigFamilies[rng.below(kMigFamilies.size())];
+    const SliceCosts costs(mig);
+    const std::vector<MigPlaceSet> all = layouts_of(mig);
+    const MigPlaceSet fixed = all[1 + rng.below(all.size() - 1)];
+    std::vector<MigPlaceSet> layouts(1 + rng.below(3));
+    std::multiset<std::size_t> free;  // shapes
+    for (std::size_t device = 0; device < layouts.size(); ++device) {
+      fixed.for_each([&](std::size_t place) { free.insert(mig.places()[place].shape); });
+    }
+    std::vector<SliceChoice> taken;
+    for (int step = 0; step < 60; ++step) {
+      if (!taken.empty() && rng.below(3) == 0) {
+        const auto at = taken.begin() + static_cast<std::ptrdiff_t>(rng.below(taken.size()));
+        layouts[at->device] = layouts[at->device].without(at->place);
+        free.insert(mig.places()[at->place].shape);
+        taken.erase(at);
+      }
+      const auto shape = static_cast<std::size_t>(rng.below(mig.shapes().size()));
+      int room = 0;
+      for (const MigPlaceSet layout : layouts) room += mig.room_for(shape, layout, fixed);
+      ASSERT_EQ(room, static_cast<int>(free.count(shape)));
+      const auto choice = choose_slice(costs, shape, layouts, fixed);
+      ASSERT_EQ(choice.has_value(), free.contains(shape));
+      if (!choice) continue;
+      ASSERT_EQ(mig.places()[choice->place].shape, shape);
+      ASSERT_TRUE(fixed.contains(choice->place) && !layouts[choice->device].contains(choice->place));
+      layouts[choice->device] = layouts[choice->device].with(choice->place);
+      free.erase(free.find(shape));
+      taken.push_back(*choice);
     }
   }
 }

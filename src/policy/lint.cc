@@ -11,6 +11,7 @@
 
 #include "base/wording.h"
 #include "manifest/queue_spec.h"
+#include "model/gpu_hardware.h"
 #include "state/quota_tree.h"
 
 namespace berth {
@@ -320,8 +321,9 @@ std::vector<std::int64_t> capacity_of(const Policy& policy) {
   AmountsByDim capacity(Dim::count(policy.flavors.size()), 0);
   for (const PolicyNodes& each : *policy.fleet) {
     const FlavorId flavor = each.node.flavor;
-    if (each.node.sharing != Sharing::kTimeslice) {
-      capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * kMilliPerGpu;
+    if (each.node.gpus > 0) {
+      const std::int64_t of_each = milli_to_promise(each.node, policy.flavors[flavor.index()].flavor);
+      capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * of_each;
     }
     capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;
     capacity[Dim(flavor, Resource::kMemory).index()] += each.count * (each.node.memory_bytes >> 20);

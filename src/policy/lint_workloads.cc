@@ -172,8 +172,7 @@ class WorkloadLinter {
     if (request.gpus > 0 && node.gpu_memory_mib < request.gpu_memory_mib) return 0;
     std::int64_t room = node.pods_max;
     if (request.is_slice()) {
-      const MigGeometry& mig = *mig_of(policy_.flavors[node.flavor.index()].flavor);
-      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * mig.room_for(request.slice, MigPlaceSet()));
+      room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * slices_on_each(node, request));
     } else if (request.gpus > 1 || request.is_whole_gpu()) {
       room = std::min<std::int64_t>(room, node.gpus / request.gpus);
     } else if (request.gpus == 1) {
@@ -212,6 +211,10 @@ class WorkloadLinter {
            "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) +
                ")" + as_shared_text(too_large->request),
            "it waits for ever", "name a flavor that nodes have, or add such nodes");
+    } else if (room == 0 && !has_slices_for(too_large->request)) {
+      find(Severity::kError, "never-runs", workload,
+           "no GPU that " + workload.name + " accepts has such a slice, and all of them were cut beforehand",
+           "it waits for ever", "ask a slice that there is, or add nodes that are cut as pods ask");
     } else if (room == 0) {
       find(Severity::kError, "never-runs", workload,
            "no node is large enough for a pod of " + workload.name + pod_text(*too_large), "it waits for ever",
@@ -222,6 +225,18 @@ class WorkloadLinter {
                ", and all nodes together hold " + std::to_string(room),
            "it waits for ever", "start fewer pods, or add nodes");
     }
+  }
+
+  // How many slices there are, or could be, on one of the node's GPUs.
+  int slices_on_each(const Node& node, const PodRequest& slice) const {
+    const MigGeometry& mig = *mig_of(policy_.flavors[node.flavor.index()].flavor);
+    return mig.room_for(slice.slice, MigPlaceSet(), node.fixed_slices);
+  }
+
+  bool has_slices_for(const PodRequest& request) const {
+    return !request.is_slice() || std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
+      return has_gpus_of(each.node, request) && slices_on_each(each.node, request) > 0;
+    });
   }
 
   static bool has_gpus_of(const Node& node, const PodRequest& request) {

@@ -293,7 +293,9 @@ void check(ScenarioWorld& world, const ExpectMig& expected) {
     }
     return joined.empty() ? "none" : joined;
   };
-  const MigPlaceSet layout = state.ledger().layouts(*id)[static_cast<std::size_t>(expected.gpu)];
+  const MigPlaceSet fixed = state.ledger().fixed_slices(*id);
+  const MigPlaceSet layout =
+      fixed.empty() ? state.ledger().layouts(*id)[static_cast<std::size_t>(expected.gpu)] : fixed;
   const std::span<const MigProfile> profiles = hardware_of(state.flavors()[node.flavor])->mig_profiles;
   std::vector<ExpectMig::Slice> found;
   layout.for_each([&](std::size_t place) {

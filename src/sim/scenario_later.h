@@ -21,7 +21,6 @@ struct LaterWord {
 inline constexpr LaterWord kLaterWords[] = {
     {"", "reserve", "reservations"},
     {"fail", "pod", "the end of a single pod"},
-    {"nodes", "mig", "slices that are cut before anybody asks for them"},
     {"window", "borrowing_limit",
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},

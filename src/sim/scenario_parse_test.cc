@@ -151,6 +151,17 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
        "s.txt:1:33: replicas: '33' is out of range; write a whole number from 2 to 32\n"},
       {"nodes n 1 gpus=1 replicas=4",
        "s.txt:1:18: replicas= is of GPUs on which work takes turns; write mode=timeslice, too\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mig=1g.10gb",
+       "s.txt:2:18: mig= says into which slices GPUs are cut beforehand; write mode=mig, too\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mps mig=1g.10gb",
+       "s.txt:2:27: mig= says into which slices GPUs are cut beforehand; write mode=mig, too\n"},
+      {"flavor f model=L4\nnodes n 1 gpus=1 mode=mig mig=1g.10gb",
+       "s.txt:2:18: mode: GPUs of 'f' are not known to be cut into slices; write a flavor with model=H100 or another "
+       "that can be\n"},
+      {"flavor f model=A30\nnodes n 1 gpus=1 mode=mig mig=1g.10gb",
+       "s.txt:2:27: mig: a A30 has no slice '1g.10gb'; it has 4g.24gb, 2g.12gb+me, 2g.12gb, 1g.6gb+me, 1g.6gb\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig mig=4g.40gb,3g.40gb,1g.10gb",
+       "s.txt:2:27: mig: a H100 has no room for a 1g.10gb beside 4g.40gb, 3g.40gb; leave it out\n"},
       {"set",
        "s.txt:1:1: something is missing; write set queue research guarantee=8, set workload w priority=200 or set node "
        "n1 labels=rack:r1\n"},

@@ -6,6 +6,7 @@
 #include "base/wording.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
+#include "model/mig_layout.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_statements.h"
@@ -15,8 +16,8 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory", "pods",
-                                           "labels", "taints", "nvlink_domain", "mode",   "replicas"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",  "memory",   "pods", "labels",
+                                           "taints", "nvlink_domain", "mode", "replicas", "mig"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -66,6 +67,22 @@ std::int32_t take_replicas(ScenarioLine& line, Sharing sharing) {
   return 1;
 }
 
+// Into which slices each of its GPUs is cut beforehand.
+MigPlaceSet take_fixed_slices(const ScenarioReading& reading, ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("mig");
+  if (word == nullptr) return {};
+  if (node.sharing != Sharing::kMig) {
+    const ScenarioWord* const mode = line.find("mode");
+    const bool is_refused = mode != nullptr && mode->value == name_of(Sharing::kMig);  // it says why
+    if (!is_refused) line.complain(*word, "mig= says into which slices GPUs are cut beforehand; write mode=mig, too");
+    return {};
+  }
+  if (node.flavor.is_none()) return {};
+  const auto fixed = lay_out(*hardware_of(reading.flavors[node.flavor.index()]), line.list(*word));
+  if (!fixed) line.complain(*word, "mig: " + fixed.error());
+  return fixed.value_or(MigPlaceSet());
+}
+
 }  // namespace
 
 void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
@@ -112,6 +129,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.taints = take_taints(line);
   node.sharing = take_sharing(reading, line, node);
   node.replicas = take_replicas(line, node.sharing);
+  node.fixed_slices = take_fixed_slices(reading, line, node);
   line.finish("nodes", kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {

@@ -33,6 +33,8 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
                          static_cast<std::int32_t>(node.gpu_memory_mib));
   first_.resize(first_.size() + static_cast<std::size_t>(node.gpus));
   layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
+  BERTH_ASSERT(node.fixed_slices.empty() || (mig != nullptr && mig->is_layout(node.fixed_slices)));
+  fixed_slices_.push_back(node.fixed_slices);
   nodes_.push_back(free);
   kinds_.emplace_back();
   latest_change_.push_back(0);
@@ -131,7 +133,8 @@ void Ledger::move_slice(const NodeFree& node, const Move& move) {
     const bool takes = move.direction == Move::Direction::kTake;
     BERTH_ASSERT(layout.contains(*place) != takes);
     layout = takes ? layout.with(*place) : layout.without(*place);
-    BERTH_ASSERT(node.geometry().is_layout(layout));
+    const MigPlaceSet fixed = fixed_slices(move.node);
+    BERTH_ASSERT(fixed.empty() ? node.geometry().is_layout(layout) : layout.minus(fixed).empty());
   });
 }
 
@@ -331,7 +334,8 @@ void Ledger::add_to(Hasher& hasher) const {
 bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
-         broken_ == other.broken_ && layouts_ == other.layouts_ && kinds_ == other.kinds_ && totals_ == other.totals_;
+         broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
+         kinds_ == other.kinds_ && totals_ == other.totals_;
 }
 
 }  // namespace berth

@@ -128,7 +128,7 @@ struct Device {
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
-// INVARIANT: what the slices of a GPU take is a layout; occupants are those who have a part of a GPU; free amounts are never
+// INVARIANT: the slices of a GPU are a layout, and of one that was cut beforehand some of those that it has; occupants are those who have a part of a GPU; free amounts are never
 // negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
@@ -196,8 +196,10 @@ class Ledger {
   bool is_at_peace(Device device) const;
   // On which there are several sharers; in order.
   std::vector<Device> shared_devices() const;
-  // How each GPU is cut now; all empty where none is.
+  // Which slices of each GPU are taken now; all empty where none is cut.
   std::span<const MigPlaceSet> layouts(NodeId node) const { return of(layouts_, nodes_[node.index()]); }
+  // The slices that each GPU was cut into beforehand; empty where it is cut as pods ask.
+  MigPlaceSet fixed_slices(NodeId node) const { return fixed_slices_[node.index()]; }
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
   // By flavor; the last is of nodes without GPUs.
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
@@ -260,6 +262,7 @@ class Ledger {
   bool scrubs_ = false;
   std::set<Device> broken_;  // they have nothing free
   std::vector<MigPlaceSet> layouts_;
+  std::vector<MigPlaceSet> fixed_slices_;  // by node
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
   std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it

@@ -62,6 +62,16 @@ inline Sharing random_mode(Rng& rng) {
   return rng.below(2) == 0 ? Sharing::kExclusive : static_cast<Sharing>(rng.below(std::size(kSharingNames)));
 }
 
+// So many slices as fit beside each other, of up to four draws; mostly none.
+inline MigPlaceSet random_fixed_slices(Rng& rng, const MigGeometry& mig) {
+  MigPlaceSet fixed;
+  for (std::int64_t left = rng.below(2) == 0 ? rng.between(1, 4) : 0; left > 0; --left) {
+    const auto place = static_cast<std::size_t>(rng.below(mig.places().size()));
+    if (mig.is_layout(fixed.with(place))) fixed = fixed.with(place);
+  }
+  return fixed;
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -71,6 +81,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
     node.gpu_memory_mib = one_of<std::int64_t>(rng, {0, 999, 16'384, 16'384});
     node.sharing = random_mode(rng);
     if (node.sharing == Sharing::kTimeslice) node.replicas = static_cast<std::int32_t>(rng.between(2, 7));
+    if (node.sharing == Sharing::kMig) node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
   }
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
@@ -251,15 +262,17 @@ inline State new_state(Seed seed, PlacementPolicy policy, std::size_t flavors, s
   return state;
 }
 
-// Any place for a slice on a cut device, found by trying all.
+// Any place for a slice on a cut device, or any such slice that there is, found by trying all.
 inline std::optional<PodPlacement> some_cut(const Ledger& ledger, NodeId id, const PodRequest& slice, Rng& rng) {
   const NodeFree& node = ledger.node(id);
+  const MigPlaceSet fixed = ledger.fixed_slices(id);
   std::vector<PodPlacement> found;
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const MigPlaceSet layout = ledger.layouts(id)[static_cast<std::size_t>(gpu)];
     for (std::size_t place = 0; place < node.geometry().places().size(); ++place) {
       const MigPlace& at = node.geometry().places()[place];
       if (at.shape != slice.slice || layout.contains(place) || !node.geometry().is_layout(layout.with(place))) continue;
+      if (!fixed.empty() && !fixed.contains(place)) continue;
       GpuSet device;
       device.add(gpu);
       found.push_back({id, device, at.start});

@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kFleetAmountMax = std::int64_t{1} << 54;
 constexpr std::int64_t kPastUseMax = kFleetAmountMax << kPastFractionBits;
 
+constexpr const char* kFixedAreNotScrubbed =
+    "slices that were cut beforehand are not scrubbed; let them be cut as pods ask, or let a scrub take no time";
+
 FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes) {
   if (static_cast<std::int64_t>(state.nodes() + nodes.size()) > kNodesMax) return "more than 16,777,216 nodes";
   Wide memory = 0;
@@ -32,9 +35,10 @@ FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes)
     cpu += node.cpu_milli;
     if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
     if (node.sharing != Sharing::kMig) continue;
-    if (node.gpus == 0 || mig_of(state.flavors()[node.flavor.index()]) == nullptr) {
-      return "a node that is cut into slices has GPUs of a model that can be";
-    }
+    const MigGeometry* const mig = node.gpus > 0 ? mig_of(state.flavors()[node.flavor.index()]) : nullptr;
+    if (mig == nullptr) return "a node that is cut into slices has GPUs of a model that can be";
+    if (!node.fixed_slices.empty() && state.scrub() > Duration{0}) return kFixedAreNotScrubbed;
+    if (!mig->is_layout(node.fixed_slices)) return "a node's GPUs cannot be cut into these slices together";
   }
   if (cpu > kFleetCpuMilliMax) return "the fleet has more than 8,796,093,022 cores";
   return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
@@ -198,8 +202,7 @@ class FoundPlaces {
       taken.gpu_memory_mib[at] += gpu_memory_taken(request, free.gpu_memory_mib);
       gpus_free = gpus_free && gpu < free.gpus && ledger_.gpu_milli(place.node)[at] >= taken.gpu_milli[at] &&
                   ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
-      if (gpus_free && request.is_slice())
-        gpus_free = cuts(free, ledger_.layouts(place.node)[at], taken, request, place, at);
+      if (gpus_free && request.is_slice()) gpus_free = cuts(place, ledger_.layouts(place.node)[at], taken, request, at);
       welcome = welcome && (!gpus_free || !request.is_mps() || serves(place.node, at));
     });
     return first_of(
@@ -223,12 +226,13 @@ class FoundPlaces {
                                [&](const Occupant& each) { return ledger_.trust()[each.sharer].user == user_; });
   }
 
-  // Whether the slice can be cut there beside those that are, and those before it.
-  static bool cuts(const NodeFree& free, MigPlaceSet layout, Taken& taken, const PodRequest& request,
-                   const PodPlacement& place, std::size_t gpu) {
-    const auto found = free.geometry().find_place(request.slice, place.slice_start);
+  // Whether the slice can be cut there, or is there, beside those that are taken, and those before it.
+  bool cuts(const PodPlacement& place, MigPlaceSet layout, Taken& taken, const PodRequest& request,
+            std::size_t gpu) const {
+    const MigGeometry& mig = ledger_.node(place.node).geometry();
+    const auto found = mig.find_place(request.slice, place.slice_start);
     const MigPlaceSet before = layout.united_with(taken.places[gpu]);
-    if (!found || !free.geometry().open_beside(before).contains(*found)) return false;
+    if (!found || !mig.open_beside(before, ledger_.fixed_slices(place.node)).contains(*found)) return false;
     taken.places[gpu] = taken.places[gpu].with(*found);
     return true;
   }
@@ -496,6 +500,12 @@ std::optional<std::string> State::refusal(const Event& event) const {
                       [&] {
                         return unless(state.workloads().next_id() == WorkloadId(0),
                                       "how long a scrub takes is said before the first workload comes");
+                      },
+                      [&] {
+                        const bool any_fixed =
+                            std::ranges::any_of(state.node_types().nodes.values(),
+                                                [](const Node& type) { return !type.fixed_slices.empty(); });
+                        return unless(fact.takes == Duration{0} || !any_fixed, kFixedAreNotScrubbed);
                       });
     }
     FactRefusal operator()(const DeviceScrubbed& fact) const { return refusal_of_scrubbed(state, fact); }

@@ -451,7 +451,18 @@ TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
     return submit(request);
   };
   const PodRequest half = slice_called("3g.40gb");
+  const auto fixed = [](MigPlaceSet slices, Sharing sharing = Sharing::kMig) {
+    return add_node({.name = "", .flavor = FlavorId(0), .gpus = 1, .sharing = sharing, .fixed_slices = slices});
+  };
+  const MigPlaceSet smallest = MigPlaceSet::of(0), all = MigPlaceSet::of(kMigOfA100.places().size() - 1);
   expect(state, {
+                    {"a node that was cut beforehand", fixed(smallest), ""},
+                    {"into what cannot be together", fixed(smallest.united_with(all)),
+                     "a node's GPUs cannot be cut into these slices together"},
+                    {"into what there is not", fixed(MigPlaceSet::of(31)),
+                     "a node's GPUs cannot be cut into these slices together"},
+                    {"whole GPUs that were cut", fixed(smallest, Sharing::kExclusive),
+                     "a node with slices has GPUs that are cut"},
                     {"a node of another family",
                      add_node({.name = "", .flavor = FlavorId(1), .gpus = 4, .sharing = Sharing::kMig}), ""},
                     {"a model without slices",
@@ -472,6 +483,49 @@ TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
                      "a slice is another part of the GPU's processors"},
                     {"with memory of its own", with(half, [](PodRequest& r) { r.gpu_memory_mib = 1; }), shape},
                 });
+}
+
+TEST(Refusal, OfScrubsWhereSlicesStay) {
+  const char* const why =
+      "slices that were cut beforehand are not scrubbed; let them be cut as pods ask, or let a scrub take no time";
+  const Event fixed = add_node(
+      {.name = "", .flavor = FlavorId(0), .gpus = 1, .sharing = Sharing::kMig, .fixed_slices = MigPlaceSet::of(0)});
+  State state = cut();
+  expect(state, {{"a scrub", ScrubChosen{seconds(60)}, ""}, {"slices", fixed, ""}});
+  State scrubbed = cut();
+  scrubbed.apply(ScrubChosen{seconds(60)});
+  expect(scrubbed, {{"slices where something is scrubbed", fixed, why}});
+  state.apply(fixed);
+  expect(state, {{"a scrub where slices stay", ScrubChosen{seconds(60)}, why},
+                 {"one that takes no time", ScrubChosen{Duration{0}}, ""}});
+}
+
+// A slice is found where it is, if it is there.
+TEST(Refusal, OfSlicesThatNobodyCut) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  const PodRequest half = slice_called("3g.40gb"), seventh = slice_called("1g.10gb");
+  const auto place = [](const PodRequest& slice, std::size_t start) {
+    return MigPlaceSet::of(*kMigOfA100.find_place(slice.slice, start));
+  };
+  state.apply(add_node({.name = "",
+                        .flavor = FlavorId(0),
+                        .gpus = 1,
+                        .pods_max = 9,
+                        .sharing = Sharing::kMig,
+                        .fixed_slices = place(half, 4).united_with(place(seventh, 3))}));
+  const auto found = [](const PodRequest& slice, std::uint8_t start) {
+    GpuSet first;
+    first.add(0);
+    return WorkloadFound{
+        .workload = submission(QueueId(0), single_pod(slice)), .pods = {{NodeId(0), first, start}}, .started = Time{}};
+  };
+  const char* const taken = "its GPUs are not free on that node";
+  expect(state, {{"one that there is", found(half, 4), ""},
+                 {"one that could be cut", found(half, 0), taken},
+                 {"a small one that could be cut", found(seventh, 2), taken},
+                 {"a small one that there is", found(seventh, 3), ""}});
+  state.apply(found(seventh, 3));
+  expect(state, {{"one that is taken", found(seventh, 3), taken}, {"the other", found(half, 4), ""}});
 }
 
 // A node of each flavor: the first has MPS, the second is time-sliced.

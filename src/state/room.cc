@@ -16,7 +16,8 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
   if (request.gpu_memory_mib > node.gpu_memory_mib || request.sharing != node.sharing) return 0;
   if (request.is_slice()) {
     std::int64_t room = 0;
-    for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout);
+    const MigPlaceSet fixed = ledger.fixed_slices(id);
+    for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout, fixed);
     return room;
   }
   if (!request.is_fraction()) {

@@ -24,6 +24,7 @@ std::uint64_t digest_of(const Node& node) {
       .add(node.pods_max)
       .add(static_cast<std::uint64_t>(node.sharing))
       .add(node.replicas)
+      .add(std::uint64_t{node.fixed_slices.bits()})
       .digest();
 }
 

@@ -73,6 +73,7 @@ void State::on(const NodesAdded& event) {
     freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
     if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing)).add(node.replicas);
+    if (!node.fixed_slices.empty()) history_.add(std::uint64_t{node.fixed_slices.bits()});
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
@@ -93,10 +94,10 @@ void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
   const auto count = [&](Resource resource, std::int64_t amount) {
     counted[Dim(node.flavor, resource).index()] += sign * amount;
   };
-  // In turns only work runs that counts for nothing: no floor is of such GPUs, and no share of the cluster.
-  if (node.sharing != Sharing::kTimeslice) {
+  if (node.gpus > 0) {
     const auto broken = std::ranges::count(ledger_.broken(), id, &Device::node);
-    count(Resource::kGpu, (std::int64_t{node.gpus} - broken) * kMilliPerGpu);
+    const std::int64_t of_each = milli_to_promise(node, flavors_[node.flavor.index()]);
+    count(Resource::kGpu, (std::int64_t{node.gpus} - broken) * of_each);
   }
   count(Resource::kCpu, node.cpu_milli);
   count(Resource::kMemory, node.memory_bytes >> 20);

@@ -158,6 +158,10 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
       [&] { return unless(node.pods_max >= 0, "a node's pods cannot be negative"); },
       [&] { return unless(node.gpus > 0 || node.sharing == Sharing::kExclusive, "a node that shares GPUs has some"); },
       [&] {
+        return unless(node.fixed_slices.empty() || node.sharing == Sharing::kMig,
+                      "a node with slices has GPUs that are cut");
+      },
+      [&] {
         const bool in_turns = node.sharing == Sharing::kTimeslice;
         return unless(within(node.replicas, in_turns ? 2 : 1, in_turns ? kReplicasMax : 1),
                       "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
