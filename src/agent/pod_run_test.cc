@@ -103,6 +103,30 @@ TEST(SimulatedFleet, HasNodesThatAreCut) {
   EXPECT_EQ(capacity["nvidia.com/mig-7g.80gb"].text(), "2");
 }
 
+TEST(SimulatedFleet, HasNodesThatWereCutBeforehand) {
+  const auto nodes = nodes_from_text("1xH100x2/mig,2xH100x2/mig:3g.40gb:1g.10gb:1g.10gb+me:1g.10gb,1xA30x1/mig:1g.6gb");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  ASSERT_EQ(nodes->size(), 4u);
+  const Value& cut = (*nodes)[2];
+  EXPECT_EQ(cut["metadata"]["name"].text(), "h100-slices-0002");
+  EXPECT_TRUE(cut["metadata"]["labels"]["berth.dev/gpu-mode"].is_null());
+  EXPECT_EQ(cut["metadata"]["labels"]["nvidia.com/gpu.count"].text(), "2");
+  EXPECT_EQ(cut["metadata"]["labels"]["nvidia.com/mig.strategy"].text(), "mixed");
+  const Value& capacity = cut["status"]["capacity"];
+  EXPECT_EQ(capacity["nvidia.com/mig-3g.40gb"].text(), "2");
+  EXPECT_EQ(capacity["nvidia.com/mig-1g.10gb"].text(), "4");
+  EXPECT_EQ(capacity["nvidia.com/mig-1g.10gb.me"].text(), "2");
+  EXPECT_TRUE(capacity["nvidia.com/mig-2g.20gb"].is_null());
+  EXPECT_EQ((*nodes)[3]["status"]["capacity"]["nvidia.com/mig-1g.6gb"].text(), "1");
+  const auto wrong = nodes_from_text("1xH100x1/mig:7g.80gb:1g.10gb,1xH100x1/mig:");
+  ASSERT_FALSE(wrong);
+  const std::string text = wrong.error().to_string();
+  EXPECT_NE(text.find("'1xH100x1/mig:7g.80gb:1g.10gb': a H100 has no room for a 1g.10gb beside 7g.80gb; leave it out"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("'1xH100x1/mig:': a H100 has no slice ''; it has 7g.80gb, "), std::string::npos) << text;
+}
+
 TEST(SimulatedFleet, HasNodesThatAreShared) {
   const auto nodes = nodes_from_text("1xH100x2/mps,2xT4x4/timeslice:8");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
@@ -127,7 +151,7 @@ TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
   ASSERT_FALSE(nodes);
   EXPECT_EQ(nodes.error().count(), 10u);
   for (const char* const each :
-       {"'1xT4x1/shared': 'shared' is no way to share GPUs; write /mig, /mps or /timeslice:4",
+       {"'1xT4x1/shared': 'shared' is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4",
         "'1xT4x1/timeslice': as how many each GPU counts (/timeslice:4): '' is not a whole number",
         "'1xT4x1/timeslice:33': as how many each GPU counts (/timeslice:4): '33' is out of range; write a whole number "
         "from 2 to 32",

@@ -14,9 +14,11 @@
 #include "base/wording.h"
 #include "manifest/labels.h"
 #include "manifest/node_gpus.h"
+#include "manifest/slice_resources.h"
 #include "manifest/yaml.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
+#include "model/mig_layout.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -31,6 +33,7 @@ struct MachineGroup {
   std::int64_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
   std::int64_t replicas = 1;
+  std::vector<std::string> slices = {};  // into which each GPU is cut beforehand; empty: it is cut as pods ask
 
   // "h100", "h100-mig", "cpu"
   std::string name() const;
@@ -49,17 +52,32 @@ std::string unknown_model(std::string_view model) {
 
 std::string MachineGroup::name() const {
   if (model.empty()) return "cpu";
+  if (!slices.empty()) return lower_case(model) + "-slices";
   return lower_case(model) + (sharing == Sharing::kExclusive ? "" : "-" + std::string(name_of(sharing)));
 }
 
-// "mig", "mps", "timeslice:4", as it stands behind the GPUs.
+// "3g.40gb:1g.10gb"
+std::vector<std::string> split_slices(std::string_view text) {
+  std::vector<std::string> slices;
+  for (std::size_t colon = 0; colon != std::string_view::npos; text.remove_prefix(std::min(colon + 1, text.size()))) {
+    colon = text.find(':');
+    slices.emplace_back(text.substr(0, colon));
+  }
+  return slices;
+}
+
+// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4", as it stands behind the GPUs.
 Parsed<MachineGroup> parse_mode(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view mode = text.substr(0, colon);
   if (text == name_of(Sharing::kMig)) return MachineGroup{.sharing = Sharing::kMig};
+  if (mode == name_of(Sharing::kMig)) {
+    return MachineGroup{.sharing = Sharing::kMig, .slices = split_slices(text.substr(colon + 1))};
+  }
   if (text == name_of(Sharing::kMps)) return MachineGroup{.sharing = Sharing::kMps};
   if (mode != name_of(Sharing::kTimeslice)) {
-    return std::unexpected(quote(text) + " is no way to share GPUs; write /mig, /mps or /timeslice:4");
+    return std::unexpected(quote(text) +
+                           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4");
   }
   const auto replicas = parse_integer(text.substr(std::min(colon + 1, text.size())), 2, kReplicasMax);
   if (!replicas) return std::unexpected("as how many each GPU counts (/timeslice:4): " + replicas.error());
@@ -96,6 +114,10 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   if (group.sharing == Sharing::kMig && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
     return refused("GPUs of this type are not known to be cut into slices; leave /mig out");
   }
+  if (!group.slices.empty()) {
+    const auto fixed = lay_out(*find_gpu_hardware(*model), group.slices);
+    if (!fixed) return refused(fixed.error());
+  }
   return group;
 }
 
@@ -113,8 +135,13 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   if (group.sharing == Sharing::kExclusive) {
     capacity.set(kGpuResource, std::to_string(gpus));
   } else {
-    labels.set(kGpuModeLabel, name_of(group.sharing));
+    // Of slices that were cut beforehand the amounts speak, as on nodes of the device plugin.
+    if (group.slices.empty()) labels.set(kGpuModeLabel, name_of(group.sharing));
     labels.set(kGpuCountLabel, std::to_string(gpus));
+  }
+  for (const std::string& profile : group.slices) {
+    const auto alike = std::ranges::count(group.slices, profile);
+    capacity.set(slice_resource(profile), std::to_string(gpus * alike));
   }
   if (group.sharing == Sharing::kTimeslice) labels.set(kGpuReplicasLabel, std::to_string(group.replicas));
   labels.set(kGpuProductLabel, group.model);

@@ -15,8 +15,9 @@
 
 namespace berth {
 
-// Node objects from a list of groups, "4xH100x8,2xA100-80GB x4,8xcpu": COUNTxMODELxGPUS, with /mig, /mps or /timeslice:REPLICAS
-// behind it where they are shared so, or COUNTxcpu for machines without GPUs. Names are MODEL-NUMBER in lower case ("h100-0001", "h100-mig-0001"); each has 16 cores and 128 GiB per GPU, or 64 and 256.
+// Node objects from a list of groups, "4xH100x8,2xA100-80GB x4,8xcpu": COUNTxMODELxGPUS, with /mig, /mig:PROFILE:PROFILE..., /mps or
+// /timeslice:REPLICAS behind it where they are shared so, or COUNTxcpu for machines without GPUs. Names are MODEL-NUMBER in lower case
+// ("h100-0001", "h100-mig-0001", "h100-slices-0001" where they are cut beforehand); each has 16 cores and 128 GiB per GPU, or 64 and 256.
 Result<std::vector<Value>> nodes_from_text(const std::string& text);
 // Node objects from a YAML or JSON file's text: metadata.name, labels, spec and status.capacity as in Kubernetes.
 Result<std::vector<Value>> nodes_from_manifest(const std::string& text, const std::string& file);

@@ -487,6 +487,24 @@ TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
   EXPECT_EQ(world.at("_gpus//cut"), Value());
 }
 
+TEST(AdmitBinding, GivesNoSliceThatNobodyCut) {
+  GpuWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: cut, labels: {nvidia.com/gpu.count: '2', nvidia.com/gpu.product: "
+      "H100}}, status: {allocatable: {nvidia.com/mig-3g.40gb: '2', nvidia.com/mig-1g.10gb: '2'}}}");
+  for (const char* const name : {"a", "b", "c"})
+    EXPECT_EQ(world.create(pod(name, "", "", "{limits: {nvidia.com/mig-1g.10gb: 1}}")), "");
+  const BindCase cases[] = {
+      {"a", "0:1g.10gb@0", "cut",
+       "the GPUs of node \"cut\" were cut beforehand, and none has a 1g.10gb that begins at memory slice 0"},
+      {"a", "0:1g.10gb@3", "cut", ""},
+      {"b", "0:1g.10gb@3", "cut", "has no room for a 1g.10gb@3 beside what pod \"default/a\""},
+      {"b", "1:1g.10gb@3", "cut", ""},
+      {"c", "2:1g.10gb@3", "cut", "names device 2, but node \"cut\" has 2 GPU(s)"},
+  };
+  expect_each(world, cases);
+}
+
 TEST(AdmitBinding, AHolderThatIsGoneHoldsNothing) {
   GpuWorld world;
   EXPECT_EQ(world.create(gpu_pod("a", 4)), "");

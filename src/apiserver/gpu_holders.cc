@@ -84,7 +84,7 @@ bool leave_milli(const Holders& others, std::int64_t milli) {
 }
 
 // Whether their slices, and nothing but slices, leave the place open.
-bool leave_place(const Holders& others, const GpuHardware& hardware, std::size_t place) {
+bool leave_place(const Holders& others, const GpuHardware& hardware, MigPlaceSet fixed, std::size_t place) {
   MigPlaceSet layout;
   for (const Value::Member* const each : others) {
     const auto held = parse_given_gpus("0:" + std::string(each->value["slice"].text()));
@@ -92,7 +92,7 @@ bool leave_place(const Holders& others, const GpuHardware& hardware, std::size_t
     if (!at) return false;
     layout = layout.with(*at);
   }
-  return hardware.mig->open_beside(layout).contains(place);
+  return hardware.mig->open_beside(layout, fixed).contains(place);
 }
 
 // How many devices the node has; as many as any node can have if nobody has said yet.
@@ -210,8 +210,13 @@ std::optional<std::string> wrong_place(const Value& pod, const NodeGpus& gpus, c
     return "annotation berth.dev/gpus names device " + std::to_string(device) + ", but " + node_named(pod) + " has " +
            std::to_string(gpus.count) + " GPU(s)";
   }
-  if (!place_of(*hardware_of({.name = {}, .model = gpus.model}), *given)) {
+  const auto place = place_of(*hardware_of({.name = {}, .model = gpus.model}), *given);
+  if (!place) {
     return "no " + profile + " of a " + gpus.model + " begins at memory slice " + std::to_string(given->slice_start);
+  }
+  if (!gpus.fixed_slices.empty() && !gpus.fixed_slices.contains(*place)) {
+    return "the GPUs of " + node_named(pod) + " were cut beforehand, and none has a " + profile +
+           " that begins at memory slice " + std::to_string(given->slice_start);
   }
   return std::nullopt;
 }
@@ -226,7 +231,7 @@ Refusal take_slice(const Value& pod, const Value& node, const std::string& profi
   const std::string slice = profile + "@" + std::to_string(given->slice_start);
   Value& device = holders.at(index);
   if (!device.is_map()) device = Value::map();
-  const auto is_open = [&](const Holders& others) { return leave_place(others, hardware, place); };
+  const auto is_open = [&](const Holders& others) { return leave_place(others, hardware, gpus.fixed_slices, place); };
   if (!enough_is_left(transaction, device, pod, is_open)) {
     return refused(pod, "GPU " + index + " of " + node_named(pod) + " has no room for a " + slice +
                             " beside what pod \"" + others_than(pod, device).front()->key + "\" and others hold of it");

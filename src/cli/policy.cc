@@ -50,6 +50,7 @@ SeenNodes seen_node(Value object) {
   seen.node.gpu_memory_mib = facts.gpu_memory_mib;
   seen.node.sharing = facts.sharing;
   seen.node.replicas = facts.replicas;
+  seen.node.fixed_slices = facts.fixed_slices;
   seen.node.cpu_milli = facts.cpu_milli;
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;

@@ -29,6 +29,7 @@ class TakenDevices {
   explicit TakenDevices(const NodeGpus& gpus)
       : milli_(static_cast<std::size_t>(gpus.count), 0),
         layouts_(milli_.size()),
+        fixed_(gpus.fixed_slices),
         sharing_(gpus.sharing),
         least_(gpus.sharing == Sharing::kTimeslice ? kWholeGpu / gpus.replicas : 1) {
     if (gpus.sharing == Sharing::kMig) hardware_ = hardware_of({.name = {}, .model = gpus.model});
@@ -69,7 +70,7 @@ class TakenDevices {
  private:
   bool is_full(std::size_t device) const {
     if (hardware_ == nullptr) return milli_[device] + least_ > kWholeGpu;
-    return hardware_->mig->open_beside(layouts_[device]).empty();
+    return hardware_->mig->open_beside(layouts_[device], fixed_).empty();
   }
 
   void take_slice(std::string_view named) {
@@ -79,7 +80,7 @@ class TakenDevices {
     if (!place) return;
     given->gpus.for_each([&](int gpu) {
       const auto device = static_cast<std::size_t>(gpu);
-      if (device >= layouts_.size() || !hardware_->mig->open_beside(layouts_[device]).contains(*place)) return;
+      if (device >= layouts_.size() || !hardware_->mig->open_beside(layouts_[device], fixed_).contains(*place)) return;
       layouts_[device] = layouts_[device].with(*place);
       milli_[device] += find_slice({.name = {}, .model = std::string(hardware_->model)}, *shape)->gpu_milli;
     });
@@ -117,6 +118,7 @@ class TakenDevices {
   std::vector<int> milli_;
   const GpuHardware* hardware_ = nullptr;  // of devices that are cut
   std::vector<MigPlaceSet> layouts_;
+  MigPlaceSet fixed_;  // into which each was cut beforehand
   Sharing sharing_;
   int least_;  // that a pod may have of one
 };

@@ -236,6 +236,21 @@ TEST(NodeMap, DrawsHowGpusAreCut) {
   EXPECT_EQ(listing.rows[0].facts["gpuMilliTaken"].items()[2].integer(), 454 + 121);
 }
 
+TEST(NodeMap, DrawsWhatIsTakenOfSlicesThatStay) {
+  const auto nodes = objects(
+      "metadata: {name: n, labels: {nvidia.com/gpu.product: H100, nvidia.com/gpu.count: '3'}}\n"
+      "status: {allocatable: {nvidia.com/mig-1g.10gb: '3', nvidia.com/mig-3g.40gb: '3'}, conditions: [{type: Ready, "
+      "status: 'True'}]}\n");
+  const auto pod = [](const std::string& given) {
+    return "---\nmetadata: {annotations: {berth.dev/gpus: '" + given + "'}}\nspec: {nodeName: n}\n";
+  };
+  const Listing listing =
+      list_nodes(nodes, objects(pod("0:1g.10gb@3") + pod("0:3g.40gb@4") + pod("1:1g.10gb@3") + pod("1:1g.10gb@0")));
+  const auto& cells = listing.rows[0].cells;
+  EXPECT_EQ(cells[2], "[#+.]") << "what nobody has cut is no room";
+  EXPECT_EQ(cells[8], "0:1g.10gb@3,0:3g.40gb@4,1:1g.10gb@3");
+}
+
 TEST(NodeMap, DrawsHowGpusAreShared) {
   const auto nodes = objects(
       "metadata: {name: a, labels: {nvidia.com/gpu.product: H100, berth.dev/gpu-mode: mps, nvidia.com/gpu.count: "

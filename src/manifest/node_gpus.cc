@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 
 #include "base/wording.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
+#include "model/mig_layout.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -25,7 +27,7 @@ class Reader {
     gpus_.count = whole_gpus();
     read_sharing();
     if (gpus_.count == 0 || !gpus_.problem.empty()) return std::move(gpus_);
-    gpus_.model = gpu_model_of(labels_[kGpuProductLabel].text());
+    gpus_.model = model();
     const auto memory = parse_integer(labels_[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);
     const GpuModel* const model = find_gpu_model(gpus_.model);
     gpus_.memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
@@ -49,6 +51,7 @@ class Reader {
         (parsed ? "more than is believed of one machine" : parsed.error()));
     return 0;
   }
+  std::string model() const { return gpu_model_of(labels_[kGpuProductLabel].text()); }
   std::int32_t whole_gpus() { return static_cast<std::int32_t>(amount(kGpuResource, kGpusPerNodeMax)); }
 
   void read_sharing() {
@@ -60,10 +63,56 @@ class Reader {
       gpus_.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
     }
     if (gpus_.sharing != Sharing::kExclusive) return read_shared();
-    for (const Value::Member& each : allocatable_.members()) {
-      if (is_slice_resource(each.key) && amount(each.key, INT32_MAX) > 0) gpus_.fixed_slices.push_back(each.key);
-    }
+    read_cut_by_others();
     if (found != std::end(kSharingNames)) refuse_shared_by_others();
+  }
+
+  void read_cut_by_others() {
+    std::map<std::string, std::int64_t> offered;
+    for (const Value::Member& each : allocatable_.members()) {
+      const std::int64_t slices = is_slice_resource(each.key) ? amount(each.key, INT32_MAX) : 0;
+      if (slices > 0) offered[each.key] = slices;
+    }
+    if (offered.empty()) return;
+    const auto fixed = fixed_slices(offered);
+    if (fixed) {
+      gpus_.sharing = Sharing::kMig;
+      gpus_.fixed_slices = *fixed;
+      return;
+    }
+    gpus_.why_unused = fixed.error();
+    for (const auto& [resource, slices] : offered) gpus_.unused_slices.push_back(resource);
+  }
+
+  // How they are cut, if all are cut alike, and how many they are; else what is in the way. Which of them has which slice no
+  // object says; but slices of one profile are alike.
+  Parsed<MigPlaceSet> fixed_slices(const std::map<std::string, std::int64_t>& offered) {
+    if (gpus_.count > 0) {
+      return std::unexpected("status.allocatable has whole GPUs beside them (" + std::string(kGpuResource) +
+                             "); cut all GPUs of a node alike, or none");
+    }
+    const auto count = parse_integer(labels_[kGpuCountLabel].text("none"), 1, kGpusPerNodeMax);
+    if (!count) {
+      return std::unexpected("label " + std::string(kGpuCountLabel) + ": how many GPUs are cut; " + count.error());
+    }
+    const GpuHardware* const hardware = hardware_of({.name = {}, .model = model()});
+    if (hardware == nullptr || hardware->mig == nullptr) {
+      return std::unexpected("label " + std::string(kGpuProductLabel) + ": GPUs of model " + quote(model()) +
+                             " are not known to be cut into slices");
+    }
+    std::vector<std::string> of_each;
+    for (const auto& [resource, slices] : offered) {
+      const auto profile = profile_of(resource);
+      if (!profile) return std::unexpected("status.allocatable " + resource + ": " + profile.error());
+      if (slices % *count != 0 || slices / *count > std::ssize(hardware->mig->places())) {
+        return std::unexpected("status.allocatable " + resource + ": " + std::to_string(slices) + " on " +
+                               std::to_string(*count) + " GPUs; cut all GPUs of a node alike");
+      }
+      of_each.insert(of_each.end(), static_cast<std::size_t>(slices / *count), *profile);
+    }
+    const auto fixed = lay_out(*hardware, of_each);
+    if (fixed) gpus_.count = static_cast<std::int32_t>(*count);
+    return fixed;
   }
 
   // No GPU is whole there; how many there are is said by a label alone.
@@ -144,7 +193,8 @@ void set_shared_amounts(const NodeGpus& gpus, Value& amounts) {
   const GpuHardware* const hardware = hardware_of({.name = {}, .model = gpus.model});
   if (gpus.sharing != Sharing::kMig || hardware == nullptr || hardware->mig == nullptr) return;
   for (std::size_t shape = 0; shape < hardware->mig_profiles.size(); ++shape) {
-    const int of_each = hardware->mig->room_for(shape, MigPlaceSet());
+    const int of_each = hardware->mig->room_for(shape, MigPlaceSet(), gpus.fixed_slices);
+    if (of_each == 0) continue;
     amounts.set(slice_resource(hardware->mig_profiles[shape].name), std::to_string(gpus.count * of_each));
   }
 }

@@ -17,9 +17,10 @@ struct NodeGpus {
   std::string model;            // the catalogue's short name where it knows the model; empty without GPUs
   std::int64_t memory_mib = 0;  // of each; 0 = not known
   Sharing sharing = Sharing::kExclusive;
-  std::int32_t replicas = 1;  // as how many each counts, if they are time-sliced
-  std::vector<std::string> fixed_slices =
-      {};                    // resources of slices that somebody else has cut, and Berth does not follow
+  std::int32_t replicas = 1;                    // as how many each counts, if they are time-sliced
+  MigPlaceSet fixed_slices = {};                // into which somebody else has cut each of them
+  std::vector<std::string> unused_slices = {};  // resources of slices that somebody else has cut, and nobody is sent to
+  std::string why_unused = {};                  // and what to do about it
   std::string problem = {};  // why they cannot be used at all, and what to write instead; empty: they can
 };
 NodeGpus read_node_gpus(const Value& node);
@@ -30,8 +31,8 @@ std::string_view sharing_strategy_of(Sharing sharing);
 // The catalogue's short name where it knows the product, with or without the maker's name before it, or "-SHARED" behind it.
 std::string gpu_model_of(std::string_view product);
 
-// What a node of such GPUs that are shared offers by the name of a resource: if they are cut, of each profile as many as if it
-// were cut into nothing else; if they are time-sliced, all replicas.
+// What a node of such GPUs that are shared offers by the name of a resource: if they are cut as pods ask, of each profile as many
+// as if it were cut into nothing else; if they were cut beforehand, these slices; if they are time-sliced, all replicas.
 void set_shared_amounts(const NodeGpus& gpus, Value& amounts);
 
 }  // namespace berth

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "manifest/yaml.h"
+#include "model/mig_layout.h"
 
 namespace berth {
 namespace {
@@ -29,7 +30,7 @@ TEST(NodeGpus, AreWholeOrCutByBerthOrByOthers) {
     std::int32_t count;
     std::string model;
     Sharing sharing;
-    std::vector<std::string> fixed_slices;
+    std::vector<std::string> unused_slices;
   };
   const Case cases[] = {
       {"none", "", "cpu: '8'", 0, "", Sharing::kExclusive, {}},
@@ -55,7 +56,7 @@ TEST(NodeGpus, AreWholeOrCutByBerthOrByOthers) {
        Sharing::kMig,
        {}},
       {"cut by Berth, and none is whole", kCut + "H100", "nvidia.com/gpu: '0'", 2, "H100", Sharing::kMig, {}},
-      {"cut beforehand",
+      {"cut beforehand, and not alike",
        "nvidia.com/mig.strategy: mixed, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100",
        "nvidia.com/mig-1g.10gb: '7', nvidia.com/mig-3g.40gb: '0', nvidia.com/mig-2g.20gb: 3",
        0,
@@ -83,8 +84,64 @@ TEST(NodeGpus, AreWholeOrCutByBerthOrByOthers) {
     EXPECT_EQ(gpus.count, each.count);
     EXPECT_EQ(gpus.model, each.model);
     EXPECT_EQ(gpus.sharing, each.sharing);
-    EXPECT_EQ(gpus.fixed_slices, each.fixed_slices);
+    EXPECT_EQ(gpus.unused_slices, each.unused_slices);
+    EXPECT_TRUE(gpus.fixed_slices.empty());
     EXPECT_EQ(gpus.problem, "");
+  }
+}
+
+// As the device plugin shows them with the strategy "mixed".
+TEST(NodeGpus, MayBeCutBeforehand) {
+  const std::string h100 = "nvidia.com/mig.strategy: mixed, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100";
+  for (const std::string& labels : {h100, h100 + ", berth.dev/gpu-mode: exclusive"}) {
+    const NodeGpus gpus =
+        read_node_gpus(node(labels,
+                            "nvidia.com/gpu: '0', nvidia.com/mig-3g.40gb: '2', nvidia.com/mig-1g.10gb: '4', "
+                            "nvidia.com/mig-1g.10gb.me: '2', nvidia.com/mig-2g.20gb: '0'"));
+    EXPECT_EQ(gpus.problem, "");
+    EXPECT_EQ(gpus.count, 2);
+    EXPECT_EQ(gpus.model, "H100");
+    EXPECT_EQ(gpus.memory_mib, 81'559);
+    EXPECT_EQ(gpus.sharing, Sharing::kMig);
+    EXPECT_TRUE(gpus.unused_slices.empty());
+    const std::vector<std::string> each = {"3g.40gb", "1g.10gb", "1g.10gb", "1g.10gb+me"};
+    EXPECT_EQ(gpus.fixed_slices, *lay_out(*find_gpu_hardware(*find_gpu_model("H100")), each));
+    Value amounts = Value::map();
+    set_shared_amounts(gpus, amounts);
+    EXPECT_EQ(amounts.members().size(), 3U);
+    EXPECT_EQ(amounts["nvidia.com/mig-1g.10gb"].text(), "4");
+  }
+}
+
+TEST(NodeGpus, SayWhySlicesAreNotUsed) {
+  struct Case {
+    std::string labels, allocatable, why;
+  };
+  const std::string two = "nvidia.com/gpu.count: '2', nvidia.com/gpu.product: ";
+  const Case cases[] = {
+      {two + "H100", "nvidia.com/gpu: '1', nvidia.com/mig-1g.10gb: '7'",
+       "status.allocatable has whole GPUs beside them (nvidia.com/gpu); cut all GPUs of a node alike, or none"},
+      {"nvidia.com/gpu.product: H100", "nvidia.com/mig-1g.10gb: '7'",
+       "label nvidia.com/gpu.count: how many GPUs are cut; 'none' is not a whole number; write a whole number "
+       "from 1 to 64"},
+      {two + "L40S", "nvidia.com/mig-1g.10gb: '2'",
+       "label nvidia.com/gpu.product: GPUs of model 'L40S' are not known to be cut into slices"},
+      {two + "H100", "nvidia.com/mig-1g.10gb: '7'",
+       "status.allocatable nvidia.com/mig-1g.10gb: 7 on 2 GPUs; cut all GPUs of a node alike"},
+      {two + "H100", "nvidia.com/mig-1g.10gb: '2000000000'",
+       "status.allocatable nvidia.com/mig-1g.10gb: 2000000000 on 2 GPUs; cut all GPUs of a node alike"},
+      {two + "H100", "nvidia.com/mig-1g.10gb.shared: '2'",
+       "status.allocatable nvidia.com/mig-1g.10gb.shared: no GPU model that is known can be cut into it; "},
+      {two + "A30", "nvidia.com/mig-1g.10gb: '2'", "a A30 has no slice '1g.10gb'; it has 4g.24gb, "},
+      {two + "H100", "nvidia.com/mig-7g.80gb: '2', nvidia.com/mig-1g.10gb: '2'",
+       "a H100 has no room for a 7g.80gb beside 1g.10gb; there is room for one of 4g.40gb, "},
+  };
+  for (const Case& each : cases) {
+    const NodeGpus gpus = read_node_gpus(node(each.labels, each.allocatable));
+    EXPECT_EQ(gpus.problem, "");
+    EXPECT_TRUE(gpus.fixed_slices.empty());
+    EXPECT_FALSE(gpus.unused_slices.empty());
+    EXPECT_EQ(gpus.why_unused.substr(0, each.why.size()), each.why);
   }
 }
 

@@ -363,8 +363,9 @@ class PodReader {
 bool NodeFacts::same_machine(const NodeFacts& other) const {
   return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
          gpus == other.gpus && sharing == other.sharing && replicas == other.replicas &&
-         fixed_slices == other.fixed_slices && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
-         pods_max == other.pods_max && problem == other.problem;
+         fixed_slices == other.fixed_slices && unused_slices == other.unused_slices && why_unused == other.why_unused &&
+         cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
+         problem == other.problem;
 }
 
 NodeFacts read_node(const Value& node) {
@@ -391,7 +392,9 @@ NodeFacts read_node(const Value& node) {
   facts.gpu_memory_mib = gpus.memory_mib;
   facts.sharing = gpus.sharing;
   facts.replicas = gpus.replicas;
-  facts.fixed_slices = std::move(gpus.fixed_slices);
+  facts.fixed_slices = gpus.fixed_slices;
+  facts.unused_slices = std::move(gpus.unused_slices);
+  facts.why_unused = std::move(gpus.why_unused);
   facts.cpu_milli = amount("cpu", parse_milli, kNodeCpuMilliMax);
   facts.memory_bytes = amount("memory", parse_bytes, kNodeMemoryBytesMax);
   if (!node["status"]["allocatable"]["pods"].is_null()) {

@@ -30,8 +30,10 @@ struct NodeFacts {
   std::int64_t gpu_memory_mib = 0;
   std::int32_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
-  std::int32_t replicas = 1;              // as how many each counts
-  std::vector<std::string> fixed_slices;  // resources of slices that are cut beforehand: nobody is sent to them
+  std::int32_t replicas = 1;               // as how many each counts
+  MigPlaceSet fixed_slices;                // into which each GPU was cut beforehand; empty: as pods ask
+  std::vector<std::string> unused_slices;  // resources of slices that are cut beforehand: nobody is sent to them,
+  std::string why_unused;                  // and why
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;

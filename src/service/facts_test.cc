@@ -224,6 +224,26 @@ TEST(NodeFacts, KnowTheMachineAndWhetherItIsOpen) {
   EXPECT_NE(read_node(object("{metadata: {name: n}, status: {allocatable: {nvidia.com/gpu: '65'}}}")).problem, "");
 }
 
+TEST(NodeFacts, KnowHowItWasCutBeforehand) {
+  const auto cut = [](const std::string& amounts) {
+    return read_node(
+        object("{metadata: {name: n, labels: {nvidia.com/gpu.product: A30, nvidia.com/gpu.count: '2'}}, "
+               "status: {allocatable: {" +
+               amounts + "}}}"));
+  };
+  const NodeFacts halves = cut("nvidia.com/mig-2g.12gb: '4'");
+  EXPECT_EQ(halves.gpus, 2);
+  EXPECT_EQ(halves.sharing, Sharing::kMig);
+  EXPECT_EQ(halves.fixed_slices.size(), 2);
+  EXPECT_TRUE(halves.same_machine(cut("nvidia.com/mig-2g.12gb: '4', cpu: '0'")));
+  EXPECT_FALSE(halves.same_machine(cut("nvidia.com/mig-2g.12gb: '2'")));
+  const NodeFacts uneven = cut("nvidia.com/mig-2g.12gb: '3'");
+  EXPECT_EQ(uneven.gpus, 0);
+  EXPECT_EQ(uneven.unused_slices, std::vector<std::string>{"nvidia.com/mig-2g.12gb"});
+  EXPECT_EQ(uneven.why_unused, "status.allocatable nvidia.com/mig-2g.12gb: 3 on 2 GPUs; cut all GPUs of a node alike");
+  EXPECT_FALSE(uneven.same_machine(cut("nvidia.com/mig-2g.12gb: '1'")));
+}
+
 TEST(NodeFacts, KnowWhatItSaysOfItself) {
   const NodeFacts facts = read_node(object(
       "{metadata: {name: n, labels: {zone: z1, rack: r1}}, spec: {taints: [{key: team, value: a, effect: NoSchedule}, "

@@ -275,7 +275,7 @@ class LiveEngine {
   std::vector<const FlavorFacts*> declared_flavors() const;
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
   std::string why_no_flavor(const PodFacts& pod) const;
-  std::string of_fixed_slices(const std::string& profile) const;
+  std::string of_unused_slices(const std::string& profile) const;
   std::optional<PodRequest> request_of(const PodFacts& pod, FlavorId flavor) const;
   PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
   std::string of_modes(Sharing asked) const;
@@ -425,8 +425,8 @@ class LiveEngine {
   std::set<std::string> left_out_flavors_;     // there are too many
   std::map<FlavorId, std::string> models_;     // of GPUs, by flavor
   std::map<FlavorId, std::int64_t> memories_;  // of one of them in MiB, the least that a node has that says it
-  // Of slices that are cut beforehand: how many nodes offer them, by resource.
-  std::map<std::string, std::int64_t> fixed_slices_;
+  // Of slices that are cut beforehand, and that nobody is sent to: how many nodes offer them, by resource.
+  std::map<std::string, std::int64_t> unused_slices_;
   std::optional<FlavorId> only_flavor_;  // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;

@@ -43,10 +43,11 @@ class DevicesLeft {
     if (is_new) layouts.assign(ledger_.layouts(node).begin(), ledger_.layouts(node).end());
     const NodeFree& free = ledger_.node(node);
     PodPlacement place{node, {}};
-    if (given != nullptr) {
+    const MigPlaceSet fixed = ledger_.fixed_slices(node);
+    if (given != nullptr && (fixed.empty() || is_free(*given, request, node, layouts))) {
       place.gpus = given->gpus;
       place.slice_start = given->slice_start;
-    } else if (const auto cut = choose_slice(slice_costs_of(free.family), request.slice, layouts)) {
+    } else if (const auto cut = choose_slice(slice_costs_of(free.family), request.slice, layouts, fixed)) {
       place.gpus.add(static_cast<int>(cut->device));
       place.slice_start = free.geometry().places()[cut->place].start;
     }
@@ -56,6 +57,21 @@ class DevicesLeft {
       if (index && device < layouts.size()) layouts[device] = layouts[device].with(*index);
     });
     return place;
+  }
+
+  // Of slices that others have cut the node itself chooses among those that are alike: a pod has one of their number, and that
+  // which was named if nobody else has.
+  bool is_free(const GivenGpus& given, const PodRequest& slice, NodeId node,
+               const std::vector<MigPlaceSet>& layouts) const {
+    const MigGeometry& mig = ledger_.node(node).geometry();
+    const auto place = mig.find_place(slice.slice, given.slice_start);
+    bool free = place.has_value();
+    given.gpus.for_each([&](int gpu) {
+      const auto device = static_cast<std::size_t>(gpu);
+      free = free && device < layouts.size() &&
+             mig.open_beside(layouts[device], ledger_.fixed_slices(node)).contains(*place);
+    });
+    return free;
   }
 
   const Ledger& ledger_;

@@ -67,10 +67,10 @@ void LiveEngine::rebuild(Time now) {
   note_stops(now);
   note_left_out_flavors(now);
   new_nodes_.clear();
-  fixed_slices_.clear();
+  unused_slices_.clear();
   for (const auto& [name, node] : nodes_) {
     new_nodes_.insert(name);
-    for (const std::string& resource : node.fixed_slices) ++fixed_slices_[resource];
+    for (const std::string& resource : node.unused_slices) ++unused_slices_[resource];
   }
   add_new_nodes();
   anew_ = false;
@@ -204,10 +204,9 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
       nodes[name] = {"NotUsed",
                      "it takes nobody until those have gone who hold its GPUs in another way than it says: " +
                          std::string(words_of(node.sharing).is)};
-    } else if (!node.fixed_slices.empty()) {
-      nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.fixed_slices) +
-                                          "), which are cut beforehand: it cuts slices on nodes with the label " +
-                                          std::string(kGpuModeLabel) + "=" + std::string(name_of(Sharing::kMig))};
+    } else if (!node.unused_slices.empty()) {
+      nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.unused_slices) +
+                                          "), which are cut beforehand: " + node.why_unused};
     }
     if (node.gpus == 0 || (left_out_flavors_.empty() && node.sharing != Sharing::kMig)) continue;
     const std::string flavor = flavor_name_of(node);
@@ -342,7 +341,8 @@ void LiveEngine::add_new_nodes() {
               .labels = facts.says.labels,
               .taints = facts.says.taints,
               .sharing = facts.sharing,
-              .replicas = facts.replicas};
+              .replicas = facts.replicas,
+              .fixed_slices = facts.fixed_slices};
     if (!known || !facts.problem.empty() || !is_of_its_flavor(facts) || session_->state().refusal(NodesAdded{{node}}))
       continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;

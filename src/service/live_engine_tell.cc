@@ -110,7 +110,7 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     const Explanation explanation = explain(state(), group.pending);
     at->second = {std::string(name_of(explanation.code)), explanation.text};
     const PodFacts& first = members_.at(group.submitted.front()).facts;
-    if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_fixed_slices(first.slice);
+    if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
     if (code == ReasonCode::kIsolation && !first.terms.latency_critical) {
       at->second.text += ", and asked by " + std::string(kSharedGpuResource) + ": 1";

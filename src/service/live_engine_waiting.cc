@@ -145,16 +145,17 @@ std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
   }
   if (pod.slice.empty()) return "no node has a GPU" + models;
-  return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_fixed_slices(pod.slice);
+  return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_unused_slices(pod.slice);
 }
 
 // To who asks such a slice it looks as if they were there for him.
-std::string LiveEngine::of_fixed_slices(const std::string& profile) const {
-  const auto found = fixed_slices_.find(slice_resource(profile));
-  if (found == fixed_slices_.end()) return "";
-  return "; " + with_separators(found->second) + (found->second == 1 ? " node offers" : " nodes offer") +
-         " some that are cut beforehand, which Berth does not hand out: it cuts slices on nodes with the label " +
-         std::string(kGpuModeLabel) + "=" + std::string(name_of(Sharing::kMig));
+std::string LiveEngine::of_unused_slices(const std::string& profile) const {
+  const auto found = unused_slices_.find(slice_resource(profile));
+  if (found == unused_slices_.end()) return "";
+  const bool one = found->second == 1;
+  return "; " + with_separators(found->second) + (one ? " node offers" : " nodes offer") +
+         " some that are cut beforehand, which Berth does not hand out: " + (one ? "its event" : "their events") +
+         " SlicesNotUsed " + (one ? "says why" : "say why");
 }
 
 // How a node says that it has such GPUs, where none does.

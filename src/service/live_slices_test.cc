@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "manifest/given_gpus.h"
+#include "model/mig_layout.h"
 #include "service/live_cluster.h"
 #include "state/invariants.h"
 
@@ -180,20 +181,20 @@ TEST(LiveSlices, WhatABindingSaysWrongIsNotBelieved) {
 TEST(LiveSlices, ThoseThatOthersCutAreLeftToThem) {
   Cluster cluster;
   NodeFacts fixed = node("fixed", 0);
-  fixed.fixed_slices = {"nvidia.com/mig-1g.10gb"};
+  fixed.unused_slices = {"nvidia.com/mig-1g.10gb"};
+  fixed.why_unused = "cut all GPUs of a node alike";
   fixed.cpu_milli = 4000;
   cluster.add(fixed);
   cluster.set(slice("s", "1g.10gb"));
   const std::string hint =
-      "; 1 node offers some that are cut beforehand, which Berth does not hand out: it cuts slices on nodes with the "
-      "label berth.dev/gpu-mode=mig";
+      "; 1 node offers some that are cut beforehand, which Berth does not hand out: its event SlicesNotUsed says why";
   EXPECT_EQ(reason_of(cluster.decide(2), "s"), "GpuType: no node has GPUs that can be cut into a 1g.10gb" + hint);
   const auto left_out = cluster.engine().nodes_left_out();
   ASSERT_EQ(left_out.size(), 1U);
   EXPECT_EQ(left_out.at("fixed").reason, "SlicesNotUsed");
   EXPECT_EQ(left_out.at("fixed").text,
-            "Berth hands out none of its slices (nvidia.com/mig-1g.10gb), which are cut beforehand: it cuts slices on "
-            "nodes with the label berth.dev/gpu-mode=mig");
+            "Berth hands out none of its slices (nvidia.com/mig-1g.10gb), which are cut beforehand: cut all GPUs of a "
+            "node alike");
   // Somebody else's pod there holds what it asks beside the slice.
   PodFacts foreign = slice("foreign", "1g.10gb", 3000);
   foreign.request.cpu_milli = 3000;
@@ -214,6 +215,55 @@ TEST(LiveSlices, ThoseThatOthersCutAreLeftToThem) {
   EXPECT_NE(reason_of(round, "s").find(hint), std::string::npos) << reason_of(round, "s");
   cluster.add(one_cut("n2"));
   EXPECT_EQ(names_of(cluster.decide(40)), std::set<std::string>{"s"});
+}
+
+// One GPU with a 3g.40gb at 4 and two of 1g.10gb, at 3 and 2.
+NodeFacts cut_beforehand(const std::string& name) {
+  NodeFacts facts = one_cut(name);
+  const std::vector<std::string> profiles = {"3g.40gb", "1g.10gb", "1g.10gb"};
+  facts.fixed_slices = *lay_out(*find_gpu_hardware(*find_gpu_model("H100")), profiles);
+  return facts;
+}
+
+TEST(LiveSlices, ThoseThatOthersCutAreGivenAsTheyAre) {
+  Cluster cluster;
+  cluster.add(cut_beforehand("n1"));
+  for (const char* const name : {"a", "b", "c"}) cluster.set(slice(name, "1g.10gb"));
+  cluster.set(slice("never", "2g.20gb"));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(names_of(round), (std::set<std::string>{"a", "b"}));
+  EXPECT_EQ(reason_of(round, "c"),
+            "Capacity: no node has a place for a 1g.10gb slice free; of those that were cut beforehand all 2 are taken "
+            "(the only one has no place for it)");
+  EXPECT_EQ(reason_of(round, "never"),
+            "SliceGeometry: no node has a place for a 2g.20gb slice free; what was cut beforehand stays as it is: "
+            "3g.40gb, 1g.10gb (the only one has no place for it)");
+  cluster.gone("a");
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"c"});
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+}
+
+// Which of those that are alike a pod has the node decides: whoever names one that another was counted with has one of them.
+TEST(LiveSlices, OneOfSeveralThatAreAlikeIsAsGoodAsTheOther) {
+  Cluster cluster;
+  cluster.add(cut_beforehand("n1"));
+  const auto bound_at = [](PodFacts pod, const char* given, std::int64_t ms) {
+    pod.stage = PodStage::kBound;
+    pod.node = "n1";
+    pod.given = parse_given_gpus(given);
+    pod.bound_at = Time{ms};
+    return pod;
+  };
+  cluster.set(bound_at(slice("foreign", "1g.10gb"), "", 1000));
+  cluster.set(bound_at(slice("named", "1g.10gb"), "0:1g.10gb@3", 2000));
+  cluster.set(bound_at(slice("cut-otherwise", "3g.40gb"), "0:3g.40gb@0", 3000));
+  cluster.set(slice("late", "1g.10gb", 4000));
+  EXPECT_TRUE(cluster.decide(5).bindings.empty());
+  EXPECT_TRUE(cluster.engine().pods_without_room().empty());
+  EXPECT_EQ(cluster.engine().state().ledger().layouts(NodeId(0))[0], cut_beforehand("n1").fixed_slices);
+  cluster.gone("foreign");
+  EXPECT_EQ(names_of(cluster.decide(6)), std::set<std::string>{"late"});
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
 }
 
 TEST(LiveSlices, ANodeThatIsCutLaterTakesThemFromThenOn) {

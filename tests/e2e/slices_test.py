@@ -127,7 +127,7 @@ def a_scheduler_that_is_started_anew(stage):
 
 
 def nodes_that_are_cut_otherwise(stage):
-    """A node that says two things is not used, and slices that others have cut are handed out by nobody."""
+    """A node that says two things is not used, nor are slices that others have cut, before it is known how."""
     told = lambda reason, text: any(  # noqa: E731
         event["reason"] == reason and text in event["message"]
         for event in json.loads(stage.plane.must("get events -A -o json"))["items"])
@@ -143,6 +143,11 @@ def nodes_that_are_cut_otherwise(stage):
     stage.wait(lambda: told("SlicesNotUsed", "nvidia.com/mig-1g.5gb"), "the node is told what is not used")
     stage.apply(pod("small", "1g.5gb"))
     stage.wait_why("small", "^GpuType: .*; 1 node offers some that are cut beforehand, which Berth does not hand out")
+    stage.plane.must("label node fixed nvidia.com/gpu.count=1")
+    stage.wait(lambda: stage.given().get("small", "").startswith("0:1g.5gb@"), "it has one when all is said")
+    stage.apply(pod("not-there", "2g.10gb"))
+    stage.wait_why("not-there", "^SliceGeometry: .*what was cut beforehand stays as it is: 1g.5gb")
+    stage.plane.must("delete pod small not-there --force --grace-period=0")
     stage.plane.must("delete node fixed")
     stage.plane.must("label node h100-0001 berth.dev/gpu-mode-")
 
