@@ -169,12 +169,15 @@ class Search {
   }
 
   // Whether more evictions may spoil what fewer allow: they protect others from rule 14, leave floor that another's unit
-  // takes, or have one among them that it may not take.
+  // takes, or have one among them that it may not take, or one whom the claimant is to be near.
   bool fewer_may_do() const {
     const bool towards_shares = std::any_of(
         victims_.begin(), victims_.end(), [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
+    const bool looks_around = std::ranges::any_of(sets_, [&](const NumberedPodSet& set) {
+      return state_.ledger().neighbourhood().refuses(state_.request(set.request).neighbours);
+    });
     return towards_shares || victims_.back().claim.coverage > 0 || claimant_.terms.guaranteed_only ||
-           state_.quotas().tree().keeps_floors();
+           state_.quotas().tree().keeps_floors() || looks_around;
   }
 
   static Chosen members(std::uint32_t set) {

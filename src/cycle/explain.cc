@@ -6,6 +6,7 @@
 
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/neighbours_text.h"
 #include "cycle/slices_free.h"
 #include "cycle/topology_text.h"
 #include "fairness/gates.h"
@@ -186,7 +187,7 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
 bool has_room(const State& state, const Shape& shape) {
   if (!fits_together_now(state, shape)) return false;
   return std::ranges::any_of(shape.ways, [&](const auto& way) {
-    if (way.size() > 1) return pods_that_fit(state, way) == shape.pods;
+    if (way.size() > 1 || looks_around(state, shape)) return pods_that_fit(state, way) == shape.pods;
     // Identical pods do not disturb each other, so what each node would take adds up.
     std::int64_t room = 0;
     for (std::size_t node = 0; room < shape.pods && node < state.ledger().nodes(); ++node) {
@@ -353,6 +354,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
   if (!entry.blocked() && (!lost_its_room || has_room(state, open))) return ReasonCode::kNone;
   if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
   if (asks_for_domains(open) && fits_apart(state, open)) {
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
@@ -399,6 +401,12 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (explanation.code == ReasonCode::kKeepsFloorDeliverable) {
     explanation.text = whole_floors_text(state, workload.queue, shape);
+    return explanation;
+  }
+  const bool by_neighbours = explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||
+                             (explanation.code == ReasonCode::kSpread && !asks_for_domains(shape));
+  if (by_neighbours) {
+    explanation.text = neighbours_text(state, shape);
     return explanation;
   }
   explanation.text = waits_for_a_domain(state, shape)

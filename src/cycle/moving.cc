@@ -300,12 +300,13 @@ class Search {
     return true;
   }
 
-  // It goes anywhere, and likes no node better than another.
+  // It goes anywhere, whoever is there, and likes no node better than another.
   bool packs_well(const Mover& mover) const {
     const auto& sets = state_.shape(state_.workload(mover.workload).shape).ways[mover.way];
     return std::ranges::all_of(sets, [&](const NumberedPodSet& set) {
       return !set.asks_for_domains() &&
-             state_.ledger().matches().likings(state_.request(set.request).constraints).empty();
+             state_.ledger().matches().likings(state_.request(set.request).constraints).empty() &&
+             !state_.ledger().neighbourhood().matters_to(state_.request(set.request).neighbours);
     });
   }
 

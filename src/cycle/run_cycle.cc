@@ -299,6 +299,13 @@ void leave_dirty(Cycle& cycle, const Start& start) {
   });
 }
 
+// Somebody who waits looks at who is around, and it is one of those whom he counts.
+bool may_suit_others(const State& state, const Shape& shape, std::size_t way) {
+  return std::ranges::any_of(shape.ways[way], [&](const NumberedPodSet& set) {
+    return state.ledger().neighbourhood().is_counted(state.request(set.request).neighbours);
+  });
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(claimed.start.workload);
@@ -320,6 +327,8 @@ void decide(Cycle& cycle, Claimed claimed) {
                    .end = enforced_end(shape.terms, cycle.plan.now),
                    .covered_at = {}},
                   amounts_held(state, shape, claimed.start));
+  // What it is to those who were tried before the next cycle knows.
+  if (may_suit_others(state, shape, claimed.start.way)) cycle.plan.finished = false;
   cycle.plan.starts.push_back(std::move(claimed.start));
   cycle.rights.reset();
 }

@@ -21,8 +21,8 @@ Vacating::Vacating(const State& state) {
 }
 
 Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place) {
-  return {workload,      place.node,        place.gpus,    request.cpu_milli, request.memory_bytes,
-          request.slice, place.slice_start, request.sharer};
+  return {workload,      place.node,        place.gpus,     request.cpu_milli, request.memory_bytes,
+          request.slice, place.slice_start, request.sharer, request.neighbours};
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
@@ -100,7 +100,7 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
   return !mig.open_beside(MigPlaceSet::of(*a)).contains(*b);
 }
 
-// Somebody is still where it is to be; or those who are leaving have more of the node's CPU, memory and pods than is free,
+// Somebody is still where it is to be, or from whom it is to be apart; or those who are leaving have more of the node's CPU, memory and pods than is free,
 // and given to others who are not there yet.
 bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
   if (!left_.empty() && is_to_be_scrubbed(state, pod)) return true;
@@ -115,7 +115,9 @@ bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
     ++pods;
   }
   for (const PodOnNode& other : leaving_) {
-    if (other.workload == pod.workload || other.node != pod.node) continue;  // it leaves before it comes
+    if (other.workload == pod.workload) continue;  // it leaves before it comes
+    if (state.ledger().neighbourhood().excludes(pod.neighbours, pod.node, other.neighbours, other.node)) return true;
+    if (other.node != pod.node) continue;
     if (is_in_the_way(free, other, pod)) return true;
     cpu_milli -= other.cpu_milli;
     memory_bytes -= other.memory_bytes;

@@ -39,6 +39,7 @@ class Vacating {
     std::uint8_t slice = kNoSlice;
     std::uint8_t slice_start = 0;
     SharerId sharer;
+    NeighboursId neighbours;
   };
 
   static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place);

@@ -244,6 +244,47 @@ void fields(Io& io, NodeConstraints& constraints) {
 }
 
 template <class Io>
+void fields(Io& io, PodTerm& term) {
+  fields(io, term.pods.namespaces);
+  fields(io, term.pods.labels);
+  io(term.level);
+}
+
+template <class Io>
+void fields(Io& io, PreferredPodTerm& preferred) {
+  fields(io, preferred.term);
+  io(preferred.weight);
+}
+
+template <class Io>
+void fields(Io& io, PodSpread& spread) {
+  fields(io, spread.term);
+  io(spread.skew_max);
+  io(spread.domains_min);
+  io(spread.required);
+  io(spread.heeds_selection);
+  io(spread.heeds_taints);
+}
+
+template <class Io>
+void fields(Io& io, HostPort& port) {
+  io(port.port);
+  enumerator(io, port.protocol, std::size(kProtocolNames));
+  io(port.address);
+}
+
+template <class Io>
+void fields(Io& io, Neighbours& neighbours) {
+  io(neighbours.name_space);
+  fields(io, neighbours.labels);
+  fields(io, neighbours.near);
+  fields(io, neighbours.apart);
+  fields(io, neighbours.preferred);
+  fields(io, neighbours.spreads);
+  fields(io, neighbours.ports);
+}
+
+template <class Io>
 void fields(Io& io, Topology& topology) {
   enumerator(io, topology.together, 3);
   io(topology.level);
@@ -291,6 +332,7 @@ void fields(Io& io, PodSet& set) {
   io(set.count);
   fields(io, set.constraints);
   fields(io, set.topology);
+  fields(io, set.neighbours);
 }
 
 template <class Io>

@@ -78,6 +78,28 @@ PodPlacement any_placement(Rng& rng) {
   return {any_id<NodeId>(rng), GpuSet::from_bits(rng.next()), any<std::uint8_t>(rng)};
 }
 
+PodTerm any_pods(Rng& rng) {
+  return {{any_list(rng, [&] { return any_text(rng); }), any_requirements(rng)}, any_text(rng)};
+}
+
+Neighbours any_neighbours(Rng& rng) {
+  const auto terms = [&] { return any_list(rng, [&] { return any_pods(rng); }); };
+  return {.name_space = any_text(rng),
+          .labels = any_labels(rng),
+          .near = terms(),
+          .apart = terms(),
+          .preferred = any_list(rng, [&] { return PreferredPodTerm{any_pods(rng), any<std::int32_t>(rng)}; }),
+          .spreads = any_list(rng,
+                              [&] {
+                                return PodSpread{any_pods(rng),  any<std::int32_t>(rng), any<std::int32_t>(rng),
+                                                 any<bool>(rng), any<bool>(rng),         any<bool>(rng)};
+                              }),
+          .ports = any_list(rng, [&] {
+            return HostPort{any<std::int32_t>(rng), static_cast<Protocol>(rng.below(std::size(kProtocolNames))),
+                            any_text(rng)};
+          })};
+}
+
 PodSet any_set(Rng& rng) {
   const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
                            any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next()),
@@ -86,7 +108,8 @@ PodSet any_set(Rng& rng) {
           any<std::int64_t>(rng),
           any_constraints(rng),
           {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng),
-           static_cast<Spreading>(rng.below(4)), any_text(rng)}};
+           static_cast<Spreading>(rng.below(4)), any_text(rng)},
+          any_neighbours(rng)};
 }
 
 AmountList any_amounts(Rng& rng) {

@@ -9,6 +9,7 @@ using FlavorId = Id<struct FlavorTag>;
 using QueueId = Id<struct QueueTag>;
 using NodeId = Id<struct NodeTag>;                        // nodes in the run's order: the smaller id wins a tie
 using NodeConstraintsId = Id<struct NodeConstraintsTag>;  // distinct constraints; 0: none
+using NeighboursId = Id<struct NeighboursTag>;            // distinct neighbours; 0: none
 using TopologyId = Id<struct TopologyTag>;                // distinct topologies; 0: none asked
 using DomainId = Id<struct DomainTag>;                    // domains of one level
 using RequestId = Id<struct RequestTag>;                  // distinct pod requests

@@ -41,33 +41,20 @@ bool is_met(const LabelRequirement& asked, const std::string* value) {
   return false;
 }
 
-bool all_met(const std::vector<LabelRequirement>& asked, const Labels& labels) {
-  return std::ranges::all_of(asked,
-                             [&](const LabelRequirement& each) { return is_met(each, find_label(labels, each.key)); });
-}
-
 bool is_fulfilled(const NodeSelectorTerm& term, std::string_view name, const Labels& labels) {
   if (term.labels.empty() && term.fields.empty()) return false;
   const std::string own_name(name);
   const auto has_field = [&](const LabelRequirement& each) { return is_met(each, &own_name); };
-  return all_met(term.labels, labels) && std::ranges::all_of(term.fields, has_field);
+  return fulfils(labels, term.labels) && std::ranges::all_of(term.fields, has_field);
 }
 
 bool bears(const NodeConstraints& constraints, const Taint& taint) {
   return std::ranges::any_of(constraints.tolerations, [&](const Toleration& each) { return tolerates(each, taint); });
 }
 
-void add(Hasher& hasher, const std::vector<LabelRequirement>& asked) {
-  hasher.add(std::uint64_t{asked.size()});
-  for (const LabelRequirement& each : asked) {
-    hasher.add(each.key).add(static_cast<std::uint64_t>(each.op)).add(std::uint64_t{each.values.size()});
-    for (const std::string& value : each.values) hasher.add(value);
-  }
-}
-
 void add(Hasher& hasher, const NodeSelectorTerm& term) {
-  add(hasher, term.labels);
-  add(hasher, term.fields);
+  add_to(hasher, term.labels);
+  add_to(hasher, term.fields);
 }
 
 }  // namespace
@@ -77,8 +64,21 @@ const std::string* find_label(const Labels& labels, std::string_view key) {
   return found != labels.end() && found->key == key ? &found->value : nullptr;
 }
 
+bool fulfils(const Labels& labels, const std::vector<LabelRequirement>& asked) {
+  return std::ranges::all_of(asked,
+                             [&](const LabelRequirement& each) { return is_met(each, find_label(labels, each.key)); });
+}
+
+void add_to(Hasher& hasher, const std::vector<LabelRequirement>& asked) {
+  hasher.add(std::uint64_t{asked.size()});
+  for (const LabelRequirement& each : asked) {
+    hasher.add(each.key).add(static_cast<std::uint64_t>(each.op)).add(std::uint64_t{each.values.size()});
+    for (const std::string& value : each.values) hasher.add(value);
+  }
+}
+
 void NodeConstraints::add_to(Hasher& hasher) const {
-  add(hasher, select);
+  berth::add_to(hasher, select);
   hasher.add(std::uint64_t{any_of.size()});
   for (const NodeSelectorTerm& term : any_of) add(hasher, term);
   hasher.add(std::uint64_t{tolerations.size()});
@@ -94,9 +94,9 @@ void NodeConstraints::add_to(Hasher& hasher) const {
 }
 
 bool selects(const NodeConstraints& constraints, std::string_view name, const Labels& labels) {
-  if (!all_met(constraints.select, labels)) return false;
-  const auto fulfils = [&](const NodeSelectorTerm& term) { return is_fulfilled(term, name, labels); };
-  return constraints.any_of.empty() || std::ranges::any_of(constraints.any_of, fulfils);
+  if (!fulfils(labels, constraints.select)) return false;
+  const auto holds = [&](const NodeSelectorTerm& term) { return is_fulfilled(term, name, labels); };
+  return constraints.any_of.empty() || std::ranges::any_of(constraints.any_of, holds);
 }
 
 bool tolerates(const Toleration& toleration, const Taint& taint) {

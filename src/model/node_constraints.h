@@ -88,6 +88,10 @@ struct NodeConstraints {
   friend bool operator==(const NodeConstraints&, const NodeConstraints&) = default;
 };
 
+// Whether labels are all that is asked of them.
+bool fulfils(const Labels& labels, const std::vector<LabelRequirement>& asked);
+void add_to(Hasher& hasher, const std::vector<LabelRequirement>& asked);
+
 // Whether a node of this name with these labels is one that a pod selects.
 bool selects(const NodeConstraints& constraints, std::string_view name, const Labels& labels);
 

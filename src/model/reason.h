@@ -32,13 +32,15 @@ enum class ReasonCode : std::uint8_t {
   kNodeSelector,           // never: no node that it selects could hold it
   kTopology,               // no domain has room for it, or ever could have
   kTaint,                  // never: every node that could hold it has a taint that it does not tolerate
-  kSpread,                 // too few domains have room for it to be spread as it asks, or ever could have
+  kSpread,                 // its pods, or those with which it is spread, would not be spread as it asks
   kReserved,               // never: every node that could hold it is kept for other queues
   kSliceGeometry,          // a device has as much free as the slice asks, in pieces in which it cannot be cut
   kTrust,                  // what is free is on devices of others with whom it may not share them
   kIsolation,              // what is free, or what it asks, is shared in a way that is not for it
   kDirty,                  // what is free is on devices where others have been with whom it may not share them
   kKeepsFloorDeliverable,  // it would take parts of devices that others were promised whole
+  kAffinity,               // there is room for it, and not near those pods, or not apart from those, as it or they ask
+  kPorts,                  // there is room for it where others have a port that it asks for
 };
 
 inline constexpr std::string_view kReasonNames[] = {"None",
@@ -70,7 +72,9 @@ inline constexpr std::string_view kReasonNames[] = {"None",
                                                     "Trust",
                                                     "Isolation",
                                                     "Dirty",
-                                                    "KeepsFloorDeliverable"};
+                                                    "KeepsFloorDeliverable",
+                                                    "Affinity",
+                                                    "Ports"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

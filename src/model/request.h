@@ -33,6 +33,7 @@ struct PodRequest {
   Sharing sharing = Sharing::kExclusive;  // of its node
   std::uint8_t slice = kNoSlice;          // its shape in the geometry of its flavors' family (model/mig_geometry.h)
   NodeConstraintsId constraints{0};       // numbered by the state (state/node_matches.h); in events a pod set has them
+  NeighboursId neighbours{0};             // numbered by the state (state/neighbourhood.h); in events a pod set has them
   SharerId sharer = {};                   // of a fraction: by the state, which knows whose it is; in events none
 
   constexpr bool is_slice() const { return sharing == Sharing::kMig; }
@@ -47,7 +48,7 @@ struct PodRequest {
 
   void add_to(Hasher& hasher) const {
     hasher.add(cpu_milli).add(memory_bytes).add(gpus).add(gpu_milli).add(gpu_memory_mib).add(flavors.bits());
-    hasher.add(constraints.value()).add(std::uint64_t{slice}).add(sharer.value());
+    hasher.add(constraints.value()).add(neighbours.value()).add(std::uint64_t{slice}).add(sharer.value());
     hasher.add(static_cast<std::uint64_t>(sharing));
   }
   friend bool operator==(const PodRequest&, const PodRequest&) = default;

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/neighbours.h"
 #include "model/node_constraints.h"
 #include "model/request.h"
 #include "model/topology.h"
@@ -21,6 +22,7 @@ struct PodSet {
   std::int64_t count = 1;
   NodeConstraints constraints = {};  // on where each of its pods may be
   Topology topology = {};            // on how close together they are
+  Neighbours neighbours = {};        // on who else is there
 
   friend bool operator==(const PodSet&, const PodSet&) = default;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "state/idle_room.h"
+#include "state/neighbour_check.h"
 #include "state/room.h"
 #include "state/spread.h"
 
@@ -48,6 +49,7 @@ class Placing {
         topology_(topologies_[set.topology]),
         request_(state.request(set.request)),
         likings_(state.ledger().matches().likings(request_.constraints)),
+        around_(state.ledger(), request_),
         rng_(rng) {}
 
   std::variant<std::vector<PodPlacement>, std::int64_t> run() {
@@ -122,9 +124,13 @@ class Placing {
     return parts;
   }
 
+  std::int64_t room_here(NodeId node) const {
+    return around_.allows(node) ? room_for(state_.ledger(), node, request_) : 0;
+  }
+
   // More room than is asked tells the fuller domain from the emptier one.
   DomainRooms rooms_exactly() const {
-    const auto room_on = [&](NodeId node) { return room_for(state_.ledger(), node, request_); };
+    const auto room_on = [&](NodeId node) { return room_here(node); };
     const auto counts = [&](NodeId node) {
       return state_.ledger().node(node).open && could_be_on(state_, request_, node);
     };
@@ -172,7 +178,7 @@ class Placing {
     std::int64_t sum = 0;
     std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return likings_[node.index()]; });
     for (const NodeId node : nodes) {
-      const std::int64_t here = std::min(pods, room_for(state_.ledger(), node, request_));
+      const std::int64_t here = std::min(pods, room_here(node));
       sum += here * likings_[node.index()];
       pods -= here;
     }
@@ -214,6 +220,7 @@ class Placing {
   const Topology& topology_;
   const PodRequest& request_;
   std::span<const std::int64_t> likings_;
+  NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   Rng& rng_;
   std::vector<PodPlacement> places_;
 };

@@ -1,42 +1,132 @@
 #include "placement/place.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "placement/in_domains.h"
+#include "state/neighbour_check.h"
+#include "state/room.h"
 
 namespace berth {
+namespace {
+
+// One way of a workload, set by set.
+class Placing {
+ public:
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const Shape& shape, std::size_t way, Rng& rng,
+          OpenFlavors open)
+      : state_(state), trial_(trial), index_(index), sets_(shape.ways[way]), rng_(rng), open_(open) {
+    places_.resize(static_cast<std::size_t>(shape.pods));
+  }
+
+  // How many pods' room is missing at the least; none: all are placed.
+  std::int64_t run() {
+    std::vector<Part> waiting;
+    std::size_t first = 0;
+    for (const NumberedPodSet& set : sets_) {
+      const Part part{open_ == OpenFlavors::kFirst ? set.in_first_flavor : set.request, &set, first};
+      first += static_cast<std::size_t>(set.count);
+      const std::int64_t missing = place(part);
+      if (missing == 0) continue;
+      // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
+      if (!looks_around(part)) return sets_.size() == 1 ? missing : 1;
+      waiting.push_back(part);
+    }
+    // Those whom they are to be near may have been placed after them.
+    for (bool found = sets_.size() > 1; found && !waiting.empty();) {
+      found = std::erase_if(waiting, [&](const Part& part) { return place(part) == 0; }) > 0;
+    }
+    return waiting.empty() ? 0 : 1;
+  }
+
+  std::vector<PodPlacement> places() && { return std::move(places_); }
+
+ private:
+  // One set, whose places begin there.
+  struct Part {
+    RequestId id;
+    const NumberedPodSet* set = nullptr;
+    std::size_t first = 0;
+  };
+
+  const PodRequest& request(const Part& part) const { return state_.request(part.id); }
+  bool looks_around(const Part& part) const {
+    return state_.ledger().neighbourhood().refuses(request(part).neighbours);
+  }
+
+  // All its pods, and none is missing; or none.
+  std::int64_t place(const Part& part) {
+    if (part.set->asks_for_domains()) {
+      NumberedPodSet set = *part.set;
+      set.request = part.id;
+      const auto places = place_in_domains(state_, trial_, index_, set, rng_);
+      if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
+      std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
+      return 0;
+    }
+    const Trial::Mark mark = trial_.mark();
+    const std::int64_t missing = place_from(part, 0);
+    if (missing == 0) return 0;
+    trial_.rollback_to(mark);
+    return looks_around(part) && found_elsewhere(part) ? 0 : missing;
+  }
+
+  // One after the other, until one finds no place: as many as there is room for, whatever their places.
+  std::int64_t place_from(const Part& part, std::int64_t placed) {
+    for (; placed < part.set->count; ++placed) {
+      const std::optional<PodPlacement> place = index_.best(state_, part.id, rng_);
+      if (!place) return part.set->count - placed;
+      put(part, placed, *place);
+    }
+    return 0;
+  }
+
+  void put(const Part& part, std::int64_t pod, const PodPlacement& place) {
+    trial_.apply(move_of(request(part), place));
+    places_[part.first + static_cast<std::size_t>(pod)] = place;
+  }
+
+  // Where the first of those goes who are to be near each other all have to go: it need not be where it fits best.
+  bool found_elsewhere(const Part& part) {
+    const auto groups = NeighbourCheck(state_.ledger(), request(part)).places_to_found(state_.nodes());
+    return std::ranges::any_of(groups, [&](const std::vector<NodeId>& nodes) {
+      std::int64_t room = 0;
+      for (const NodeId node : nodes) room += std::min(part.set->count, room_for(state_.ledger(), node, request(part)));
+      if (room < part.set->count) return false;
+      const auto first = index_.best_among(state_, part.id, nodes, rng_);
+      if (!first) return false;
+      const Trial::Mark mark = trial_.mark();
+      put(part, 0, *first);
+      if (place_from(part, 1) == 0) return true;
+      trial_.rollback_to(mark);
+      return false;
+    });
+  }
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const std::vector<NumberedPodSet>& sets_;
+  Rng& rng_;
+  OpenFlavors open_;
+  std::vector<PodPlacement> places_;  // set by set
+};
+
+}  // namespace
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, OpenFlavors open) {
-  const Shape& shape = state.shape(state.workload(workload).shape);
   const Trial::Mark mark = trial.mark();
-  Start start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = {}};
-  start.pods.reserve(static_cast<std::size_t>(shape.pods));
-  for (NumberedPodSet set : shape.ways[way]) {
-    if (open == OpenFlavors::kFirst) set.request = set.in_first_flavor;
-    if (set.asks_for_domains()) {
-      auto places = place_in_domains(state, trial, index, set, rng);
-      if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) {
-        trial.rollback_to(mark);
-        return Unfit{shape.ways[way].size() == 1 ? *missing : 1};
-      }
-      for (const PodPlacement& place : std::get<0>(places)) start.pods.push_back(place);
-      continue;
-    }
-    for (std::int64_t placed = 0; placed < set.count; ++placed) {
-      const std::optional<PodPlacement> place = index.best(state, set.request, rng);
-      if (!place) {
-        trial.rollback_to(mark);
-        // With one pod set, as many pods were placed as there was room for, whatever their places. With several, a set
-        // may have been crowded out by another, so nothing more is known than that something is missing.
-        return Unfit{shape.ways[way].size() == 1 ? set.count - placed : 1};
-      }
-      trial.apply(move_of(state.request(set.request), *place));
-      start.pods.push_back(*place);
-    }
+  Placing placing(state, trial, index, state.shape(state.workload(workload).shape), way, rng, open);
+  if (const std::int64_t missing = placing.run(); missing > 0) {
+    trial.rollback_to(mark);
+    return Unfit{missing};
   }
-  return start;
+  return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(placing).places()};
 }
 
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,

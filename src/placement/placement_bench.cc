@@ -156,8 +156,8 @@ void fgd_decision_by_scan(benchmark::State& bench) {
   Fixture fixture(PlacementPolicy::kFgd);
   std::size_t at = 0;
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(
-        ScoreIndex::best_by_scan(fixture.state, fixture.requests[at++ % fixture.requests.size()], fixture.rng));
+    benchmark::DoNotOptimize(ScoreIndex::best_by_scan(
+        fixture.state, fixture.state.request(fixture.requests[at++ % fixture.requests.size()]), fixture.rng));
   }
 }
 BENCHMARK(fgd_decision_by_scan);

@@ -26,6 +26,8 @@ class RefusedRequests {
     if (shape.ways.front().size() != 1) return;
     for (const auto& way : shape.ways) {
       const PodRequest& request = state.request(way.front().request);
+      // Who starts may be whom it is to be near, or may make even what was not.
+      if (state.ledger().neighbourhood().refuses(request.neighbours)) continue;
       if (refused_.size() == kRememberedMax || covers(state, request, way.front())) continue;
       refused_.push_back({request, way.front().count, way.front().topology});
     }

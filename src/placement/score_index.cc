@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "placement/filters.h"
+#include "state/neighbour_check.h"
 
 namespace berth {
 namespace {
@@ -34,14 +35,18 @@ std::vector<std::int64_t> gpus_of_flavor(const State& state) {
 }
 
 // Of the nodes that are looked at, in the run's order: of those that the pod likes best the first with the best score, or
-// any, drawn evenly.
+// any, drawn evenly. Scores do not know who is around: what changes with every pod that comes would not be kept for long.
 class Choice {
  public:
-  Choice(std::span<const std::int64_t> likings, bool draws) : likings_(likings), draws_(draws) {}
+  Choice(const Ledger& ledger, const PodRequest& request, bool draws)
+      : likings_(ledger.matches().likings(request.constraints)), around_(ledger, request), draws_(draws) {}
+
+  // Whether scores alone decide.
+  bool is_open() const { return likings_.empty() && around_.is_needless(); }
 
   void look_at(NodeId node, Score score) {
-    if (score == ScoreTree::kUnfit) return;
-    const std::int64_t liking = likings_.empty() ? 0 : likings_[node.index()];
+    if (score == ScoreTree::kUnfit || !around_.allows(node)) return;
+    const Liking liking{likings_.empty() ? 0 : likings_[node.index()], around_.liking(node)};
     if (best_.empty() || liking > liking_ || (liking == liking_ && !draws_ && score > score_)) {
       best_.assign(1, node);
       liking_ = liking;
@@ -57,10 +62,18 @@ class Choice {
   }
 
  private:
+  struct Liking {
+    std::int64_t node = 0;
+    NeighbourLiking around;
+
+    friend auto operator<=>(const Liking&, const Liking&) = default;
+  };
+
   std::span<const std::int64_t> likings_;
+  NeighbourCheck around_;
   bool draws_;
   std::vector<NodeId> best_;
-  std::int64_t liking_ = 0;
+  Liking liking_;
   Score score_ = 0;
 };
 
@@ -69,12 +82,11 @@ class Choice {
 std::optional<PodPlacement> ScoreIndex::best(const State& state, RequestId request, Rng& rng) {
   const ScoreRow& policy = score_row(state.policy());
   const Row& row = fresh_row(state, request);
-  const auto likings = state.ledger().matches().likings(state.request(request).constraints);
+  Choice choice(state.ledger(), state.request(request), policy.draws_node);
   std::optional<NodeId> node;
-  if (likings.empty()) {
+  if (choice.is_open()) {
     node = policy.draws_node ? drawn_node(row.scores, rng) : best_node(row.scores);
   } else {
-    Choice choice(likings, policy.draws_node);
     for (std::size_t i = 0; i < row.scores.nodes(); ++i) choice.look_at(NodeId(i), row.scores[i]);
     node = choice.made(rng);
   }
@@ -84,8 +96,7 @@ std::optional<PodPlacement> ScoreIndex::best(const State& state, RequestId reque
 std::optional<PodPlacement> ScoreIndex::best_among(const State& state, RequestId request, std::span<const NodeId> nodes,
                                                    Rng& rng) {
   const Row& row = fresh_row(state, request);
-  Choice choice(state.ledger().matches().likings(state.request(request).constraints),
-                score_row(state.policy()).draws_node);
+  Choice choice(state.ledger(), state.request(request), score_row(state.policy()).draws_node);
   for (const NodeId node : nodes) choice.look_at(node, row.scores[node.index()]);
   return on_devices(state, request, choice.made(rng), rng);
 }
@@ -97,11 +108,10 @@ std::optional<PodPlacement> ScoreIndex::on_devices(const State& state, RequestId
   return place_on(score_row(state.policy()), *node, view, state.request(request), *usual_, rng);
 }
 
-std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, RequestId id, Rng& rng) {
+std::optional<PodPlacement> ScoreIndex::best_by_scan(const State& state, const PodRequest& request, Rng& rng) {
   const ScoreRow& policy = score_row(state.policy());
   const UsualDemand usual(state.typical_pods(), gpus_of_flavor(state));
-  const PodRequest& request = state.request(id);
-  Choice choice(state.ledger().matches().likings(request.constraints), policy.draws_node);
+  Choice choice(state.ledger(), request, policy.draws_node);
   for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
     choice.look_at(NodeId(i), policy.score_if_fits(NodeView(state.ledger(), NodeId(i)), request, usual));
   }

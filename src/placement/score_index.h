@@ -25,8 +25,8 @@ class ScoreIndex {
 
   explicit ScoreIndex(std::size_t bytes_max = kDefaultBytesMax) : bytes_max_(bytes_max) {}
 
-  // The node for one more pod of `request`, and its GPUs there; none if no node fits. Of those that the pod likes best the
-  // one with the best score; ties go to the first node in the run's order. `rng` serves policies that draw.
+  // The node for one more pod of `request`, and its GPUs there; none if no node fits, or those around keep it from all. Of those
+  // that the pod likes best, for what they are and then for who is there, the one with the best score; ties go to the first node in the run's order. `rng` serves policies that draw.
   std::optional<PodPlacement> best(const State& state, RequestId request, Rng& rng);
 
   // The same among these nodes alone, which are in the run's order.
@@ -34,7 +34,7 @@ class ScoreIndex {
                                          Rng& rng);
 
   // The same by looking at every node; for tests and one-off questions.
-  static std::optional<PodPlacement> best_by_scan(const State& state, RequestId request, Rng& rng);
+  static std::optional<PodPlacement> best_by_scan(const State& state, const PodRequest& request, Rng& rng);
 
   // What the policies measure by, as of now.
   const UsualDemand& usual(const State& state);

@@ -32,7 +32,7 @@ void expect_the_same(const State& state, ScoreIndex& index, Rng& rng) {
   Rng with_index(Seed{rng.next()});
   Rng with_scan = with_index;
   const auto fast = index.best(state, request, with_index);
-  const auto slow = ScoreIndex::best_by_scan(state, request, with_scan);
+  const auto slow = ScoreIndex::best_by_scan(state, state.request(request), with_scan);
   ASSERT_EQ(fast, slow);
   ASSERT_EQ(with_index.next(), with_scan.next()) << "the index drew oftener, or less often";
 }

@@ -12,16 +12,6 @@
 namespace berth::scenario {
 namespace {
 
-// "k:v"; nothing, and a complaint, if it is none.
-std::optional<Label> label_in(ScenarioLine& line, const ScenarioWord& word, const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || colon == 0 || text.find(':', colon + 1) != std::string::npos) {
-    line.complain(word, word.key + ": " + quote(text) + " is no label; write one such as rack:r1");
-    return std::nullopt;
-  }
-  return Label{text.substr(0, colon), text.substr(colon + 1)};
-}
-
 std::optional<TaintEffect> effect_of(std::string_view name) {
   const auto* const found = std::ranges::find(kTaintEffectNames, name);
   if (found == std::end(kTaintEffectNames)) return std::nullopt;
@@ -57,13 +47,28 @@ void take_preference(ScenarioLine& line, const ScenarioWord& word, const std::st
 
 }  // namespace
 
-Labels take_labels(ScenarioLine& line) {
+std::optional<Label> label_in(ScenarioLine& line, const ScenarioWord& word, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || text.find(':', colon + 1) != std::string::npos) {
+    line.complain(word, word.key + ": " + quote(text) + " is no label; write one such as rack:r1");
+    return std::nullopt;
+  }
+  return Label{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+Labels take_label_list(ScenarioLine& line) {
   Labels labels;
   if (const ScenarioWord* const word = line.take("labels"); word != nullptr && word->value != "none") {
     for (const std::string& text : line.list(*word)) {
       if (const auto label = label_in(line, *word, text)) add_label(line, *word, *label, labels);
     }
   }
+  std::ranges::sort(labels);
+  return labels;
+}
+
+Labels take_labels(ScenarioLine& line) {
+  Labels labels = take_label_list(line);
   // A label like any other.
   if (const ScenarioWord* const word = line.take("nvlink_domain")) {
     if (const auto label = label_in(line, *word, word->key + ":" + word->value)) add_label(line, *word, *label, labels);

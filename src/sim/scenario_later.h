@@ -45,7 +45,7 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority", "NamespaceQuota", "NotAllowed", "Affinity", "Ports", "Numa", "BackOff", "Repairing",
+    "FairShare", "Priority", "NamespaceQuota", "NotAllowed", "Numa", "BackOff", "Repairing",
 };
 
 }  // namespace berth

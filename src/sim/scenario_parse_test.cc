@@ -64,6 +64,18 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"queue a half_life=59s", "s.txt:1:9: half_life: '59s' is out of range; write 1m to 3650d, or 0s for none\n"},
       {"queue a/", "s.txt:1:7: 'a/' is no path; write research/nlp\n"},
       {"queue a\nqueue a", "s.txt:2:7: there is a queue 'a' already; choose another name\n"},
+      {"submit w near=app:web",
+       "s.txt:1:10: near: 'app:web' says nothing of pods and a level; write a label of pods, '@', and a label of nodes "
+       "or "
+       "node, such as app:web@rack\n"},
+      {"submit w apart=web@rack", "s.txt:1:10: apart: 'web' is no label; write one such as rack:r1\n"},
+      {"submit w rather_near=app:web@rack:101", "s.txt:1:10: rather_near: '101' is no number from 1 to 100\n"},
+      {"submit w even=app:web@zone:0", "s.txt:1:10: even: '0' is no number from 1 to 1000000\n"},
+      {"submit w ports=80,81:IP",
+       "s.txt:1:10: ports: '81:IP' is no port of a node; write one such as 8080, 53:UDP or 8080:TCP:10.0.0.1\n"},
+      {"submit w ports=80 spread=zone",
+       "s.txt:1:1: topology=, slice=, spread= and strategy= find places for all pods "},
+      {"submit w labels=a:b,a:c", "s.txt:1:10: label 'a' stands here twice; write it once\n"},
       {"submit w queue=a", "s.txt:1:10: there is no queue 'a'; known: default\n"},
       {"queue a\nqueue b\nsubmit w", "s.txt:3:1: there are several queues; write queue=a\n"},
       {"submit w\nqueue a", "s.txt:1:1: no queue is declared yet; write queue lines above\n"},

@@ -10,6 +10,7 @@
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
 #include "sim/scenario_labels.h"
+#include "sim/scenario_neighbours.h"
 #include "sim/scenario_reading.h"
 #include "sim/scenario_topology.h"
 
@@ -143,6 +144,13 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   if (slice != nullptr) keep_those_cut_so(reading, line, *slice, set);
   set.constraints = take_constraints(line);
   set.topology = take_topology(line, set.count);
+  set.neighbours = take_neighbours(line);
+  if (!set.topology.asks_nothing() && !set.neighbours.asks_nothing()) {
+    line.complain(
+        "topology=, slice=, spread= and strategy= find places for all pods together, and near=, apart=, even= and "
+        "ports= for "
+        "one after the other; write words of one kind");
+  }
   return set;
 }
 
@@ -172,7 +180,7 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
   for (const FlavorId flavor : choices) {
     PodSets& way = shape.ways.emplace_back();
     for (const SetDraft& set : sets) {
-      PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology});
+      PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours});
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
       if (set.slice.empty() || set.flavors.empty()) continue;

@@ -23,6 +23,7 @@ struct SetDraft {
   std::string slice = {};  // the name of its MIG profile; empty: none
   NodeConstraints constraints = {};
   Topology topology = {};
+  Neighbours neighbours = {};
 
   FlavorSet all_flavors() const {
     if (flavors.empty()) return FlavorSet::all();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "sim/scenario_neighbours.h"
 #include "sim/scenario_pod_set.h"
 #include "sim/scenario_statements.h"
 #include "sim/scenario_values.h"
@@ -19,14 +20,16 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue",    "pods",  "min",      "gpus",     "gpu_memory", "cpu",       "memory", "flavor",
-    "mixed",    "run",   "priority", "preempts", "guaranteed", "coverage",  "grace",  "pdb",
-    "limit",    "user",  "begin",    "after",    "after_ok",   "namespace", "select", "tolerate",
-    "topology", "slice", "prefer",   "spread",   "strategy",   "latency",   "movable"};
+    "queue",    "pods",  "min",         "gpus",         "gpu_memory", "cpu",         "memory",  "flavor",
+    "mixed",    "run",   "priority",    "preempts",     "guaranteed", "coverage",    "grace",   "pdb",
+    "limit",    "user",  "begin",       "after",        "after_ok",   "namespace",   "select",  "tolerate",
+    "topology", "slice", "prefer",      "spread",       "strategy",   "latency",     "movable", "labels",
+    "near",     "apart", "rather_near", "rather_apart", "even",       "rather_even", "ports"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
-constexpr std::string_view kGroupKeys[] = {"pods",     "min",    "gpus",   "gpu_memory", "cpu",
-                                           "memory",   "flavor", "mixed",  "select",     "tolerate",
-                                           "topology", "slice",  "prefer", "spread",     "strategy"};
+constexpr std::string_view kGroupKeys[] = {
+    "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
+    "select", "tolerate", "topology",    "slice",        "prefer", "spread",      "strategy", "labels",
+    "near",   "apart",    "rather_near", "rather_apart", "even",   "rather_even", "ports"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;
@@ -80,7 +83,8 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   submitted.declared_run = take_length_of_run(line, "run").value_or(kRunNotDeclared);
   submitted.shape.terms = take_terms(line);
   // Who names no user is told apart by its namespace (rule 32).
-  if (const ScenarioWord* const space = line.take("namespace")) submitted.user = space->value;
+  std::string name_space = "default";
+  if (const ScenarioWord* const space = line.take("namespace")) name_space = submitted.user = space->value;
   if (const ScenarioWord* const user = line.take("user")) submitted.user = user->value;
   std::optional<Duration> from_now;
   if (const ScenarioWord* const begin = line.take("begin")) {
@@ -88,7 +92,8 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   }
   take_dependencies(reading, line, "after", false, submitted.after);
   take_dependencies(reading, line, "after_ok", true, submitted.after);
-  const SetDraft set = take_set(reading, line);
+  SetDraft set = take_set(reading, line);
+  set.neighbours = in_namespace(std::move(set.neighbours), name_space);
   line.finish("submit", kSubmitKeys);
   if (name == nullptr || !line.is_name(*name)) return;
   const bool reserved =
@@ -100,7 +105,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   const WorkloadId workload(reading.names.workloads.size());
   reading.names.workloads.add(name->value);
   submitted.name = name->value;
-  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}});
+  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
   reading.add(line, Event(std::move(submitted)), from_now);
 }
 
@@ -108,7 +113,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const name = line.take_plain("group w workers pods=2 gpus=8");
   const ScenarioWord* const set_name =
       name == nullptr ? nullptr : line.take_plain("a name for the pods, as in group w workers");
-  const SetDraft set = take_set(reading, line);
+  SetDraft set = take_set(reading, line);
   line.finish("submit", kGroupKeys);
   if (set_name == nullptr || !line.is_name(*set_name)) return;
   const auto workload = reading.names.workload(line, *name, name->value);
@@ -118,6 +123,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   if (draft == reading.drafts.end()) {
     return line.complain(*name, quote(name->value) + " is submitted already; write group lines right below its submit");
   }
+  set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
   draft->sets.push_back(set);
 }
 

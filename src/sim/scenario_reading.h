@@ -22,6 +22,7 @@ struct WorkloadDraft {
   WorkloadId workload;
   std::size_t statement = 0;
   std::vector<SetDraft> sets;
+  std::string name_space = {};
 };
 
 // INVARIANT: `flavors` and `queues` are numbered as their names are.

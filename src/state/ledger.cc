@@ -63,6 +63,7 @@ void Ledger::apply(const Move& move) {
   BERTH_ASSERT(move.gpus.size() == move.request.gpus);
   if (move.request.gpus > 0) move_gpus(node, move, sign);
   if (node.open) add_to_totals(node, 1);
+  neighbourhood_.move(move.request.neighbours, move.node, static_cast<std::int32_t>(-sign));
   note_change(move.node);
 }
 
@@ -335,7 +336,7 @@ bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
-         kinds_ == other.kinds_ && totals_ == other.totals_;
+         kinds_ == other.kinds_ && totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_);
 }
 
 }  // namespace berth

@@ -18,6 +18,7 @@
 #include "model/node.h"
 #include "model/plan.h"
 #include "model/request.h"
+#include "state/neighbourhood.h"
 #include "state/node_matches.h"
 #include "state/trust.h"
 
@@ -166,6 +167,9 @@ class Ledger {
   // Where pods may be at all, whatever is free.
   const NodeMatches& matches() const { return matches_; }
   NodeMatches& matches() { return matches_; }
+  // Which pods are where, as far as others ask.
+  const Neighbourhood& neighbourhood() const { return neighbourhood_; }
+  Neighbourhood& neighbourhood() { return neighbourhood_; }
   // Who may be on one device.
   const Trust& trust() const { return trust_; }
   Trust& trust() { return trust_; }
@@ -252,6 +256,7 @@ class Ledger {
   void note_change(NodeId node);
 
   NodeMatches matches_;
+  Neighbourhood neighbourhood_;
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;

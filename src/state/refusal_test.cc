@@ -337,6 +337,41 @@ PodRequest with_memory(std::int32_t milli, std::int64_t memory_mib) {
   return {.gpus = 1, .gpu_milli = milli, .gpu_memory_mib = memory_mib};
 }
 
+TEST(Refusal, OfNeighbours) {
+  const auto with = [](Neighbours neighbours, Topology topology = {}) {
+    return Event(submission(QueueId(0), {{{{{}, 1, {}, std::move(topology), std::move(neighbours)}}}}));
+  };
+  const PodTerm term{{{"x"}, {{"app", LabelOperator::kIn, {"a"}}}}, "rack"};
+  const PodTerm of_nodes{{{"x"}, {{"app", LabelOperator::kGt, {"1"}}}}, "rack"};
+  const char* const form = "a term on pods names a level, namespaces in order, and labels by In or Exists";
+  const Topology together{.together = Togetherness::kRequired, .level = "rack"};
+  expect(known(),
+         {
+             {"a term", with({.near = {term}}), ""},
+             {"no level", with({.near = {{{{"x"}, {}}, ""}}}), form},
+             {"namespaces out of order", with({.apart = {{{{"y", "x"}, {}}, "rack"}}}), form},
+             {"an operator of nodes", with({.preferred = {{of_nodes, 1}}}), form},
+             {"a spread by nodes", with({.spreads = {{.term = of_nodes}}}), form},
+             {"as many as there may be", with({.near = std::vector(64, term)}), ""},
+             {"too many", with({.near = std::vector(65, term)}),
+              "a pod has at most 64 terms on the pods around it, and ports, of each kind"},
+             {"no weight", with({.preferred = {{term, 0}}}), "a preferred term on pods weighs 1 to 100, or -100 to -1"},
+             {"the least", with({.preferred = {{term, -100}}}), ""},
+             {"no skew", with({.spreads = {{.term = term, .skew_max = 0}}}),
+              "a spread constraint has a skew and domains of 1 to 1,000,000"},
+             {"no domains", with({.spreads = {{.term = term, .domains_min = 0}}}),
+              "a spread constraint has a skew and domains of 1 to 1,000,000"},
+             {"the last port", with({.ports = {{.port = 65'535}}}), ""},
+             {"no port", with({.ports = {{.port = 0}}}), "a port of a node is 1 to 65535"},
+             {"nobody's labels", with({.labels = {{"a", "b"}}}), "a pod with labels has a namespace"},
+             {"labels out of order", with({.name_space = "x", .labels = {{"b", ""}, {"a", ""}}}),
+              "a pod's labels go by their keys, each once"},
+             {"labels and a topology", with({.name_space = "x", .labels = {{"a", "b"}}}, together), ""},
+             {"a term and a topology", with({.near = {term}}, together),
+              "a pod set that is placed by a topology asks nothing of the pods around it"},
+         });
+}
+
 TEST(Refusal, OfWorkloads) {
   const char* const phase = "there is no such workload in that phase";
   WorkloadSubmitted late = submission(QueueId(0), single_pod({}));

@@ -270,6 +270,7 @@ class State {
   std::int64_t gpu_milli_of(const Pod& pod) const;
   NodeConstraintsId number(const NodeConstraints& constraints);
   TopologyId number(const Topology& topology);
+  NeighboursId number(const Neighbours& neighbours);
   void start(const Start& start, Time now);
   void take_places(const Start& start);
   void leave(const Migration& migration, Time now);
@@ -307,6 +308,7 @@ class State {
   void retry_who_waits_for_room();
   void retry_who_asks_for_domains();
   void retry_who_is_spread_evenly();
+  void retry_who_looks_at(NeighboursId counted);
   // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
   template <class Change>
   void freeing(NodeId node, Change change);

@@ -65,6 +65,7 @@ void State::on(const NodesAdded& event) {
   nodes_ = std::move(nodes);
   ledger_.matches().look_at(*nodes_, nodes_->size() - added.size(), added.size());
   topologies_.look_at(*nodes_);
+  ledger_.neighbourhood().look_at(*nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node, geometry_of(node));
@@ -164,6 +165,7 @@ void State::on(const NodeRelabelled& event) {
   freeing(event.node, [&] {
     ledger_.matches().look_at(*nodes_, event.node.index(), 1);
     topologies_.look_at(*nodes_, before, node.labels);
+    if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
@@ -193,14 +195,31 @@ void State::retry_who_waits_for_room() {
 }
 
 // The room that there is may be nearer together than it was.
-void State::retry_who_asks_for_domains() { retry_who(&NumberedPodSet::asks_for_domains); }
+void State::retry_who_asks_for_domains() {
+  retry_who([&](const NumberedPodSet& set) {
+    return set.asks_for_domains() || ledger_.neighbourhood().refuses(requests_[set.request.index()].neighbours);
+  });
+}
+
+// Some whom it counts have come or gone: what kept it away may not do so any more.
+void State::retry_who_looks_at(NeighboursId counted) {
+  const Neighbourhood& around = ledger_.neighbourhood();
+  if (!around.is_counted(counted)) return;
+  retry_who(
+      [&](const NumberedPodSet& set) { return around.looks_at(requests_[set.request.index()].neighbours, counted); });
+}
 
 // A domain less may count, so that those without it are even.
 void State::retry_who_is_spread_evenly() {
   const auto is_even = [&](TopologyId id) { return topologies_[id].spread == Spreading::kEven; };
-  bool some = false;
+  const Neighbourhood& around = ledger_.neighbourhood();
+  const auto is_spread = [&](NeighboursId id) { return id != NeighboursId(0) && !around.kind(id).spreads.empty(); };
+  bool some = around.any_spread();
   for (std::size_t id = 0; id < topologies_.size(); ++id) some = some || is_even(TopologyId(id));
-  if (some) retry_who([&](const NumberedPodSet& set) { return is_even(set.topology); });
+  if (!some) return;
+  retry_who([&](const NumberedPodSet& set) {
+    return is_even(set.topology) || is_spread(requests_[set.request.index()].neighbours);
+  });
 }
 
 // Which nodes are whose. Who waits for room may have it now.
@@ -266,6 +285,7 @@ void State::give_room_back(const Pod& pod) {
   const Move give = move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive);
   // Who has not begun leaves nothing behind.
   const bool was_there = workloads_[pod.workload].phase == Phase::kRunning;
+  retry_who_looks_at(give.request.neighbours);
   freeing(pod.node, [&] {
     if (was_there) {
       ledger_.depart(give, Emptied::kIsToBeScrubbed);

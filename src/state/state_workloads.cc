@@ -130,6 +130,12 @@ TopologyId State::number(const Topology& topology) {
   return id;
 }
 
+NeighboursId State::number(const Neighbours& neighbours) {
+  const NeighboursId id = ledger_.neighbourhood().intern(neighbours, *nodes_);
+  if (id != NeighboursId(0)) history_.add(digest_of(neighbours));
+  return id;
+}
+
 ShapeId State::intern_shape(const WorkloadShape& shape) {
   Shape numbered;
   numbered.terms = shape.terms;
@@ -138,6 +144,7 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
     for (const PodSet& set : way) {
       PodRequest request = set.request;
       request.constraints = number(set.constraints);
+      request.neighbours = number(set.neighbours);
       const RequestId id(requests_.intern(request));
       if (request.gpus > 0) request.flavors = request.flavors.kept_to_first();
       sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request))});
@@ -213,6 +220,7 @@ void State::take_places(const Start& start) {
       history_.add(place.node.value()).add(place.gpus.bits());
       if (requests_[set.request.index()].is_slice()) history_.add(std::uint64_t{place.slice_start});
     }
+    retry_who_looks_at(requests_[set.request.index()].neighbours);
   }
   BERTH_ASSERT(at == start.pods.size());
 }

@@ -54,6 +54,51 @@ FactRefusal refusal_of_topology(const PodSet& set) {
       });
 }
 
+FactRefusal refusal_of_neighbours(const PodSet& set) {
+  const Neighbours& asked = set.neighbours;
+  const auto few = [](const auto& terms) { return terms.size() <= kPodTermsMax; };
+  const auto is_for_pods = [](const LabelRequirement& each) {
+    return each.op != LabelOperator::kGt && each.op != LabelOperator::kLt;
+  };
+  const auto is_rightly_put = [&](const PodTerm& term) {
+    const bool in_order = std::ranges::is_sorted(term.pods.namespaces);
+    return in_order && !term.level.empty() && term.pods.labels.size() <= kConstraintsMax &&
+           std::ranges::all_of(term.pods.labels, is_for_pods);
+  };
+  const bool terms_hold = std::ranges::all_of(asked.near, is_rightly_put) &&
+                          std::ranges::all_of(asked.apart, is_rightly_put) &&
+                          std::ranges::all_of(asked.preferred, is_rightly_put, &PreferredPodTerm::term) &&
+                          std::ranges::all_of(asked.spreads, is_rightly_put, &PodSpread::term);
+  const bool weights_hold = std::ranges::all_of(asked.preferred, [](const PreferredPodTerm& each) {
+    return each.weight != 0 && within(each.weight, -kPreferenceWeightMax, kPreferenceWeightMax);
+  });
+  const bool spreads_hold = std::ranges::all_of(asked.spreads, [](const PodSpread& each) {
+    return within(each.skew_max, 1, kSkewMax) && within(each.domains_min, 1, kSkewMax);
+  });
+  const bool ports_hold =
+      std::ranges::all_of(asked.ports, [](const HostPort& each) { return within(each.port, 1, kPortMax); });
+  const bool all_few =
+      few(asked.near) && few(asked.apart) && few(asked.preferred) && few(asked.spreads) && few(asked.ports);
+  return first_of(
+      [&] { return unless(all_few, "a pod has at most 64 terms on the pods around it, and ports, of each kind"); },
+      [&] {
+        return unless(terms_hold, "a term on pods names a level, namespaces in order, and labels by In or Exists");
+      },
+      [&] { return unless(weights_hold, "a preferred term on pods weighs 1 to 100, or -100 to -1"); },
+      [&] { return unless(spreads_hold, "a spread constraint has a skew and domains of 1 to 1,000,000"); },
+      [&] { return unless(ports_hold, "a port of a node is 1 to 65535"); },
+      [&] { return unless(!asked.name_space.empty() || asked.labels.empty(), "a pod with labels has a namespace"); },
+      [&] {
+        const bool in_order =
+            std::ranges::adjacent_find(asked.labels, std::ranges::greater_equal(), &Label::key) == asked.labels.end();
+        return unless(in_order && asked.labels.size() <= kLabelsMax, "a pod's labels go by their keys, each once");
+      },
+      [&] {
+        return unless(asked.asks_nothing() || set.topology.asks_nothing(),
+                      "a pod set that is placed by a topology asks nothing of the pods around it");
+      });
+}
+
 // The ways of a shape are the same pods in other flavors, and on GPUs or replicas of them.
 bool same_but_flavors(const PodSets& a, const PodSets& b) {
   if (a.size() != b.size()) return false;
@@ -70,7 +115,7 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
     const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
     if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
-        a[i].topology != b[i].topology) {
+        a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours) {
       return false;
     }
   }
@@ -103,8 +148,9 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
                         : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
                                             : request.gpu_milli == kMilliPerGpu;
   return flavors_known && gpus_fit && is_shared_rightly(request) && request.constraints == NodeConstraintsId(0) &&
-         within(request.gpus, 0, kGpusPerNodeMax) && within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) &&
-         within(request.cpu_milli, 0, kNodeCpuMilliMax) && within(request.memory_bytes, 0, kNodeMemoryBytesMax);
+         request.neighbours == NeighboursId(0) && within(request.gpus, 0, kGpusPerNodeMax) &&
+         within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) && within(request.cpu_milli, 0, kNodeCpuMilliMax) &&
+         within(request.memory_bytes, 0, kNodeMemoryBytesMax);
 }
 
 // Sorted, each once.
@@ -137,6 +183,7 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
       }
       if (auto refusal = refusal_of_constraints(set.constraints)) return refusal;
       if (auto refusal = refusal_of_topology(set)) return refusal;
+      if (auto refusal = refusal_of_neighbours(set)) return refusal;
       pods += set.count;
     }
     if (!within(pods, 1, kPodsPerWorkloadMax)) return "a workload has 1 to 1,000,000 pods";
