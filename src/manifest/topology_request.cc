@@ -11,10 +11,6 @@
 namespace berth {
 namespace {
 
-std::string level_named(std::string_view label) {
-  return std::string(label == "kubernetes.io/hostname" ? kNodeLevel : label);
-}
-
 class Reader {
  public:
   explicit Reader(const Value& annotations) : annotations_(annotations) {}
@@ -75,6 +71,10 @@ class Reader {
 };
 
 }  // namespace
+
+std::string level_named(std::string_view label) {
+  return std::string(label == "kubernetes.io/hostname" ? kNodeLevel : label);
+}
 
 ReadTopology read_topology(const Value& annotations) { return Reader(annotations).read(); }
 

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "manifest/value.h"
 #include "model/topology.h"
 
 namespace berth {
+
+// The level of nodes that have this label.
+std::string level_named(std::string_view label);
 
 struct ReadTopology {
   Topology topology;

@@ -10,6 +10,7 @@
 #include "manifest/gpu_part.h"
 #include "manifest/node_constraints.h"
 #include "manifest/node_gpus.h"
+#include "manifest/pod_neighbours.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/topology_request.h"
@@ -329,23 +330,21 @@ class PodReader {
     ReadTopology topology = read_topology(annotations_);
     if (!topology.problem.empty()) complain(std::move(topology.problem));
     facts_.topology = std::move(topology.topology);
+    ReadNeighbours around = read_neighbours(pod_);
+    if (!around.problem.empty()) complain(std::move(around.problem));
+    facts_.neighbours = std::move(around.neighbours);
+    if (!facts_.topology.asks_nothing() && !facts_.neighbours.asks_nothing()) {
+      complain(
+          "an annotation asks places for all its pods together, and its spec says by each pod who may be around; leave "
+          "the "
+          "annotation out, or pod affinity, topologySpreadConstraints and host ports");
+    }
   }
 
   void refuse_what_is_not_followed() {
     const auto refuse = [&](bool asked, const char* what) {
       if (asked) complain("it asks for " + std::string(what) + ", which is not followed yet; leave it out");
     };
-    const Value& affinity = spec_["affinity"];
-    constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-    for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
-      refuse(!affinity[kind][kRequired].is_empty(), (std::string("a required ") + kind).c_str());
-    }
-    for (const Value& spread : spec_["topologySpreadConstraints"].items()) {
-      refuse(spread["whenUnsatisfiable"].text() != "ScheduleAnyway", "topologySpreadConstraints with DoNotSchedule");
-    }
-    for (const Value& container : spec_["containers"].items()) {
-      for (const Value& port : container["ports"].items()) refuse(port["hostPort"].integer() != 0, "a hostPort");
-    }
     for (const Value& volume : spec_["volumes"].items()) {
       refuse(volume.find("persistentVolumeClaim") != nullptr, "a persistentVolumeClaim");
     }

@@ -15,6 +15,7 @@
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
 #include "manifest/value.h"
+#include "model/neighbours.h"
 #include "model/node.h"
 #include "model/node_constraints.h"
 #include "model/queue.h"
@@ -88,6 +89,7 @@ struct PodFacts {
   std::vector<std::string> gpu_models;  // empty: any
   NodeConstraints constraints;
   Topology topology;  // with those of its group who ask the same
+  Neighbours neighbours = {};
   PodStage stage = PodStage::kGated;
   std::string node;                // kBound: where
   std::optional<GivenGpus> given;  // kBound: which devices, where the binding named them

@@ -86,13 +86,12 @@ TEST(PodFacts, SayWhatIsNotFollowed) {
        "annotation berth.dev/topology: 'rack' is no topology; write required:LABEL or preferred:LABEL, with a label of "
        "nodes"},
       {"{affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}",
-       "it asks for a required podAffinity, which is not followed yet; leave it out"},
-      {"{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}", ""},
-      {"{topologySpreadConstraints: [{whenUnsatisfiable: ScheduleAnyway}]}", "{}", ""},
-      {"{topologySpreadConstraints: [{whenUnsatisfiable: DoNotSchedule}]}", "{}",
-       "it asks for topologySpreadConstraints with DoNotSchedule, which is not followed yet; leave it out"},
-      {"{containers: [{ports: [{hostPort: 80}]}]}", "{}",
-       "it asks for a hostPort, which is not followed yet; leave it out"},
+       "a pod affinity has no topologyKey; write a label of nodes, such as rack"},
+      {"{containers: [{ports: [{hostPort: 80}]}]}", "{}", ""},
+      {"{containers: [{ports: [{hostPort: 80}]}]}", "{berth.dev/topology: 'required:rack'}",
+       "an annotation asks places for all its pods together, and its spec says by each pod who may be around; leave "
+       "the "
+       "annotation out, or pod affinity, topologySpreadConstraints and host ports"},
       {"{volumes: [{persistentVolumeClaim: {claimName: c}}]}", "{}",
        "it asks for a persistentVolumeClaim, which is not followed yet; leave it out"},
       {"{containers: [{resources: {requests: {example.com/fpga: '1'}}}]}", "{}",
@@ -268,6 +267,8 @@ TEST(PodFacts, KnowWhereItMayBe) {
   EXPECT_EQ(choosy.constraints,
             (NodeConstraints{.select = {{"rack", LabelOperator::kIn, {"r1"}}}, .tolerations = {{.any_value = true}}}));
   EXPECT_EQ(choosy.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
+  EXPECT_EQ(read_pod(pod("{containers: [{ports: [{hostPort: 80}]}]}")).neighbours.ports,
+            (std::vector<HostPort>{{.port = 80}}));
 }
 
 TEST(FlavorFacts, KnowTheirNodes) {

@@ -325,6 +325,9 @@ class LiveEngine {
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
   const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
+  bool are_alike(const PodFacts& a, const PodFacts& b) const;
+  void note_who_is_selected(const Neighbours& asked);
+  Neighbours neighbours_of(const PodFacts& pod) const;
   PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
   std::vector<PodSets> ways_of(const Group& group, const std::vector<Member*>& members,
                                std::vector<std::string>& uids) const;
@@ -437,6 +440,9 @@ class LiveEngine {
   std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
 
   bool anew_ = true;  // the engine must be made anew
+  // Whether some pod ever selected others, and by which labels.
+  bool somebody_selects_ = false;
+  std::set<std::string> selected_keys_;
   bool room_came_free_ = false;
   std::set<std::string> new_nodes_;
   std::set<std::string> checkpoints_;  // pods that reported one

@@ -10,8 +10,8 @@ namespace {
 
 bool asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.gpu_models == b.gpu_models &&
-         a.run == b.run && a.constraints == b.constraints && a.topology == b.topology && a.group_size == b.group_size &&
-         a.user == b.user && a.terms == b.terms && a.problem == b.problem;
+         a.run == b.run && a.constraints == b.constraints && a.topology == b.topology && a.neighbours == b.neighbours &&
+         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
 }
 
 }  // namespace
@@ -121,12 +121,15 @@ void LiveEngine::set_pod(const PodFacts& pod) {
       groups_[member.group].refused = false;
       if (const Run* const run = run_of(member); run != nullptr && run->starting) give_up_start(member.running);
     }
+    // What it is to others who runs.
+    if (!member.running.is_none() && neighbours_of(member.facts) != neighbours_of(pod)) anew_ = true;
   }
   if (pod.checkpoint && pod.checkpoint != member.facts.checkpoint) checkpoints_.insert(pod.uid);
   // It was told by a scheduler that was not there for long enough to write it down.
   if (pod.gave_back && !gave_back_.contains(pod.owner.uid)) note_gave_back(pod.owner.uid, pod.queue, *pod.gave_back);
   member.facts = pod;
   member.group = group;
+  note_who_is_selected(pod.neighbours);
   if (groups_[group].members.insert(member.sequence).second) groups_[group].refused = false;
   touch(group);
 
@@ -145,6 +148,26 @@ void LiveEngine::set_pod(const PodFacts& pod) {
     found_.erase(pod.uid);
     end(member);
   }
+}
+
+// By labels that nobody selects by so far, those are not known who are there.
+void LiveEngine::note_who_is_selected(const Neighbours& asked) {
+  const auto note = [&](const PodTerm& term) {
+    anew_ = !std::exchange(somebody_selects_, true) || anew_;
+    for (const LabelRequirement& each : term.pods.labels) anew_ = selected_keys_.insert(each.key).second || anew_;
+  };
+  std::ranges::for_each(asked.near, note);
+  std::ranges::for_each(asked.apart, note);
+  std::ranges::for_each(asked.preferred, note, &PreferredPodTerm::term);
+  std::ranges::for_each(asked.spreads, note, &PodSpread::term);
+}
+
+// Without what makes no difference to anybody: most pods have labels of their own, and are alike all the same.
+Neighbours LiveEngine::neighbours_of(const PodFacts& pod) const {
+  Neighbours known = pod.neighbours;
+  if (!somebody_selects_) known.name_space.clear();
+  std::erase_if(known.labels, [&](const Label& each) { return !selected_keys_.contains(each.key); });
+  return known;
 }
 
 void LiveEngine::remove_pod(const std::string& uid) {

@@ -232,10 +232,12 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
   std::vector<std::vector<Member*>> of_set;
   for (Member* const member : members) {
     const PodRequest request = holds_on(where(*member), member->facts);
-    const auto same = std::ranges::find(sets, request, &PodSet::request);
+    Neighbours neighbours = neighbours_of(member->facts);
+    const auto same = std::ranges::find_if(
+        sets, [&](const PodSet& set) { return set.request == request && set.neighbours == neighbours; });
     const auto at = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
-      sets.push_back({request, 0});
+      sets.push_back({.request = request, .count = 0, .neighbours = std::move(neighbours)});
       of_set.emplace_back();
     }
     ++sets[at].count;

@@ -194,7 +194,7 @@ TEST(LiveEngine, SaysWhatKeepsAPodFromBeingTried) {
   PodFacts other_type = pod("other", 1);
   other_type.gpu_models = {"B200", "A100"};
   PodFacts unfollowed = pod("unfollowed", 1);
-  unfollowed.problem = "it asks for a hostPort, which is not followed yet; leave it out";
+  unfollowed.problem = "it asks for resourceClaims, which is not followed yet; leave it out";
   PodFacts too_large = pod("large", 9);
   for (const PodFacts& each : {unknown_queue, held, below, other_type, unfollowed, too_large}) engine.set_pod(each);
   const Round round = engine.decide(Time{2000});

@@ -16,17 +16,18 @@ namespace {
 // Nobody has gone at the moment when he is told to.
 constexpr Duration kGraceMin = seconds(1);
 
-// They are one pod set.
-bool are_alike(const PodFacts& a, const PodFacts& b) {
-  return a.request == b.request && a.slice == b.slice && a.constraints == b.constraints && a.topology == b.topology;
-}
-
 bool names_no_flavor(const QueueSpec& spec) {
   const auto none = [](const FlavorAmount& each) { return each.flavor == kOnlyFlavor; };
   return std::ranges::any_of(spec.guarantee, none) || std::ranges::any_of(spec.limit, none);
 }
 
 }  // namespace
+
+// They are one pod set.
+bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
+  return a.request == b.request && a.slice == b.slice && a.constraints == b.constraints && a.topology == b.topology &&
+         neighbours_of(a) == neighbours_of(b);
+}
 
 void LiveEngine::settle(Time now) {
   if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key); });
@@ -234,7 +235,7 @@ const LiveEngine::Member* LiveEngine::one_that_runs(const Group& group, const Po
 // So many of a set. Where others of it run already, these go to the domain that it requires, and their slices have been
 // broken anyway.
 PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const {
-  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology};
+  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology, neighbours_of(pod)};
   const Member* const other = pod.topology.asks_nothing() ? nullptr : one_that_runs(group, pod);
   if (other == nullptr) return set;
   set.topology.slice_pods = 0;
