@@ -146,7 +146,7 @@ void add_defrag(CLI::App& berth, int& exit_code) {
   add_options(app, *typed);
   app.footer(
       "Example:\n"
-      "  berth defrag --plan scenarios/move_so_that_a_node_comes_free.txt\n"
+      "  berth defrag --plan scenarios/move_nobody_for_best_effort.txt\n"
       "\n"
       "Only work that consents to it (movable=yes) is moved, and only to places where it is proven to run at once.");
   app.callback([typed, &exit_code] { exit_code = plan(*typed); });
@@ -173,9 +173,8 @@ void add_simulate_defrag(CLI::App& simulate, int& exit_code) {
       "Example:\n"
       "  berth simulate defrag --nodes 1000 --seed 1\n"
       "\n"
-      "The fleet is full all day of jobs of 1, 2 and 4 GPUs, which nobody moves; then nothing comes until --allocated "
-      "is\n"
-      "reached (docs/results.md). At best: as many whole nodes as there are free GPUs for.");
+      "The fleet is full all day of jobs of 1, 2 and 4 GPUs, which nobody moves; then nothing comes until\n"
+      "--allocated is reached (docs/results.md). At best: as many whole nodes as there are free GPUs for.");
   app.callback([typed, &exit_code] { exit_code = show(*typed); });
 }
 

@@ -8,29 +8,17 @@
 
 #include "cycle/for_each_place.h"
 #include "fairness/gates.h"
+#include "state/fragments.h"
 
 namespace berth {
 namespace {
-
-bool counts(const NodeFree& node, FlavorId flavor) {
-  return node.open && node.gpus > 0 && node.sharing == Sharing::kExclusive && FlavorId(node.flavor) == flavor;
-}
-
-std::int64_t whole_free(const Ledger& ledger, FlavorId flavor) {
-  std::int64_t gpus = 0;
-  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
-    const NodeFree& node = ledger.node(NodeId(i));
-    if (counts(node, flavor)) gpus += node.whole_gpus;
-  }
-  return gpus;
-}
 
 // Of each device what would be free if everybody gave back who may have to.
 class IfAllGaveBack {
  public:
   IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor) : state_(state), ledger_(trial.ledger()) {
     for (std::size_t i = 0; i < ledger_.nodes(); ++i) {
-      if (!counts(ledger_.node(NodeId(i)), flavor)) continue;
+      if (!gives_whole_gpus(ledger_.node(NodeId(i)), flavor)) continue;
       const auto milli = ledger_.gpu_milli(NodeId(i));
       free_[NodeId(i)].assign(milli.begin(), milli.end());
     }
@@ -73,7 +61,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
   std::map<FlavorId, std::map<std::pair<NodeId, int>, std::int32_t>> parts;  // on each device
   for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
     const NodeFree& node = trial.ledger().node(place.node);
-    if (!request.is_fraction() || !counts(node, FlavorId(node.flavor))) return;
+    if (!request.is_fraction() || !gives_whole_gpus(node, FlavorId(node.flavor))) return;
     place.gpus.for_each([&](int gpu) { parts[FlavorId(node.flavor)][{place.node, gpu}] += node.milli_of(request); });
   });
   if (parts.empty() || shape.terms.best_effort || start.best_effort) return true;
@@ -82,7 +70,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
   if (quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none()) return true;
   for (const auto& [flavor, taken] : parts) {
     const std::int64_t promised = whole_gpus_promised_beside(quotas, workload.queue, flavor);
-    if (promised <= whole_free(trial.ledger(), flavor)) continue;
+    if (promised <= pods_that_fit(state, 1, flavor)) continue;
     IfAllGaveBack then(state, trial, flavor);
     const std::int64_t with_it = then.whole();
     if (promised <= with_it) continue;

@@ -12,7 +12,8 @@ namespace berth {
 
 // False where the start would be covered, and with its parts of GPUs so many devices would be held in part by those whom nobody
 // may take that what floors still promise to others could not be given in whole GPUs, whoever else gave back. Who takes no device
-// more than before is in nobody's way. PRE: its places are taken in the trial, its unit is not there yet.
+// more than before is in nobody's way. PRE: the trial is on the state's
+// own ledgers; its places are taken there, its unit is not yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start);
 
 // How many GPUs of the flavor floors beside the queue's own line still promise, whole ones.

@@ -34,6 +34,14 @@ std::set<std::string> values_of(const std::map<std::string, std::string>& given)
   return values;
 }
 
+PodFacts bound_at(PodFacts pod, const std::string& given, std::int64_t ms) {
+  pod.stage = PodStage::kBound;
+  pod.node = "n1";
+  pod.given = parse_given_gpus(given);
+  pod.bound_at = Time{ms};
+  return pod;
+}
+
 TEST(LiveSlices, SevenShareAGpuAndTheEighthWaitsForOne) {
   Cluster cluster;
   cluster.add(one_cut("n1"));
@@ -155,13 +163,6 @@ TEST(LiveSlices, WhatABindingSaysWrongIsNotBelieved) {
     SCOPED_TRACE(each.what);
     Cluster cluster;
     cluster.add(one_cut("n1"));
-    const auto bound_at = [](PodFacts pod, const std::string& given, std::int64_t ms) {
-      pod.stage = PodStage::kBound;
-      pod.node = "n1";
-      pod.given = parse_given_gpus(given);
-      pod.bound_at = Time{ms};
-      return pod;
-    };
     cluster.set(bound_at(slice("sure", "1g.10gb"), "0:1g.10gb@4", 1000));
     cluster.set(bound_at(slice("odd", "1g.10gb"), each.given, 2000));
     cluster.decide(3);
@@ -247,13 +248,6 @@ TEST(LiveSlices, ThoseThatOthersCutAreGivenAsTheyAre) {
 TEST(LiveSlices, OneOfSeveralThatAreAlikeIsAsGoodAsTheOther) {
   Cluster cluster;
   cluster.add(cut_beforehand("n1"));
-  const auto bound_at = [](PodFacts pod, const char* given, std::int64_t ms) {
-    pod.stage = PodStage::kBound;
-    pod.node = "n1";
-    pod.given = parse_given_gpus(given);
-    pod.bound_at = Time{ms};
-    return pod;
-  };
   cluster.set(bound_at(slice("foreign", "1g.10gb"), "", 1000));
   cluster.set(bound_at(slice("named", "1g.10gb"), "0:1g.10gb@3", 2000));
   cluster.set(bound_at(slice("cut-otherwise", "3g.40gb"), "0:3g.40gb@0", 3000));

@@ -9,11 +9,6 @@
 namespace berth {
 namespace {
 
-bool counts(const NodeFree& node, FlavorId flavor) {
-  return node.open && node.gpus > 0 && node.sharing == Sharing::kExclusive &&
-         (flavor.is_none() || FlavorId(node.flavor) == flavor);
-}
-
 std::vector<Fragments::Slices> slices_of(const State& state, FlavorId flavor) {
   std::vector<Fragments::Slices> slices;
   const GpuHardware* const hardware = hardware_of(state.flavors()[flavor.index()]);
@@ -37,7 +32,7 @@ std::int64_t pods_that_fit(const State& state, std::int64_t gpus, FlavorId flavo
   std::int64_t pods = 0;
   for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
     const NodeFree& node = state.ledger().node(NodeId(i));
-    if (counts(node, flavor)) pods += node.whole_gpus / gpus;
+    if (gives_whole_gpus(node, flavor)) pods += node.whole_gpus / gpus;
   }
   return pods;
 }
@@ -49,7 +44,7 @@ std::int64_t pods_that_could_fit(const State& state, std::int64_t gpus) {
     std::int64_t if_idle = 0;
     for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
       const NodeFree& node = state.ledger().node(NodeId(i));
-      if (!counts(node, FlavorId(flavor))) continue;
+      if (!gives_whole_gpus(node, FlavorId(flavor))) continue;
       free_milli += node.gpu_milli;
       if_idle += node.gpus / gpus;
     }
@@ -66,7 +61,7 @@ std::vector<Fragments> fragments_of(const State& state) {
     for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
       const NodeFree& node = state.ledger().node(NodeId(i));
       cut = cut || (node.open && node.gpus > 0 && node.is_cut() && FlavorId(node.flavor) == found.flavor);
-      if (!counts(node, found.flavor)) continue;
+      if (!gives_whole_gpus(node, found.flavor)) continue;
       found.free_milli += node.gpu_milli;
       found.node_gpus = std::max<std::int64_t>(found.node_gpus, node.gpus);
     }

@@ -9,6 +9,12 @@
 
 namespace berth {
 
+// Whether its GPUs are to be had whole, if they are free; of one flavor, or of any where none is named.
+inline bool gives_whole_gpus(const NodeFree& node, FlavorId flavor) {
+  return node.open && node.gpus > 0 && node.sharing == Sharing::kExclusive &&
+         (flavor.is_none() || FlavorId(node.flavor) == flavor);
+}
+
 // Pods of so many whole GPUs for which there is room now on open nodes that are not shared: a gang of so many could start, as
 // far as GPUs go. Of one flavor; of all where none is named.
 std::int64_t pods_that_fit(const State& state, std::int64_t gpus, FlavorId flavor = {});
