@@ -31,7 +31,7 @@ class NeighbourCheck {
   // Whether it is the same everywhere.
   bool is_needless() const { return kind_ == nullptr; }
   NeighbourRefusal refusal(NodeId node) const;
-  bool allows(NodeId node) const { return refusal(node) == NeighbourRefusal::kNone; }
+  bool allows(NodeId node) const { return is_needless() || refusal(node) == NeighbourRefusal::kNone; }
   NeighbourLiking liking(NodeId node) const;
 
   // Nobody is there yet whom it is to be near, and it is one of them itself: where it goes decides for those who follow. The nodes
