@@ -10,7 +10,11 @@
 namespace berth {
 namespace {
 
-std::string numbered(const char* noun, std::size_t number) { return noun + (" " + std::to_string(number)); }
+// Whom a complaint is of: its name is written only when there is one.
+struct Named {
+  const char* noun;
+  std::size_t number;
+};
 
 class Inspection {
  public:
@@ -31,8 +35,16 @@ class Inspection {
   }
 
  private:
-  void expect(bool holds, const std::string& otherwise) {
-    if (!holds) wrong_.push_back(otherwise);
+  void complain(const Named& of, const char* what) {
+    wrong_.push_back(of.noun + (" " + std::to_string(of.number)) + what);
+  }
+
+  void expect(bool holds, const char* otherwise) {
+    if (!holds) wrong_.emplace_back(otherwise);
+  }
+
+  void expect(bool holds, const Named& of, const char* otherwise) {
+    if (!holds) complain(of, otherwise);
   }
 
   void check_table_sizes() {
@@ -41,8 +53,8 @@ class Inspection {
     for (std::size_t queue = 0; wrong_.empty() && queue < state_.queues().size(); ++queue) {
       const auto& order = state_.queues()[queue].order;
       const auto& line = state_.lines()[queue];
-      expect(order.has_value() == line.has_value() && (!line || line->order() == *order),
-             numbered("queue", queue) + " has not the line that its order asks for");
+      expect(order.has_value() == line.has_value() && (!line || line->order() == *order), {"queue", queue},
+             " has not the line that its order asks for");
     }
   }
 
@@ -62,18 +74,18 @@ class Inspection {
       starting += workload.phase == Phase::kStarting || migrates ? 1 : 0;
       stopping += workload.phase == Phase::kStopping || migrates ? 1 : 0;
       movable += has_room(workload.phase) && state_.shape(workload.shape).terms.movable ? 1 : 0;
-      expect(migrates != workload.first_leaving.is_none(),
-             numbered("workload", id.index()) + " leaves places and does not migrate, or migrates and leaves none");
+      expect(migrates != workload.first_leaving.is_none(), {"workload", id.index()},
+             " leaves places and does not migrate, or migrates and leaves none");
       for (PodId at = workload.first_leaving; !at.is_none(); at = state_.pod(at).next) {
         reached_[at.index()] = leaving_[at.index()] = true;
       }
       if (has_room(workload.phase) || workload.phase == Phase::kStopping) {
         check_pods_of(id, workload);
       } else {
-        expect(workload.first_pod.is_none(), numbered("workload", id.index()) + " does not run, but has pods");
+        expect(workload.first_pod.is_none(), {"workload", id.index()}, " does not run, but has pods");
       }
-      expect(has_room(workload.phase) != workload.unit.is_none(),
-             numbered("workload", id.index()) + " counts against quotas, and has no room, or has room and does not");
+      expect(has_room(workload.phase) != workload.unit.is_none(), {"workload", id.index()},
+             " counts against quotas, and has no room, or has room and does not");
     });
     expect(starting == state_.starting().size(), "those who wait for their room are not listed rightly");
     expect(stopping == state_.stopping().size(), "those who are stopping are not listed rightly");
@@ -83,12 +95,12 @@ class Inspection {
   }
 
   void check_pods_of(WorkloadId id, const Workload& workload) {
-    const std::string name = numbered("workload", id.index());
+    const Named name{"workload", id.index()};
     std::vector<RequestId> requests;
     std::int64_t gpu_milli = 0;
     for (PodId at = workload.first_pod; !at.is_none(); at = state_.pod(at).next) {
       if (at.index() >= state_.pods().size() || reached_[at.index()] || state_.pod(at).workload != id) {
-        wrong_.push_back(name + " lists a pod that is not its own");
+        complain(name, " lists a pod that is not its own");
         return;
       }
       reached_[at.index()] = true;
@@ -97,7 +109,7 @@ class Inspection {
       const PodRequest& request = state_.request(requests.back());
       gpu_milli += std::int64_t{request.gpus} * state_.ledger().node(state_.pod(at).node).milli_of(request);
     }
-    expect(workload.gpu_milli == gpu_milli, name + " does not hold what its pods hold");
+    expect(workload.gpu_milli == gpu_milli, name, " does not hold what its pods hold");
     const Shape& shape = state_.shape(workload.shape);
     const bool whole = std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
       std::vector<RequestId> asked;
@@ -106,16 +118,16 @@ class Inspection {
       for (const RequestId request : asked) left += left != requests.end() && *left == request ? 1 : 0;
       return left == requests.end() && !requests.empty();
     });
-    expect(whole, name + " runs, but not with pods of one of its ways");
+    expect(whole, name, " runs, but not with pods of one of its ways");
   }
 
   void check_pods() {
     for (std::size_t i = 0; i < state_.pods().size(); ++i) {
       const Pod& pod = state_.pods()[i];
-      expect(reached_[i] == !pod.workload.is_none(), numbered("pod", i) + " belongs to no running workload");
+      expect(reached_[i] == !pod.workload.is_none(), {"pod", i}, " belongs to no running workload");
       if (pod.workload.is_none()) continue;
       if (pod.node.index() >= state_.nodes()) {
-        wrong_.push_back(numbered("pod", i) + " is on no node");
+        complain({"pod", i}, " is on no node");
         continue;
       }
       const PodRequest& request = state_.request(pod.request);
@@ -124,8 +136,8 @@ class Inspection {
           pod.gpus.size() == request.gpus && (node.gpus >= 64 || pod.gpus.bits() >> node.gpus == 0);
       const bool of_its_type = request.gpus == 0 || (node.gpus > 0 && request.flavors.contains(node.flavor));
       const bool as_shared = request.gpus == 0 || request.sharing == node.sharing;
-      expect(on_own_gpus && of_its_type && as_shared && request.gpu_memory_mib <= node.gpu_memory_mib,
-             numbered("pod", i) + " is on a node or on GPUs that its request does not allow");
+      expect(on_own_gpus && of_its_type && as_shared && request.gpu_memory_mib <= node.gpu_memory_mib, {"pod", i},
+             " is on a node or on GPUs that its request does not allow");
     }
   }
 
@@ -158,7 +170,7 @@ class Inspection {
       if (holds_room(at)) add(held[pod.node.index()], pod);
     }
     for (std::size_t i = 0; i < held.size(); ++i) {
-      expect(fits(held[i], state_.node(NodeId(i))), numbered("node", i) + " holds more than it has");
+      expect(fits(held[i], state_.node(NodeId(i))), {"node", i}, " holds more than it has");
     }
     if (!wrong_.empty()) return;
     for (std::size_t at = 0; at < state_.pods().size(); ++at) {
@@ -207,9 +219,8 @@ class Inspection {
         return std::ranges::all_of(there, [&](const Pod* b) { return may_be_together(*a, *b); });
       });
       const Device device{at.first, std::countr_zero(at.second)};
-      expect(may_be != state_.parting().contains(device),
-             numbered("node", at.first.index()) +
-                 " has a GPU of strangers that nobody knows of, or knows of one too many");
+      expect(may_be != state_.parting().contains(device), {"node", at.first.index()},
+             " has a GPU of strangers that nobody knows of, or knows of one too many");
     }
     for (const auto& each : state_.parting()) {
       expect(!state_.ledger().is_at_peace(each.first), "somebody is to part who is alone");
@@ -226,7 +237,7 @@ class Inspection {
       const bool same = (topology.together == Togetherness::kAnywhere ||
                          known.domains(TopologyId(id)) == Domains(topology.level, nodes)) &&
                         (inner.empty() || known.inner_domains(TopologyId(id)) == Domains(inner, nodes));
-      expect(same, numbered("topology", id) + " has other domains than the nodes say");
+      expect(same, {"topology", id}, " has other domains than the nodes say");
     }
   }
 
@@ -266,8 +277,8 @@ class Inspection {
                (likings.empty() ? 0 : likings[i]) ==
                    liking(matches[constraints], node.name, node.labels, node.taints) + (is_own ? kOwnNodeLiking : 0);
       }
-      expect(same && (matches.size() > 0 || node.taints.empty()),
-             numbered("node", i) + " is allowed to others than those whom it suits");
+      expect(same && (matches.size() > 0 || node.taints.empty()), {"node", i},
+             " is allowed to others than those whom it suits");
     }
   }
 
@@ -305,8 +316,8 @@ class Inspection {
         whole += milli == kMilliPerGpu ? 1 : 0;
         largest = std::max<std::int64_t>(largest, milli);
       }
-      expect(free == node.gpu_milli && whole == node.whole_gpus && largest == node.largest_gpu_milli,
-             numbered("node", i) + " sums its GPUs up wrongly");
+      expect(free == node.gpu_milli && whole == node.whole_gpus && largest == node.largest_gpu_milli, {"node", i},
+             " sums its GPUs up wrongly");
       if (!node.open) continue;
       FreeTotals& sum = sums[node.gpus > 0 ? node.flavor : kFlavorsMax];
       sum.cpu_milli += node.cpu_milli;
@@ -314,8 +325,7 @@ class Inspection {
       sum.gpu_milli += node.gpu_milli;
     }
     for (std::size_t flavor = 0; flavor < kFlavorsMax; ++flavor) {
-      expect(sums[flavor] == ledger.totals(FlavorId(flavor)),
-             "the totals of " + numbered("flavor", flavor) + " are wrong");
+      expect(sums[flavor] == ledger.totals(FlavorId(flavor)), {"flavor", flavor}, " has wrong totals");
     }
     expect(sums[kFlavorsMax] == ledger.totals_without_gpus(), "the totals of nodes without GPUs are wrong");
   }
@@ -326,16 +336,16 @@ class Inspection {
     std::vector<std::vector<Waiting>> expected(state_.lines().size());
     state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase != Phase::kPending) return;
-      expect(!workload.shut_out || !state_.closed_at(workload.queue).is_none(),
-             numbered("workload", id.index()) + " is shut out of a queue that is not closed");
+      expect(!workload.shut_out || !state_.closed_at(workload.queue).is_none(), {"workload", id.index()},
+             " is shut out of a queue that is not closed");
       check_who_waits_for_something(id, workload);
       if (state_.is_kept_aside(id)) return;
       const UserId user = state_.shape(workload.shape).user;
-      expect(user.is_none() || user == workload.user, numbered("workload", id.index()) + " waits as another's");
+      expect(user.is_none() || user == workload.user, {"workload", id.index()}, " waits as another's");
       for (const auto& way : state_.shape(workload.shape).ways) {
         for (const NumberedPodSet& set : way) {
           const QueueId home = state_.ledger().matches().home_of(state_.request(set.request).constraints);
-          expect(home == state_.home_of(workload.queue), numbered("workload", id.index()) + " is at home elsewhere");
+          expect(home == state_.home_of(workload.queue), {"workload", id.index()}, " is at home elsewhere");
         }
       }
       expected[state_.line_of(workload.queue).index()].push_back({workload.shape, state_.key_of(id)});
@@ -343,8 +353,7 @@ class Inspection {
     std::vector<bool> in_use(expected.size());
     state_.lines_in_use().for_each([&](QueueId queue) { in_use[queue.index()] = true; });
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      expect(in_use[i] != expected[i].empty(),
-             numbered("line", i) + " is in use without anybody, or is not with somebody");
+      expect(in_use[i] != expected[i].empty(), {"line", i}, " is in use without anybody, or is not with somebody");
       if (!state_.lines()[i]) continue;
       const Line& line = *state_.lines()[i];
       std::vector<Waiting> waiting;
@@ -353,22 +362,22 @@ class Inspection {
       }
       std::sort(expected[i].begin(), expected[i].end());
       std::sort(waiting.begin(), waiting.end());
-      expect(waiting == expected[i] && line.size() == waiting.size(),
-             numbered("line", i) + " has not exactly those who wait in it");
-      check_heads(line, numbered("line", i));
+      expect(waiting == expected[i] && line.size() == waiting.size(), {"line", i},
+             " has not exactly those who wait in it");
+      check_heads(line, {"line", i});
     }
   }
 
   // Whoever waits for time is looked at again in time; whoever waits for others follows somebody who has not ended, or in vain.
   void check_who_waits_for_something(WorkloadId id, const Workload& workload) {
-    const std::string name = numbered("workload", id.index());
+    const Named name{"workload", id.index()};
     const bool cools = state_.shape(workload.shape).cools && !state_.is_kept_aside(id);
-    expect(!workload.too_early || state_.next_wake() <= workload.not_before, name + " will not be looked at in time");
-    expect(!cools || state_.next_wake() <= state_.borrows_again_at(id), name + " will not borrow again in time");
+    expect(!workload.too_early || state_.next_wake() <= workload.not_before, name, " will not be looked at in time");
+    expect(!cools || state_.next_wake() <= state_.borrows_again_at(id), name, " will not borrow again in time");
     const Followers& followers = state_.followers();
-    expect(workload.follows == followers.waits(id),
-           name + " waits for others, or does not, and the list says otherwise");
-    expect(!workload.follows || followers.waits_for(id) > 0 || followers.waits_in_vain(id), name + " waits for nobody");
+    expect(workload.follows == followers.waits(id), name,
+           " waits for others, or does not, and the list says otherwise");
+    expect(!workload.follows || followers.waits_for(id) > 0 || followers.waits_in_vain(id), name, " waits for nobody");
   }
 
   // What every queue holds is what its workloads' pods hold, and of it is covered what its units say.
@@ -385,9 +394,9 @@ class Inspection {
       const Shape& shape = state_.shape(workload.shape);
       expect(unit.workload == id && unit.queue == workload.queue && unit.user == workload.user &&
                  unit.priority == shape.terms.priority,
-             numbered("workload", id.index()) + " has the unit of another");
-      expect(unit.end == enforced_end(shape.terms, workload.started),
-             numbered("workload", id.index()) + " is not expected to end when its run limit ends it");
+             {"workload", id.index()}, " has the unit of another");
+      expect(unit.end == enforced_end(shape.terms, workload.started), {"workload", id.index()},
+             " is not expected to end when its run limit ends it");
       AmountsByDim held(tree.dims());
       for_each_pod(state_, id, [&](const Pod& pod) {
         if (!workload.best_effort) add_amounts(state_.request(pod.request), state_.node(pod.node).flavor, 1, held);
@@ -403,19 +412,18 @@ class Inspection {
         AmountsByDim& sums = by_user.try_emplace({queue, workload.user}, AmountsByDim(tree.dims())).first->second;
         for (std::size_t dim = 0; dim < held.size(); ++dim) sums[dim] += held[dim];
       }
-      expect(is_covered || unit.covered_at.is_none(),
-             numbered("workload", id.index()) + " is covered where it does not belong");
+      expect(is_covered || unit.covered_at.is_none(), {"workload", id.index()}, " is covered where it does not belong");
     });
     for (const auto& [who, sums] : by_user) {
-      expect(std::ranges::equal(sums, quotas.held_by_user(who.first, who.second)),
-             numbered("user", who.second.index()) + " does not hold what his workloads hold");
+      expect(std::ranges::equal(sums, quotas.held_by_user(who.first, who.second)), {"user", who.second.index()},
+             " does not hold what his workloads hold");
     }
     for (std::size_t i = 0; i < tree.queues(); ++i) {
       const auto same = [](const AmountsByDim& a, std::span<const std::int64_t> b) {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());
       };
-      expect(same(used[i], quotas.used(QueueId(i))), numbered("queue", i) + " does not hold what its workloads hold");
-      expect(same(covered[i], quotas.covered(QueueId(i))), numbered("queue", i) + " counts wrongly what is covered");
+      expect(same(used[i], quotas.used(QueueId(i))), {"queue", i}, " does not hold what its workloads hold");
+      expect(same(covered[i], quotas.covered(QueueId(i))), {"queue", i}, " counts wrongly what is covered");
     }
   }
 
@@ -441,28 +449,28 @@ class Inspection {
                  same(tree.limit(queue), quotas.tree().limit(queue)) &&
                  tree.weight_milli(queue) == quotas.tree().weight_milli(queue) &&
                  tree.owners_clock(queue, QueueId()) == quotas.tree().owners_clock(queue, QueueId()),
-             numbered("queue", i) + " has not the amounts of this hour");
+             {"queue", i}, " has not the amounts of this hour");
     }
   }
 
-  void check_heads(const Line& line, const std::string& name) {
+  void check_heads(const Line& line, const Named& name) {
     std::vector<Head> expected;
     for (std::size_t at = 0; at < line.shapes().size(); ++at) {
       const ShapeInLine& shape = line.shapes()[at];
-      expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name + " has a shape in disorder");
+      expect(shape.missing >= 0 && line.index_of(shape.shape) == at, name, " has a shape in disorder");
       const bool looked_past =
           shape.impossible() || shape.gate == ReasonCode::kCooldown || line.order() != Order::kFifo;
       if (shape.waiting.empty() || (shape.blocked() && looked_past)) {
-        expect(!shape.listed, name + " lists a shape that has no head");
+        expect(!shape.listed, name, " lists a shape that has no head");
         continue;
       }
       expected.push_back({shape.waiting.front(), static_cast<std::uint32_t>(at)});
-      expect(shape.listed == shape.waiting.front(), name + " lists another head than a shape has");
+      expect(shape.listed == shape.waiting.front(), name, " lists another head than a shape has");
     }
     std::sort(expected.begin(), expected.end());
     std::vector<Head> heads;
     line.heads().for_each([&](const Head& head) { heads.push_back(head); });
-    expect(heads == expected, name + " has the wrong heads");
+    expect(heads == expected, name, " has the wrong heads");
   }
 
   const State& state_;
