@@ -62,6 +62,7 @@ class Search {
     request_ = request;
     std::int64_t found = take_free_room(wanted, within);
     if (found < wanted) found += free_nodes(wanted - found, within);
+    if (found < wanted) found += move_one_by_one(wanted - found, within);
     return found;
   }
   std::int64_t found_free() const { return found_free_; }
@@ -186,6 +187,33 @@ class Search {
       }
     }
     return found;
+  }
+
+  // Of a node those who cost least may have nowhere to go, where one who costs more has.
+  std::int64_t move_one_by_one(std::int64_t wanted, Within within) {
+    std::int64_t found = 0;
+    int in_vain = 0;
+    for (std::size_t each = 0; each < movers_.size(); ++each) {
+      std::vector<NodeId> nodes;
+      for_each_pod(state_, movers_[each].workload, [&](const Pod& pod) { nodes.push_back(pod.node); });
+      for (const NodeId node : nodes) {
+        if (found == wanted || in_vain == bounds_.in_vain_max) return found;
+        if (movers_[each].moved || !within.contains(node) || !frees_alone(movers_[each], node)) continue;
+        const std::int64_t freed = carry_out({movers_[each].lost_gpu_s, 1, node, {each}}, wanted - found);
+        found += freed;
+        in_vain += freed == 0 ? 1 : 0;
+      }
+    }
+    return found;
+  }
+
+  bool frees_alone(const Mover& mover, NodeId node) {
+    const std::int64_t before = room_on(node);
+    const Trial::Mark mark = trial_.mark();
+    leave(mover, node);
+    const bool frees = room_on(node) > before;
+    trial_.rollback_to(mark);
+    return frees;
   }
 
   std::optional<Alternative> alternative_on(NodeId node) {

@@ -26,7 +26,7 @@ struct MoveBounds {
   std::int64_t moves_max = kMovesMax;
   Wide lost_gpu_s_below = 0;          // all of it together
   Wide lost_gpu_s_of_each_below = 0;  // of what is moved so that one more pod, or a few, fit on a node
-  int in_vain_max = 64;               // nodes of which somebody finds no room elsewhere, before the search is given up
+  int in_vain_max = 64;               // tries in which somebody finds no room elsewhere, before the search is given up
 };
 
 // Somebody fits, and others were moved for it, to places where nobody is in their way.
