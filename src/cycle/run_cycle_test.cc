@@ -81,6 +81,10 @@ class History {
         std::holds_alternative<NodeRelabelled>(event) || std::holds_alternative<QueueChanged>(event)) {
       note_less_room();
     }
+    // What is scarce goes by what there is: with other nodes pods go elsewhere.
+    if (std::holds_alternative<NodesAdded>(event) && state().policy() == PlacementPolicy::kFgdBalanced) {
+      note_less_room();
+    }
     state().apply(event);
   }
 
