@@ -169,6 +169,11 @@ TEST(SimulatedFleet, IsReadFromNodeObjects) {
       "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {capacity: {cpu: 8, memory: 16Gi, pods: 10}}\n", "f");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
   EXPECT_EQ((*nodes)[0]["metadata"]["labels"]["kubernetes.io/hostname"].text(), "a");
+  const auto as_nvidia_says = nodes_from_manifest(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: a, labels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}\n"
+      "status: {capacity: {cpu: 8, memory: 16Gi, pods: 10, nvidia.com/gpu: 8}}\n",
+      "f");
+  EXPECT_TRUE(as_nvidia_says) << as_nvidia_says.error().to_string();
   const auto bad =
       nodes_from_manifest("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "f");
   ASSERT_FALSE(bad);

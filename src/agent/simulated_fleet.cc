@@ -195,7 +195,7 @@ void check_node(const Value& node, const Place& place, std::set<std::string>& na
     }
   }
   if (const std::string_view model = node["metadata"]["labels"][kGpuProductLabel].text();
-      !capacity[kGpuResource].is_null() && !model.empty() && find_gpu_model(model) == nullptr) {
+      !capacity[kGpuResource].is_null() && !model.empty() && find_gpu_model(gpu_model_of(model)) == nullptr) {
     complain("node " + quote(name) + ": label " + std::string(kGpuProductLabel) + ": " + unknown_model(model));
   }
   const NodeGpus gpus = gpus_of(node);

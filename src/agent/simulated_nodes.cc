@@ -15,7 +15,10 @@
 #include "kube/mirror.h"
 #include "kube/outbox.h"
 #include "kube/strand.h"
+#include "manifest/given_gpus.h"
+#include "manifest/gpu_uses.h"
 #include "manifest/json.h"
+#include "manifest/labels.h"
 
 namespace berth {
 namespace {
@@ -82,7 +85,8 @@ class RunningNodes final : public SimulatedNodes {
     of_pods.field_selector = "spec.nodeName!=";
     pod_mirror_ = Mirror::start(
         transport, alarm, of_pods,
-        [this](const ObjectChange& change) { strand_->post([this, change] { see_pod(change); }); }, [] {});
+        [this](const ObjectChange& change) { strand_->post([this, change] { see_pod(change); }); },
+        [this] { strand_->post([this] { begin_scrubs(); }); });
   }
 
   ~RunningNodes() override {
@@ -100,6 +104,16 @@ class RunningNodes final : public SimulatedNodes {
     bool registered = false;
     bool ready = false;
     std::string lease_revision;
+    // What is left on its GPUs, as it was seen last; what is being scrubbed, for which number; what is yet to be told of that.
+    GpuRecords records;
+    std::vector<int> failing;
+    struct Scrub {
+      std::int64_t number = 0;
+      std::uint64_t waits = 0;  // of Delays
+    };
+    std::map<int, Scrub> scrubs;
+    GpuScrubs answers;
+    bool answering = false;
   };
   // INVARIANT: at most one step of a pod waits or is under way.
   struct Running {
@@ -123,6 +137,11 @@ class RunningNodes final : public SimulatedNodes {
     if (!change.after) return;
     machine.registered = true;
     if (!machine.ready) report_ready(known->first);
+    machine.records = read_gpu_records(*change.after);
+    const auto failing = parse_given_gpus((*change.after)["metadata"]["annotations"][kScrubFailsAnnotation].text());
+    machine.failing.clear();
+    if (failing) failing->gpus.for_each([&](int gpu) { machine.failing.push_back(gpu); });
+    look_at_scrubs(known->first);
   }
 
   // A node that somebody deletes later stays deleted, as with a kubelet.
@@ -185,9 +204,95 @@ class RunningNodes final : public SimulatedNodes {
     }
   }
 
+  // ---- scrubs -----------------------------------------------------------------------------------------------------------
+
+  // Who is on the GPUs is not known before.
+  void begin_scrubs() {
+    knows_pods_ = true;
+    for (const auto& [name, machine] : nodes_) look_at_scrubs(name);
+  }
+
+  bool is_occupied(const std::string& node, int gpu) const {
+    return std::ranges::any_of(pods_, [&](const auto& each) {
+      const Value& pod = *each.second.pod;
+      if (pod["spec"]["nodeName"].text() != node) return false;
+      const auto given = parse_given_gpus(pod["metadata"]["annotations"][kGpusAnnotation].text());
+      return given && given->gpus.contains(gpu);
+    });
+  }
+
+  // The number of the scrub that it is to have now; 0: none.
+  std::int64_t to_scrub(const std::string& node, int gpu) const {
+    const Machine& machine = nodes_.at(node);
+    const auto use = machine.records.uses.find(gpu);
+    if (use == machine.records.uses.end() || !use->second.is_asked_for()) return 0;
+    const std::int64_t number = use->second.scrub;
+    const auto is_answered = [&](const GpuScrubs& answers) {
+      const auto answer = answers.find(gpu);
+      return answer != answers.end() && answer->second.scrub == number;
+    };
+    if (is_answered(machine.records.scrubs) || is_answered(machine.answers) || is_occupied(node, gpu)) return 0;
+    return number;
+  }
+
+  // Begins those that are due, and ends those that are not any more.
+  void look_at_scrubs(const std::string& node) {
+    if (!options_.scrub || !knows_pods_) return;
+    Machine& machine = nodes_.at(node);
+    std::erase_if(machine.scrubs, [&](const auto& each) {
+      const bool goes_on = to_scrub(node, each.first) == each.second.number;
+      if (!goes_on) delays_.cancel(each.second.waits);
+      return !goes_on;
+    });
+    for (const auto& [gpu, use] : machine.records.uses) {
+      const std::int64_t number = to_scrub(node, gpu);
+      if (number == 0 || machine.scrubs.contains(gpu)) continue;
+      const std::uint64_t waits = delays_.after(*options_.scrub, [this, node, at = gpu] { end_scrub(node, at); });
+      machine.scrubs[gpu] = {number, waits};
+    }
+  }
+
+  void end_scrub(const std::string& node, int gpu) {
+    Machine& machine = nodes_.at(node);
+    const auto scrub = machine.scrubs.find(gpu);
+    if (scrub == machine.scrubs.end()) return;
+    const std::int64_t number = scrub->second.number;
+    machine.scrubs.erase(scrub);
+    const bool fails = std::ranges::find(machine.failing, gpu) != machine.failing.end();
+    machine.answers[gpu] = {number, fails ? "it fails by the annotation " + std::string(kScrubFailsAnnotation) : ""};
+    if (!machine.answering) tell_scrubs(node);
+  }
+
+  void tell_scrubs(const std::string& node) {
+    Machine& machine = nodes_.at(node);
+    machine.answering = true;
+    GpuScrubs all = machine.records.scrubs;
+    for (const auto& [gpu, answer] : machine.answers) all[gpu] = answer;
+    Value body;
+    body.at("metadata").at("annotations").set(kGpusScrubbedAnnotation, to_text(all));
+    outbox_.send(Outbox::Urgency::kFirst,
+                 call_with("PATCH", api_path("nodes", "", node), body, "application/merge-patch+json"),
+                 [this, node, told = machine.answers](const ApiAnswer& answer) {
+                   if (is_passing(answer)) return (void)delays_.after(kRetry, [this, node] { tell_scrubs(node); });
+                   Machine& then = nodes_.at(node);
+                   then.answering = false;
+                   for (const auto& [gpu, each] : told) {
+                     if (answer.ok()) then.records.scrubs[gpu] = each;
+                     if (then.answers[gpu] == each) then.answers.erase(gpu);
+                   }
+                   if (!then.answers.empty()) tell_scrubs(node);
+                 });
+  }
+
   // ---- pods ---------------------------------------------------------------------------------------------------------------
 
   void see_pod(const ObjectChange& change) {
+    const std::string node(change.object()["spec"]["nodeName"].text());
+    take_in(change);
+    if (nodes_.contains(node)) look_at_scrubs(node);
+  }
+
+  void take_in(const ObjectChange& change) {
     const std::string uid(change.object()["metadata"]["uid"].text());
     if (!change.after) return forget(uid);
     const Value& pod = *change.after;
@@ -337,6 +442,7 @@ class RunningNodes final : public SimulatedNodes {
   Rng rng_;
   std::map<std::string, Machine> nodes_;
   std::map<std::string, Running> pods_;  // by uid
+  bool knows_pods_ = false;
   std::atomic<std::int64_t> ready_ = 0;
   std::shared_ptr<Strand> strand_;
   Delays delays_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SimulatedNodesOptions {
   int in_flight_max = 64;
   Duration run_time{5'000};  // of a pod that names none
   Duration lease_renewal{10'000};
+  std::optional<Duration> scrub = {};  // so long it scrubs a GPU that is to be scrubbed; none: it does not
 };
 
 class SimulatedNodes {

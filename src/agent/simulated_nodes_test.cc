@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,8 +19,9 @@ namespace {
 
 class SimulatedNodesTest : public ::testing::Test {
  protected:
-  void start(Duration run_time) {
+  void start(Duration run_time, std::optional<Duration> scrub = {}) {
     SimulatedNodesOptions options;
+    options.scrub = scrub;
     options.now = [this] { return server_.now(); };
     options.log_folder = server_.log_folder();
     options.run_time = run_time;
@@ -41,6 +43,32 @@ class SimulatedNodesTest : public ::testing::Test {
         server_.call("POST", path + "/" + name + "/binding",
                      R"({"metadata":{"name":")" + name + R"("},"target":{"kind":"Node","name":"h100-0001"}})");
     ASSERT_TRUE(bound.ok()) << bound.body;
+  }
+  // Its GPU is the first.
+  void add_pod_on_gpu(const std::string& name) {
+    const std::string path = "/api/v1/namespaces/default/pods";
+    const ApiAnswer made =
+        server_.call("POST", path,
+                     R"({"metadata":{"name":")" + name +
+                         R"("},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i",)"
+                         R"("resources":{"limits":{"nvidia.com/gpu":1}}}]}})");
+    ASSERT_TRUE(made.ok()) << made.body;
+    const ApiAnswer bound = server_.call("POST", path + "/" + name + "/binding",
+                                         R"({"metadata":{"name":")" + name +
+                                             R"(","annotations":{"berth.dev/gpus":"0"}},)"
+                                             R"("target":{"kind":"Node","name":"h100-0001"}})");
+    ASSERT_TRUE(bound.ok()) << bound.body;
+  }
+  void annotate_node(const std::string& annotations) {
+    const ApiAnswer answer = server_.call(ApiCall{.method = "PATCH",
+                                                  .path = "/api/v1/nodes/h100-0001",
+                                                  .content_type = "application/merge-patch+json",
+                                                  .body = R"({"metadata":{"annotations":)" + annotations + "}}"});
+    ASSERT_TRUE(answer.ok()) << answer.body;
+  }
+  std::string scrubbed() {
+    const auto node = parse_json(server_.call("GET", "/api/v1/nodes/h100-0001").body);
+    return std::string((*node)["metadata"]["annotations"]["berth.dev/gpus-scrubbed"].text());
   }
   Value pod(const std::string& name) {
     return parse_json(server_.call("GET", "/api/v1/namespaces/default/pods/" + name).body).value_or(Value());
@@ -103,6 +131,32 @@ TEST_F(SimulatedNodesTest, EndDeletedPodsAndTakeOverThoseThatRun) {
   EXPECT_TRUE(is("long", "Running"));
   ASSERT_TRUE(server_.call("DELETE", "/api/v1/namespaces/default/pods/long").ok());
   EXPECT_TRUE(eventually([&] { return server_.call("GET", "/api/v1/namespaces/default/pods/long").status == 404; }));
+}
+
+TEST_F(SimulatedNodesTest, ScrubWhatTheyAreAskedForWhenNobodyIsThere) {
+  start(seconds(300), Duration{10});
+  annotate_node(R"({"berth.dev/gpus-used":"{\"0\":{\"by\":[\"a\"],\"scrub\":1},\"3\":{\"by\":[\"a\"]}}"})");
+  EXPECT_TRUE(eventually([&] { return scrubbed() == R"({"0":{"scrub":1}})"; })) << scrubbed();
+  // What is asked for while somebody is there waits until he has gone.
+  add_pod_on_gpu("p");
+  ASSERT_TRUE(eventually([&] { return is("p", "Running"); }));
+  annotate_node(R"({"berth.dev/scrub-fails":"3",)"
+                R"("berth.dev/gpus-used":"{\"0\":{\"by\":[\"a\"],\"scrub\":2},\"3\":{\"by\":[\"a\"],\"scrub\":5}}"})");
+  const std::string failed = R"("3":{"scrub":5,"failed":"it fails by the annotation berth.dev/scrub-fails"}})";
+  EXPECT_TRUE(eventually([&] { return scrubbed() == R"({"0":{"scrub":1},)" + failed; })) << scrubbed();
+  server_.call("DELETE", "/api/v1/namespaces/default/pods/p?gracePeriodSeconds=0");
+  EXPECT_TRUE(eventually([&] { return scrubbed() == R"({"0":{"scrub":2},)" + failed; })) << scrubbed();
+  // Whose answers are taken away is scrubbed anew.
+  annotate_node(R"({"berth.dev/scrub-fails":null,"berth.dev/gpus-scrubbed":null})");
+  EXPECT_TRUE(eventually([&] { return scrubbed() == R"({"0":{"scrub":2},"3":{"scrub":5}})"; })) << scrubbed();
+}
+
+TEST_F(SimulatedNodesTest, ScrubNothingWhereTheyAreNotToldTo) {
+  start(seconds(300));
+  annotate_node(R"({"berth.dev/gpus-used":"{\"0\":{\"by\":[\"a\"],\"scrub\":1}}"})");
+  add_pod_on_gpu("p");
+  ASSERT_TRUE(eventually([&] { return is("p", "Running"); }));
+  EXPECT_EQ(scrubbed(), "");
 }
 
 }  // namespace

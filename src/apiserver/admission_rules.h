@@ -22,6 +22,8 @@ Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, con
 // Pods and Jobs go to a queue that exists and takes them; the queues' tree stays one.
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 Refusal check_queue_tree(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
+// There are no more circles of trust than the scheduler can hold.
+Refusal check_circles(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // Nobody gives away what he does not have.
 Refusal check_escalation(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // A pod on a node holds the devices it names, and nobody else does.

@@ -247,6 +247,21 @@ TEST(Admit, TheQueuesStayATree) {
   expect_part(world.erase("queues.berth.dev//default"), "what names no queue waits in this one");
 }
 
+TEST(Admit, ThereAre64CirclesOfTrust) {
+  AdmissionWorld world;
+  const auto circle = [&](int number) {
+    return world.create("{apiVersion: berth.dev/v1alpha1, kind: TrustCircle, metadata: {name: c" +
+                        std::to_string(number) + "}, spec: {queues: [a]}}");
+  };
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(circle(i), "");
+  expect_part(circle(64),
+              "there are 64 circles of trust, and no more may be; put queues into one circle that trust each");
+  EXPECT_EQ(world.update("trustcircles.berth.dev//c0", [](Value& object) { object.at("spec").set("within", "1m"); }),
+            "");
+  EXPECT_EQ(world.erase("trustcircles.berth.dev//c0"), "");
+  EXPECT_EQ(circle(64), "");
+}
+
 TEST(Admit, LimitRangesGiveDefaultsAndBounds) {
   AdmissionWorld world;
   EXPECT_EQ(world.create("{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: default}, spec: {limits: "

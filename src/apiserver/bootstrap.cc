@@ -1,11 +1,13 @@
 #include "apiserver/bootstrap.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/authorization.h"
 #include "apiserver/completion.h"
+#include "apiserver/policy_rules.h"
 #include "base/assert.h"
 #include "manifest/json.h"
 
@@ -36,7 +38,36 @@ std::vector<Value> beginnings() {
   return all;
 }
 
+bool grants(const Value& role, const Value& rule) {
+  bool lacks = false;
+  Value wanted = Value::list();
+  wanted.push_back(rule);
+  find_missing(rules_of_list(wanted), rules_of_list(role["rules"]), [&](const PolicyRule&) {
+    lacks = true;
+    return false;
+  });
+  return !lacks;
+}
+
+bool has_subject(const Value& binding, const Value& subject) {
+  return std::ranges::any_of(binding["subjects"].items(), [&](const Value& each) {
+    return each["kind"] == subject["kind"] && each["name"] == subject["name"] &&
+           each["namespace"] == subject["namespace"];
+  });
+}
+
 }  // namespace
+
+Value brought_up_to_date(Value there, const Value& ours) {
+  if (there["metadata"]["annotations"]["rbac.authorization.kubernetes.io/autoupdate"].text() == "false") return there;
+  for (const Value& rule : ours["rules"].items()) {
+    if (!grants(there, rule)) there.at("rules").push_back(rule);
+  }
+  for (const Value& subject : ours["subjects"].items()) {
+    if (!has_subject(there, subject)) there.at("subjects").push_back(subject);
+  }
+  return there;
+}
 
 Complaints put_missing_beginnings(const ServerParts& parts) {
   std::vector<Prepared> missing;
@@ -52,7 +83,16 @@ Complaints put_missing_beginnings(const ServerParts& parts) {
     BERTH_ASSERT(route.kind != nullptr);
     route.name_space = std::string(object["metadata"]["namespace"].text());
     route.name = std::string(object["metadata"]["name"].text());
-    if (parts.store.find(route.key())) continue;
+    if (const RecordPtr known = parts.store.find(route.key())) {
+      auto there = parse_json(known->bytes);
+      if (!there || route.kind->group != "rbac.authorization.k8s.io") continue;
+      Value now = brought_up_to_date(*there, object);
+      if (now == *there) continue;
+      Prepared& update = missing.emplace_back();
+      update.key = route.key();
+      update.object = std::move(now);
+      continue;
+    }
     auto prepared = complete_new(parts, exchange, options, {.object = std::move(object), .duplicates = {}});
     if (prepared) {
       missing.push_back(*std::move(prepared));

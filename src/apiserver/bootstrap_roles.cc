@@ -104,6 +104,8 @@ std::vector<Value> admin_rules() {
 std::vector<Value> scheduler_rules() {
   return {
       rule({""}, {"nodes", "namespaces"}, kRead),
+      // Who has been on which of their GPUs, in an annotation.
+      rule({""}, {"nodes"}, {"patch"}),
       rule({""}, {"pods"}, {"delete", "get", "list", "watch"}),
       rule({""}, {"pods/binding", "pods/eviction"}, {"create"}),
       rule({""}, {"pods/status"}, {"patch", "update"}),
@@ -112,13 +114,18 @@ std::vector<Value> scheduler_rules() {
       rule({"policy"}, {"poddisruptionbudgets"}, kRead),
       rule({"scheduling.k8s.io"}, {"priorityclasses"}, kRead),
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "get", "list", "patch", "update", "watch"}),
-      rule({"berth.dev"}, {"queues", "resourceflavors"}, kRead),
-      rule({"berth.dev"}, {"queues/status"}, {"patch", "update"}),
+      rule({"berth.dev"}, {"queues", "resourceflavors", "trustcircles"}, kRead),
+      rule({"berth.dev"}, {"queues/status", "trustcircles/status"}, {"patch", "update"}),
+      // So that one which is deleted stays until those have parted who shared GPUs for it.
+      rule({"berth.dev"}, {"trustcircles"}, {"patch"}),
       rule({"kueue.x-k8s.io"},
-           {"clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloadpriorityclasses"}, kRead),
+           {"clusterqueues", "cohorts", "localqueues", "resourceflavors", "topologies", "workloadpriorityclasses"},
+           kRead),
       rule({"kueue.x-k8s.io"}, {"clusterqueues/status", "cohorts/status", "localqueues/status"}, {"patch", "update"}),
       rule({"scheduling.volcano.sh"}, {"queues"}, kRead),
       rule({"scheduling.volcano.sh"}, {"queues/status"}, {"patch", "update"}),
+      rule({"topology.volcano.sh"}, {"hypernodes"}, kRead),
+      rule({"topology.volcano.sh"}, {"hypernodes/status"}, {"patch", "update"}),
       rule({"berth.dev"}, {"workloads"}, {"create", "delete", "get", "list", "patch", "update", "watch"}),
       rule({"berth.dev"}, {"workloads/status"}, {"patch", "update"}),
   };

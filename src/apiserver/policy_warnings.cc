@@ -19,8 +19,8 @@ constexpr std::size_t kQueuesMax = 300;
 
 // In whose words a policy is written: these kinds make one.
 constexpr std::array<std::string_view, 2> kOwnKinds = {"queues.berth.dev", "resourceflavors.berth.dev"};
-constexpr std::array<std::string_view, 4> kKueueKinds = {"clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io",
-                                                         "resourceflavors.kueue.x-k8s.io",
+constexpr std::array<std::string_view, 5> kKueueKinds = {"clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io",
+                                                         "resourceflavors.kueue.x-k8s.io", "topologies.kueue.x-k8s.io",
                                                          "localqueues.kueue.x-k8s.io"};
 constexpr std::array<std::string_view, 1> kVolcanoKinds = {"queues.scheduling.volcano.sh"};
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -280,6 +281,25 @@ Value::List flavor_cells(const Value& flavor, Time now) {
           memory_mib == 0 ? std::string() : std::to_string(memory_mib) + "Mi", age_cell(flavor, now)};
 }
 
+// "2026-11-21T08:00:00Z", the last moment by which somebody has to; empty: nobody has.
+std::string parting_text(const Value& circle) {
+  std::optional<Time> last;
+  for (const Value& each : circle["status"]["parting"].items()) {
+    const auto by = parse_timestamp(each["by"].text());
+    if (by && (!last || *by > *last)) last = by;
+  }
+  return last ? format_timestamp(*last) : "";
+}
+
+Value::List circle_cells(const Value& circle, Time now) {
+  std::string queues;
+  for (const Value& each : circle["spec"]["queues"].items()) {
+    queues += (queues.empty() ? "" : ",") + std::string(each.text());
+  }
+  return {name_cell(circle), queues, Value(condition_of(circle, "InForce")["status"].text()), parting_text(circle),
+          age_cell(circle, now)};
+}
+
 Value::List cluster_queue_cells(const Value& queue, Time) {
   return {name_cell(queue), Value(either(queue["spec"], "cohortName", "cohort").text()),
           text_or(queue["spec"]["queueingStrategy"], "BestEffortFIFO"), queue["status"]["pendingWorkloads"].integer(),
@@ -289,6 +309,13 @@ Value::List cluster_queue_cells(const Value& queue, Time) {
 Value::List local_queue_cells(const Value& queue, Time) {
   return {name_cell(queue), Value(queue["spec"]["clusterQueue"].text()), queue["status"]["pendingWorkloads"].integer(),
           queue["status"]["admittedWorkloads"].integer()};
+}
+
+Value::List hyper_node_cells(const Value& hyper_node, Time now) {
+  const Value& tier = hyper_node["spec"]["tier"];
+  return {name_cell(hyper_node), tier.is_integer() ? Value(std::to_string(tier.integer())) : tier,
+          hyper_node["status"]["nodeCount"].integer(), Value(condition_of(hyper_node, "Ready")["reason"].text()),
+          age_cell(hyper_node, now)};
 }
 
 Value::List kueue_workload_cells(const Value& workload, Time now) {
@@ -387,8 +414,22 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
         [](const Value& object, Time) -> Value::List {
           return {name_cell(object), Value(object["spec"]["parent"].text())};
         }}},
+      {"hypernodes.topology.volcano.sh",
+       {{kName,
+         {"Tier", "How near its nodes are: the lower the nearer."},
+         {"NodeCount", "How many nodes are in it.", false, "integer"},
+         {"Ready", "Whether it is as it was meant.", true},
+         kAge},
+        hyper_node_cells}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
+      {"trustcircles.berth.dev",
+       {{kName,
+         {"Queues", "Who trusts each other."},
+         {"In Force", "Whether all of them do."},
+         {"Parting By", "When those who trusted each other have to have parted."},
+         kAge},
+        circle_cells}},
       {"workloads.berth.dev",
        {{kName,
          {"Queue", "The queue in which it waits."},

@@ -55,6 +55,7 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"berth.dev", "v1alpha1", "queues",
        "Name|Order|Parent|Guarantee|Used|Budget|Pending:integer|Running:integer|Age"},
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
+      {"berth.dev", "v1alpha1", "trustcircles", "Name|Queues|In Force|Parting By|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
       {"kueue.x-k8s.io", "v1beta2", "workloads", "Name|Queue|Reserved in|Admitted|Finished|Age"},
   };
@@ -224,6 +225,11 @@ TEST(Tables, ShowTheOtherKinds) {
       {"berth.dev", "v1alpha1", "resourceflavors",
        R"({"metadata":{"name":"f"},"spec":{"gpuModel":"H100","memoryMiB":81559}})",
        R"(["f","H100","81559Mi","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "trustcircles",
+       R"({"metadata":{"name":"c"},"spec":{"queues":["a","clusterqueue/b"]},"status":{"parting":[)"
+       R"({"by":"2026-11-21T08:00:01.5Z"},{"by":"2026-11-21T08:00:00Z"}],)"
+       R"("conditions":[{"type":"InForce","status":"False"}]}})",
+       R"(["c","a,clusterqueue/b","False","2026-11-21T08:00:01Z","<unknown>"])"},
       {"berth.dev", "v1alpha1", "workloads",
        R"({"metadata":{"name":"w"},"spec":{"queue":"q"},"status":{"reason":"no room","conditions":[{)"
        R"("type":"Admitted","status":"False"}]}})",

@@ -100,14 +100,17 @@ constexpr Check kChecks[] = {
     {"clusterrolebindings.rbac.authorization.k8s.io", check_role_binding},
     {"queues.berth.dev", check_queue},
     {"resourceflavors.berth.dev", check_resource_flavor},
+    {"trustcircles.berth.dev", check_trust_circle},
     {"workloads.berth.dev", check_workload},
     {"workloads.kueue.x-k8s.io", check_kueue_workload},
     {"clusterqueues.kueue.x-k8s.io", check_policy_object},
     {"cohorts.kueue.x-k8s.io", check_policy_object},
     {"localqueues.kueue.x-k8s.io", check_policy_object},
-    {"resourceflavors.kueue.x-k8s.io", check_policy_object},
+    {"resourceflavors.kueue.x-k8s.io", check_kueue_flavor},
+    {"topologies.kueue.x-k8s.io", check_kueue_topology},
     {"workloadpriorityclasses.kueue.x-k8s.io", check_policy_object},
     {"queues.scheduling.volcano.sh", check_policy_object},
+    {"hypernodes.topology.volcano.sh", check_hyper_node},
 };
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/policy_warnings.h"
 #include "apiserver/validation.h"
+#include "manifest/hyper_nodes.h"
 #include "manifest/labels.h"
 
 namespace berth {
@@ -23,6 +25,29 @@ Value without_active(Value spec) {
 }
 
 }  // namespace
+
+// Whoever was given a place by its levels keeps it: what they mean must not change under him.
+void check_kueue_flavor(const AdmissionRequest& request, Causes& causes) {
+  check_policy_object(request, causes);
+  if (request.before == nullptr) return;
+  const Value& before = (*request.before)["spec"];
+  if (before["topologyName"].is_empty() || before == (*request.object)["spec"]) return;
+  causes.push_back(invalid_value("spec", "",
+                                 "resourceFlavorSpec are immutable when topologyName is set; delete it and make it "
+                                 "anew, or write another flavor"));
+}
+
+void check_kueue_topology(const AdmissionRequest& request, Causes& causes) {
+  check_policy_object(request, causes);
+  if (request.before == nullptr) return;
+  check_immutable((*request.before)["spec"]["levels"], (*request.object)["spec"]["levels"], "spec.levels", causes);
+}
+
+void check_hyper_node(const AdmissionRequest& request, Causes& causes) {
+  for (const HyperNodeProblem& each : read_hyper_node(*request.object).problems) {
+    causes.push_back(invalid_value(each.field, "", each.why));
+  }
+}
 
 void check_kueue_workload(const AdmissionRequest& request, Causes& causes) {
   if (request.user.name == "system:berth-controllers" || !request.subresource.empty()) return;

@@ -13,6 +13,7 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/circle_spec.h"
 #include "manifest/queue_spec.h"
 #include "model/flavor.h"
 #include "model/gpu.h"
@@ -456,6 +457,14 @@ void check_resource_flavor(const AdmissionRequest& request, Causes& causes) {
     if (is_qualified_name(label.key) && is_label_value(label.value.text())) continue;
     causes.push_back(invalid_value("spec.nodeLabels", label.key + "=" + std::string(label.value.text()),
                                    "must be a label such as example.com/name=value"));
+  }
+}
+
+void check_trust_circle(const AdmissionRequest& request, Causes& causes) {
+  // What the schema lists has been looked at.
+  for (const SpecMistake& mistake : read_circle_spec((*request.object)["spec"]).mistakes) {
+    if (std::ranges::find(causes, mistake.field, &ErrorCause::field) != causes.end()) continue;
+    causes.push_back(invalid_value(mistake.field, mistake.value, mistake.text));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "apiserver/validation.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
+#include "manifest/topology_request.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -382,6 +383,9 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
     if (length == nullptr) continue;
     const Parsed<std::int64_t> ms = parse_duration_ms(length->text());
     if (!ms) causes.push_back(invalid_value(at + std::string(annotation) + "]", *length, ms.error()));
+  }
+  for (const TopologyProblem& each : read_topology(annotations).problems) {
+    causes.push_back(invalid_value(at + std::string(each.annotation) + "]", annotations[each.annotation], each.why));
   }
   if (const Value* const coverage = annotations.find(kCoverageAnnotation);
       coverage != nullptr && coverage->text() != "guaranteed" && coverage->text() != "best-effort") {

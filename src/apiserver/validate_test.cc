@@ -142,6 +142,12 @@ TEST(ValidatePod, ReadsBerthsAnnotations) {
       {"annotations: {berth.dev/run-for: 30s, berth.dev/exit-code: '3'}", ""},
       {"annotations: {berth.dev/run-for: soon}", "metadata.annotations[berth.dev/run-for]: Invalid value"},
       {"annotations: {berth.dev/exit-code: '256'}", "an exit code from 0 to 255"},
+      {"annotations: {kueue.x-k8s.io/podset-unconstrained-topology: 'true'}", ""},
+      {"annotations: {kueue.x-k8s.io/podset-required-topology: rack, kueue.x-k8s.io/podset-preferred-topology: zone}",
+       "metadata.annotations[kueue.x-k8s.io/podset-preferred-topology]: Invalid value: \"zone\": it stands beside "
+       "kueue.x-k8s.io/podset-required-topology, and only one of them can hold; leave one out"},
+      {"annotations: {berth.dev/topology: 'required:a rack'}",
+       "metadata.annotations[berth.dev/topology]: Invalid value: \"required:a rack\": 'a rack' is no label; write one"},
       {"labels: {berth.dev/pod-group: g}", "metadata.annotations[berth.dev/pod-group-size]: Required value"},
       {"labels: {berth.dev/pod-group: g}, annotations: {berth.dev/pod-group-size: '4'}", ""},
       {"labels: {berth.dev/pod-group: g}, annotations: {berth.dev/pod-group-size: '0'}",
@@ -513,6 +519,18 @@ TEST(Validate, SaysOnceWhatIsWrongWithAQueue) {
       "spec.budget.end: Unsupported value: \"never\": supported values: \"stop\", \"best-effort\"; "
       "spec.halfLife: Invalid value: \"1s\": write one minute to ten years, such as 7d; 0s: the past does not count; "
       "spec.windows[0].to: Invalid value: \"noon\": write a time such as 20:00, or 24:00 for the end of the day");
+}
+
+TEST(Validate, SaysAllThatIsWrongWithACircleOfTrust) {
+  const std::string circle = "{apiVersion: berth.dev/v1alpha1, kind: TrustCircle, metadata: {name: c}, spec: ";
+  EXPECT_EQ(wrongs(yaml_object(circle + "{queues: [a, clusterqueue/b], within: 90s}}")), "");
+  EXPECT_EQ(wrongs(yaml_object(circle + "{queues: [a, a, localqueue/x], within: '10'}}")),
+            "spec.queues[1]: Invalid value: \"a\": stands here twice; write it once; "
+            "spec.queues[2]: Invalid value: \"localqueue/x\": a LocalQueue is only a door; name the queue behind it: "
+            "clusterqueue/NAME; "
+            "spec.within: Invalid value: \"10\": '10' has no unit; write 10s for seconds, or ms, m, h, d");
+  EXPECT_EQ(wrongs(yaml_object(circle + "{}}")),
+            "spec.queues: Invalid value: null: names nobody; write the queues that trust each other");
 }
 
 TEST(Validate, StopsCountingAtAHundred) {

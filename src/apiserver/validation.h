@@ -55,8 +55,14 @@ void check_role(const AdmissionRequest& request, Causes& causes);
 void check_role_binding(const AdmissionRequest& request, Causes& causes);
 void check_queue(const AdmissionRequest& request, Causes& causes);
 void check_resource_flavor(const AdmissionRequest& request, Causes& causes);
+void check_trust_circle(const AdmissionRequest& request, Causes& causes);
 void check_workload(const AdmissionRequest& request, Causes& causes);
 // Kueue's, which only the controllers write; anybody who may, its spec.active.
 void check_kueue_workload(const AdmissionRequest& request, Causes& causes);
+// What of these Kueue lets nobody change, beside what policy_warnings.h refuses.
+void check_kueue_flavor(const AdmissionRequest& request, Causes& causes);
+void check_kueue_topology(const AdmissionRequest& request, Causes& causes);
+// Volcano's.
+void check_hyper_node(const AdmissionRequest& request, Causes& causes);
 
 }  // namespace berth

@@ -77,6 +77,7 @@ int parse_and_run(int argc, char** argv) {
   add_queue(app, exit_code);
   add_share(app, exit_code);
   add_nodes(app, exit_code);
+  add_topology(app, exit_code);
   add_explain(app, exit_code);
   add_top(app, exit_code);
   add_logs(app, exit_code);

@@ -33,6 +33,7 @@ void add_jobs(CLI::App& berth, int& exit_code);
 void add_queue(CLI::App& berth, int& exit_code);
 void add_share(CLI::App& berth, int& exit_code);
 void add_nodes(CLI::App& berth, int& exit_code);
+void add_topology(CLI::App& berth, int& exit_code);
 void add_explain(CLI::App& berth, int& exit_code);
 void add_top(CLI::App& berth, int& exit_code);
 void add_logs(CLI::App& berth, int& exit_code);

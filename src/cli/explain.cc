@@ -54,6 +54,17 @@ Asked<std::vector<Value>> seen_or_nothing(Transport& server, std::string_view ki
   return std::unexpected(objects.error());
 }
 
+// What the scheduler says of those who start with it; null: nothing, or not to everybody.
+Asked<Value> seen_workload(Transport& server, const SeenWork& seen) {
+  const std::string name = workload_name_of(seen.work, seen.own_pods);
+  if (name.empty() || has_ended(seen.work.state)) return Value();
+  auto workload = read_object(server, "workloads.berth.dev", seen.work.name_space, name);
+  if (workload) return workload;
+  const int code = workload.error().exit_code;
+  if (code == kExitForbidden || code == kExitNotFound) return Value();
+  return std::unexpected(workload.error());
+}
+
 Asked<Account> account_for(Transport& server, const SeenWork& seen) {
   const std::string& name_space = seen.work.name_space;
   auto others = see_work(server, "");
@@ -64,12 +75,15 @@ Asked<Account> account_for(Transport& server, const SeenWork& seen) {
   if (!queues) return std::unexpected(queues.error());
   auto events = seen_or_nothing(server, "events", name_space);
   if (!events) return std::unexpected(events.error());
+  auto workload = seen_workload(server, seen);
+  if (!workload) return std::unexpected(workload.error());
   return account_of(seen.work,
                     {.others = *std::move(others),
                      .others_are_all = all_seen,
                      .queues = *std::move(queues),
                      .events = *std::move(events),
-                     .own_pods = seen.own_pods},
+                     .own_pods = seen.own_pods,
+                     .workload = *std::move(workload)},
                     system_wall_clock()());
 }
 

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/wording.h"
 #include "cli/stop_signal.h"
 #include "kube/kubeconfig.h"
+#include "model/quantity.h"
 #include "sim/files.h"
 
 namespace berth {
@@ -74,8 +76,17 @@ Result<std::uint16_t> port_in(const std::string& kubeconfig) {
 
 }  // namespace
 
-LocalPlane::LocalPlane(std::string data, const ListenAddress& listen)
-    : data_(std::move(data)), listen_(listen), folder_(data_) {}
+Result<std::optional<Duration>> parse_scrub(const std::string& text) {
+  if (text.empty()) return std::optional<Duration>();
+  const auto ms = parse_duration_ms(text);
+  if (!ms) return Complaints({"--scrub"}, ms.error());
+  constexpr std::int64_t kScrubMax_ms = 86'400'000;
+  if (*ms > kScrubMax_ms) return Complaints({"--scrub"}, quote(text) + " is longer than a day; write less");
+  return std::optional(Duration{*ms});
+}
+
+LocalPlane::LocalPlane(std::string data, const ListenAddress& listen, std::string scrub)
+    : data_(std::move(data)), listen_(listen), scrub_(std::move(scrub)), folder_(data_) {}
 
 Complaints LocalPlane::take_folder() {
   if (const auto made = folder_.make(); !made) return made.error();
@@ -87,12 +98,13 @@ Complaints LocalPlane::take_folder() {
 
 Result<bool> LocalPlane::begin_server(const Alarm& clock) {
   const std::string log = folder_.path("log/apiserver.log");
+  std::vector<std::string> scheduler = {"scheduler", "--kubeconfig",          folder_.scheduler_kubeconfig(),
+                                        "--journal", folder_.path("journal"), "--identity",
+                                        identity_};
+  if (!scrub_.empty()) scheduler.emplace_back("--scrub");
   processes_ = std::make_unique<Supervisor>(std::vector<ChildProcess>{
       {.name = "apiserver", .arguments = apiserver_arguments(data_, text_of(listen_)), .log = log},
-      {.name = "scheduler",
-       .arguments = {"scheduler", "--kubeconfig", folder_.scheduler_kubeconfig(), "--journal", folder_.path("journal"),
-                     "--identity", identity_},
-       .log = folder_.path("log/scheduler.log")},
+      {.name = "scheduler", .arguments = std::move(scheduler), .log = folder_.path("log/scheduler.log")},
       {.name = "node-agent", .arguments = {}, .log = folder_.path("log/node-agent.log")}});
   const std::int64_t before_ns = written_ns(folder_.kubeconfig());
   if (const auto begun = processes_->begin(kApiServer); !begun) return begun.error();
@@ -115,8 +127,10 @@ Result<bool> LocalPlane::begin_server(const Alarm& clock) {
 }
 
 Complaints LocalPlane::begin_others(const std::string& nodes) {
-  processes_->set_arguments(kNodeAgent, {"node-agent", "--kubeconfig", folder_.agent_kubeconfig(), "--nodes", nodes,
-                                         "--logs", folder_.path("logs")});
+  std::vector<std::string> agent = {"node-agent", "--kubeconfig", folder_.agent_kubeconfig(), "--nodes",
+                                    nodes,        "--logs",       folder_.path("logs")};
+  if (!scrub_.empty()) agent.insert(agent.end(), {"--scrub", scrub_});
+  processes_->set_arguments(kNodeAgent, std::move(agent));
   for (const std::size_t each : {kScheduler, kNodeAgent}) {
     if (const auto begun = processes_->begin(each); !begun) return begun.error();
   }

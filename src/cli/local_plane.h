@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -14,9 +15,13 @@
 
 namespace berth {
 
+// "2m", how long a GPU is scrubbed; empty: none is.
+Result<std::optional<Duration>> parse_scrub(const std::string& text);
+
 class LocalPlane {
  public:
-  LocalPlane(std::string data, const ListenAddress& listen);
+  // `scrub`: how long its nodes scrub GPUs, such as 2m; empty: they do not.
+  LocalPlane(std::string data, const ListenAddress& listen, std::string scrub = "");
 
   const DataFolder& folder() const { return folder_; }
 
@@ -32,6 +37,7 @@ class LocalPlane {
  private:
   std::string data_;
   ListenAddress listen_;
+  std::string scrub_;
   DataFolder folder_;
   std::string identity_;  // of the scheduler
   std::unique_ptr<Supervisor> processes_;

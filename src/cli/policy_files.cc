@@ -42,6 +42,7 @@ void append(PolicyParts& all, PolicyParts more) {
   move_all(more.flavors, all.flavors);
   move_all(more.doors, all.doors);
   move_all(more.priorities, all.priorities);
+  move_all(more.topologies, all.topologies);
   move_all(more.not_followed, all.not_followed);
   move_all(more.findings, all.findings);
   if (more.kueue_fair_sharing) all.kueue_fair_sharing = more.kueue_fair_sharing;

@@ -17,6 +17,7 @@
 #include "cli/connection.h"
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
+#include "cli/local_plane.h"
 #include "cli/store_files.h"
 #include "controllers/controllers.h"
 #include "local_api/local_transport.h"
@@ -112,7 +113,7 @@ int serve_api(const std::string& data, const std::string& listen_text) {
 
 // ---- the clients --------------------------------------------------------------------------------------------------------
 
-int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity) {
+int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity, Scrubs scrubs) {
   const auto server = connect({.kubeconfig = kubeconfig});
   if (!server) return complain(server.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
@@ -121,6 +122,7 @@ int schedule(const std::string& kubeconfig, const std::string& journal, const st
   options.identity = identity.empty() ? "berth-" + random_token(8) : identity;
   options.events_seed = random_number();
   options.journal_folder = journal;
+  options.scrubs = scrubs;
   options.log = log_line;
   // Whoever lost the lease may know things that are no longer so; the next process begins from what is true then.
   const auto scheduler =
@@ -135,9 +137,13 @@ Result<std::vector<Value>> simulated_nodes(const std::string& text) {
   return nodes_from_manifest(*file, text);
 }
 
-int run_nodes(const std::string& kubeconfig, const std::string& nodes_text, const std::string& logs) {
+int run_nodes(const std::string& kubeconfig, const std::string& nodes_text, const std::string& logs,
+              const std::string& scrub_text) {
+  Complaints complaints = complaints_about_nodes(nodes_text);
+  const auto scrub = parse_scrub(scrub_text);
+  if (!scrub) complaints.add_all(scrub.error());
+  if (!complaints.empty()) return complain(complaints);
   auto nodes = simulated_nodes(nodes_text);
-  if (!nodes) return complain(nodes.error());
   const auto server = connect({.kubeconfig = kubeconfig});
   if (!server) return complain(server.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
@@ -145,6 +151,7 @@ int run_nodes(const std::string& kubeconfig, const std::string& nodes_text, cons
   options.now = system_wall_clock();
   options.seed = random_number();
   options.log_folder = logs;
+  options.scrub = *scrub;
   const auto agent = SimulatedNodes::start(*server->transport, *alarm, std::move(*nodes), std::move(options));
   run_until_killed();
 }
@@ -181,12 +188,19 @@ void add_scheduler(CLI::App& berth, int& exit_code) {
                  "Folder in which every fact and decision is recorded; may be deleted at any time");
   app.add_option("--identity", *identity,
                  "Its name in the lease, which no other living scheduler may have; default: something random");
+  const auto scrub = std::make_shared<bool>(false);
+  app.add_flag(
+      "--scrub", *scrub,
+      "A GPU that all have left is nobody's but of those who trust all who have been there, until its node says "
+      "that it was scrubbed");
   app.footer(
       "Example:\n"
       "  berth scheduler --kubeconfig berth-data/kubeconfig --journal journal\n"
       "\n"
       "Several may run: one of them leads (lease kube-system/berth-scheduler), the others wait.");
-  app.callback([kubeconfig, journal, identity, &exit_code] { exit_code = schedule(*kubeconfig, *journal, *identity); });
+  app.callback([kubeconfig, journal, identity, scrub, &exit_code] {
+    exit_code = schedule(*kubeconfig, *journal, *identity, *scrub ? Scrubs::kByNodes : Scrubs::kNone);
+  });
 }
 
 void add_node_agent(CLI::App& berth, int& exit_code) {
@@ -202,13 +216,17 @@ void add_node_agent(CLI::App& berth, int& exit_code) {
                  "file of Node objects")
       ->required();
   app.add_option("--logs", *logs, "Folder for the pods' logs, as the API server's DATA/logs");
+  const auto scrub = std::make_shared<std::string>();
+  app.add_option("--scrub", *scrub,
+                 "How long a GPU is scrubbed that the scheduler asks it for, such as 30s; default: never");
   app.footer(
       "Example:\n"
       "  berth node-agent --kubeconfig berth-data/kubeconfig --nodes 4xH100x8,2xcpu\n"
       "\n"
       "A pod runs for 5 s, or as long as its annotation berth.dev/run-for says, and ends with the exit code of its\n"
       "annotation berth.dev/exit-code.");
-  app.callback([kubeconfig, nodes, logs, &exit_code] { exit_code = run_nodes(*kubeconfig, *nodes, *logs); });
+  app.callback(
+      [kubeconfig, nodes, logs, scrub, &exit_code] { exit_code = run_nodes(*kubeconfig, *nodes, *logs, *scrub); });
 }
 
 }  // namespace berth

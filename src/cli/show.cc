@@ -12,17 +12,22 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
+#include "cli/full_screen.h"
 #include "cli/inputs.h"
 #include "cli/lookup.h"
 #include "cli/output_options.h"
 #include "cli/viewing.h"
 #include "client/asking.h"
 #include "client/listing.h"
+#include "client/node_devices.h"
 #include "client/node_map.h"
 #include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
+#include "client/topology_levels.h"
+#include "client/topology_tree.h"
 #include "client/work.h"
 #include "client/work_choice.h"
+#include "manifest/hyper_nodes.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -31,7 +36,8 @@ namespace {
 struct Typed {
   ConnectionWish connection;
   OutputWish output;
-  WorkWish wish;  // of queues and nodes only the names and the labels
+  WorkWish wish;       // of queues and nodes only the names and the labels
+  std::string levels;  // of a map of nodes
   bool all_namespaces = false;
   bool watch = false;
 };
@@ -174,7 +180,46 @@ int show_shares(const Typed& typed) {
                             .gathered = gathered});
 }
 
+// The picture of all nodes, domain by domain.
+int show_node_map(const Typed& typed) {
+  Complaints complaints;
+  const auto style = output_style(typed.output);
+  if (!style) complaints.add_all(style.error());
+  const auto selector = parse_label_option(typed.wish.labels);
+  if (!selector) complaints.add_all(selector.error());
+  if (typed.watch) complaints.add({"-w"}, "a map is one picture, and does not go on; leave out -w, or write -o table");
+  Result<std::vector<std::string>> levels = std::vector<std::string>();
+  if (!typed.levels.empty()) levels = parse_levels(typed.levels);
+  if (!levels) complaints.add_all(levels.error());
+  if (!complaints.empty()) return complain(complaints);
+  const auto server = connect(typed.connection);
+  if (!server) return complain(server.error());
+  const auto seen = see_once(*server->transport, kTopologyKinds);
+  if (!seen) return fail(seen.error());
+  // Who is in which HyperNode goes by all nodes.
+  auto named = only_named(with_hyper_node_labels(seen->at(0), seen->at(3)), typed.wish.names, "node", "`berth nodes`");
+  if (!named) return fail(named.error());
+  const std::vector<Value> nodes = with_labels(*named, *selector);
+  if (nodes.empty())
+    return say_nothing("There are no nodes" + std::string(typed.wish.labels.empty() ? "." : " with such labels."));
+  if (const std::string unknown = unknown_level(*levels, nodes); !unknown.empty()) {
+    return fail({kExitNotFound, "--levels: " + unknown});
+  }
+  std::vector<TopologyLevels> topologies = levels_of_topologies(seen->at(2));
+  if (auto hyper_nodes = levels_of_hyper_nodes(seen->at(3))) topologies.push_back(*std::move(hyper_nodes));
+  const TopologyLevels chosen = !levels->empty()         ? TopologyLevels{"", *levels}
+                                : topologies.size() == 1 ? topologies.front()
+                                                         : levels_in_labels(nodes, seen->at(1), topologies);
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, seen->at(1));
+  fmt::print("{}", map_of_tree(topology_tree(chosen, in_use), terminal_size().columns, style->colors));
+  return kExitDone;
+}
+
 int show_nodes(const Typed& typed) {
+  if (wants_other(typed.output)) return show_node_map(typed);
+  if (!typed.levels.empty()) {
+    return complain(Complaints({"--levels"}, "only a map has levels; write -o map, too, or leave it out"));
+  }
   return show_named(typed, {"node", {{"nodes"}, {"pods"}}, "`berth nodes`", [](const SeenObjects& seen) {
                               return list_nodes(seen[0], seen[1]);
                             }});
@@ -245,13 +290,22 @@ void add_share(CLI::App& berth, int& exit_code) {
 void add_nodes(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("nodes", "Show the nodes and a map of their GPUs");
   const auto typed = std::make_shared<Typed>();
+  typed->output.other = "map";
   app.add_option("name", typed->wish.names, "Only these nodes");
+  app.add_option("--levels", typed->levels,
+                 "With -o map: labels of nodes by which it is divided, the widest first: zone,rack");
   add_view_options(app, *typed, Namespaced::kNo);
   app.footer(
       "A GPU is # when it is taken, + when a part of it is, . when it is free. FREE: those wholly free, of all.\n"
+      "-o map draws the nodes of each domain in a line: of the Topology, if there is one, else of the labels that "
+      "nodes\n"
+      "have (see berth topology). Before the maps: how many GPUs are wholly free on nodes that take pods, of all. A "
+      "node\n"
+      "in round brackets is not ready, or cordoned; one whose GPUs are all free is green.\n"
       "\n"
       "Examples:\n"
       "  berth nodes -o wide\n"
+      "  berth nodes -o map --levels zone,rack\n"
       "  berth nodes -l nvidia.com/gpu.product=H100 -w");
   app.callback([typed, &exit_code] { exit_code = show_nodes(*typed); });
 }

@@ -225,6 +225,8 @@ void add_submit(CLI::App& berth, int& exit_code) {
                      "So many pods, which start together; each knows its JOB_COMPLETION_INDEX")
           ->capture_default_str()
           ->check(CLI::Range(1, 100'000)),
+      app.add_flag("--movable", typed->job.movable,
+                   "It may be stopped and begun elsewhere so that another fits: for what saves how far it is"),
       app.add_option("--image", typed->job.image, "Container image")->capture_default_str()->check(not_empty()),
       app.add_option("command", typed->job.command, "What to run, after --")};
   app.add_flag("--wait", typed->wait, "Wait until it has ended");

@@ -30,8 +30,10 @@ void print_next_steps(const DataFolder& folder) {
   std::fflush(stdout);
 }
 
-int run_control_plane(const std::string& data, const std::string& listen, const std::string& nodes) {
+int run_control_plane(const std::string& data, const std::string& listen, const std::string& nodes,
+                      const std::string& scrub) {
   Complaints complaints = complaints_about_nodes(nodes);
+  if (const auto takes = parse_scrub(scrub); !takes) complaints.add_all(takes.error());
   const auto address = parse_listen_address(listen);
   if (!address) complaints.add_all(address.error());
   if (!complaints.empty()) return complain(complaints);
@@ -41,7 +43,7 @@ int run_control_plane(const std::string& data, const std::string& listen, const 
   };
   note_stop_signals();
   const std::unique_ptr<Alarm> clock = Alarm::start();
-  LocalPlane plane(data, *address);
+  LocalPlane plane(data, *address, scrub);
   if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed(taken);
   const auto begun = plane.begin_server(*clock);
   if (!begun) {
@@ -72,13 +74,19 @@ void add_up(CLI::App& berth, int& exit_code) {
                  "COUNTxcpu, several with "
                  "commas; or a file of Node objects")
       ->capture_default_str();
+  const auto scrub = std::make_shared<std::string>();
+  app.add_option(
+      "--scrub", *scrub,
+      "How long a GPU is scrubbed that all have left, such as 30s; it is nobody's until then but of those who "
+      "trust all who have been there. Default: nothing is scrubbed");
   app.footer(
       "Examples:\n"
       "  berth up\n"
       "  berth up --data /var/lib/berth --listen 127.0.0.1:0 --nodes 100xH100x8,20xL40Sx4,10xcpu\n"
       "\n"
       "It goes on from where it was stopped, however it was stopped.");
-  app.callback([data, listen, nodes, &exit_code] { exit_code = run_control_plane(*data, *listen, *nodes); });
+  app.callback(
+      [data, listen, nodes, scrub, &exit_code] { exit_code = run_control_plane(*data, *listen, *nodes, *scrub); });
 }
 
 }  // namespace berth

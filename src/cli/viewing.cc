@@ -31,14 +31,9 @@ bool may_lack(const SeenKind& kind, const AskFailure& failure) {
 }
 
 int show_once(Transport& server, const ListingView& view) {
-  SeenObjects seen;
-  for (const SeenKind& kind : view.kinds) {
-    auto objects = list_objects(server, kind.qualified, kind.name_space);
-    if (!objects && may_lack(kind, objects.error())) objects = std::vector<Value>();
-    if (!objects) return fail(objects.error());
-    seen.push_back(std::move(*objects));
-  }
-  const Asked<Listing> listing = view.listing(seen);
+  const Asked<SeenObjects> seen = see_once(server, view.kinds);
+  if (!seen) return fail(seen.error());
+  const Asked<Listing> listing = view.listing(*seen);
   if (!listing) return fail(listing.error());
   fmt::print("{}", listing->to_text(view.style));
   return listing->rows.empty() ? view.nothing() : kExitDone;
@@ -84,6 +79,17 @@ int show_for_ever(Transport& server, const ListingView& view) {
 }
 
 }  // namespace
+
+Asked<SeenObjects> see_once(Transport& server, const std::vector<SeenKind>& kinds) {
+  SeenObjects seen;
+  for (const SeenKind& kind : kinds) {
+    auto objects = list_objects(server, kind.qualified, kind.name_space);
+    if (!objects && may_lack(kind, objects.error())) objects = std::vector<Value>();
+    if (!objects) return std::unexpected(objects.error());
+    seen.push_back(std::move(*objects));
+  }
+  return seen;
+}
 
 int show_view(Transport& server, const ListingView& view) {
   return view.watch ? show_for_ever(server, view) : show_once(server, view);

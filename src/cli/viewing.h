@@ -18,6 +18,13 @@ struct SeenKind {
   bool if_allowed = false;      // whoever may not list it sees none of it
 };
 
+// What the domains of a cluster are told from: nodes, pods, and what says which levels there are.
+inline const std::vector<SeenKind> kTopologyKinds = {
+    {.qualified = "nodes"},
+    {.qualified = "pods"},
+    {.qualified = "topologies.kueue.x-k8s.io", .if_allowed = true},
+    {.qualified = "hypernodes.topology.volcano.sh", .if_allowed = true}};
+
 struct ListingView {
   std::vector<SeenKind> kinds;
   // Of the objects, kind by kind. A failure (a name that is not there) is said and ends the command.
@@ -27,6 +34,9 @@ struct ListingView {
   OutputStyle style;
   bool watch = false;
 };
+
+// What there is of each kind now.
+Asked<SeenObjects> see_once(Transport& server, const std::vector<SeenKind>& kinds);
 
 // The exit code. With `watch` it goes on until it is killed, by watches that resume where the server was lost.
 int show_view(Transport& server, const ListingView& view);

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "client/queue_tree.h"
+#include "client/text_width.h"
+#include "client/topology_levels.h"
 #include "manifest/labels.h"
 #include "manifest/timestamp.h"
+#include "manifest/workload_name.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -179,6 +182,37 @@ void add_reasons(const Work& work, Lines& lines) {
   }
 }
 
+// Domain by domain what it would find, as the scheduler counts it: "r2   9 of its pods fit, 72 GPUs free, lacks 56".
+void add_room(const Value& topology, Lines& lines) {
+  const Value::List& domains = topology["domains"].items();
+  if (domains.empty()) return;
+  const std::string level = short_level(topology["level"].text());
+  const std::int64_t pods = topology["pods"].integer();
+  const bool with_gpus = !topology["gpusPerPod"].is_null();
+  std::string asked = count_of(static_cast<std::size_t>(pods), "pod", "pods");
+  if (with_gpus) {
+    asked +=
+        " with " + gpus_in_words(parse_milli(topology["gpusPerPod"].text()).value_or(0)) + (pods == 1 ? "" : " each");
+  }
+  lines.add("room",
+            level + " by " + level + ", for " + asked + (topology["together"].truth() ? ", all in one" : "") + ":");
+  std::size_t width = 0;
+  for (const Value& each : domains) width = std::max(width, columns_of(printable(each["name"].text())));
+  for (const Value& each : domains) {
+    const std::int64_t fit = each["podsFit"].integer();
+    std::string fact = printable(each["name"].text());
+    fact.append(width + 3 - columns_of(fact), ' ');
+    fact += (fit == 0 ? "none" : std::to_string(fit)) + (fit == 1 ? " fits" : " fit");
+    if (with_gpus) fact += ", " + gpus_in_words(each["gpusFree"].integer() * 1000) + " free";
+    const auto lacking = parse_milli(each["gpusLacking"].text());
+    if (!each["gpusLacking"].is_null() && lacking && *lacking > 0) fact += ", lacks " + gpus_in_words(*lacking);
+    lines.add("", fact);
+  }
+  if (const std::int64_t more = topology["moreDomains"].integer(); more > 0) {
+    lines.add("", "and " + std::to_string(more) + " more, in which no more of them fit");
+  }
+}
+
 Value facts_of(const Work& work, const std::vector<const Work*>& older, bool seen_all, const std::string& hold) {
   Value facts = Value::map_of({{"kind", work.name.kind},
                                {"namespace", work.name_space},
@@ -216,6 +250,14 @@ std::string Account::text_in_color() const {
   return text.substr(0, at) + colored_state(state) + text.substr(at + state.size());
 }
 
+std::string workload_name_of(const Work& work, const std::vector<Value>& own_pods) {
+  if (work.name.kind == "job") return workload_name_of(work.name.name, work.uid);
+  const Value none;
+  const Value& labels = own_pods.empty() ? none : own_pods.front()["metadata"]["labels"];
+  const std::string_view group = labels[kGroupLabel].text(labels[kKueueGroupLabel].text());
+  return group.empty() ? "" : workload_name_of(group, job_uid_of_pod(own_pods.front()));
+}
+
 Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   const std::vector<const Value*> way = queue_and_parents(seen.queues, work.queue);
   const std::vector<const Work*> older = older_in_queue(work, seen.others);
@@ -237,7 +279,9 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   if (!nodes.empty()) lines.add("nodes", nodes);
   if (const std::string given = given_in_words(seen.own_pods); !given.empty()) lines.add("gpus", given);
   add_reasons(work, lines);
+  const Value& topology = seen.workload["status"]["topology"];
   if (account.waits) {
+    add_room(topology, lines);
     if (!hold.empty()) lines.add("hold", hold);
     if (!place.empty()) lines.add("place", place);
     if (!turn.empty()) lines.add("turn", "queue " + work.queue + " is " + turn);
@@ -249,6 +293,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   account.facts = facts_of(work, older, seen.others_are_all, hold);
   if (account.waits && !place.empty()) account.facts.set("place", place);
   if (account.waits && !turn.empty()) account.facts.set("turn", turn);
+  if (account.waits && !topology.is_null()) account.facts.set("topology", topology);
   for (const Told& each : told) {
     account.facts.at("evictions")
         .push_back(Value::map_of({{"at", format_timestamp(each.at)},

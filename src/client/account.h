@@ -27,7 +27,11 @@ struct AccountFacts {
   std::vector<Value> queues = {};    // as far as they could be seen
   std::vector<Value> events = {};    // of its namespace
   std::vector<Value> own_pods = {};  // of a Job, or the pod itself
+  Value workload = {};               // of Berth, if it is one of several pods
 };
+
+// The name of the Workload of those who start with it.
+std::string workload_name_of(const Work& work, const std::vector<Value>& own_pods);
 
 Account account_of(const Work& work, const AccountFacts& facts, Time now);
 

@@ -126,6 +126,7 @@ Result<Value> job_of(const JobRequest& request) {
     pod.at("metadata").at("annotations").set(kGpuModelsAnnotation, request.gpu_models);
     if (request.gpus.empty()) complaints.add({"--gpu-models"}, "no GPU is asked for; write --gpus too");
   }
+  if (request.movable) pod.at("metadata").at("annotations").set(kMovableAnnotation, "true");
   if (!complaints.empty()) return complaints;
 
   Value job = Value::map_of({{"apiVersion", "batch/v1"}, {"kind", "Job"}});

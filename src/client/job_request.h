@@ -17,6 +17,7 @@ struct JobRequest {
   std::string time = {};        // how long it may run: "4h"; empty: as long as it likes
   int gang = 1;                 // pods that start together
   std::string gpu_models = {};  // "H100|A100-80GB"; empty: any
+  bool movable = false;         // it consents to being moved
   std::string image = "busybox";
   std::vector<std::string> command = {};
 };

@@ -119,6 +119,12 @@ std::string Listing::to_text(OutputStyle style) const {
   return out;
 }
 
+std::string colored_as(std::string_view text, std::string_view word) {
+  const auto* const found = std::ranges::find(kColors, word, &std::pair<std::string_view, std::string_view>::first);
+  return found == kColors.end() ? std::string(text)
+                                : "\x1b[" + std::string(found->second) + "m" + std::string(text) + "\x1b[0m";
+}
+
 std::string facts_to_text(const Value& facts, OutputFormat format) {
   BERTH_ASSERT(format == OutputFormat::kJson || format == OutputFormat::kYaml);
   std::string text = format == OutputFormat::kJson ? to_pretty_json(facts) : to_yaml(facts);

@@ -66,6 +66,8 @@ class TableLines {
 
 // The word in the colour of what it means; as it is if it means nothing that has one.
 std::string colored_state(std::string_view word);
+// Any text in the colour of such a word.
+std::string colored_as(std::string_view text, std::string_view word);
 
 // Facts of one thing as JSON or YAML, ending with a newline. PRE: the format is one of the two.
 std::string facts_to_text(const Value& facts, OutputFormat format);

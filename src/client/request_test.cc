@@ -26,6 +26,7 @@ TEST(JobRequest, BecomesAJobThatTheServerTakes) {
   request.time = "4h";
   request.gang = 4;
   request.gpu_models = "H100|A100";
+  request.movable = true;
   request.image = "trainer";
   request.command = {"python", "-c", "print 1"};
   const auto job = job_of(request);
@@ -34,7 +35,7 @@ TEST(JobRequest, BecomesAJobThatTheServerTakes) {
       to_json(*job),
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"train","labels":{"berth.dev/queue":"research"}},)"
       R"("spec":{"backoffLimit":0,"completionMode":"Indexed","completions":4,"parallelism":4,"template":{"metadata":)"
-      R"({"labels":{"berth.dev/queue":"research"},"annotations":{"berth.dev/gpu-models":"H100|A100"}},"spec":)"
+      R"({"labels":{"berth.dev/queue":"research"},"annotations":{"berth.dev/gpu-models":"H100|A100","berth.dev/movable":"true"}},"spec":)"
       R"({"schedulerName":"berth","restartPolicy":"Never","containers":[{"name":"main","image":"trainer",)"
       R"("command":["python","-c","print 1"],"resources":{"limits":{"nvidia.com/gpu":"8"}}}],)"
       R"("activeDeadlineSeconds":14400}}}})");

@@ -276,6 +276,23 @@ TEST(NodeMap, DrawsHowGpusAreShared) {
   EXPECT_EQ(listing.rows[1].cells[3], "1/3");
 }
 
+TEST(NodeMap, DrawsWhatIsLeftOnGpus) {
+  const auto nodes = objects(
+      "metadata: {name: n, labels: {nvidia.com/gpu.product: H100}, annotations: {berth.dev/gpus-used: '{\"0\":{\"by\":"
+      "[\"a\"]},\"1\":{\"by\":[\"a\",\"b\"],\"scrub\":2},\"2\":{\"by\":[\"a\"],\"scrub\":3},\"3\":{\"by\":[\"a\"],"
+      "\"scrub\":1}}', berth.dev/gpus-scrubbed: '{\"2\":{\"scrub\":3,\"failed\":\"ECC\"},\"3\":{\"scrub\":1}}'}}\n"
+      "status: {allocatable: {nvidia.com/gpu: 5}, conditions: [{type: Ready, status: 'True'}]}\n");
+  const Listing listing = list_nodes(
+      nodes, objects("metadata: {annotations: {berth.dev/gpus: '0'}}\nspec: {nodeName: n, containers: [{resources: "
+                     "{limits: {nvidia.com/gpu: 1}}}]}\n"));
+  ASSERT_EQ(listing.rows.size(), 1U);
+  const auto& cells = listing.rows[0].cells;
+  EXPECT_EQ(cells[2], "[#~!..]") << "what is left where somebody is concerns whoever comes after him";
+  EXPECT_EQ(cells[3], "2/5");
+  EXPECT_EQ(cells[9], "1: a,b; 2: quarantined (ECC)");
+  EXPECT_EQ(listing.rows[0].facts["left"].items().size(), 2U);
+}
+
 TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
   const auto queues = objects(
       "metadata: {name: vision}\nspec: {parent: research, order: fifo, guarantee: {h100: 8}}\n"

@@ -301,8 +301,10 @@ TEST(KueueWorkload, SaysByWhichRuleInKueuesWords) {
       {"fair-share: x", "Preempted", "InCohortFairSharing"},
       {"preempt: x", "Preempted", "InClusterQueue"},
       {"over-run: x", "MaximumExecutionTimeExceeded", ""},
+      {"defragment: x", "Migrated", ""},
       {"window: x", "QuotaLowered", ""},
       {"budget: x", "BudgetUsed", ""},
+      {"trust: x", "TrustEnded", ""},
   };
   for (const auto& each : cases) {
     const Value pod = parse_yaml(

@@ -171,9 +171,11 @@ constexpr KueuesWord kWords[] = {
     {"reclaim: ", "Preempted", "InCohortReclamation"},
     {"fair-share: ", "Preempted", "InCohortFairSharing"},
     {"preempt: ", "Preempted", "InClusterQueue"},
+    {"defragment: ", "Migrated", ""},
     {"over-run: ", "MaximumExecutionTimeExceeded", ""},
     {"window: ", "QuotaLowered", ""},
     {"budget: ", "BudgetUsed", ""},
+    {"trust: ", "TrustEnded", ""},
 };
 
 void say_evicted(Conditions& conditions, const std::string& why) {

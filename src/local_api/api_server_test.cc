@@ -1,12 +1,14 @@
 // Requests and what is answered to them, in the words that Kubernetes' own server uses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "local_api/api_answers.h"
 #include "local_api/test_server.h"
+#include "manifest/json.h"
 
 namespace berth {
 namespace {
@@ -31,6 +33,43 @@ TEST(ApiServer, BeginsWithWhatEveryClusterHas) {
   const Revision before = server.store().revision();
   server.restart();
   EXPECT_EQ(server.store().revision(), before);  // nothing was made twice
+}
+
+// What an earlier version made may lack what the components of this one need.
+TEST(ApiServer, BringsRolesUpToDateAndTakesNothingAway) {
+  TestServer server;
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/";
+  const std::string role = rbac + "clusterroles/system:berth-scheduler";
+  const std::string binding = rbac + "clusterrolebindings/system:berth-scheduler";
+  const std::string kept = rbac + "clusterroles/system:berth-node-agent";
+  const Value rules = object_of(server.call("GET", role))["rules"];
+  const Value subjects = object_of(server.call("GET", binding))["subjects"];
+  ASSERT_FALSE(rules.items().empty());
+  ASSERT_EQ(
+      server.call("PATCH", role, R"({"rules":[{"apiGroups":[""],"resources":["secrets"],"verbs":["get"]}]})").status,
+      200);
+  ASSERT_EQ(server
+                .call("PATCH", binding,
+                      R"({"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"ann"}]})")
+                .status,
+            200);
+  ASSERT_EQ(
+      server
+          .call("PATCH", kept,
+                R"({"metadata":{"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},"rules":[]})")
+          .status,
+      200);
+  server.restart();
+  const Value now = object_of(server.call("GET", role));
+  EXPECT_EQ(now["rules"].items().size(), rules.items().size() + 1);
+  for (const Value& each : rules.items())
+    EXPECT_TRUE(std::ranges::count(now["rules"].items(), each) == 1) << to_json(each);
+  EXPECT_EQ(now["rules"].items().front()["resources"].items().front().text(), "secrets");
+  EXPECT_EQ(object_of(server.call("GET", binding))["subjects"].items().size(), subjects.items().size() + 1);
+  EXPECT_TRUE(object_of(server.call("GET", kept))["rules"].items().empty());
+  const Revision after = server.store().revision();
+  server.restart();
+  EXPECT_EQ(server.store().revision(), after);
 }
 
 TEST(ApiServer, CreatesReadsChangesAndDeletes) {

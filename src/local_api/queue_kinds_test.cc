@@ -65,6 +65,75 @@ TEST(QueueKinds, KueuesVersionsAreOneStore) {
   EXPECT_EQ(server.call("GET", std::string(kNewer) + "clusterqueues/a").status, 404);
 }
 
+TEST(QueueKinds, KueuesTopologyIsOneInBothVersionsAndStaysAsItIs) {
+  TestServer server;
+  const std::string racks = R"({"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]})";
+  const std::string path = std::string(kNewer) + "topologies";
+  ASSERT_EQ(server.call("POST", std::string(kOlder) + "topologies", kueue("v1beta1", "Topology", "t", racks)).status,
+            201);
+  const Value newer = object_of(server.call("GET", path + "/t"));
+  EXPECT_EQ(newer["apiVersion"].text(), "kueue.x-k8s.io/v1beta2");
+  EXPECT_EQ(newer["spec"]["levels"].items().size(), 2U);
+  struct Case {
+    const char* spec;
+    const char* says;
+  };
+  const Case refused[] = {
+      {"{}", "it has no level"},
+      {R"({"levels":[{"nodeLabel":"a"},{"nodeLabel":"a"}]})", "'a' stands there twice"},
+      {R"({"levels":[{"nodeLabel":"kubernetes.io/hostname"},{"nodeLabel":"a"}]})", "is not the last level"},
+      {R"({"levels":[{"nodeLabel":"no label"}]})", "'no label' is no label"},
+  };
+  for (const Case& each : refused) {
+    const ApiAnswer answer = server.call("POST", path, kueue("v1beta2", "Topology", "u", each.spec));
+    EXPECT_EQ(answer.status, 422) << each.spec;
+    EXPECT_TRUE(answer.body.contains(each.says)) << answer.body;
+  }
+  const ApiAnswer changed = server.call("PATCH", path + "/t", R"({"spec":{"levels":[{"nodeLabel":"rack"}]}})");
+  EXPECT_EQ(changed.status, 422);
+  EXPECT_TRUE(changed.body.contains("field is immutable")) << changed.body;
+  EXPECT_EQ(server.call("PATCH", path + "/t", R"({"metadata":{"labels":{"a":"b"}}})").status, 200);
+}
+
+TEST(QueueKinds, VolcanosHyperNodesAreCheckedWithAllThatIsWrong) {
+  TestServer server;
+  const std::string path = "/apis/topology.volcano.sh/v1alpha1/hypernodes";
+  const auto hyper_node = [](const std::string& spec) {
+    return R"({"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{"name":"h"},"spec":)" + spec +
+           "}";
+  };
+  const ApiAnswer wrong = server.call(
+      "POST", path,
+      hyper_node(R"({"tier":1,"members":[{"type":"Rack","selector":{"exactMatch":{"name":"n"}}},{"type":"Node"},)"
+                 R"({"type":"Node","selector":{"regexMatch":{"pattern":"["}}}]})"));
+  EXPECT_EQ(wrong.status, 422);
+  for (const char* const says : {"spec.members[0].type", "spec.members[1].selector", "it selects nothing",
+                                 "spec.members[2].selector.regexMatch.pattern", "missing ]: ["}) {
+    EXPECT_TRUE(wrong.body.contains(says)) << says << ": " << wrong.body;
+  }
+  EXPECT_EQ(server
+                .call("POST", path,
+                      hyper_node(R"({"tier":1,"tierName":"leaf","members":[{"type":"Node","selector":)"
+                                 R"({"labelMatch":{"matchLabels":{"rack":"r1"}}}}]})"))
+                .status,
+            201);
+}
+
+TEST(QueueKinds, AFlavorOfATopologyStaysAsItIs) {
+  TestServer server;
+  const std::string path = std::string(kNewer) + "resourceflavors";
+  const ApiAnswer bare = server.call("POST", path, kueue("v1beta2", "ResourceFlavor", "f", R"({"topologyName":"t"})"));
+  EXPECT_EQ(bare.status, 422);
+  EXPECT_TRUE(bare.body.contains("a flavor of a Topology names no label of its nodes")) << bare.body;
+  const std::string spec = R"({"nodeLabels":{"rack":"r1"})";
+  ASSERT_EQ(server.call("POST", path, kueue("v1beta2", "ResourceFlavor", "f", spec + "}")).status, 201);
+  EXPECT_EQ(server.call("PATCH", path + "/f", R"({"spec":{"topologyName":"t"}})").status, 200)
+      << "one may be named later";
+  const ApiAnswer changed = server.call("PATCH", path + "/f", R"({"spec":{"nodeLabels":{"rack":"r2"}}})");
+  EXPECT_EQ(changed.status, 422);
+  EXPECT_TRUE(changed.body.contains("resourceFlavorSpec are immutable when topologyName is set")) << changed.body;
+}
+
 TEST(QueueKinds, KueuesWorkloadNamesItsClassInTheWordsOfEachVersion) {
   TestServer server;
   constexpr const char* kControllers = "system:berth-controllers";

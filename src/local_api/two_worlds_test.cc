@@ -53,6 +53,7 @@ constexpr Made kTenant[] = {
     {"namespaces", false, "{metadata: {name: '@', labels: {team: '@'}}}"},
     {"queues.berth.dev", false,
      "{metadata: {name: '@', labels: {team: '@'}}, spec: {submitters: {namespaces: ['@']}}}"},
+    {"trustcircles.berth.dev", false, "{metadata: {name: '@'}, spec: {queues: ['@', 'of-@']}}"},
     {"priorityclasses.scheduling.k8s.io", false,
      "{metadata: {name: '@', annotations: {berth.dev/restricted: 'true'}}, value: 1000}"},
     {"clusterroles.rbac.authorization.k8s.io", false,

@@ -93,6 +93,7 @@ std::vector<KindInfo> kueue_kinds(const std::string& types) {
       foreign(types, "Cohort", "cohorts", kCluster, {"co"}, {"status"}),
       foreign(types, "LocalQueue", "localqueues", kNamespaced, {"lq"}, {"status"}),
       foreign(types, "ResourceFlavor", "resourceflavors", kCluster, {"rf", "flavor", "flavors"}, {}),
+      foreign(types, "Topology", "topologies", kCluster, {"topo"}, {}),
       foreign(types, "WorkloadPriorityClass", "workloadpriorityclasses", kCluster, {"wpc"}, {}),
       foreign(types, "Workload", "workloads", kNamespaced, {"wl", "kwl", "kueueworkload", "kueueworkloads"},
               {"status"}),
@@ -150,6 +151,7 @@ std::vector<Group> access_and_own() {
        "v1alpha1",
        {custom(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
         custom(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
+        custom(stored("TrustCircle", "trustcircles", kCluster, {"btc"}, {"status"})),
         custom(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
   };
 }
@@ -160,6 +162,9 @@ std::vector<Group> foreign_groups() {
       {"kueue.x-k8s.io", "v1beta2", kueue_kinds("kueue")},
       {"kueue.x-k8s.io", "v1beta1", kueue_kinds("kueue1")},
       {"scheduling.volcano.sh", "v1beta1", {foreign("volcano", "Queue", "queues", Scope::kCluster, {"q"}, {"status"})}},
+      {"topology.volcano.sh",
+       "v1alpha1",
+       {foreign("volcano", "HyperNode", "hypernodes", Scope::kCluster, {"hn"}, {"status"})}},
   };
 }
 

@@ -142,6 +142,30 @@ type ResourceFlavorSpec "Which GPUs a flavor means." {
   0 weight: int "What a GPU of it counts in shares: 1 to 1000; 1 if absent.";
 }
 
+kind TrustCircle "Tenants that trust each other: parts of one GPU may be theirs. Two who are in none together are strangers." {
+  0 metadata: ObjectMeta;
+  0 spec: TrustCircleSpec "Who trusts whom.";
+  0 status: TrustCircleStatus "What the scheduler makes of it. Read-only.";
+}
+type TrustCircleSpec "Who trusts whom." {
+  0 queues: [text] set
+    "Each is a tenant, with all below it up to the next that a circle names: NAME, clusterqueue/NAME, cohort/NAME or "
+    "volcano/NAME.";
+  0 within: text
+    "How long those who are on one GPU have to part, when the circle is deleted or names one of them no more: 10m if "
+    "absent.";
+}
+type TrustCircleStatus "What the scheduler makes of a circle." {
+  0 queues: [text] set "Who is in it now.";
+  0 parting: [TrustParting] "Trust that has ended, while some are still on one GPU for it.";
+  0 conditions: [Condition] keys=type "What is true of the circle now.";
+}
+type TrustParting "Trust that has ended." {
+  0 queues: [text] "Who trusted each other.";
+  0 since: microtime! "When it ended.";
+  0 by: microtime! "Who is on one GPU then, and does not trust who stays, has to stop.";
+}
+
 kind Workload "What is admitted as one: a Job's pods, a group of pods, or one pod. Written by the scheduler." {
   0 metadata: ObjectMeta;
   0 spec: WorkloadSpec "What was asked for.";
@@ -160,6 +184,21 @@ type WorkloadPodSet "Identical pods of a workload." {
 type WorkloadStatus "How a workload stands." {
   0 conditions: [Condition] keys=type "What is true of the workload now.";
   0 reason: text "Why it does not run yet, in words.";
+  0 topology: WorkloadTopology? "What it would find in each domain, where it waits for one, or for what is in pieces.";
+}
+type WorkloadTopology "The room for a set of its pods, domain by domain." {
+  0 level: text "A label of nodes: those with one value are a domain.";
+  0 together: bool "Whether all its pods have to be in one.";
+  0 pods: int "How many there are.";
+  0 gpusPerPod: quantity "What each asks for.";
+  0 domains: [WorkloadDomain] keys=name "The ten with the most room, and those first.";
+  0 moreDomains: int "How many more there are.";
+}
+type WorkloadDomain "What is free for it in one domain." {
+  0 name: text! "The value of the label.";
+  0 podsFit: int "How many of the pods would find room.";
+  0 gpusFree: int "GPUs that are wholly free, on nodes where its pods may be.";
+  0 gpusLacking: quantity "What the others of them ask for.";
 }
 )";
 

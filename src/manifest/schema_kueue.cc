@@ -94,7 +94,18 @@ type kueue.ResourceFlavorSpec "Which nodes a flavor means." {
   0 nodeLabels: <text> "Labels of its nodes; followed is nvidia.com/gpu.product.";
   0 nodeTaints: [Taint] "Not followed.";
   0 tolerations: [Toleration] "Not followed.";
-  0 topologyName: text? "Not followed.";
+  0 topologyName: text? "The Topology whose levels pods may ask there; absent: any label of its nodes.";
+}
+
+kind kueue.Topology "How close to each other nodes are, in Kueue's words." {
+  0 metadata: ObjectMeta;
+  0 spec: kueue.TopologySpec "The levels of the cluster.";
+}
+type kueue.TopologySpec "The levels of a cluster." {
+  0 levels: [kueue.TopologyLevel]! atomic "From the widest to the narrowest, 1 to 16 of them; never changed.";
+}
+type kueue.TopologyLevel "A level: nodes with one value of its label are one domain." {
+  0 nodeLabel: text! "The label of nodes; kubernetes.io/hostname only at the end.";
 }
 
 kind kueue.LocalQueue "The name under which a namespace reaches a ClusterQueue." {
@@ -209,6 +220,10 @@ kind kueue1.ResourceFlavor "A kind of nodes, in Kueue's older words." {
   0 metadata: ObjectMeta;
   0 spec: kueue.ResourceFlavorSpec "Which nodes are meant.";
 }
+kind kueue1.Topology "How close to each other nodes are, in Kueue's older words." {
+  0 metadata: ObjectMeta;
+  0 spec: kueue.TopologySpec "The levels of the cluster.";
+}
 kind kueue1.LocalQueue "The name under which a namespace reaches a ClusterQueue." {
   0 metadata: ObjectMeta;
   0 spec: kueue.LocalQueueSpec "Which one.";
@@ -275,6 +290,34 @@ type volcano.QueueStatus "What the scheduler last saw of a queue." {
   0 unknown: int "Of how many nothing is known.";
   0 allocated: <intortext> "What running workloads hold.";
   0 reservation: any "Nothing.";
+}
+
+package sh.volcano.topology.v1alpha1;
+
+kind volcano.HyperNode "Nodes that are near each other, in Volcano's words: a domain of the level hypernode-tier-TIER." {
+  0 metadata: ObjectMeta;
+  0 spec: volcano.HyperNodeSpec "Who is in it.";
+  0 status: volcano.HyperNodeStatus "What the scheduler last saw. Read-only.";
+}
+type volcano.HyperNodeSpec "Who is in a HyperNode." {
+  0 tier: intortext! "How near: the lower the nearer.";
+  0 tierName: text "Kept, and no name of a level.";
+  0 members: [volcano.HyperNodeMember] "Nodes, and HyperNodes of lower tiers.";
+}
+type volcano.HyperNodeMember "Some nodes, or HyperNodes." {
+  0 type: text! oneof=Node|HyperNode "Of which kind.";
+  0 selector: volcano.HyperNodeSelector "Which: by one of the three.";
+}
+type volcano.HyperNodeSelector "Which members are meant." {
+  0 exactMatch: volcano.HyperNodeExactMatch? "The one of a name.";
+  0 regexMatch: volcano.HyperNodeRegexMatch? "Those whose names match.";
+  0 labelMatch: LabelSelector? atomic "Nodes that have such labels.";
+}
+type volcano.HyperNodeExactMatch "A name." { 0 name: text "It."; }
+type volcano.HyperNodeRegexMatch "A pattern of names." { 0 pattern: text "A regular expression; any part of a name may match."; }
+type volcano.HyperNodeStatus "What the scheduler last saw of a HyperNode." {
+  0 conditions: [Condition] keys=type "Whether it is as it was meant, and if not, why.";
+  0 nodeCount: int "How many nodes are in it.";
 }
 )";
 

@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "base/wording.h"
+#include "manifest/hyper_nodes.h"
+#include "manifest/label_syntax.h"
 #include "manifest/labels.h"
 #include "model/quantity.h"
 #include "model/workload.h"
@@ -18,30 +20,77 @@ class Reader {
   ReadTopology read() {
     if (const Value* const own = annotations_.find(kTopologyAnnotation)) {
       read_own(own->text());
-    } else {
-      together(kKueuePreferredTopologyAnnotation, Togetherness::kPreferred);
-      together(kKueueRequiredTopologyAnnotation, Togetherness::kRequired);
+    } else if (!read_kueues()) {
+      read_volcanos();
     }
     if (const Value* const own = annotations_.find(kSliceAnnotation)) {
       const std::string_view text = own->text();
       const std::size_t colon = std::min(text.find(':'), text.size());
       slices(kSliceAnnotation, text.substr(0, colon), text.substr(std::min(colon + 1, text.size())));
-    } else if (const Value* const level = annotations_.find(kKueueSliceTopologyAnnotation)) {
-      slices(kKueueSliceSizeAnnotation, annotations_[kKueueSliceSizeAnnotation].text(), level->text());
+    } else if (annotations_.find(kKueueSliceTopologyAnnotation) != nullptr ||
+               annotations_.find(kKueueSliceSizeAnnotation) != nullptr) {
+      slices(kKueueSliceSizeAnnotation, annotations_[kKueueSliceSizeAnnotation].text(),
+             annotations_[kKueueSliceTopologyAnnotation].text());
     }
     return std::move(read_);
   }
 
  private:
-  void complain(std::string problem) {
-    if (read_.problem.empty()) read_.problem = std::move(problem);
+  void complain(std::string_view annotation, std::string why) {
+    read_.problems.push_back({annotation, std::move(why)});
   }
 
-  void together(std::string_view annotation, Togetherness how) {
-    const std::string_view level = annotations_[annotation].text();
-    if (level.empty()) return;
-    read_.topology.together = how;
-    read_.topology.level = level_named(level);
+  // Empty, and a complaint, if no node could have such a label.
+  std::string level_in(std::string_view annotation, std::string_view label) {
+    if (is_label_key(label)) return level_named(label);
+    complain(annotation, quote(label) + " is no label; write one that nodes have, as in example.com/rack");
+    return "";
+  }
+
+  // Kueue refuses several of them, too: nobody could say which holds.
+  // Whether there is any.
+  bool read_kueues() {
+    constexpr std::string_view kWords[] = {kKueueRequiredTopologyAnnotation, kKueuePreferredTopologyAnnotation,
+                                           kKueueUnconstrainedTopologyAnnotation};
+    std::string_view first;
+    for (const std::string_view annotation : kWords) {
+      const Value* const value = annotations_.find(annotation);
+      if (value == nullptr) continue;
+      if (!first.empty()) {
+        complain(annotation,
+                 "it stands beside " + std::string(first) + ", and only one of them can hold; leave one out");
+        continue;
+      }
+      first = annotation;
+      if (annotation == kKueueUnconstrainedTopologyAnnotation) {
+        if (value->text() == "true" || value->text() == "false") continue;
+        complain(annotation, quote(value->text()) + " is neither true nor false; write true, or leave it out");
+        continue;
+      }
+      read_.topology.level = level_in(annotation, value->text());
+      if (read_.topology.level.empty()) continue;
+      const bool required = annotation == kKueueRequiredTopologyAnnotation;
+      read_.topology.together = required ? Togetherness::kRequired : Togetherness::kPreferred;
+    }
+    return !first.empty();
+  }
+
+  // What is in one HyperNode of a lower tier is in one of this, too.
+  void read_volcanos() {
+    const Value* const mode = annotations_.find(kVolcanoTopologyModeAnnotation);
+    const Value* const highest = annotations_.find(kVolcanoHighestTierAnnotation);
+    if (mode == nullptr && highest == nullptr) return;
+    const std::string_view how = annotations_[kVolcanoTopologyModeAnnotation].text();
+    if (how != "hard" && how != "soft") {
+      return complain(kVolcanoTopologyModeAnnotation, quote(how) + " is neither hard nor soft; write one of them");
+    }
+    const auto tier = parse_integer(annotations_[kVolcanoHighestTierAnnotation].text(), 0, kHyperNodeTierMax);
+    if (!tier) {
+      return complain(kVolcanoHighestTierAnnotation,
+                      "the highest tier that will do: " + tier.error() + "; write that of a HyperNode, such as 1");
+    }
+    read_.topology.level = level_of_tier(*tier);
+    read_.topology.together = how == "hard" ? Togetherness::kRequired : Togetherness::kPreferred;
   }
 
   void read_own(std::string_view text) {
@@ -49,21 +98,27 @@ class Reader {
     const std::string_view how = text.substr(0, colon);
     const std::string_view level = text.substr(std::min(colon + 1, text.size()));
     if ((how != "required" && how != "preferred") || level.empty()) {
-      return complain("annotation " + std::string(kTopologyAnnotation) + ": " + quote(text) +
-                      " is no topology; write required:LABEL or preferred:LABEL, with a label of nodes");
+      return complain(kTopologyAnnotation,
+                      quote(text) + " is no topology; write required:LABEL or preferred:LABEL, with a label of nodes");
     }
+    read_.topology.level = level_in(kTopologyAnnotation, level);
+    if (read_.topology.level.empty()) return;
     read_.topology.together = how == "required" ? Togetherness::kRequired : Togetherness::kPreferred;
-    read_.topology.level = level_named(level);
   }
 
   void slices(std::string_view annotation, std::string_view size, std::string_view level) {
     const auto pods = parse_integer(size, 1, kPodsPerWorkloadMax);
     if (!pods || level.empty()) {
-      return complain("annotation " + std::string(annotation) +
-                      ": slices have a size and a level; write 8:LABEL, with a label of nodes");
+      return complain(
+          annotation,
+          annotation == kSliceAnnotation
+              ? "slices have a size and a level; write 8:LABEL, with a label of nodes"
+              : "slices have a size and a level; write how many pods a slice has, and a label of nodes in " +
+                    std::string(kKueueSliceTopologyAnnotation));
     }
-    read_.topology.slice_pods = *pods;
-    read_.topology.slice_level = level_named(level);
+    read_.topology.slice_level =
+        level_in(annotation == kSliceAnnotation ? annotation : kKueueSliceTopologyAnnotation, level);
+    if (!read_.topology.slice_level.empty()) read_.topology.slice_pods = *pods;
   }
 
   const Value& annotations_;
@@ -75,6 +130,12 @@ class Reader {
 std::string level_named(std::string_view label) {
   return std::string(label == "kubernetes.io/hostname" ? kNodeLevel : label);
 }
+
+std::string label_of_level(std::string_view level) {
+  return std::string(level == kNodeLevel ? "kubernetes.io/hostname" : level);
+}
+
+std::string TopologyProblem::to_string() const { return "annotation " + std::string(annotation) + ": " + why; }
 
 ReadTopology read_topology(const Value& annotations) { return Reader(annotations).read(); }
 

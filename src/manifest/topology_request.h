@@ -3,20 +3,39 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "manifest/value.h"
 #include "model/topology.h"
 
 namespace berth {
 
-// The level of nodes that have this label.
+// The level of nodes that have this label; the other way round.
 std::string level_named(std::string_view label);
+std::string label_of_level(std::string_view level);
+
+// Kueue's word for what is so without any word.
+inline constexpr std::string_view kKueueUnconstrainedTopologyAnnotation =
+    "kueue.x-k8s.io/podset-unconstrained-topology";
+
+// Volcano's: in one HyperNode of this tier or a lower one; "hard" or "soft".
+inline constexpr std::string_view kVolcanoTopologyModeAnnotation = "volcano.sh/network-topology-mode";
+inline constexpr std::string_view kVolcanoHighestTierAnnotation = "volcano.sh/network-topology-highest-tier";
+
+// What has no meaning here, and what to write instead.
+struct TopologyProblem {
+  std::string_view annotation;
+  std::string why;
+
+  // "annotation berth.dev/topology: ..."
+  std::string to_string() const;
+};
 
 struct ReadTopology {
   Topology topology;
-  std::string problem;  // what has no meaning here, and what to write instead; empty: nothing
+  std::vector<TopologyProblem> problems;
 };
-// Berth's words go before Kueue's. The level of single nodes has their label's name, kubernetes.io/hostname.
+// Berth's words go before Kueue's, and those before Volcano's. The level of single nodes has their label's name, kubernetes.io/hostname.
 ReadTopology read_topology(const Value& annotations);
 
 }  // namespace berth

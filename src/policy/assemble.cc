@@ -37,6 +37,7 @@ class Assembly {
     policy_.not_followed = std::move(parts_.not_followed);
     policy_.findings = std::move(parts_.findings);
     policy_.priorities = std::move(parts_.priorities);
+    add_topologies();
     add_flavors();
     add_queues();
     for (const QueuePart* const part : ordered_) add_amounts(*part);
@@ -65,6 +66,27 @@ class Assembly {
                                 .instead = std::move(instead)});
   }
 
+  // ---- topologies -----------------------------------------------------------------------------------------------
+
+  void add_topologies() {
+    std::set<std::string> names;
+    for (TopologyPart& each : parts_.topologies) {
+      if (!names.insert(each.name).second) {
+        find(Severity::kError, "name-twice", each.place, each.name, "there are two Topologies " + quote(each.name),
+             "flavors could mean either", "give them different names");
+        continue;
+      }
+      policy_.topologies.push_back(std::move(each));
+    }
+    if (whole_ == Whole::kNo) return;
+    for (const FlavorPart& each : parts_.flavors) {
+      if (each.topology.empty() || names.contains(each.topology)) continue;
+      find(Severity::kError, "topology-missing", each.topology_place, each.name,
+           "there is no Topology " + quote(each.topology) + " in what was read",
+           "nothing starts of a ClusterQueue that lists the flavor", "add its file, or leave topologyName out");
+    }
+  }
+
   // ---- flavors --------------------------------------------------------------------------------------------------
 
   // Kueue's flavors of which no queue gives GPUs are kinds of nodes without any; they are counted together.
@@ -89,7 +111,9 @@ class Assembly {
                    .weight = part.weight},
                   true,
                   part.node_labels,
-                  part.place});
+                  part.place,
+                  part.topology,
+                  part.topology_place});
     }
     for (const QueuePart& queue : parts_.queues) {
       for (const PartAmount& each : queue.amounts) name_flavor(queue, each, with_gpus, without);

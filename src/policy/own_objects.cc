@@ -68,6 +68,9 @@ class Writer {
 
   OwnObjects write() {
     for (const PolicyFlavor& each : policy_.flavors) add_flavor(each);
+    for (const TopologyPart& each : policy_.topologies) {
+      made_.left_out.push_back({each.place, "Berth has no such kind of its own; apply it as it is"});
+    }
     for (const PolicyQueue& each : policy_.queues) {
       if (!each.cohort) taken_.insert(each.queue.name);
     }
@@ -80,6 +83,10 @@ class Writer {
 
  private:
   void add_flavor(const PolicyFlavor& flavor) {
+    if (!flavor.topology.empty()) {
+      made_.left_out.push_back(
+          {flavor.topology_place, "Berth's flavors name no Topology: pods may ask any label of nodes as a level"});
+    }
     const GpuModel* const model = find_gpu_model(flavor.flavor.model);
     if (model == nullptr || model->name == "gpu") {
       made_.left_out.push_back({flavor.place, "which GPUs the flavor " + flavor.flavor.name +

@@ -75,6 +75,15 @@ struct FlavorPart {
   std::int64_t weight = 1;
   std::vector<std::pair<std::string, std::string>> node_labels;
   PolicyPlace place;
+  std::string topology = {};  // its work may ask the levels of this one alone; empty: any
+  PolicyPlace topology_place = {};
+};
+
+// Kueue's Topology.
+struct TopologyPart {
+  std::string name;
+  std::vector<std::string> levels;  // labels of nodes, the widest first
+  PolicyPlace place;
 };
 
 // Kueue's LocalQueue: under this name the workloads of a namespace reach a queue.
@@ -102,6 +111,7 @@ struct PolicyParts {
   std::vector<FlavorPart> flavors;
   std::vector<QueueDoor> doors;
   std::vector<Priority> priorities;
+  std::vector<TopologyPart> topologies = {};
   // Of Kueue's Configuration: whether its queues take from each other by shares.
   std::optional<FairReclaim> kueue_fair_sharing;
   std::vector<NotFollowed> not_followed;

@@ -26,6 +26,8 @@ struct PolicyFlavor {
   bool declared = true;  // else only amounts name it
   std::vector<std::pair<std::string, std::string>> node_labels;
   PolicyPlace place;
+  std::string topology = {};  // empty: none
+  PolicyPlace topology_place = {};
 };
 
 struct PolicyQueue {
@@ -65,6 +67,7 @@ struct Policy {
   std::vector<PolicyQueue> queues;
   std::vector<QueueDoor> doors;
   std::vector<Priority> priorities;
+  std::vector<TopologyPart> topologies = {};
   std::vector<PolicyWorkload> workloads;
   std::optional<std::vector<PolicyNodes>> fleet;  // none: nobody said what nodes there are
   std::vector<NotFollowed> not_followed;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "manifest/label_syntax.h"
 #include "manifest/labels.h"
 #include "manifest/selector.h"
 #include "model/gpu.h"
@@ -329,13 +330,50 @@ void read_kueue_flavor(ObjectReader& reader) {
   };
   constexpr Unfollowed kUnfollowed[] = {
       {"nodeTaints", "nodes with taints are left to pods that tolerate them, whatever their flavor"},
-      {"tolerations", "pods get no tolerations: give them in the pods"},
-      {"topologyName", "topology is not built: gangs are not kept within racks"}};
+      {"tolerations", "pods get no tolerations: give them in the pods"}};
   for (const Unfollowed& each : kUnfollowed) {
     if (!spec[each.field].is_empty()) reader.leave_out(std::string("spec.") + each.field, each.why);
   }
+  flavor.topology = reader.text("spec.topologyName");
+  flavor.topology_place = reader.place("spec.topologyName");
+  if (!flavor.topology.empty() && flavor.node_labels.empty()) {
+    reader.refuse("spec.nodeLabels", "a flavor of a Topology names no label of its nodes", "Kueue refuses it",
+                  "write one that its nodes have, or leave topologyName out");
+  }
   reader.finish(spec, "spec", {"nodeLabels", "nodeTaints", "tolerations", "topologyName"});
   reader.parts().flavors.push_back(std::move(flavor));
+}
+
+void read_kueue_topology(ObjectReader& reader) {
+  constexpr std::string_view kHostname = "kubernetes.io/hostname";
+  constexpr std::size_t kLevelsMax = 16;
+  const std::string list = "spec.levels";
+  TopologyPart topology{.name = reader.name(), .levels = {}, .place = reader.place()};
+  const Value::List& levels = reader.spec()["levels"].items();
+  if (levels.empty()) {
+    reader.refuse(list, "it has no level", "Kueue refuses it",
+                  "write one at least, as in - nodeLabel: example.com/rack");
+  }
+  if (levels.size() > kLevelsMax) {
+    reader.refuse(list, "it has " + std::to_string(levels.size()) + " levels", "Kueue refuses more than 16",
+                  "leave out those that nobody asks for");
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::string at = item(list, i) + ".nodeLabel";
+    const std::string label(levels[i]["nodeLabel"].text());
+    if (!is_label_key(label)) {
+      reader.refuse(at, quote(label) + " is no label", "no node can have it", "write one that nodes have");
+    } else if (std::ranges::find(topology.levels, label) != topology.levels.end()) {
+      reader.refuse(at, quote(label) + " stands there twice", "Kueue refuses it", "name each level once");
+    } else if (label == kHostname && i + 1 < levels.size()) {
+      reader.refuse(at, quote(label) + " is not the last level",
+                    "Kueue refuses it: a node is one domain, and nothing is narrower", "write it at the end");
+    }
+    topology.levels.push_back(label);
+    reader.finish(levels[i], item(list, i), {"nodeLabel"});
+  }
+  reader.finish(reader.spec(), "spec", {"levels"});
+  reader.parts().topologies.push_back(std::move(topology));
 }
 
 void read_local_queue(ObjectReader& reader) {

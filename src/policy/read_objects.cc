@@ -15,7 +15,7 @@ struct PolicyKind {
   void (*read)(ObjectReader&);
 };
 
-constexpr std::array<PolicyKind, 16> kPolicyKinds = {{
+constexpr std::array<PolicyKind, 18> kPolicyKinds = {{
     {"berth.dev/v1alpha1", "Queue", read_berth_queue},
     {"berth.dev/v1alpha1", "ResourceFlavor", read_berth_flavor},
     {"kueue.x-k8s.io/v1beta1", "ClusterQueue", read_cluster_queue},
@@ -24,6 +24,8 @@ constexpr std::array<PolicyKind, 16> kPolicyKinds = {{
     {"kueue.x-k8s.io/v1beta2", "Cohort", read_cohort},
     {"kueue.x-k8s.io/v1beta1", "ResourceFlavor", read_kueue_flavor},
     {"kueue.x-k8s.io/v1beta2", "ResourceFlavor", read_kueue_flavor},
+    {"kueue.x-k8s.io/v1beta1", "Topology", read_kueue_topology},
+    {"kueue.x-k8s.io/v1beta2", "Topology", read_kueue_topology},
     {"kueue.x-k8s.io/v1beta1", "LocalQueue", read_local_queue},
     {"kueue.x-k8s.io/v1beta2", "LocalQueue", read_local_queue},
     {"kueue.x-k8s.io/v1beta1", "WorkloadPriorityClass", read_kueue_priority},

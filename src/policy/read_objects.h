@@ -25,6 +25,7 @@ void read_berth_flavor(ObjectReader& reader);
 void read_cluster_queue(ObjectReader& reader);
 void read_cohort(ObjectReader& reader);
 void read_kueue_flavor(ObjectReader& reader);
+void read_kueue_topology(ObjectReader& reader);
 void read_local_queue(ObjectReader& reader);
 void read_kueue_priority(ObjectReader& reader);
 void read_kueue_configuration(ObjectReader& reader);

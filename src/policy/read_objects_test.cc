@@ -342,6 +342,59 @@ TEST(Volcano, DeservedIsTheFloorAndGuaranteeTheKeptPartOfIt) {
   }
 }
 
+TEST(Kueue, ATopologyIsReadAsKueueDoes) {
+  const std::string head = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\nspec: ";
+  const Policy policy =
+      read(head + "{levels: [{nodeLabel: example.com/block}, {nodeLabel: kubernetes.io/hostname}]}\n");
+  ASSERT_EQ(policy.topologies.size(), 1U);
+  EXPECT_EQ(policy.topologies[0].levels, (std::vector<std::string>{"example.com/block", "kubernetes.io/hostname"}));
+  EXPECT_EQ(ignored(policy), "");
+  struct Case {
+    const char* spec;
+    const char* says;
+  };
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += (i == 0 ? "{nodeLabel: l" : ", {nodeLabel: l") + std::to_string(i) + "}";
+  const std::string seventeen = "{levels: [" + many + "]}";
+  const Case cases[] = {
+      {"{}", "spec.levels: error: it has no level; Kueue refuses it; write one at least"},
+      {"{levels: [{nodeLabel: a}, {nodeLabel: a}]}",
+       "spec.levels[1].nodeLabel: error: 'a' stands there twice; Kueue refuses it; name each level once"},
+      {"{levels: [{nodeLabel: kubernetes.io/hostname}, {nodeLabel: a}]}",
+       "spec.levels[0].nodeLabel: error: 'kubernetes.io/hostname' is not the last level; Kueue refuses it"},
+      {"{levels: [{nodeLabel: 'a b'}]}", "spec.levels[0].nodeLabel: error: 'a b' is no label; no node can have it"},
+      {"{levels: [{}]}", "spec.levels[0].nodeLabel: error: '' is no label"},
+      {seventeen.c_str(), "spec.levels: error: it has 17 levels; Kueue refuses more than 16"},
+  };
+  for (const Case& each : cases) {
+    const std::string said = found(head + each.spec + "\n");
+    EXPECT_TRUE(said.contains(each.says)) << each.spec << ": " << said;
+  }
+  EXPECT_TRUE(found(head + "{levels: [{nodeLabel: a}]}\n---\n" + head + "{levels: [{nodeLabel: b}]}\n")
+                  .contains("there are two Topologies 't'"));
+}
+
+TEST(Kueue, AFlavorNamesATopologyThatIsThere) {
+  const std::string flavor =
+      "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: f}\nspec:\n  topologyName: t\n";
+  const std::string labels = "  nodeLabels: {nvidia.com/gpu.product: H100}\n";
+  const std::string topology =
+      "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Topology\nmetadata: {name: t}\nspec: {levels: [{nodeLabel: "
+      "a}]}\n";
+  EXPECT_EQ(found(flavor + labels + topology), "");
+  EXPECT_EQ(ignored(read(flavor + labels + topology)), "");
+  EXPECT_TRUE(
+      found(flavor + labels)
+          .contains("q.yaml:5: ResourceFlavor f: spec.topologyName: error: there is no Topology 't' in what was read; "
+                    "nothing starts of a "
+                    "ClusterQueue that lists the flavor; add its file, or leave topologyName out [topology-missing]"))
+      << found(flavor + labels);
+  EXPECT_TRUE(found(flavor + topology).contains("spec.nodeLabels: error: a flavor of a Topology names no label"))
+      << found(flavor + topology);
+  const OwnObjects own = own_objects_of(read(flavor + labels + topology));
+  EXPECT_EQ(own.left_out.size(), 2U) << "neither the Topology nor its name is lost in silence";
+}
+
 TEST(Volcano, TheOlderHierarchyIsNotFollowed) {
   const Policy policy = read(
       "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"

@@ -283,6 +283,7 @@ Value value_of(const Policy& policy) {
                                      {"weight", each.flavor.weight},
                                      {"declared", each.declared},
                                      {"nodeLabels", std::move(labels)},
+                                     {"topology", each.topology},
                                      {"place", each.place.to_string()}}));
   }
   Value queues = Value::list();
@@ -290,6 +291,12 @@ Value value_of(const Policy& policy) {
   Value doors = Value::list();
   for (const QueueDoor& each : policy.doors) {
     doors.push_back(Value::map_of({{"namespace", each.name_space}, {"name", each.name}, {"queue", each.queue}}));
+  }
+  Value topologies = Value::list();
+  for (const TopologyPart& each : policy.topologies) {
+    Value levels = Value::list();
+    for (const std::string& level : each.levels) levels.push_back(level);
+    topologies.push_back(Value::map_of({{"name", each.name}, {"levels", std::move(levels)}}));
   }
   Value priorities = Value::list();
   for (const Priority& each : policy.priorities) {
@@ -307,6 +314,7 @@ Value value_of(const Policy& policy) {
                         {"queues", std::move(queues)},
                         {"localQueues", std::move(doors)},
                         {"priorities", std::move(priorities)},
+                        {"topologies", std::move(topologies)},
                         {"notFollowed", std::move(ignored)},
                         {"findings", value_of(policy.findings)}});
 }

@@ -318,6 +318,21 @@ class PodReader {
     if (const Value* const checkpoint = annotations_.find(kCheckpointAnnotation)) {
       facts_.checkpoint = parse_timestamp(checkpoint->text());
     }
+    read_consent();
+  }
+
+  // To be moved is to be stopped here and begun elsewhere, by whatever made it.
+  void read_consent() {
+    facts_.moved_at = parse_timestamp(annotations_[kMovedAtAnnotation].text());
+    const Value* const movable = annotations_.find(kMovableAnnotation);
+    if (movable == nullptr) return;
+    facts_.terms.movable = movable->text() == "true" && !facts_.owner.uid.empty();
+    const std::string annotation = "annotation " + std::string(kMovableAnnotation);
+    if (movable->text() != "true" && movable->text() != "false") {
+      complain(annotation + ": write true, or leave it out");
+    } else if (movable->text() == "true" && facts_.owner.uid.empty()) {
+      complain(annotation + ": nothing would make this pod anew elsewhere; let a Job make it, or leave it out");
+    }
   }
 
   void read_constraints() {
@@ -328,7 +343,9 @@ class PodReader {
     // Every pod has some of these from the server; a node that is not ready takes nobody all the same.
     std::erase_if(facts_.constraints.tolerations, [](const Toleration& each) { return says_how_it_is(each.key); });
     ReadTopology topology = read_topology(annotations_);
-    if (!topology.problem.empty()) complain(std::move(topology.problem));
+    std::string problems;
+    for (const TopologyProblem& each : topology.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
+    if (!problems.empty()) complain(std::move(problems));
     facts_.topology = std::move(topology.topology);
     ReadNeighbours around = read_neighbours(pod_);
     if (!around.problem.empty()) complain(std::move(around.problem));
@@ -399,6 +416,8 @@ NodeFacts read_node(const Value& node) {
   if (!node["status"]["allocatable"]["pods"].is_null()) {
     facts.pods_max = static_cast<std::int32_t>(amount("pods", whole, INT32_MAX));
   }
+  facts.uid = node["metadata"]["uid"].text();
+  facts.records = read_gpu_records(node);
   facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
                node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/wide.h"
 #include "manifest/given_gpus.h"
+#include "manifest/gpu_uses.h"
 #include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
@@ -47,8 +48,10 @@ struct NodeFacts {
     friend bool operator==(const Says&, const Says&) = default;
   };
   Says says;
-  bool open = true;     // ready, not cordoned
-  std::string problem;  // why it cannot be used at all; empty: it can
+  std::string uid = {};     // of the object
+  GpuRecords records = {};  // what is left on its GPUs
+  bool open = true;         // ready, not cordoned
+  std::string problem;      // why it cannot be used at all; empty: it can
 
   // The same machine to the engine, whether open or closed, and whatever it says of itself.
   bool same_machine(const NodeFacts& other) const;
@@ -102,17 +105,20 @@ struct PodFacts {
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
   std::optional<Time> gave_back;      // when it was told that what it had borrowed was taken (rules 13, 14)
   std::optional<Time> checkpoint;     // the last that it reported
+  std::optional<Time> moved_at;       // when the scheduler moved it here (rule 20)
   Value labels;
   std::string told;     // message of its condition PodScheduled=False
   std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
   // Of Kueue, looked up by OtherQueues: a LocalQueue of its namespace, in place of a queue, and a WorkloadPriorityClass.
   std::string local_queue = {}, priority_class = {};
   Obstacle shut = {};  // its LocalQueue lets nothing in
+  // Flavors of its ClusterQueue whose Topology lacks a level that it asks; for a pod with GPUs alone.
+  std::vector<std::string> closed_flavors = {};
 
   bool asks_memory() const { return request.gpus == 1 && request.gpu_memory_mib > 0; }
 };
 
-// What is true of a queue, in its status.
+// What is true of a queue, or of a circle of trust, in its status.
 struct QueueCondition {
   std::string type;
   bool holds = false;
@@ -196,6 +202,7 @@ struct BudgetFacts {
 NodeFacts read_node(const Value& node);
 PodFacts read_pod(const Value& pod);
 QueueFacts read_queue(const Value& queue);
+std::vector<QueueCondition> read_conditions(const Value& status);
 FlavorFacts read_flavor(const Value& flavor);
 BudgetFacts read_budget(const Value& budget);
 

@@ -42,6 +42,37 @@ TEST(PodFacts, OfQueuesOnesOwnGoesBeforeKueuesAndThatBeforeVolcanos) {
   EXPECT_EQ(read_pod(pod("{}", "{}", "{kueue.x-k8s.io/priority-class: urgent}")).priority_class, "urgent");
 }
 
+// To be moved is to be made anew elsewhere, and so is for those whom something makes.
+TEST(PodFacts, ConsentToBeingMoved) {
+  struct Case {
+    const char* what;
+    const char* movable;
+    const char* owners;
+    bool consents;
+    const char* problem;
+  };
+  const char* const job = "[{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]";
+  const Case cases[] = {
+      {"of a Job", "'true'", job, true, ""},
+      {"of a Job that does not consent", "'false'", job, false, ""},
+      {"by itself, and does not consent", "'false'", "[]", false, ""},
+      {"by itself", "'true'", "[]", false,
+       "annotation berth.dev/movable: nothing would make this pod anew elsewhere; let a Job make it, or leave it out"},
+      {"what that is to mean", "'yes'", job, false, "annotation berth.dev/movable: write true, or leave it out"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const PodFacts facts = read_pod(object(
+        "{metadata: {name: p, namespace: d, uid: x, annotations: {berth.dev/movable: " + std::string(each.movable) +
+        ", berth.dev/moved-at: '1970-01-01T00:00:05Z'}, "
+        "ownerReferences: " +
+        each.owners + "}, spec: {}}"));
+    EXPECT_EQ(facts.terms.movable, each.consents);
+    EXPECT_EQ(facts.problem, each.problem);
+    EXPECT_EQ(facts.moved_at, Time{5000});
+  }
+}
+
 TEST(PodFacts, AddUpWhatItsContainersAsk) {
   struct Case {
     const char* what;

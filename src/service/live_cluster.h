@@ -1,6 +1,7 @@
 // Queues, nodes and pods as tests of the LiveEngine have them, for one engine after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,13 +31,15 @@ inline PodFacts in_queue(const std::string& queue, PodFacts pod) {
 // An API server would have them so.
 class Cluster {
  public:
-  Cluster() { begin_anew(); }
+  explicit Cluster(Scrubs scrubs = Scrubs::kNone) : scrubs_(scrubs) { begin_anew(); }
 
   LiveEngine& engine() { return *engine_; }
+  const LiveEngine& engine() const { return *engine_; }
   // Another scheduler: it knows what stands in the objects.
   void begin_anew() {
-    engine_ = std::make_unique<LiveEngine>(Seed{1});
+    engine_ = std::make_unique<LiveEngine>(Seed{1}, PlacementPolicy::kBestFit, nullptr, scrubs_);
     for (const auto& [name, each] : queues_) engine_->set_queue(each);
+    for (const auto& [name, each] : circles_) engine_->set_circle(read_circle(each));
     for (const NodeFacts& each : nodes_) engine_->set_node(each);
     for (const auto& [uid, each] : pods_) engine_->set_pod(each);
   }
@@ -53,6 +56,67 @@ class Cluster {
       if (queues_.contains(name)) queues_[name].record = read_queue(Value::map_of({{"status", status}})).record;
     }
   }
+  void remove_queue(const std::string& name) {
+    queues_.erase(name);
+    engine_->remove_queue(name);
+  }
+  // What the node says that is left on its GPUs.
+  std::string used(const std::string& name) const { return to_text(node_named(name).records.uses); }
+  // Its part has scrubbed the GPU that it was asked for last.
+  void answer(const std::string& name, int gpu, const std::string& failed = "") {
+    GpuRecords& records = node_named(name).records;
+    records.scrubs[gpu] = {records.uses.at(gpu).scrub, failed};
+    engine_->set_node(node_named(name));
+  }
+  void forget_answers(const std::string& name) {
+    node_named(name).records.scrubs.clear();
+    engine_->set_node(node_named(name));
+  }
+  // A TrustCircle, as it is written.
+  void add_circle(const std::string& name, const std::vector<std::string>& queues, const std::string& within = "10m") {
+    Value& object = circles_[name];
+    object.at("metadata").set("name", name);
+    object.at("metadata").set("uid", "uid-" + name);
+    Value named = Value::list();
+    for (const std::string& each : queues) named.push_back(each);
+    object.at("spec").set("queues", std::move(named));
+    object.at("spec").set("within", within);
+    engine_->set_circle(read_circle(object));
+  }
+  // With a finalizer it stays until that is taken away.
+  void delete_circle(const std::string& name) {
+    Value& object = circles_.at(name);
+    if (object["metadata"]["finalizers"].items().empty()) return drop_circle(name);
+    object.at("metadata").set("deletionTimestamp", "2026-11-21T08:00:00Z");
+    engine_->set_circle(read_circle(object));
+  }
+  // Somebody takes its finalizers away.
+  void let_go_of_circle(const std::string& name) {
+    circles_.at(name).at("metadata").erase("finalizers");
+    engine_->set_circle(read_circle(circles_.at(name)));
+  }
+  void drop_circle(const std::string& name) {
+    circles_.erase(name);
+    engine_->remove_circle(name);
+  }
+  const Value& circle(const std::string& name) const { return circles_.at(name); }
+  bool has_circle(const std::string& name) const { return circles_.contains(name); }
+  // What a scheduler writes of circles, one call after the other until there is nothing more to write; how many they were.
+  int write_circles(std::int64_t seconds_now) {
+    for (int calls = 0; calls < 20; ++calls) {
+      bool wrote = false;
+      for (const auto& [name, standing] : engine_->circle_standings()) {
+        const auto call = circle_call(standing);
+        if (!call) continue;
+        write_circle(name, *call);
+        wrote = true;
+        break;
+      }
+      if (!wrote) return calls;
+      engine_->decide(Time{seconds_now * 1000});
+    }
+    return -1;  // they never end
+  }
   // Something happens then.
   void it_is(std::int64_t seconds_now) { engine_->it_is(Time{seconds_now * 1000}); }
   void add(const NodeFacts& node) {
@@ -67,10 +131,17 @@ class Cluster {
     pods_.erase("uid-" + name);
     engine_->remove_pod("uid-" + name);
   }
-  // Bindings are confirmed, and who is evicted knows it.
+  void gone_unseen(const std::string& name) { pods_.erase("uid-" + name); }
+  // What is to be written on nodes is, bindings are confirmed, and who is evicted knows it.
   Round decide(std::int64_t seconds_now) {
     const Time now{seconds_now * 1000};
     const Round round = engine_->decide(now);
+    for (const NodeUses& uses : round.uses) {
+      Value object;
+      object.at("metadata").at("annotations").set(kGpusUsedAnnotation, uses.text);
+      node_named(uses.node).records.uses = read_gpu_records(object).uses;
+      engine_->set_node(node_named(uses.node));
+    }
     for (const Binding& binding : round.bindings) set(bound(pods_.at(binding.pod.uid), binding, now));
     for (const PodEviction& eviction : round.evictions) {
       if (eviction.signal_at > now) continue;
@@ -82,7 +153,31 @@ class Cluster {
   }
 
  private:
+  void write_circle(const std::string& name, const ApiCall& call) {
+    Value& object = circles_.at(name);
+    const auto patch = parse_json(call.body);
+    if (call.path.ends_with("/status")) {
+      object.set("status", patch->items()[0]["value"]);
+    } else {
+      object.at("metadata").set("finalizers", (*patch)["metadata"]["finalizers"]);
+    }
+    const bool gone =
+        !object["metadata"]["deletionTimestamp"].is_null() && object["metadata"]["finalizers"].items().empty();
+    if (gone) return drop_circle(name);
+    engine_->set_circle(read_circle(object));
+  }
+
+  // As it was added last.
+  NodeFacts& node_named(const std::string& name) {
+    return *std::ranges::find(nodes_.rbegin(), nodes_.rend(), name, &NodeFacts::name);
+  }
+  const NodeFacts& node_named(const std::string& name) const {
+    return *std::ranges::find(nodes_.rbegin(), nodes_.rend(), name, &NodeFacts::name);
+  }
+
+  Scrubs scrubs_;
   std::map<std::string, QueueFacts> queues_;
+  std::map<std::string, Value> circles_;
   std::vector<NodeFacts> nodes_;
   std::map<std::string, PodFacts> pods_;
   std::unique_ptr<LiveEngine> engine_;

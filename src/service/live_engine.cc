@@ -13,8 +13,12 @@ constexpr Effort kEffort{10'000};
 
 }  // namespace
 
-LiveEngine::LiveEngine(Seed seed, PlacementPolicy policy, NewJournal new_journal)
-    : seed_(seed), policy_(policy), new_journal_(std::move(new_journal)), session_(std::make_unique<Session>()) {}
+LiveEngine::LiveEngine(Seed seed, PlacementPolicy policy, NewJournal new_journal, Scrubs scrubs)
+    : seed_(seed),
+      policy_(policy),
+      new_journal_(std::move(new_journal)),
+      scrubs_(scrubs),
+      session_(std::make_unique<Session>()) {}
 
 LiveEngine::Run* LiveEngine::run_of(const Member& member) {
   const auto at = runs_.find(member.running);
@@ -34,9 +38,10 @@ void LiveEngine::end(Member& member) {
   if (member.running.is_none()) return;
   const WorkloadId id = member.running;
   Run& run = runs_.at(id);
-  room_came_free_ = true;
-  if (run.starting) return give_up_start(id);
+  room_came_free_ = look_who_left_ = true;
   const auto at = std::ranges::find(run.uids, member.facts.uid);
+  if (state().workload(id).phase == Phase::kMigrating && at != run.uids.end()) return leave_old_place(member);
+  if (run.starting) return give_up_start(id);
   if (run.uids.size() > 1) {
     session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
   } else {
@@ -50,6 +55,11 @@ void LiveEngine::end(Member& member) {
 
 // One of those who were to start together is gone, or is another, or one of their nodes takes nothing new: they wait again.
 void LiveEngine::give_up_start(WorkloadId id) {
+  forget_move(id);
+  if (state().workload(id).phase == Phase::kMigrating) {
+    anew_ = true;  // it is there still, and where it goes is what it loses
+    return;
+  }
   const Run run = std::move(runs_.at(id));
   runs_.erase(id);
   for (const std::string& uid : run.uids) {
@@ -58,7 +68,7 @@ void LiveEngine::give_up_start(WorkloadId id) {
     touch(member.group);
   }
   if (!anew_) session_->apply(WorkloadCancelled{id});
-  room_came_free_ = true;
+  room_came_free_ = look_who_left_ = true;
 }
 
 // What is reported for a time to come is believed of now.
@@ -77,7 +87,10 @@ Round LiveEngine::decide(Time now) {
   it_is(now);
   forget_cooled_down(now);
   note_who_borrows_again();
+  give_up_moves(now);
   settle(now);
+  round.to_part = std::exchange(notices_, {});
+  for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);
   note_overruns(now);
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
@@ -86,6 +99,8 @@ Round LiveEngine::decide(Time now) {
   }
   if (const auto next = next_moment(now); next && (!round.again_at || *next < *round.again_at)) round.again_at = next;
   roll_back(round, now);
+  ask_for_scrubs();
+  round.uses = uses_to_write();
   tell(round, now);
   return round;
 }
@@ -95,9 +110,10 @@ void LiveEngine::carry_out(const Plan& plan, Round& round, Time now) {
     const auto groups = groups_by_shape_.find(blocked.shape);
     if (groups != groups_by_shape_.end()) untold_.insert(groups->second.begin(), groups->second.end());
   }
-  for (const WorkloadId id : plan.begins) bind(id, round);
+  for (const WorkloadId id : plan.begins) begin(id, round, now);
   for (const Eviction& eviction : plan.evictions) evict(eviction, round, now);
   for (const WorkloadId id : plan.unpaid) note_unpaid(id, round);
+  for (const Migration& migration : plan.migrations) move(migration, round, now);
   for (const Start& start : plan.starts) {
     take(start);
     if (!start.waits) bind(start.workload, round);
@@ -111,7 +127,7 @@ void LiveEngine::take(const Start& start) {
   untold_.insert(key);
   touch(key);
   Run& run = runs_[start.workload];
-  run = {.uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}};
+  run = {.uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}, .moving = {}};
   BERTH_ASSERT(run.uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);
   forget_shape_of(start.workload, key);
@@ -133,18 +149,22 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
   Run& run = runs_.at(id);
   run.starting = false;
   const std::string coverage = coverage_in_words(id);
-  const bool best_effort = state().workload(id).best_effort;
+  const Workload& workload = state().workload(id);
+  const bool best_effort = workload.best_effort;
   note_limit(id);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     untold_.insert(member.group);
     touch(member.group);
     member.told.clear();
+    note_use(member);
+    member.best_effort = best_effort;
     round.bindings.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
                               .node = member.node,
                               .given = member.given,
                               .coverage = coverage,
-                              .best_effort = best_effort && !member.facts.terms.best_effort});
+                              .best_effort = best_effort && !member.facts.terms.best_effort,
+                              .moved_at = workload.moved});
   }
 }
 
@@ -160,7 +180,7 @@ void LiveEngine::note_unpaid(WorkloadId id, Round& round) {
 
 void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
   Run& run = runs_.at(eviction.workload);
-  if (unbind(run, round)) {
+  if (run.moving || unbind(run, round)) {
     give_up_start(eviction.workload);
     round.again_at = now;
     return;

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,141 +24,22 @@
 #include "manifest/window_times.h"
 #include "model/calendar.h"
 #include "model/gpu_hardware.h"
+#include "service/circle_facts.h"
 #include "service/facts.h"
+#include "service/round.h"
 #include "sim/session.h"
 
 namespace berth {
 
-// Which pod is meant, as the API wants to hear it.
-struct PodName {
-  std::string uid, name_space, name;
-};
-
-struct Binding {
-  PodName pod;
-  std::string node;
-  GivenGpus given;
-  std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
-  bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
-};
-
-// A pod whose workload has to make room.
-struct PodEviction {
-  PodName pod;
-  OwnerFacts owner;
-  Time signal_at;   // its pods are told then, and not before
-  Time stop_by;     // and are gone by then
-  std::string why;  // in words: by which rule, for whom
-};
-
-// Whose room a workload takes; told of one of its pods, and of what controls them.
-struct RoomTaken {
-  PodName pod;
-  OwnerFacts owner;
-  std::string text;
-};
-
-// Why a pod waits, when that has changed.
-struct WaitingReason {
-  PodName pod;
-  std::string revision;  // of the pod that waits: of one that has changed since, nothing is said
-  OwnerFacts owner;
-  std::string text;    // "Capacity: no node has 8 GPUs free (4 nodes: each has 2 or fewer free)"
-  bool first = false;  // nothing was told of it before
-};
-
-// A pod of a gang that was begun and could not be completed: to be deleted, if it is still as it was then.
-struct Rollback {
-  PodName pod;
-  std::string revision;
-  std::string why;
-};
-
-enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kEvicted, kFinished };
-
-// How a group of pods that start together stands, when that has changed: what its Workload object says.
-struct WorkloadNews {
-  std::string group;  // which; the same group always has the same key
-  std::string name_space, name;
-  OwnerFacts owner;
-  std::string queue;
-  PodRequest request;  // of its first pod
-  std::string slice;   // its profile, if it asks one
-  std::int64_t size = 1;
-  WorkloadPhase phase = WorkloadPhase::kPending;
-  bool phase_changed = false;
-  std::string text;  // kPending, kEvicted: why
-};
-
-// What of a node is not used, and why.
-struct NodeNews {
-  std::string reason;  // "TooManyFlavors"
-  std::string text;
-
-  friend bool operator==(const NodeNews&, const NodeNews&) = default;
-};
-
-struct Round {
-  std::vector<Binding> bindings;
-  std::vector<PodEviction> evictions;
-  std::vector<RoomTaken> taken;
-  std::vector<WaitingReason> reasons;
-  std::vector<Rollback> rollbacks;
-  std::vector<WorkloadNews> workloads;
-  std::vector<PodName> best_effort;  // they run, their budget is used up, and they go on as best effort
-  std::optional<Time> again_at;      // something becomes due then, even if nothing happens
-};
-
-// GPU-hours, in words.
-struct BudgetStanding {
-  std::string used, reserved, left;
-  std::vector<std::pair<Time, std::string>> grants = {};  // until when, and what of them is used
-
-  friend bool operator==(const BudgetStanding&, const BudgetStanding&) = default;
-};
-
-// Workloads: a gang is one, and runs as soon as one of its pods does.
-struct QueueStanding {
-  std::string uid = {};
-  std::int64_t pending = 0, running = 0;
-  // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
-  std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
-  std::string share = {};                           // "23/161"; empty where no queue has amounts
-  std::map<std::string, std::string> floor = {};    // what of the guarantee can be kept
-  std::map<std::string, std::string> lent = {};     // of the floor, to others
-  std::map<std::string, std::string> lenders = {};  // of those beside it what they lend, where it borrows: "h100:8"
-  std::int64_t more_lenders = 0;                    // who are not named there
-  Value share_parts = {};                           // for each resource: what is above the floor, of what there is
-  std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
-  std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"
-  std::optional<BudgetStanding> budget = {};
-  std::map<std::string, std::string> past_use = {};  // as `used`
-  std::optional<Time> as_of = {};                    // when these two were so
-  std::vector<QueueCondition> conditions = {};
-  // Controllers of pods that gave back what they had borrowed, by uid: since when. The latest few.
-  std::vector<std::pair<std::string, Time>> cooling_down = {};
-  // What the queue has not held of its floor for its `idleAfter`, as `used`; and what the next scheduler has to know of it.
-  std::map<std::string, std::string> idle = {};
-  std::optional<FloorRecord> floor_use = {};
-
-  friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
-};
-
-// What the work that is told apart by some name amounts to.
-struct Holding {
-  std::int64_t pending = 0, reserving = 0, admitted = 0;  // workloads; who is admitted reserves too
-  std::int64_t waiting = 0, running = 0;  // the same, with those of which some have ended or have to leave
-  AmountsByDim reserved, used;            // the second of the admitted
-
-  bool is_nothing() const;
-  friend bool operator==(const Holding&, const Holding&) = default;
-};
+// Whether what is left on GPUs is made clean when all have left, and somebody on the node says when.
+enum class Scrubs : std::uint8_t { kNone, kByNodes };
 
 class LiveEngine {
  public:
   // Called for each new life of the engine; what it returns records that life.
   using NewJournal = std::function<Session::Recorder()>;
-  explicit LiveEngine(Seed seed, PlacementPolicy policy = PlacementPolicy::kBestFit, NewJournal new_journal = nullptr);
+  explicit LiveEngine(Seed seed, PlacementPolicy policy = PlacementPolicy::kBestFit, NewJournal new_journal = nullptr,
+                      Scrubs scrubs = Scrubs::kNone);
 
   // So late it is: what is set from now on happened then. Windows that open or close until then do so.
   void it_is(Time now);
@@ -168,6 +50,8 @@ class LiveEngine {
   void remove_flavor(const std::string& name);
   // Those of Kueue, all of them; of two of one name Berth's own holds.
   void set_other_flavors(std::vector<FlavorFacts> flavors);
+  void set_circle(const CircleFacts& circle);
+  void remove_circle(const std::string& name);
   void set_budget(const BudgetFacts& budget);
   void remove_budget(const std::string& name_space, const std::string& name);
   void set_node(const NodeFacts& node);
@@ -190,6 +74,8 @@ class LiveEngine {
   Round decide(Time now);
 
   std::map<std::string, QueueStanding> queue_standings();
+  // By name. PRE: the engine has decided since the last change.
+  std::map<std::string, CircleStanding> circle_standings() const;
   // By queue, and by LocalQueue ("NAMESPACE/NAME"); of whom there is no work is left out.
   const std::map<std::string, Holding>& holdings_by_queue();
   const std::map<std::string, Holding>& holdings_by_door();
@@ -202,6 +88,8 @@ class LiveEngine {
   const std::vector<QueueCondition>& conditions_of(const std::string& queue) const;
   // Pods that hold more than their node has, or whose node there is not: with the reason.
   std::map<std::string, std::string> pods_without_room() const;
+  // How many pods of who is moved its state counts as there, and have gone before the last of them, or have yet to be made.
+  std::size_t pods_not_there() const;
   // Those of which something is of no use.
   std::map<std::string, NodeNews> nodes_left_out() const;
   const State& state() const { return session_->state(); }
@@ -225,11 +113,20 @@ class LiveEngine {
     bool telling = false;    // it is on its way
     bool tell_more = false;  // and what there is to tell has changed since
   };
+  // A run that stops where it is and has its room elsewhere already. In the order of the workload's pods.
+  struct Moving {
+    std::string maker;  // what makes other pods in their place: those of its group, or of what controls it
+    std::vector<PodFacts> asked;
+    std::vector<std::pair<std::string, GivenGpus>> places;  // node, and what of it
+    std::vector<std::string> heirs;  // uids of those made in their place; empty: not all are there
+    std::optional<Time> until;       // its room is free; without heirs it is given up then
+  };
   // Pods that were given their places together, or were found to run together.
   struct Run {
     std::vector<std::string> uids;  // of those that have not ended, in the order of the workload's pods
     bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
-    std::optional<Time> stop_by;    // it was evicted
+    std::optional<Time> stop_by;    // it was evicted, or is moved
+    std::optional<Moving> moving;
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -240,6 +137,8 @@ class LiveEngine {
     std::optional<Time> partial_since;
     std::optional<WorkloadPhase> told_phase;
     std::string told;
+    std::optional<Shortfall> told_shortfall;
+    Time told_shortfall_at;
     std::string evicted_why;  // of the last eviction
     bool telling = false, tell_more = false;
   };
@@ -256,6 +155,11 @@ class LiveEngine {
   void touch(const std::string& group);
   void forget_counts();
   void count_anew();
+  struct Counted {
+    std::string queue, door;
+    Holding holding;
+  };
+  Counted counted_of(const std::string& key) const;
   Holding holding_of(const Group& group) const;
 
   void rebuild(Time now);
@@ -269,7 +173,7 @@ class LiveEngine {
   void close_other_flavors(Quota& quota) const;
   AmountList amounts_of(const std::vector<FlavorAmount>& amounts) const;
   QueueId add_queue(const std::string& name, std::set<std::string>& on_the_way);
-  void add_new_nodes();
+  void add_new_nodes(Time now);
   // The one that is declared for such nodes, the most exactly if there are several; else the one of its GPU model.
   std::string flavor_name_of(const NodeFacts& node) const;
   std::vector<const FlavorFacts*> declared_flavors() const;
@@ -308,6 +212,41 @@ class LiveEngine {
   bool needs_a_new_life(const std::string& key);
   void drain_queues();
 
+  // Circles of trust: live_engine_trust.cc.
+  struct LiveCircle {
+    CircleFacts facts;
+    bool gone = false;               // there is no such object any more
+    std::vector<std::string> holds;  // who trusts each other now; at first, who did when the last scheduler ended
+    std::vector<EndedTrust> ended;
+    std::vector<QueueCondition> conditions;
+  };
+  std::vector<std::string> may_hold(const LiveCircle& circle) const;
+  std::vector<std::string> to_hold(const LiveCircle& circle) const;
+  bool is_one_too_many(const LiveCircle& circle) const;
+  bool can_be_tenant(const std::string& queue) const;
+  bool hold(LiveCircle& circle, Time now);
+  void tell_circles(const std::vector<const EndedTrust*>& still, Time part_by);
+  void tell_who_trusted(Time now);
+  void tell_who_has_to_part();
+  void settle_circles(Time now);
+  void forget_who_parted();
+  void note_parting();
+  void note_circle(LiveCircle& circle, Time now) const;
+  std::optional<QueueId> queue_named(const std::string& name) const;
+
+  // What is left on GPUs: live_engine_scrubs.cc.
+  GpuRecords records_of(const std::string& node) const;
+  void note_records(const NodeFacts& node);
+  std::set<std::tuple<std::string, int, std::string>> who_is_there() const;
+  void tell_what_is_left(const std::vector<std::string>& nodes, Time now);
+  bool leave_behind(Device device, const std::string& tenant, Time now);
+  void note_use(const Member& member);
+  void settle_scrubs();
+  void settle_quarantine(const std::string& name);
+  void ask_for_scrubs();
+  std::string failed_scrubs_of(const std::string& node) const;
+  std::vector<NodeUses> uses_to_write();
+
   void settle(Time now);
   std::vector<std::string> take_unsettled();
   void place_found(Time now);
@@ -326,6 +265,7 @@ class LiveEngine {
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
   const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
   bool are_alike(const PodFacts& a, const PodFacts& b) const;
+  static bool asks_the_same(const PodFacts& a, const PodFacts& b);
   void note_who_is_selected(const Neighbours& asked);
   Neighbours neighbours_of(const PodFacts& pod) const;
   PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
@@ -341,6 +281,16 @@ class LiveEngine {
   void bind(WorkloadId run, Round& round);
   void evict(const Eviction& eviction, Round& round, Time now);
   bool unbind(const Run& run, Round& round) const;
+  void move(const Migration& migration, Round& round, Time now);
+  void begin(WorkloadId run, Round& round, Time now);
+  void leave_old_place(Member& member);
+  bool has_room_already(const Group& group, const Tally& tally);
+  std::vector<std::string> heirs_among(const Moving& moving, const std::vector<Member*>& waiting) const;
+  void move_in(WorkloadId run, std::vector<std::string> heirs);
+  void forget_move(WorkloadId run);
+  void give_up_moves(Time now);
+  std::string move_in_words(const Migration& migration) const;
+  Holding holding_on_its_way(const std::string& maker) const;
   std::string eviction_in_words(const Eviction& eviction) const;
   std::string coverage_in_words(WorkloadId workload) const;
   Run* run_of(const Member& member);
@@ -362,7 +312,7 @@ class LiveEngine {
   void tell_group(const std::string& key, Round& round, Time now);
   void tell_pod(Member& member, const std::string& key, const std::string& text, Round& round, Time now);
   std::pair<std::string, std::string> reason_of_group(const Group& group);
-  std::string vacating_in_words() const;
+  std::string vacating_in_words(WorkloadId id) const;
   void note_amounts(QueueId queue, QueueStanding& standing) const;
   void note_lending(std::map<std::string, QueueStanding>& standings) const;
   struct Lenders {
@@ -379,11 +329,14 @@ class LiveEngine {
   std::string loss_in_words(WorkloadId id, Time now) const;
   std::optional<RoomTaken> room_taken(const Eviction& eviction) const;
   void note_past(const std::string& name, QueueStanding& standing);
-  void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round);
+  std::optional<Shortfall> shortfall_of_group(const Group& group) const;
+  void tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits, Round& round,
+                     Time now);
 
   Seed seed_;
   PlacementPolicy policy_;
   NewJournal new_journal_;
+  Scrubs scrubs_;
   std::unique_ptr<Session> session_;
 
   std::map<std::string, QueueFacts> queues_;
@@ -396,6 +349,15 @@ class LiveEngine {
   std::map<std::string, Group> groups_;
   std::uint64_t next_sequence_ = 0;
 
+  std::map<std::string, LiveCircle> circles_;  // by name
+  std::map<std::string, Time> told_to_part_;   // by uid of a pod: until when
+  std::vector<PodNotice> notices_;             // not handed out yet
+  bool strangers_changed_ = false;             // perhaps others have to part than before
+  std::map<std::string, GpuUses> uses_;        // by node, as they were written last, or are about to be
+  std::set<std::string> uses_unwritten_;       // nodes
+  std::set<std::string> answered_;             // nodes that perhaps say that a scrub failed, or no more
+  bool look_who_left_ = false;                 // perhaps some GPU has been left by all
+  std::optional<QueueId> of_nobody_;           // of the engine's present life: whose residue is of queues that are gone
   std::map<std::string, QueueRecord> records_;  // by queue
   // What controls pods that gave back what they had borrowed, by its uid: whatever it makes in their place cools down.
   struct GaveBack {
@@ -433,6 +395,8 @@ class LiveEngine {
   std::optional<FlavorId> only_flavor_;  // of all nodes with GPUs, if they have one
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
+  std::map<std::string, std::set<WorkloadId>> moves_;  // by what makes their pods anew
+  std::vector<WorkloadId> moved_in_;                   // whose room is free, and who have pods for it since
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
   std::map<WorkloadId, ShapeId>
       cooling_;  // who waits and cools down: as what; when that is over he is of another shape
@@ -445,20 +409,17 @@ class LiveEngine {
   std::set<std::string> selected_keys_;
   bool room_came_free_ = false;
   std::set<std::string> new_nodes_;
-  std::set<std::string> checkpoints_;  // pods that reported one
-  std::set<std::string> found_;        // pods that run somewhere and hold no place in the engine yet
-  std::set<std::string> unsettled_;    // groups
-  std::set<std::string> untold_;       // groups
-  std::set<std::string> uncounted_;    // groups
-  struct Counted {
-    std::string queue, door;
-    Holding holding;
-  };
-  std::map<std::string, Counted> counted_;  // by group, what is in the sums
+  std::set<std::string> checkpoints_;       // pods that reported one
+  std::set<std::string> found_;             // pods that run somewhere and hold no place in the engine yet
+  std::set<std::string> unsettled_;         // groups
+  std::set<std::string> untold_;            // groups
+  std::set<std::string> uncounted_;         // groups
+  std::map<std::string, Counted> counted_;  // by group, and by what makes moved pods anew: what is in the sums
   std::map<std::string, Holding> by_queue_, by_door_;
   std::set<std::string> partial_;  // groups
   struct Explained {
     std::string code, text;
+    std::optional<Shortfall> shortfall;  // where the code is about domains, or about what is in pieces
   };
   std::map<std::pair<QueueId, ShapeId>, Explained> explained_;  // in this round; the queue is the workload's own
 };

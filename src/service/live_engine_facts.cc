@@ -6,15 +6,13 @@
 #include "state/starting.h"
 
 namespace berth {
-namespace {
 
-bool asks_the_same(const PodFacts& a, const PodFacts& b) {
+bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.gpu_models == b.gpu_models &&
-         a.run == b.run && a.constraints == b.constraints && a.topology == b.topology && a.neighbours == b.neighbours &&
-         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
+         a.closed_flavors == b.closed_flavors && a.run == b.run && a.constraints == b.constraints &&
+         a.topology == b.topology && a.neighbours == b.neighbours && a.group_size == b.group_size && a.user == b.user &&
+         a.terms == b.terms && a.problem == b.problem;
 }
-
-}  // namespace
 
 void LiveEngine::set_queue(const QueueFacts& queue) {
   const auto known = queues_.find(queue.name);
@@ -66,6 +64,7 @@ void LiveEngine::remove_budget(const std::string& name_space, const std::string&
 }
 
 void LiveEngine::set_node(const NodeFacts& node) {
+  note_records(node);
   const auto known = nodes_.find(node.name);
   if (known == nodes_.end()) {
     new_nodes_.insert(node.name);
@@ -104,6 +103,7 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
 void LiveEngine::remove_node(const std::string& name) {
   new_nodes_.erase(name);
   if (nodes_.erase(name) > 0) anew_ = true;
+  uses_.erase(name);
 }
 
 void LiveEngine::set_pod(const PodFacts& pod) {
@@ -146,6 +146,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
     }
   } else if (pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed) {
     found_.erase(pod.uid);
+    look_who_left_ = true;
     end(member);
   }
 }
@@ -176,6 +177,7 @@ void LiveEngine::remove_pod(const std::string& uid) {
   end(at->second);
   leave_group(at->second);
   by_sequence_.erase(at->second.sequence);
+  look_who_left_ = true;
   found_.erase(uid);
   without_room_.erase(uid);
   members_.erase(at);

@@ -173,6 +173,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     member.node = state().node(found.pods[at].node).name;
     member.given = given_at(found.pods[at], member.facts);
     uncounted_.insert(member.group);
+    if (member.facts.stage == PodStage::kBound) note_use(member);
     run.uids.push_back(member.facts.uid);
   }
   if (!run.stop_by) note_limit(id);
@@ -228,6 +229,7 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
   const auto queue = queue_ids_.find(first.queue);
   Terms terms = terms_of(members);
   terms.best_effort = terms.best_effort || members.front()->best_effort;
+  if (first.moved_at && *first.moved_at + kMoveCooldown > now) terms.movable = false;
   PodSets sets;
   std::vector<std::vector<Member*>> of_set;
   for (Member* const member : members) {

@@ -56,15 +56,24 @@ void LiveEngine::count_anew() {
       add_to(by_door_, before->second.door, before->second.holding, -1);
       counted_.erase(before);
     }
-    const auto group = groups_.find(key);
-    if (group == groups_.end() || group->second.members.empty()) continue;
-    const PodFacts& first = members_.at(by_sequence_.at(*group->second.members.begin())).facts;
-    Counted counted{first.queue, door_of(first), holding_of(group->second)};
+    Counted counted = counted_of(key);
     if (counted.holding.is_nothing()) continue;
     add_to(by_queue_, counted.queue, counted.holding, 1);
     add_to(by_door_, counted.door, counted.holding, 1);
     counted_.emplace(key, std::move(counted));
   }
+}
+
+// Of a group, or of what is on its way between two places and has no pods just now.
+LiveEngine::Counted LiveEngine::counted_of(const std::string& key) const {
+  if (const auto moves = moves_.find(key); moves != moves_.end()) {
+    const PodFacts& first = runs_.at(*moves->second.begin()).moving->asked.front();
+    return {first.queue, door_of(first), holding_on_its_way(key)};
+  }
+  const auto group = groups_.find(key);
+  if (group == groups_.end() || group->second.members.empty()) return {};
+  const PodFacts& first = members_.at(by_sequence_.at(*group->second.members.begin())).facts;
+  return {first.queue, door_of(first), holding_of(group->second)};
 }
 
 Holding LiveEngine::holding_of(const Group& group) const {
@@ -83,7 +92,9 @@ Holding LiveEngine::holding_of(const Group& group) const {
     waits = waits || (run == nullptr && waiting);
     runs = runs || placed;
     starts_or_waits = starts_or_waits || starts || (!placed && waiting);
-    if (run != nullptr) workloads.insert(member.running);
+    // Of who is moved those count who have come in their place.
+    const bool has_heirs = leaves && run != nullptr && run->moving && !run->moving->heirs.empty();
+    if (run != nullptr && !has_heirs) workloads.insert(member.running);
   }
   Holding holding;
   holding.admitted = admitted ? 1 : 0;
@@ -118,7 +129,7 @@ std::size_t LiveEngine::remembered() const {
   return members_.size() + by_sequence_.size() + groups_.size() + limits_.size() + pending_groups_.size() +
          runs_.size() + groups_by_shape_.size() + without_room_.size() + checkpoints_.size() + found_.size() +
          unsettled_.size() + untold_.size() + partial_.size() + uncounted_.size() + counted_.size() + by_queue_.size() +
-         by_door_.size() + explained_.size() + gave_back_.size();
+         by_door_.size() + explained_.size() + gave_back_.size() + moves_.size() + moved_in_.size();
 }
 
 bool Holding::is_nothing() const {

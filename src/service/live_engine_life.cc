@@ -60,10 +60,14 @@ void LiveEngine::rebuild(Time now) {
   limits_.clear();
   queue_problems_.clear();
   forget_counts();
+  of_nobody_.reset();
   session_->apply(RunConfigured{seed_, policy_});
+  // How long one takes only the nodes know.
+  if (scrubs_ == Scrubs::kByNodes) session_->apply(ScrubChosen{Duration{1}});
   add_flavors();
   add_queues();
   tell_what_was_before(now);
+  tell_who_trusted(now);
   note_stops(now);
   note_left_out_flavors(now);
   new_nodes_.clear();
@@ -72,7 +76,6 @@ void LiveEngine::rebuild(Time now) {
     new_nodes_.insert(name);
     for (const std::string& resource : node.unused_slices) ++unused_slices_[resource];
   }
-  add_new_nodes();
   anew_ = false;
   for (auto& [key, group] : groups_) {
     group.pending = WorkloadId();
@@ -87,8 +90,13 @@ void LiveEngine::rebuild(Time now) {
     if (holds && member.facts.checkpoint) checkpoints_.insert(uid);
   }
   runs_.clear();
+  moves_.clear();
+  moved_in_.clear();
+  look_who_left_ = true;
+  add_new_nodes(now);
   room_came_free_ = false;
   place_found(now);
+  tell_who_has_to_part();
   tell_floor_use();
 }
 
@@ -200,6 +208,15 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
   for (const auto& [name, node] : nodes_) {
     if (!node.problem.empty()) {
       nodes[name] = {"NotUsed", "it is not used: " + node.problem};
+    } else if (scrubs_ == Scrubs::kByNodes && !node.records.problem.empty() && !node_ids_.contains(name)) {
+      nodes[name] = {"NotUsed", "it is not used: " + node.records.problem};
+    } else if (scrubs_ == Scrubs::kByNodes && !node.fixed_slices.empty()) {
+      nodes[name] = {
+          "NotUsed",
+          "it is not used: its slices were cut beforehand and are not scrubbed, and here GPUs are; let them be "
+          "cut as pods ask (label berth.dev/gpu-mode=mig), or let nothing be scrubbed"};
+    } else if (const std::string failed = failed_scrubs_of(name); !failed.empty()) {
+      nodes[name] = {"Quarantined", failed};
     } else if (held_otherwise_.contains(name)) {
       nodes[name] = {"NotUsed",
                      "it takes nobody until those have gone who hold its GPUs in another way than it says: " +
@@ -325,7 +342,7 @@ AmountList LiveEngine::amounts_of(const std::vector<FlavorAmount>& amounts) cons
   return made;
 }
 
-void LiveEngine::add_new_nodes() {
+void LiveEngine::add_new_nodes(Time now) {
   NodesAdded added;
   for (const std::string& name : new_nodes_) {
     const NodeFacts& facts = nodes_.at(name);
@@ -343,7 +360,9 @@ void LiveEngine::add_new_nodes() {
               .sharing = facts.sharing,
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices};
-    if (!known || !facts.problem.empty() || !is_of_its_flavor(facts) || session_->state().refusal(NodesAdded{{node}}))
+    const bool unknown_left = scrubs_ == Scrubs::kByNodes && !facts.records.problem.empty();
+    if (!known || !facts.problem.empty() || unknown_left || !is_of_its_flavor(facts) ||
+        session_->state().refusal(NodesAdded{{node}}))
       continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
     if (lowers_memory(facts)) memories_[node.flavor] = facts.gpu_memory_mib;
@@ -353,11 +372,13 @@ void LiveEngine::add_new_nodes() {
   if (added.nodes.empty() || session_->state().refusal(added)) return;
   const std::size_t first = session_->state().nodes();
   session_->apply(added);
+  std::vector<std::string> names;
   for (std::size_t at = first; at < session_->state().nodes(); ++at) {
-    const std::string& name = session_->state().node(NodeId(at)).name;
+    const std::string& name = names.emplace_back(session_->state().node(NodeId(at)).name);
     node_ids_[name] = NodeId(at);
     if (!takes_work(nodes_.at(name))) session_->apply(NodeDrained{NodeId(at)});
   }
+  tell_what_is_left(names, now);
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
 }

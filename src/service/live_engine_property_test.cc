@@ -1,4 +1,5 @@
-// Whatever the world does to a LiveEngine: no device is given twice, and no GPU time is forgotten.
+// Whatever the world does to a LiveEngine: no device is given twice, and no GPU time is forgotten. Work of Jobs is made anew
+// when it was told to stop, now and then late or never; some of it consents to being moved.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,9 +28,9 @@ constexpr std::int64_t kGpuSecond = 1'000'000;  // in GPU-microseconds
 // A world that obeys or refuses at random, forgets, restarts the scheduler, and loses nodes.
 class RandomWorld {
  public:
-  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}) {
+  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}), in_pieces_(rng_.below(4) == 0) {
     for (const char* const name : {"a", "b", "a-below"}) {
-      if (rng_.below(4) == 0) continue;
+      if (rng_.below(4) == 0 || in_pieces_) continue;
       QueueSpec spec{.parent = std::string(name) == "a-below" ? "a" : "", .order = Order::kFifoSkip};
       spec.policies.reclaim_within = seconds(5);
       if (rng_.below(3) > 0) spec.guarantee = {{"h100", Resource::kGpu, rng_.between(1, 12) * 1000}};
@@ -44,6 +45,7 @@ class RandomWorld {
     pass(Duration{rng_.between(1, 3000)});
     if (rng_.below(12) == 0) stop_or_let_go();
     leave();
+    make_anew();
     switch (rng_.below(8)) {
       case 0:
       case 1:
@@ -74,11 +76,14 @@ class RandomWorld {
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (is_there(workload.phase)) for_each_pod(state, id, [&](const Pod&) { ++held_in_engine; });
     });
-    ASSERT_EQ(held_in_engine + engine_->pods_without_room().size(), running);
+    ASSERT_EQ(held_in_engine + engine_->pods_without_room().size(), running + engine_->pods_not_there());
     ASSERT_EQ(violations(engine_->state()), std::vector<std::string>());
     check_budgets();
     check_counts();
   }
+
+  // Pods that were bound where they had been moved to.
+  std::int64_t moved() const { return moved_; }
 
  private:
   // The memory of its slice, of two devices with eight memory slices each.
@@ -190,7 +195,7 @@ class RandomWorld {
   }
   void add_node(int i) {
     const std::string name = "n" + std::to_string(i);
-    const NodeFacts facts = i == 3 ? cut(node(name, 2)) : node(name, i % 2 == 0 ? 4 : 8);
+    const NodeFacts facts = i == 3 ? cut(node(name, 2)) : node(name, i % 2 == 0 && !in_pieces_ ? 4 : 8);
     nodes_[facts.name] = facts;
   }
   // Whoever was told to stop goes when he likes, at the latest when he must.
@@ -203,10 +208,27 @@ class RandomWorld {
         continue;
       }
       if (!gone) {
+        if (!pod->second.owner.uid.empty() && rng_.below(8) > 0) to_make_anew_.push_back(pod->second);
         engine_->remove_pod(at->first);
         pods_.erase(pod);
       }
       at = stop_by_.erase(at);
+    }
+  }
+  // By what controls it, as soon as it has gone or later.
+  void make_anew() {
+    if (rng_.below(2) == 0) return;
+    for (PodFacts& facts : std::exchange(to_make_anew_, {})) {
+      facts.name += "x";
+      facts.uid = "uid-" + facts.name;
+      facts.stage = PodStage::kWaiting;
+      facts.node.clear();
+      facts.given.reset();
+      facts.bound_at.reset();
+      facts.leaving_until.reset();
+      facts.created = now_;
+      pods_[facts.uid] = facts;
+      engine_->set_pod(facts);
     }
   }
   void toggle_node() {
@@ -218,15 +240,18 @@ class RandomWorld {
   void create() {
     const std::int64_t size = rng_.below(3) == 0 ? rng_.between(2, 4) : 1;
     const std::string name = "j" + std::to_string(created_++);
-    const auto gpus = static_cast<std::int32_t>(rng_.between(0, 4));
+    const auto gpus = static_cast<std::int32_t>(in_pieces_ && rng_.below(4) == 0 ? 8 : rng_.between(0, 4));
     for (std::int64_t i = 0; i < size; ++i) {
       PodFacts facts = pod(name + "-" + std::to_string(i), gpus, now_.ms);
       if (gpus == 1 && created_ % 2 == 0) facts.slice = created_ % 3 == 0 ? "3g.40gb" : "1g.10gb";
       if (!queues_.empty()) facts.queue = queues_[static_cast<std::size_t>(created_) % queues_.size()].name;
       facts.terms.priority = created_ % 3;
       facts.user = created_ % 2 == 0 ? "ann" : "bob";
-      if (created_ % 4 > 0) facts.terms.run_limit = seconds(created_ % 20 + 1);
+      if (created_ % 4 > 0 && !in_pieces_) facts.terms.run_limit = seconds(created_ % 20 + 1);
       if (size > 1) facts = in_gang(facts, name, size);
+      if (created_ % 5 > 0) facts.owner = {"batch/v1", "Job", name, "uid-of-" + name};
+      facts.terms.movable = created_ % 5 > 1;
+      facts.terms.grace = seconds(created_ % 3);
       pods_[facts.uid] = facts;
       engine_->set_pod(facts);
     }
@@ -268,6 +293,8 @@ class RandomWorld {
       }
       facts = bound(facts, binding, now_);
       facts.terms.best_effort = facts.terms.best_effort || binding.best_effort;
+      facts.moved_at = binding.moved_at;
+      if (binding.moved_at) ++moved_;
       engine_->set_pod(facts);
     }
     for (const PodName& pod : round.best_effort) pods_.at(pod.uid).terms.best_effort = true;
@@ -287,19 +314,23 @@ class RandomWorld {
   }
 
   Rng rng_;
+  bool in_pieces_;  // whole nodes are asked for, and nothing but a lack of consent keeps anybody from being moved
+  std::int64_t moved_ = 0;
   Time now_{1000};
   std::unique_ptr<LiveEngine> engine_;
   std::vector<QueueFacts> queues_;
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, PodFacts> pods_;
   std::map<std::string, Time> stop_by_;
+  std::vector<PodFacts> to_make_anew_;
   std::map<std::string, Wide> used_gpu_us_;  // by queue
   int created_ = 0;
   std::int64_t restarts_ = 0;
 };
 
 TEST(LiveEngineProperty, NoDeviceIsGivenTwiceWhateverTheWorldDoes) {
-  for (const Seed seed : property_seeds(60)) {
+  std::int64_t moved = 0;
+  for (const Seed seed : property_seeds(300)) {
     SCOPED_TRACE(name_of(seed));
     RandomWorld world(seed.value);
     for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) {
@@ -307,7 +338,9 @@ TEST(LiveEngineProperty, NoDeviceIsGivenTwiceWhateverTheWorldDoes) {
       world.check();
     }
     if (::testing::Test::HasFailure()) return;
+    moved += world.moved();
   }
+  EXPECT_GT(moved, 0) << "nobody came to where he was moved";
 }
 
 }  // namespace

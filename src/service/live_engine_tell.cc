@@ -108,18 +108,34 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   const auto [at, is_new] = explained_.try_emplace({workload.queue, workload.shape});
   if (is_new) {
     const Explanation explanation = explain(state(), group.pending);
-    at->second = {std::string(name_of(explanation.code)), explanation.text};
+    at->second = {std::string(name_of(explanation.code)), explanation.text, std::nullopt};
+    if (code == ReasonCode::kTopology || code == ReasonCode::kFragmented) {
+      at->second.shortfall = shortfall_of(state(), state().shape(workload.shape));
+    }
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
     if (code == ReasonCode::kIsolation && !first.terms.latency_critical) {
       at->second.text += ", and asked by " + std::string(kSharedGpuResource) + ": 1";
     }
+    if (code == ReasonCode::kTrust && !first.request.is_mps()) {
+      const QueueId tenant = state().tenant_of(workload.queue);
+      at->second.text += " (a TrustCircle that names its tenant, queue " +
+                         quote(state().queues()[tenant.index()].name) + ", and theirs)";
+    }
     if (code == ReasonCode::kBudget && !state().shape(workload.shape).terms.run_limit) {
       at->second.text += " (activeDeadlineSeconds in the spec of its pods; a Job's own counts from when it was made)";
     }
   }
   return {at->second.code, at->second.text};
+}
+
+// PRE: its reason was asked for in this round.
+std::optional<Shortfall> LiveEngine::shortfall_of_group(const Group& group) const {
+  if (group.pending.is_none()) return std::nullopt;
+  const Workload& workload = state().workload(group.pending);
+  const auto explained = explained_.find({workload.queue, workload.shape});
+  return explained == explained_.end() ? std::nullopt : explained->second.shortfall;
 }
 
 void LiveEngine::note_told(const std::string& uid) {
@@ -155,9 +171,9 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   for (Member* const member : members.waiting) {
     if (waits) tell_pod(*member, key, text, round, now);
   }
-  if (!members.starting.empty()) text = vacating_in_words();
+  if (!members.starting.empty()) text = vacating_in_words(members.starting.front()->running);
   for (Member* const member : members.starting) tell_pod(*member, key, text, round, now);
-  if (members.size > 1) tell_workload(key, at->second, members, text, round);
+  if (members.size > 1) tell_workload(key, at->second, members, text, round, now);
 }
 
 void LiveEngine::tell_pod(Member& member, const std::string& key, const std::string& text, Round& round, Time now) {
@@ -186,7 +202,7 @@ void LiveEngine::tell_pod(Member& member, const std::string& key, const std::str
 // Some of it runs: admitted. It was told to leave, and nothing of it runs or waits: evicted. None of it runs any more, and
 // none waits: finished.
 void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits,
-                               Round& round) {
+                               Round& round, Time now) {
   const bool there = tally.placed + tally.leaving > 0 || !tally.waiting.empty();
   const WorkloadPhase phase = tally.placed > 0 && tally.starting.empty()     ? WorkloadPhase::kAdmitted
                               : tally.leaving > 0 && tally.waiting.empty()   ? WorkloadPhase::kEvicted
@@ -194,13 +210,25 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                                                                              : WorkloadPhase::kPending;
   const std::string& text = phase == WorkloadPhase::kEvicted ? group.evicted_why : waits;
   const bool phase_changed = group.told_phase != phase;
-  if (!phase_changed && group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'))) return;
+  const bool same_code = group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'));
+  std::optional<Shortfall> shortfall;
+  if (phase == WorkloadPhase::kPending && !tally.waiting.empty()) shortfall = shortfall_of_group(group);
+  if (!phase_changed && same_code) {
+    if (shortfall == group.told_shortfall) return;
+    if (const Time due = group.told_shortfall_at + kRetellAfter; now < due) {
+      earlier(round.again_at, due);
+      untold_.insert(key);
+      return;
+    }
+  }
   if (group.telling) {
     group.tell_more = true;
     return;
   }
   group.told_phase = phase;
   group.told = text;
+  group.told_shortfall = shortfall;
+  group.told_shortfall_at = now;
   group.telling = true;
   const PodFacts& first = *tally.first;
   round.workloads.push_back({.group = key,
@@ -213,7 +241,8 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                              .size = tally.size,
                              .phase = phase,
                              .phase_changed = phase_changed,
-                             .text = text});
+                             .text = text,
+                             .shortfall = std::move(shortfall)});
 }
 
 void LiveEngine::tell(Round& round, Time now) {
@@ -318,6 +347,10 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
 
 std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
   const std::string until = "; it stops by " + format_timestamp(eviction.stop_by);
+  if (eviction.rule == EvictionRule::kTrust) {
+    return std::string(name_of(eviction.rule)) +
+           ": on its GPU is work with a stronger claim of queues that its tenant trusts no more" + until;
+  }
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }
@@ -326,9 +359,12 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
          quote(state().queues()[claimant.queue.index()].name) + until;
 }
 
-std::string LiveEngine::vacating_in_words() const {
+std::string LiveEngine::vacating_in_words(WorkloadId id) const {
+  if (const ReasonCode code = reason_of(state(), id); code == ReasonCode::kDirty) {
+    return std::string(name_of(code)) + ": " + explain(state(), id).text + "; then it starts";
+  }
   Time last{0};
-  for (const WorkloadId id : state().stopping()) last = std::max(last, state().workload(id).stop_by);
+  for (const WorkloadId other : state().stopping()) last = std::max(last, state().workload(other).stop_by);
   return std::string(name_of(ReasonCode::kCapacity)) + ": others are leaving its room, by " + format_timestamp(last) +
          " at the latest; then it starts";
 }

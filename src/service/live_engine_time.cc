@@ -71,9 +71,13 @@ void LiveEngine::note_overruns(Time now) {
 std::optional<Time> LiveEngine::next_moment(Time now) const {
   Time next = std::min(state().next_turn(), state().next_wake());
   if (!limits_.empty()) next = std::min(next, limits_.begin()->first);
+  for (const auto& [maker, moves] : moves_) {
+    for (const WorkloadId id : moves) next = std::min(next, runs_.at(id).moving->until.value_or(kForever));
+  }
   const auto consider = [&](std::optional<Time> moment) {
     if (moment && *moment > now) next = std::min(next, *moment);
   };
+  for (const auto& [device, by] : state().parting()) consider(by);
   for (std::size_t i = 0; i < state().queues().size(); ++i) {
     if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));
   }

@@ -30,11 +30,16 @@ bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
 }
 
 void LiveEngine::settle(Time now) {
+  // A new life finds out first who has to.
+  if (!anew_) forget_who_parted();
   if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key); });
   if (anew_) rebuild(now);
-  if (!new_nodes_.empty()) add_new_nodes();
+  if (!new_nodes_.empty()) add_new_nodes(now);
   if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
   if (!checkpoints_.empty()) note_checkpoints(now);
+  settle_circles(now);
+  settle_scrubs();
+  if (anew_) rebuild(now);
   const std::vector<std::string> in_order = take_unsettled();
   std::vector<std::string> late;
   for (const std::string& key : in_order) {
@@ -141,6 +146,7 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
 std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
   std::string models;
   for (const std::string& model : pod.gpu_models) models += (models.empty() ? " of type " : " or ") + model;
+  if (!pod.closed_flavors.empty()) models += " of a flavor whose Topology has the levels that it asks";
   if (pod.asks_memory()) {
     return "no node is known to have a GPU" + models + " with " + with_separators(pod.request.gpu_memory_mib) +
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
@@ -182,8 +188,12 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
     std::ranges::stable_sort(flavors, {},
                              [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
   }
-  std::erase_if(flavors, [&](FlavorId flavor) { return !request_of(pod, flavor); });
-  const bool names_some = !pod.gpu_models.empty() || !pod.slice.empty() || pod.asks_memory();
+  std::erase_if(flavors, [&](FlavorId flavor) {
+    const std::string& name = state().flavors()[flavor.index()].name;
+    return !request_of(pod, flavor) || std::ranges::find(pod.closed_flavors, name) != pod.closed_flavors.end();
+  });
+  const bool names_some =
+      !pod.gpu_models.empty() || !pod.slice.empty() || pod.asks_memory() || !pod.closed_flavors.empty();
   return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
@@ -220,7 +230,7 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   }
   if (members.waiting.empty()) return;
   std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
-  if (group.unsubmitted_code.empty()) submit(key, group, members);
+  if (group.unsubmitted_code.empty() && !has_room_already(group, members)) submit(key, group, members);
 }
 
 // One of its group that asks the same and runs already; nullptr if none does.

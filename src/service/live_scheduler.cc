@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,8 +17,10 @@
 #include "kube/strand.h"
 #include "manifest/json.h"
 #include "service/facts.h"
+#include "service/hyper_nodes.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
+#include "service/node_uses_writer.h"
 #include "service/other_queues.h"
 #include "service/requests.h"
 #include "service/told_standings.h"
@@ -29,6 +32,7 @@ constexpr std::uint64_t kJournalBytesMax = 64 << 20;  // of one file; then the e
 constexpr Duration kQueueStatusEvery = seconds(1);
 constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
+constexpr Duration kCircleAgain = seconds(1);
 
 class RunningScheduler final : public LiveScheduler {
  public:
@@ -39,7 +43,8 @@ class RunningScheduler final : public LiveScheduler {
         lost_(std::move(lost)),
         strand_(std::make_shared<Strand>([this] { decide_if_due(); })),
         delays_(alarm, strand_),
-        outbox_(transport, strand_, options_.in_flight_max) {
+        outbox_(transport, strand_, options_.in_flight_max),
+        node_uses_(outbox_, delays_) {
     if (!options_.journal_folder.empty()) journal_.emplace(options_.journal_folder, options_.log);
     EventRecorderOptions events;
     events.controller = "berth.dev/scheduler";
@@ -54,9 +59,11 @@ class RunningScheduler final : public LiveScheduler {
     election_.reset();
     pods_.reset();
     other_mirrors_.clear();
+    circles_.reset();
     queues_.reset();
     budgets_.reset();
     flavors_.reset();
+    hyper_node_mirror_.reset();
     nodes_.reset();
     delays_.clear();
     events_.reset();
@@ -84,16 +91,28 @@ class RunningScheduler final : public LiveScheduler {
     leading_ = true;
     began_ = options_.now();
     engine_.emplace(options_.seed, options_.policy,
-                    journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr);
+                    journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr, options_.scrubs);
     others_.emplace(*engine_);
+    hyper_nodes_.emplace(*engine_);
     nodes_ = watch(
         "nodes",
-        [](const ObjectChange& change) {
-          return change.after ? Fold([facts = read_node(*change.after)](LiveEngine& e) { e.set_node(facts); })
-                              : Fold([name = name_in(change)](LiveEngine& e) { e.remove_node(name); });
+        [this](const ObjectChange& change) {
+          return change.after
+                     ? Fold([this, facts = read_node(*change.after)](LiveEngine&) { hyper_nodes_->set_node(facts); })
+                     : Fold([this, name = name_in(change)](LiveEngine&) { hyper_nodes_->remove_node(name); });
+        },
+        [this] { begin_hyper_nodes(); });
+    tell_queues();
+  }
+  void begin_hyper_nodes() {
+    hyper_node_mirror_ = watch(
+        std::string(kHyperNodes),
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine&) {
+            change.after ? hyper_nodes_->set(*change.after) : hyper_nodes_->remove(name_in(change));
+          });
         },
         [this] { begin_flavors(); });
-    tell_queues();
   }
   void begin_flavors() {
     flavors_ = watch(
@@ -121,6 +140,15 @@ class RunningScheduler final : public LiveScheduler {
         [](const ObjectChange& change) {
           return change.after ? Fold([facts = read_queue(*change.after)](LiveEngine& e) { e.set_queue(facts); })
                               : Fold([name = name_in(change)](LiveEngine& e) { e.remove_queue(name); });
+        },
+        [this] { begin_circles(); });
+  }
+  void begin_circles() {
+    circles_ = watch(
+        "trustcircles.berth.dev",
+        [](const ObjectChange& change) {
+          return change.after ? Fold([facts = read_circle(*change.after)](LiveEngine& e) { e.set_circle(facts); })
+                              : Fold([name = name_in(change)](LiveEngine& e) { e.remove_circle(name); });
         },
         [this] { begin_other_queues(); });
   }
@@ -190,16 +218,22 @@ class RunningScheduler final : public LiveScheduler {
   void decide_if_due() {
     if (!synced_ || !election_->leads()) return;
     const Time now = options_.now();
+    hyper_nodes_->settle();
     others_->settle();
     const Round round = engine_->decide(now);
     ++decisions_;
-    for (const Binding& binding : round.bindings) bind(binding, kRetryFirst);
+    for (const NodeUses& uses : round.uses) node_uses_.write(uses);
+    for (const Binding& binding : round.bindings) {
+      node_uses_.when_written(binding.node, [this, binding] { bind(binding, kRetryFirst); });
+    }
     for (const PodEviction& eviction : round.evictions) evict(eviction, now);
     for (const RoomTaken& taken : round.taken) tell(taken);
+    for (const PodNotice& notice : round.to_part) tell(notice);
     for (const PodName& pod : round.best_effort) mark_best_effort(pod, kRetryFirst);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
+    tell_circles();
     wake_at(round.again_at, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
   }
@@ -286,6 +320,28 @@ class RunningScheduler final : public LiveScheduler {
     record(taken.pod, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
     if (taken.owner.uid.empty()) return;
     record(taken.owner, taken.pod.name_space, EventRecorder::Type::kNormal, "TakesRoom", taken.text);
+  }
+
+  void tell(const PodNotice& notice) {
+    record(notice.pod, EventRecorder::Type::kWarning, "ToPart", notice.text);
+    if (notice.owner.uid.empty()) return;
+    record(notice.owner, notice.pod.name_space, EventRecorder::Type::kWarning, "ToPart", notice.text);
+  }
+
+  // What is the same as before was refused, and waits: the circle is another soon, or it is tried again.
+  void tell_circles() {
+    const std::map<std::string, CircleStanding> circles = engine_->circle_standings();
+    std::erase_if(told_circles_, [&](const auto& each) { return !circles.contains(each.first); });
+    for (const auto& [name, standing] : circles) {
+      const auto call = circle_call(standing);
+      if (!call) told_circles_.erase(name);
+      if (!call || told_circles_[name] == call->body || !telling_circles_.insert(name).second) continue;
+      told_circles_[name] = call->body;
+      outbox_.send(Outbox::Urgency::kFirst, *call, [this, name](const ApiAnswer& answer) {
+        telling_circles_.erase(name);
+        if (!answer.ok()) later(kCircleAgain, [this, name] { told_circles_.erase(name); });
+      });
+    }
   }
 
   void mark_best_effort(const PodName& pod, Duration retry) {
@@ -376,7 +432,8 @@ class RunningScheduler final : public LiveScheduler {
   }
 
   void tell_other_queues() {
-    const std::vector<OtherStatus> statuses = others_->statuses(options_.now());
+    std::vector<OtherStatus> statuses = others_->statuses(options_.now());
+    std::ranges::move(hyper_nodes_->statuses(options_.now()), std::back_inserter(statuses));
     std::set<std::pair<std::string, std::string>> there;
     for (const OtherStatus& each : statuses) there.emplace(each.qualified, each.name_space + "/" + each.name);
     std::erase_if(told_others_, [&](const auto& each) { return !there.contains(each.first); });
@@ -423,23 +480,26 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
   std::optional<OtherQueues> others_;
+  std::optional<HyperNodes> hyper_nodes_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
   ToldStandings told_;
   std::map<std::pair<std::string, std::string>, Time> warned_;  // by queue and condition: since when
+  std::map<std::string, std::string> told_circles_;             // by name: what was written last
   std::map<std::string, NodeNews> unused_nodes_;                // that were told so
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;
-  std::set<std::string> telling_others_;
+  std::set<std::string> telling_others_, telling_circles_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;
   Delays delays_;
   Outbox outbox_;
+  NodeUsesWriter node_uses_;
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
-  std::unique_ptr<Mirror> nodes_, flavors_, budgets_, queues_, pods_;
+  std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_;
 };
 

@@ -14,6 +14,7 @@
 #include "kube/transport.h"
 #include "manifest/timestamp.h"
 #include "model/policy.h"
+#include "service/live_engine.h"
 
 namespace berth {
 
@@ -21,6 +22,7 @@ struct LiveSchedulerOptions {
   WallClock now;
   Seed seed{1};
   PlacementPolicy policy = PlacementPolicy::kBestFit;
+  Scrubs scrubs = Scrubs::kNone;
   std::string identity;           // in the lease; of this process and no other
   std::uint64_t events_seed = 1;  // of the names of its events; another for every process
   std::string journal_folder;     // empty: no journal

@@ -65,10 +65,37 @@ class LosesAnAnswer : public Transport {
   std::vector<std::string> bindings_;
 };
 
+// Takes no writing on nodes until it is told to, and counts what was asked before.
+class RefusesNotes : public Transport {
+ public:
+  explicit RefusesNotes(Transport& below) : below_(below) {}
+
+  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
+    const bool is_note = call.method == "PATCH" && call.path.starts_with("/api/v1/nodes/");
+    if (is_note) ++notes_;
+    if (call.path.ends_with("/binding")) ++bindings_;
+    if (is_note && refuses_) return done({.status = 403, .body = "{}"});
+    below_.send(std::move(call), std::move(done));
+  }
+  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
+                                    std::function<void(ApiAnswer)> on_end) override {
+    return below_.stream(std::move(call), std::move(on_line), std::move(on_end));
+  }
+  void take_them() { refuses_ = false; }
+  int notes() const { return notes_; }
+  int bindings() const { return bindings_; }
+
+ private:
+  Transport& below_;
+  std::atomic<bool> refuses_ = true;
+  std::atomic<int> notes_ = 0, bindings_ = 0;
+};
+
 class LiveSchedulerTest : public ::testing::Test {
  protected:
-  void start(Transport& transport, const std::string& journal = "") {
+  void start(Transport& transport, const std::string& journal = "", Scrubs scrubs = Scrubs::kNone) {
     LiveSchedulerOptions options;
+    options.scrubs = scrubs;
     options.now = [this] { return server_.now(); };
     options.identity = "test-" + std::to_string(++started_);
     options.journal_folder = journal;
@@ -221,6 +248,43 @@ TEST_F(LiveSchedulerTest, WhoseAnswerWasLostKeepsItsPlace) {
   for (const std::string& path : losing.bindings()) EXPECT_EQ(path, losing.bindings().front());
   EXPECT_EQ(scheduler_->progress().refused, 0);
   scheduler_.reset();
+}
+
+// Who has been on a GPU is known before he comes: until it is written nobody is bound, and then everybody is.
+TEST_F(LiveSchedulerTest, NobodyComesBeforeItIsWrittenThatHeDoes) {
+  add_node("n1", 2);
+  add_pod("a", 1);
+  add_pod("b", 1);
+  RefusesNotes refusing(*transport_);
+  start(refusing, "", Scrubs::kByNodes);
+  ASSERT_TRUE(eventually([&] { return refusing.notes() >= 2; }));
+  EXPECT_EQ(refusing.bindings(), 0);
+  refusing.take_them();
+  ASSERT_TRUE(eventually([&] { return node_of("a") == "n1" && node_of("b") == "n1"; }));
+  EXPECT_EQ(get("/api/v1/nodes/n1")["metadata"]["annotations"]["berth.dev/gpus-used"].text(),
+            R"({"0":{"by":["default"]},"1":{"by":["default"]}})");
+  scheduler_.reset();
+}
+
+// One that is deleted goes when nobody has to part for it.
+TEST_F(LiveSchedulerTest, CirclesAreInForceWhenTheySaySo) {
+  const std::string path = "/apis/berth.dev/v1alpha1/trustcircles";
+  ASSERT_TRUE(server_.call("POST", path, R"({"metadata":{"name":"c"},"spec":{"queues":["default","later"]}})").ok());
+  start();
+  const auto in_force = [&] {
+    const Value circle = get(path + "/c");
+    for (const Value& each : circle["status"]["conditions"].items()) {
+      if (each["type"].text() == "InForce") return std::string(each["reason"].text());
+    }
+    return std::string();
+  };
+  ASSERT_TRUE(eventually([&] { return in_force() == "QueueUnknown"; })) << in_force();
+  EXPECT_EQ(to_json(get(path + "/c")["metadata"]["finalizers"]), R"(["berth.dev/parting"])");
+  ASSERT_TRUE(server_.call("POST", "/apis/berth.dev/v1alpha1/queues", R"({"metadata":{"name":"later"}})").ok());
+  ASSERT_TRUE(eventually([&] { return in_force() == "AsWritten"; })) << in_force();
+  EXPECT_EQ(to_json(get(path + "/c")["status"]["queues"]), R"(["default","later"])");
+  ASSERT_TRUE(server_.call("DELETE", path + "/c").ok());
+  EXPECT_TRUE(eventually([&] { return server_.call("GET", path + "/c").status == 404; }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Where pods of a live cluster may be: labels and taints that change, and gangs that keep together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -106,6 +107,102 @@ TEST(LiveWhere, OnOneNodeMeansTheNodeWhereTheOthersAre) {
   const Round repaired = cluster.decide(4);
   ASSERT_EQ(repaired.bindings.size(), 1u);
   EXPECT_EQ(repaired.bindings[0].node, home);
+}
+
+const WorkloadNews* news_of(const Round& round, const std::string& group) {
+  const auto found = std::ranges::find(round.workloads, "default/" + group + "/", &WorkloadNews::group);
+  return found == round.workloads.end() ? nullptr : &*found;
+}
+
+TEST(LiveWhere, WhoWaitsForADomainIsToldTheRoomInEach) {
+  Cluster cluster;
+  for (const char* const name : {"r1-1", "r2-1", "r2-2", "r3-1"})
+    cluster.add(in_rack(node(name), std::string(name, 2)));
+  cluster.set(selecting(pod("other", 4), "r2"));
+  cluster.set(selecting(pod("more", 2), "r3"));
+  cluster.decide(2);
+  for (const char* const name : {"g0", "g1"}) cluster.set(in_one_rack(in_gang(pod(name, 8, 2000), "g", 2)));
+  Round round = cluster.decide(3);
+  EXPECT_TRUE(reason_of(round, "g0").starts_with("Topology: no rack has room for 2 pods (3 are there: 1 fits in r"))
+      << reason_of(round, "g0");
+  const WorkloadNews* news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  Shortfall expected{.level = "rack",
+                     .together = true,
+                     .pods = 2,
+                     .gpu_milli = 8000,
+                     .domains = {{"r2", 1, 12}, {"r1", 1, 8}, {"r3", 0, 6}},
+                     .more_domains = 0};
+  EXPECT_EQ(news->shortfall, expected);
+  EXPECT_EQ(to_json((*parse_json(workload_status_call(*news, Time{3000}).body))["status"]["topology"]),
+            R"({"level":"rack","together":true,"pods":2,"gpusPerPod":"8","domains":[)"
+            R"({"name":"r2","podsFit":1,"gpusFree":12,"gpusLacking":"8"},)"
+            R"({"name":"r1","podsFit":1,"gpusFree":8,"gpusLacking":"8"},)"
+            R"({"name":"r3","podsFit":0,"gpusFree":6,"gpusLacking":"16"}],"moreDomains":0})");
+  cluster.engine().note_workload_told(news->group);
+  // Numbers that change are told again, and not more often than reasons are.
+  cluster.gone("more");
+  EXPECT_EQ(news_of(cluster.decide(4), "g"), nullptr);
+  expected.domains = {{"r2", 1, 12}, {"r1", 1, 8}, {"r3", 1, 8}};
+  round = cluster.decide(14);
+  news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  EXPECT_EQ(news->shortfall, expected);
+  cluster.engine().note_workload_told(news->group);
+  cluster.gone("other");
+  round = cluster.decide(15);
+  news = news_of(round, "g");
+  ASSERT_NE(news, nullptr) << "it runs";
+  EXPECT_EQ(news->shortfall, std::nullopt);
+  EXPECT_TRUE((*parse_json(workload_status_call(*news, Time{3000}).body))["status"]["topology"].is_null());
+}
+
+TEST(LiveWhere, WhoAsksForNoLevelIsToldNodeByNodeWhatIsInPieces) {
+  Cluster cluster;
+  for (const char* const name : {"r1-1", "r2-1"}) cluster.add(in_rack(node(name), std::string(name, 2)));
+  cluster.set(selecting(pod("a", 2), "r1"));
+  cluster.set(selecting(pod("b", 6), "r2"));
+  cluster.decide(2);
+  for (const char* const name : {"g0", "g1"}) cluster.set(in_gang(pod(name, 4, 2000), "g", 2));
+  const Round round = cluster.decide(3);
+  EXPECT_TRUE(reason_of(round, "g0").starts_with("Fragmented: ")) << reason_of(round, "g0");
+  const WorkloadNews* const news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  EXPECT_EQ(news->shortfall, (Shortfall{.level = "kubernetes.io/hostname",
+                                        .together = false,
+                                        .pods = 2,
+                                        .gpu_milli = 4000,
+                                        .domains = {{"r1-1", 1, 6}, {"r2-1", 0, 2}},
+                                        .more_domains = 0}));
+}
+
+TEST(LiveWhere, OfADomainThatFlavorCountsInWhichMostFits) {
+  Cluster cluster;
+  cluster.add(in_rack(node("r1-1"), "r1"));
+  cluster.add(in_rack(node("r1-2", 8, "A100-80GB"), "r1"));
+  cluster.add(in_rack(node("r1-3", 8, "A100-80GB"), "r1"));
+  cluster.add(in_rack(node("r2-1"), "r2"));
+  cluster.add(in_rack(node("r2-2", 8, "A100-80GB"), "r2"));
+  cluster.add(in_rack(node("r3-1"), "r3"));
+  for (const char* const name : {"g0", "g1", "g2"}) cluster.set(in_one_rack(in_gang(pod(name, 8, 2000), "g", 3)));
+  const Round round = cluster.decide(3);
+  const WorkloadNews* const news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  ASSERT_TRUE(news->shortfall) << news->text;
+  EXPECT_EQ(news->shortfall->domains, (std::vector<DomainShortfall>{{"r1", 2, 16}, {"r2", 1, 8}, {"r3", 1, 8}}));
+}
+
+TEST(LiveWhere, OfManyDomainsTheFirstTenAreTold) {
+  Cluster cluster;
+  for (int i = 0; i < 12; ++i) cluster.add(in_rack(node("n" + std::to_string(i)), "r" + std::to_string(i)));
+  for (const char* const name : {"g0", "g1"}) cluster.set(in_one_rack(in_gang(pod(name, 8, 2000), "g", 2)));
+  const Round round = cluster.decide(3);
+  const WorkloadNews* const news = news_of(round, "g");
+  ASSERT_NE(news, nullptr);
+  ASSERT_TRUE(news->shortfall) << news->text;
+  EXPECT_EQ(news->shortfall->domains.size(), 10U);
+  EXPECT_EQ(news->shortfall->more_domains, 2);
+  EXPECT_EQ(news->shortfall->domains.front(), (DomainShortfall{"r0", 1, 8})) << "by name, where all are alike";
 }
 
 TEST(LiveWhere, SlicesAreWholeAndSaidToBeIfTheyAreNot) {

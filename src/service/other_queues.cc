@@ -8,6 +8,7 @@
 #include "manifest/labels.h"
 #include "manifest/queue_spec.h"
 #include "manifest/timestamp.h"
+#include "manifest/topology_request.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 #include "policy/assemble.h"
@@ -20,10 +21,17 @@ constexpr std::string_view kClusterQueues = "clusterqueues.kueue.x-k8s.io";
 constexpr std::string_view kCohorts = "cohorts.kueue.x-k8s.io";
 constexpr std::string_view kLocalQueues = "localqueues.kueue.x-k8s.io";
 constexpr std::string_view kKueueFlavors = "resourceflavors.kueue.x-k8s.io";
+constexpr std::string_view kTopologies = "topologies.kueue.x-k8s.io";
 constexpr std::string_view kVolcanoQueues = "queues.scheduling.volcano.sh";
 
 std::string text_at(const Value& object, std::string_view field) {
   return std::string(object["metadata"][field].text());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 std::string local_name(const Value& object) {
@@ -67,22 +75,6 @@ FlavorFacts flavor_facts(const PolicyFlavor& flavor) {
   return facts;
 }
 
-Value condition(const char* type, bool active, const std::string& reason, const std::string& message,
-                const Value& object, Time now) {
-  const char* const status = active ? "True" : "False";
-  Value since = format_timestamp(now);
-  for (const Value& known : object["status"]["conditions"].items()) {
-    if (known["type"].text() == type && known["status"].text() == status) since = known["lastTransitionTime"];
-  }
-  Value made = Value::map_of({{"type", type},
-                              {"status", status},
-                              {"reason", reason},
-                              {"message", message},
-                              {"lastTransitionTime", std::move(since)}});
-  if (!object["metadata"]["generation"].is_null()) made.set("observedGeneration", object["metadata"]["generation"]);
-  return made;
-}
-
 std::string resource_name(Resource resource) {
   return resource == Resource::kGpu ? std::string(kGpuResource) : std::string(name_of(resource));
 }
@@ -100,6 +92,22 @@ const Holding& holding_in(const std::map<std::string, Holding>& holdings, const 
 }
 
 }  // namespace
+
+Value status_condition(const char* type, bool holds, const std::string& reason, const std::string& message,
+                       const Value& object, Time now) {
+  const char* const status = holds ? "True" : "False";
+  Value since = format_timestamp(now);
+  for (const Value& known : object["status"]["conditions"].items()) {
+    if (known["type"].text() == type && known["status"].text() == status) since = known["lastTransitionTime"];
+  }
+  Value made = Value::map_of({{"type", type},
+                              {"status", status},
+                              {"reason", reason},
+                              {"message", message},
+                              {"lastTransitionTime", std::move(since)}});
+  if (!object["metadata"]["generation"].is_null()) made.set("observedGeneration", object["metadata"]["generation"]);
+  return made;
+}
 
 bool same_standing(const OtherStatus& a, const OtherStatus& b) {
   const auto timeless = [](Value status) {
@@ -187,6 +195,8 @@ void OtherQueues::take_over(const Policy& policy, std::map<std::string, QueueFac
     if (facts.only_listed && held != objects_.end()) {
       const std::string missing = lacks_flavors(held->second.parts);
       if (!missing.empty()) facts.problem = "there is no ResourceFlavor " + missing + "; create it";
+      const std::string lacking = lacks_topologies(held->second.parts);
+      if (!lacking.empty()) facts.problem += (missing.empty() ? "" : "; ") + lacking + "; create it";
     }
     queues.emplace(facts.name, std::move(facts));
   }
@@ -202,6 +212,34 @@ std::string OtherQueues::lacks_flavors(const PolicyParts& parts) const {
   }
   std::string text;
   for (const std::string& name : missing) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Null: there is no such flavor.
+const FlavorPart* OtherQueues::flavor_part(const std::string& flavor) const {
+  const auto held = objects_.find({std::string(kKueueFlavors), flavor});
+  return held == objects_.end() || held->second.parts.flavors.empty() ? nullptr : &held->second.parts.flavors.front();
+}
+
+// Null: it names none, or one that is not there.
+const TopologyPart* OtherQueues::topology_of(const FlavorPart& flavor) const {
+  const auto held = objects_.find({std::string(kTopologies), flavor.topology});
+  return held == objects_.end() || held->second.parts.topologies.empty() ? nullptr
+                                                                         : &held->second.parts.topologies.front();
+}
+
+// In Kueue's words; empty: all that its flavors name are there.
+std::string OtherQueues::lacks_topologies(const PolicyParts& parts) const {
+  std::set<std::string> missing;
+  for (const QueuePart& queue : parts.queues) {
+    for (const PartAmount& each : queue.amounts) {
+      const FlavorPart* const flavor = flavor_part(each.flavor);
+      if (flavor == nullptr || flavor->topology.empty() || topology_of(*flavor) != nullptr) continue;
+      missing.insert("there is no Topology \"" + flavor->topology + "\" for TAS flavor \"" + each.flavor + "\"");
+    }
+  }
+  std::string text;
+  for (const std::string& each : missing) text += (text.empty() ? "" : ", ") + each;
   return text;
 }
 
@@ -250,6 +288,43 @@ void OtherQueues::remove_pod(const std::string& uid) {
   engine_.remove_pod(uid);
 }
 
+// A flavor that names a Topology takes who asks for levels of that one alone, as in Kueue. Who asks for no GPU may be on any
+// node: he waits only where each flavor of his ClusterQueue refuses him.
+void OtherQueues::keep_to_topologies(PodFacts& pod) const {
+  std::vector<std::string> asked;
+  if (pod.topology.together != Togetherness::kAnywhere) asked.push_back(label_of_level(pod.topology.level));
+  if (pod.topology.has_slices()) asked.push_back(label_of_level(pod.topology.slice_level));
+  const auto held = objects_.find({std::string(kClusterQueues), pod.queue.substr(pod.queue.find('/') + 1)});
+  if (asked.empty() || held == objects_.end() || held->second.parts.queues.empty()) return;
+  bool some_open = false;
+  std::vector<std::string> closed;
+  std::string levels;
+  for (const PartAmount& each : held->second.parts.queues.front().amounts) {
+    if (each.kind != AmountKind::kGuarantee || (pod.request.gpus > 0 && each.resource != Resource::kGpu)) continue;
+    if (std::ranges::find(closed, each.flavor) != closed.end()) continue;
+    const FlavorPart* const flavor = flavor_part(each.flavor);
+    const TopologyPart* const topology = flavor == nullptr ? nullptr : topology_of(*flavor);
+    const auto is_there = [&](const std::string& label) {
+      return std::ranges::find(topology->levels, label) != topology->levels.end();
+    };
+    if (topology == nullptr || std::ranges::all_of(asked, is_there)) {
+      some_open = true;
+      continue;
+    }
+    closed.push_back(each.flavor);
+    levels += "; flavor " + each.flavor + " is of Topology " + topology->name + ", with " + joined(topology->levels);
+  }
+  if (closed.empty()) return;
+  if (some_open) {
+    if (pod.request.gpus > 0) pod.closed_flavors = std::move(closed);
+    return;
+  }
+  if (!pod.shut.code.empty()) return;
+  pod.shut = {std::string(name_of(ReasonCode::kTopology)), "no flavor of " + pod.queue +
+                                                               " has a Topology with the levels that it asks, " +
+                                                               joined(asked) + levels + "; ask levels of one of these"};
+}
+
 PodFacts OtherQueues::resolved(const PodFacts& pod) const {
   PodFacts made = pod;
   if (!pod.local_queue.empty()) {
@@ -261,6 +336,7 @@ PodFacts OtherQueues::resolved(const PodFacts& pod) const {
     } else {
       made.queue = door->second.queue;
       made.shut = door->second.shut;
+      keep_to_topologies(made);
     }
   }
   if (pod.priority_class.empty()) return made;
@@ -332,18 +408,22 @@ OtherStatus OtherQueues::cluster_queue_status(const Held& held, const std::map<s
   const std::string name = text_at(held.object, "name");
   const Holding& holding = holding_in(by_queue, "clusterqueue/" + name);
   const QueueFacts& queue = told_queues_.at("clusterqueue/" + name);
-  const std::string missing = lacks_flavors(held.parts);
+  const std::string missing = lacks_flavors(held.parts), lacking = lacks_topologies(held.parts);
   Value active =
       !missing.empty()
-          ? condition("Active", false, "FlavorNotFound",
-                      "Can't admit new workloads: references missing ResourceFlavor(s): " + missing, held.object, now)
+          ? status_condition("Active", false, "FlavorNotFound",
+                             "Can't admit new workloads: references missing ResourceFlavor(s): " + missing +
+                                 (lacking.empty() ? "" : ", " + lacking),
+                             held.object, now)
+      : !lacking.empty() ? status_condition("Active", false, "TopologyNotFound",
+                                            "Can't admit new workloads: " + lacking, held.object, now)
       : queue.spec.stop == QueueStop::kHold
-          ? condition("Active", false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
-          : condition("Active", true, "Ready", "Can admit new workloads", held.object, now);
+          ? status_condition("Active", false, "Stopped", "Can't admit new workloads: is stopped", held.object, now)
+          : status_condition("Active", true, "Ready", "Can admit new workloads", held.object, now);
   Value::List conditions = {std::move(active)};
   for (const QueueCondition& each : engine_.conditions_of("clusterqueue/" + name)) {
     if (each.type != kNotFollowedCondition) continue;
-    conditions.push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, held.object, now));
+    conditions.push_back(status_condition(each.type.c_str(), each.holds, each.reason, each.message, held.object, now));
   }
   Value status = Value::map_of({{"conditions", std::move(conditions)},
                                 {"pendingWorkloads", holding.pending},
@@ -363,9 +443,10 @@ OtherStatus OtherQueues::local_queue_status(const Held& held, const std::map<std
   const Holding& holding = holding_in(by_door, name_space + "/" + name);
   const std::string cluster_queue(held.object["spec"]["clusterQueue"].text());
   const auto door = doors_.find(name_space + "/" + name);
-  Value active = door == doors_.end() || door->second.reason.empty()
-                     ? condition("Active", true, "Ready", "Can submit new workloads to localQueue", held.object, now)
-                     : condition("Active", false, door->second.reason, door->second.message, held.object, now);
+  Value active =
+      door == doors_.end() || door->second.reason.empty()
+          ? status_condition("Active", true, "Ready", "Can submit new workloads to localQueue", held.object, now)
+          : status_condition("Active", false, door->second.reason, door->second.message, held.object, now);
   Value status = Value::map_of({{"conditions", Value::List{std::move(active)}},
                                 {"pendingWorkloads", holding.pending},
                                 {"reservingWorkloads", holding.reserving},

@@ -24,15 +24,18 @@ namespace berth {
 
 // What the scheduler watches, as qualified names.
 inline constexpr std::string_view kOtherQueueKinds[] = {
-    "resourceflavors.kueue.x-k8s.io", "workloadpriorityclasses.kueue.x-k8s.io",
-    "cohorts.kueue.x-k8s.io",         "clusterqueues.kueue.x-k8s.io",
-    "localqueues.kueue.x-k8s.io",     "queues.scheduling.volcano.sh"};
+    "topologies.kueue.x-k8s.io",   "resourceflavors.kueue.x-k8s.io", "workloadpriorityclasses.kueue.x-k8s.io",
+    "cohorts.kueue.x-k8s.io",      "clusterqueues.kueue.x-k8s.io",   "localqueues.kueue.x-k8s.io",
+    "queues.scheduling.volcano.sh"};
 
 // How a queue stands, as its own users expect to read it.
 struct OtherStatus {
   std::string qualified, name_space, name, uid;
   Value status;
 };
+// A condition as statuses have them: since when it is so stays what `object` says.
+Value status_condition(const char* type, bool holds, const std::string& reason, const std::string& message,
+                       const Value& object, Time now);
 // Of the same object, and the same but for the time of its condition.
 bool same_standing(const OtherStatus& a, const OtherStatus& b);
 
@@ -66,6 +69,10 @@ class OtherQueues {
 
   void take_over(const Policy& policy, std::map<std::string, QueueFacts>& queues) const;
   std::string lacks_flavors(const PolicyParts& parts) const;
+  std::string lacks_topologies(const PolicyParts& parts) const;
+  const FlavorPart* flavor_part(const std::string& flavor) const;
+  const TopologyPart* topology_of(const FlavorPart& flavor) const;
+  void keep_to_topologies(PodFacts& pod) const;
   Door door_of(const QueueDoor& door, const Value& object) const;
   PodFacts resolved(const PodFacts& pod) const;
   OtherStatus cluster_queue_status(const Held& held, const std::map<std::string, Holding>& by_queue, Time now) const;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -21,6 +22,35 @@ namespace {
 constexpr std::string_view kFlavor =
     "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
     "spec: {nodeLabels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}\n";
+
+// Of a Topology of its own.
+std::string topology(const std::string& name, const std::string& levels) {
+  std::string list;
+  for (std::size_t at = 0; at < levels.size();) {
+    const std::size_t end = std::min(levels.find(',', at), levels.size());
+    list += "  - {nodeLabel: " + levels.substr(at, end - at) + "}\n";
+    at = end + 1;
+  }
+  return "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: " + name + "}\nspec:\n  levels:\n" +
+         list;
+}
+
+std::string flavor_of(const std::string& name, const std::string& product, const std::string& topology) {
+  return "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: " + name +
+         "}\nspec: {nodeLabels: {nvidia.com/gpu.product: " + product + "}" +
+         (topology.empty() ? "" : ", topologyName: " + topology) + "}\n";
+}
+
+PodFacts near(const std::string& level, PodFacts pod) {
+  pod.topology = {.together = Togetherness::kRequired, .level = level};
+  return pod;
+}
+
+NodeFacts in_rack(const std::string& rack, NodeFacts node) {
+  node.labels = Value::map_of({{"rack", rack}});
+  node.says.labels = {{"rack", rack}};
+  return node;
+}
 
 std::string cluster_queue(const std::string& name, int gpus, const std::string& more = "  namespaceSelector: {}\n") {
   return "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: " + name + ", uid: u-" + name +
@@ -175,6 +205,9 @@ TEST(OtherQueues, WhatLetsNothingInSaysWhy) {
       {"the flavor is missing", door + cluster_queue("a", 8),
        "NotFollowed: queue 'clusterqueue/a': there is no ResourceFlavor h100", "FlavorNotFound",
        "ClusterQueueIsInactive"},
+      {"the Topology is missing", flavor_of("h100", "NVIDIA-H100-80GB-HBM3", "racks") + cluster_queue("a", 8) + door,
+       "NotFollowed: queue 'clusterqueue/a': there is no Topology \"racks\" for TAS flavor \"h100\"; create it",
+       "TopologyNotFound", "ClusterQueueIsInactive"},
       {"the ClusterQueue is held",
        flavor + door + cluster_queue("a", 8, "  namespaceSelector: {}\n  stopPolicy: Hold\n"), "", "Stopped",
        "ClusterQueueIsInactive"},
@@ -204,6 +237,73 @@ TEST(OtherQueues, WhatLetsNothingInSaysWhy) {
     cluster.apply(flavor + cluster_queue("a", 8) + door);
     EXPECT_EQ(cluster.decide(20).bindings.size(), 1U);
   }
+}
+
+TEST(OtherQueues, AFlavorOfATopologyTakesWhoAsksForItsLevelsAlone) {
+  struct Case {
+    const char* level;
+    const char* waits;  // empty: it starts
+  };
+  const Case cases[] = {
+      {"", ""},
+      {"rack", ""},
+      {"block",
+       "Topology: no flavor of clusterqueue/a has a Topology with the levels that it asks, block; flavor h100 is of "
+       "Topology racks, with zone, rack; ask levels of one of these"},
+      {"node",
+       "Topology: no flavor of clusterqueue/a has a Topology with the levels that it asks, "
+       "kubernetes.io/hostname; flavor h100"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.level);
+    Cluster cluster;
+    cluster.apply(topology("racks", "zone,rack") + flavor_of("h100", "NVIDIA-H100-80GB-HBM3", "racks") +
+                  cluster_queue("a", 8) + local_queue("default", "la", "a"));
+    cluster.engine().set_node(in_rack("r1", node("n1")));
+    const std::string level = each.level;
+    cluster.set(in_local_queue("la", level.empty() ? pod("p", 8) : near(level, pod("p", 8))));
+    PodFacts own = near("rack", pod("own", 0));  // of a Berth queue: there any label of nodes is a level
+    cluster.set(own);
+    const Round round = cluster.decide(10);
+    EXPECT_TRUE(reason_of(round, "p").starts_with(each.waits)) << reason_of(round, "p");
+    EXPECT_EQ(names_of(round).contains("p"), *each.waits == '\0');
+  }
+}
+
+// Two kinds of GPUs, of which one has racks and the other blocks: who asks for racks goes to the first alone.
+TEST(OtherQueues, WhoAsksForALevelGoesToTheFlavorsThatHaveIt) {
+  Cluster cluster;
+  cluster.apply(topology("racks", "rack") + topology("blocks", "block,rack,kubernetes.io/hostname") +
+                flavor_of("h100", "NVIDIA-H100-80GB-HBM3", "racks") +
+                flavor_of("a100", "NVIDIA-A100-SXM4-80GB", "blocks") +
+                "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: a}\nspec:\n"
+                "  namespaceSelector: {}\n  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n    flavors:\n"
+                "    - {name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}\n"
+                "    - {name: a100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}\n" +
+                local_queue("default", "la", "a"));
+  cluster.engine().set_node(in_rack("r1", node("n1")));
+  cluster.engine().set_node(in_rack("r2", node("n2", 8, "A100-80GB")));
+  cluster.set(in_local_queue("la", near("rack", pod("both", 2))));
+  Round round = cluster.decide(10);
+  ASSERT_EQ(round.bindings.size(), 1U);
+  const std::string first = round.bindings[0].node;
+  cluster.gone("both");
+  PodFacts choosy = near("rack", pod("choosy", 2, 2000));
+  choosy.topology.slice_pods = 1;
+  choosy.topology.slice_level = std::string(kNodeLevel);
+  choosy.group_size = 1;
+  cluster.set(in_local_queue("la", choosy));
+  round = cluster.decide(20);
+  ASSERT_EQ(round.bindings.size(), 1U) << reason_of(round, "choosy");
+  EXPECT_EQ(round.bindings[0].node, "n2") << "of the other one's Topology nodes are no level";
+  PodFacts named = choosy;
+  named.uid = "uid-named";
+  named.name = "named";
+  named.gpu_models = {"H100"};
+  cluster.set(in_local_queue("la", named));
+  round = cluster.decide(30);
+  EXPECT_EQ(reason_of(round, "named"),
+            "GpuType: no node has a GPU of type H100 of a flavor whose Topology has the levels that it asks");
 }
 
 TEST(OtherQueues, WorkOfAClusterQueueHasOnlyTheFlavorsThatItLists) {

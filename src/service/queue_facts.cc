@@ -36,6 +36,22 @@ FloorRecord read_floor_record(const Value& status) {
   return record;
 }
 
+}  // namespace
+
+std::vector<QueueCondition> read_conditions(const Value& status) {
+  std::vector<QueueCondition> conditions;
+  for (const Value& each : status["conditions"].items()) {
+    conditions.push_back({.type = std::string(each["type"].text()),
+                          .holds = each["status"].text() == "True",
+                          .reason = std::string(each["reason"].text()),
+                          .message = std::string(each["message"].text()),
+                          .since = parse_timestamp(each["lastTransitionTime"].text()).value_or(Time{})});
+  }
+  return conditions;
+}
+
+namespace {
+
 // What cannot be read was not written by a scheduler: it counts as nothing.
 QueueRecord read_record(const Value& status) {
   QueueRecord record{.as_of = parse_timestamp(status["asOf"].text())};
@@ -55,13 +71,7 @@ QueueRecord read_record(const Value& status) {
     if (since) record.gave_back[std::string(each["controller"].text())] = *since;
   }
   record.floor_use = read_floor_record(status["floorUse"]);
-  for (const Value& each : status["conditions"].items()) {
-    record.conditions.push_back({.type = std::string(each["type"].text()),
-                                 .holds = each["status"].text() == "True",
-                                 .reason = std::string(each["reason"].text()),
-                                 .message = std::string(each["message"].text()),
-                                 .since = parse_timestamp(each["lastTransitionTime"].text()).value_or(Time{})});
-  }
+  record.conditions = read_conditions(status);
   return record;
 }
 

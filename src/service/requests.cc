@@ -10,6 +10,7 @@
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
+#include "manifest/workload_name.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -23,6 +24,7 @@ ApiCall binding_call(const Binding& binding) {
     metadata.at("annotations").set(kGpusAnnotation, format_given_gpus(binding.given));
   }
   if (binding.best_effort) metadata.at("annotations").set(kCoverageAnnotation, "best-effort");
+  if (binding.moved_at) metadata.at("annotations").set(kMovedAtAnnotation, format_timestamp(*binding.moved_at));
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
   return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
 }
@@ -86,16 +88,7 @@ ApiCall rollback_call(const Rollback& rollback) {
 
 namespace {
 
-// Names of groups are label values, which may hold more than names of objects.
-std::string workload_name(const WorkloadNews& news) {
-  std::string name;
-  for (const char c : news.name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    const bool large = c >= 'A' && c <= 'Z';
-    name += letter ? c : large ? static_cast<char>(c - 'A' + 'a') : '-';
-  }
-  return news.owner.uid.empty() ? name : name + "-" + news.owner.uid.substr(0, 5);
-}
+std::string workload_name(const WorkloadNews& news) { return workload_name_of(news.name, news.owner.uid); }
 
 Value requests_of(const WorkloadNews& news) {
   const PodRequest& request = news.request;
@@ -113,6 +106,23 @@ Value requests_of(const WorkloadNews& news) {
     requests.set(kGpuResource, format_milli(request.gpu_milli_total()));
   }
   return requests;
+}
+
+Value topology_status(const Shortfall& shortfall) {
+  const bool with_gpus = shortfall.gpu_milli > 0;
+  Value made = Value::map_of({{"level", shortfall.level}, {"together", shortfall.together}, {"pods", shortfall.pods}});
+  if (with_gpus) made.set("gpusPerPod", format_milli(shortfall.gpu_milli));
+  for (const DomainShortfall& each : shortfall.domains) {
+    Value domain = Value::map_of({{"name", each.name}, {"podsFit", each.pods_fit}});
+    if (with_gpus) domain.set("gpusFree", each.gpus_free);
+    if (with_gpus && shortfall.together) {
+      const std::int64_t pods = std::max<std::int64_t>(0, shortfall.pods - each.pods_fit);
+      domain.set("gpusLacking", format_milli(pods * shortfall.gpu_milli));
+    }
+    made.at("domains").push_back(std::move(domain));
+  }
+  made.set("moreDomains", shortfall.more_domains);
+  return made;
 }
 
 Value condition(const char* type, bool holds, const std::string& reason, const std::string& message, Time now) {
@@ -187,6 +197,7 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
   Value body;
   body.at("status").set("conditions", std::move(conditions));
   body.at("status").set("reason", pending ? Value(news.text) : Value());
+  body.at("status").set("topology", news.shortfall ? topology_status(*news.shortfall) : Value());
   return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, workload_name(news), "status"), body,
                    "application/merge-patch+json");
 }
@@ -222,6 +233,43 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
     status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));
   }
   return whole_status_call(api_path("queues.berth.dev", "", queue, "status"), std::move(status));
+}
+
+ApiCall uses_call(const NodeUses& uses) {
+  Value body;
+  body.at("metadata").at("annotations").set(kGpusUsedAnnotation, uses.text.empty() ? Value() : Value(uses.text));
+  return call_with("PATCH", api_path("nodes", "", uses.node), body, "application/merge-patch+json");
+}
+
+std::optional<ApiCall> circle_call(const CircleStanding& standing) {
+  const CircleFacts& circle = standing.said;
+  const auto list_of = [](const std::vector<std::string>& texts) {
+    Value list = Value::list();
+    for (const std::string& text : texts) list.push_back(text);
+    return list;
+  };
+  if (circle.finalizers != standing.finalizers) {
+    Value body;
+    body.at("metadata").set("uid", circle.uid);
+    body.at("metadata").set("resourceVersion", circle.revision);
+    body.at("metadata").set("finalizers", list_of(standing.finalizers));
+    return call_with("PATCH", api_path("trustcircles.berth.dev", "", circle.name), body,
+                     "application/merge-patch+json");
+  }
+  const bool told = circle.queues == standing.queues && circle.parting == standing.parting &&
+                    circle.conditions == standing.conditions;
+  if (told) return std::nullopt;
+  Value status = Value::map();
+  if (!standing.queues.empty()) status.set("queues", list_of(standing.queues));
+  for (const EndedTrust& each : standing.parting) {
+    status.at("parting").push_back(Value::map_of({{"queues", list_of(each.queues)},
+                                                  {"since", format_micro_timestamp(each.since)},
+                                                  {"by", format_micro_timestamp(each.by)}}));
+  }
+  for (const QueueCondition& each : standing.conditions) {
+    status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));
+  }
+  return whole_status_call(api_path("trustcircles.berth.dev", "", circle.name, "status"), std::move(status));
 }
 
 ApiCall other_status_call(const OtherStatus& status) {

@@ -1,6 +1,7 @@
 // What the scheduler writes, as calls: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,11 @@ ApiCall rollback_call(const Rollback& rollback);
 // The Workload object of a group: owned by whatever controls its pods, so that it ends with it.
 ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
+// Who has been on which GPUs of a node.
+ApiCall uses_call(const NodeUses& uses);
+// What is to be written of a circle of trust first: whether it is kept from going away, then how it stands; nothing: it says so.
+// The first is refused with 409 if the circle has changed since.
+std::optional<ApiCall> circle_call(const CircleStanding& standing);
 ApiCall other_status_call(const OtherStatus& status);
 ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing);
 

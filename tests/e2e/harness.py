@@ -157,8 +157,9 @@ def wait_until(condition, seconds, what):
 
 
 class ControlPlane(Started):
-    def __init__(self, program, nodes="4xH100x8,1xcpu", tokens="", kubectl=None, port=0, keep=False):
+    def __init__(self, program, nodes="4xH100x8,1xcpu", tokens="", kubectl=None, port=0, keep=False, options=()):
         self.program, self.nodes, self.port, self.keep = str(Path(program).resolve()), nodes, port, keep
+        self.options = tuple(options)  # more of `berth up`
         self.folder = Path(tempfile.mkdtemp(prefix="berth-e2e-"))
         self.data = self.folder / "data"
         self.kubeconfig = self.data / "kubeconfig"
@@ -179,7 +180,8 @@ class ControlPlane(Started):
         """Starts `berth up` and waits until it says that it is up."""
         self.output = open(self.folder / "up.log", "ab")
         self.process = subprocess.Popen(
-            [self.program, "up", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", "--nodes", self.nodes],
+            [self.program, "up", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", "--nodes", self.nodes,
+             *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.output, start_new_session=True,
             preexec_fn=die_with_parent)
         self.said = ""

@@ -88,20 +88,22 @@ def play(stage, stories, shown):
     return failed
 
 
-def main(topic, stories, nodes, stage_of, shown="pods"):
-    """The exit code. `topic`: what they are about, as in "quotas"; `stage_of` makes what each story is given."""
+def main(topic, stories, nodes, stage_of, shown="pods", options=()):
+    """The exit code. `topic`: what they are about, as in "quotas"; `stage_of` makes what each story is given; `options`: more of
+    `berth up`."""
     parser = argparse.ArgumentParser(description=f"{topic.capitalize()} through kubectl.")
     parser.add_argument("stories", nargs="*", help="names of stories (all)")
     parser.add_argument("--berth", help="the program to test")
     parser.add_argument("--kubectl", help="version, such as 1.29 (the newest)")
-    options = parser.parse_args()
-    chosen_stories = [story for story in stories if not options.stories or story.__name__ in options.stories]
+    typed = parser.parse_args()
+    chosen_stories = [story for story in stories if not typed.stories or story.__name__ in typed.stories]
     try:
-        chosen = harness.choose_kubectl(options.kubectl)
+        chosen = harness.choose_kubectl(typed.kubectl)
         if chosen is None:
-            print(f"skipped: no kubectl {options.kubectl or ''} on PATH")
+            print(f"skipped: no kubectl {typed.kubectl or ''} on PATH")
             return 77
-        with harness.ControlPlane(harness.find_program(options.berth), nodes, kubectl=chosen[1]) as plane:
+        program = harness.find_program(typed.berth)
+        with harness.ControlPlane(program, nodes, kubectl=chosen[1], options=options) as plane:
             plane.wait_for_nodes()
             failed = play(stage_of(plane), chosen_stories, shown)
             if failed:

@@ -1,0 +1,114 @@
+// `berth topology`: the domains of the cluster, and what would fit in each.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/inputs.h"
+#include "cli/lookup.h"
+#include "cli/output_options.h"
+#include "cli/viewing.h"
+#include "client/asking.h"
+#include "client/node_devices.h"
+#include "client/topology_levels.h"
+#include "client/topology_tree.h"
+#include "manifest/hyper_nodes.h"
+
+namespace berth {
+namespace {
+
+struct Typed {
+  ConnectionWish connection;
+  OutputWish output;
+  std::vector<std::string> names;
+  std::string levels;
+};
+
+// Of which trees are to be shown: what was typed goes before the Topologies, and those before what labels say.
+Asked<std::vector<TopologyLevels>> chosen_levels(const Typed& typed, const std::vector<std::string>& labels,
+                                                 const SeenObjects& seen) {
+  if (!labels.empty()) {
+    if (const std::string unknown = unknown_level(labels, seen[0]); !unknown.empty()) {
+      return std::unexpected(AskFailure{kExitNotFound, "--levels: " + unknown});
+    }
+    return std::vector{TopologyLevels{"", labels}};
+  }
+  const auto named = only_named(seen[2], typed.names, "Topology", "`kubectl get topologies`");
+  if (!named) return std::unexpected(named.error());
+  std::vector<TopologyLevels> all = levels_of_topologies(*named);
+  if (auto hyper_nodes = levels_of_hyper_nodes(seen[3]); hyper_nodes && typed.names.empty()) {
+    all.push_back(*std::move(hyper_nodes));
+  }
+  if (all.empty()) all.push_back(levels_in_labels(seen[0], seen[1], {}));
+  return all;
+}
+
+int show_topology(const Typed& typed) {
+  Complaints complaints;
+  const auto style = output_style(typed.output);
+  if (!style) complaints.add_all(style.error());
+  Result<std::vector<std::string>> labels = std::vector<std::string>();
+  if (!typed.levels.empty()) labels = parse_levels(typed.levels);
+  if (!labels) complaints.add_all(labels.error());
+  if (!typed.levels.empty() && !typed.names.empty()) {
+    complaints.add({"--levels"}, "a Topology has levels of its own; leave out its name, or the option");
+  }
+  if (!complaints.empty()) return complain(complaints);
+  const auto server = connect(typed.connection);
+  if (!server) return complain(server.error());
+  auto seen = see_once(*server->transport, kTopologyKinds);
+  if (!seen) return fail(seen.error());
+  seen->at(0) = with_hyper_node_labels(std::move(seen->at(0)), seen->at(3));
+  const auto chosen = chosen_levels(typed, *labels, *seen);
+  if (!chosen) return fail(chosen.error());
+  const std::vector<NodeInUse> nodes = nodes_in_use(seen->at(0), seen->at(1));
+  std::vector<TopologyTree> trees;
+  for (const TopologyLevels& levels : *chosen) trees.push_back(topology_tree(levels, nodes));
+  fmt::print("{}", trees_to_text(trees, *style));
+  const bool for_programs = style->format == OutputFormat::kJson || style->format == OutputFormat::kYaml;
+  if (nodes.empty() && !for_programs) fmt::print(stderr, "There are no nodes.\n");
+  for (const TopologyTree& tree : trees) {
+    for (const std::string& note : for_programs ? std::vector<std::string>() : tree.notes) {
+      fmt::print(stderr, "{}\n", printable(note));
+    }
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_topology(CLI::App& berth, int& exit_code) {
+  CLI::App& app =
+      *berth.add_subcommand("topology", "Show zones, racks and nodes as a tree, and what would fit in each");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("name", typed->names, "Only these Topologies");
+  app.add_option("--levels", typed->levels, "Labels of nodes to be taken as levels, the widest first: zone,rack");
+  add_connection_options(app, typed->connection, Namespaced::kNo);
+  add_output_options(app, typed->output);
+  app.footer(
+      "The levels are those of the cluster's Topologies (kubectl get topologies), and the tiers of its HyperNodes.\n"
+      "Where there are none: labels that say where a node is (topology.kubernetes.io/zone, rack, "
+      "nvidia.com/gpu.clique\n"
+      "and others), and what levels pods ask for; the fewer domains, the wider. -o wide: single nodes, too.\n"
+      "\n"
+      "USED: GPUs of which anything is taken. FREE: wholly free ones, on nodes that are ready and not cordoned; "
+      "taints\n"
+      "are not looked at. WHOLE NODES: of which all GPUs are free. LARGEST GANG: so many pods with a whole GPU each\n"
+      "would find room there now, if they ask few CPUs and little memory; of one model, as gangs run.\n"
+      "The second table says for each level which domain would hold the largest gang that has to be in one.\n"
+      "\n"
+      "Examples:\n"
+      "  berth topology\n"
+      "  berth topology --levels topology.kubernetes.io/zone,rack\n"
+      "  berth topology default -o json | jq '.topologies[0].largest'");
+  app.callback([typed, &exit_code] { exit_code = show_topology(*typed); });
+}
+
+}  // namespace berth

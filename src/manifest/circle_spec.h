@@ -1,0 +1,33 @@
+// What the spec of a TrustCircle object asks, read once: for the server's door, the scheduler and the linter.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "manifest/queue_spec.h"
+#include "manifest/value.h"
+
+namespace berth {
+
+inline constexpr std::size_t kQueuesInCircleMax = 1'000;
+// How long those who share a GPU have to part, where a circle does not say.
+inline constexpr Duration kPartWithin = seconds(600);
+
+struct CircleSpec {
+  std::vector<std::string> queues = {};  // ascending, each once
+  Duration within = kPartWithin;
+
+  friend bool operator==(const CircleSpec&, const CircleSpec&) = default;
+};
+
+struct CircleSpecReading {
+  CircleSpec spec;  // without what is wrong
+  std::vector<SpecMistake> mistakes;
+};
+
+CircleSpecReading read_circle_spec(const Value& spec);
+
+}  // namespace berth

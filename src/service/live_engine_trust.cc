@@ -1,0 +1,315 @@
+// How a LiveEngine knows who trusts whom: circles of trust, and trust that has ended while some are still on one GPU for it.
+//
+// Who may be in a circle is written down in its status before they trust each other, and one that is deleted stays until
+// they have parted. So a scheduler that is started anew knows whom a circle held that is narrower now, or is going away. It
+// tells its engine that they trust each other, then who runs, and then that the trust has ended and by when they have to
+// part: those whom a circle held together part in time, and whoever was found among strangers for another reason is left
+// alone (docs/semantics.md, rule 29).
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "base/wording.h"
+#include "manifest/timestamp.h"
+#include "service/live_engine.h"
+#include "state/starting.h"
+
+namespace berth {
+namespace {
+
+// Of one circle; more are put together, and those then have the longer time.
+constexpr std::size_t kEndedMax = 8;
+
+bool holds_all(const std::vector<std::string>& of, const std::vector<std::string>& these) {
+  return std::ranges::includes(of, these);
+}
+
+EndedTrust together(const EndedTrust& a, const EndedTrust& b) {
+  EndedTrust both{.queues = {}, .since = std::min(a.since, b.since), .by = std::max(a.by, b.by)};
+  std::ranges::set_union(a.queues, b.queues, std::back_inserter(both.queues));
+  return both;
+}
+
+// As a status says it.
+Time whole_second(Time time) { return Time{time.ms - time.ms % 1000}; }
+
+void set_condition(std::vector<QueueCondition>& conditions, QueueCondition condition) {
+  const auto at = std::ranges::find(conditions, condition.type, &QueueCondition::type);
+  if (at == conditions.end()) {
+    conditions.push_back(std::move(condition));
+    return;
+  }
+  if (at->holds == condition.holds && at->reason == condition.reason) condition.since = at->since;
+  *at = std::move(condition);
+}
+
+}  // namespace
+
+void LiveEngine::set_circle(const CircleFacts& facts) {
+  const auto [at, is_new] = circles_.try_emplace(facts.name);
+  LiveCircle& circle = at->second;
+  if (is_new) {
+    circle.holds = facts.queues;
+    circle.ended = facts.parting;
+    circle.conditions = facts.conditions;
+    // Who trusted each other when nobody looked is told before who runs.
+    anew_ = anew_ || !circle.holds.empty() || !circle.ended.empty();
+  }
+  circle.facts = facts;
+  circle.gone = false;
+}
+
+void LiveEngine::remove_circle(const std::string& name) {
+  const auto at = circles_.find(name);
+  if (at != circles_.end()) at->second.gone = true;
+}
+
+std::optional<QueueId> LiveEngine::queue_named(const std::string& name) const {
+  const auto known = queue_ids_.find(name);
+  return known == queue_ids_.end() ? std::nullopt : std::optional(known->second);
+}
+
+// Those that came first are in force.
+bool LiveEngine::is_one_too_many(const LiveCircle& circle) const {
+  if (circles_.size() <= kCirclesMax) return false;
+  const auto age = [](const LiveCircle& each) { return std::tie(each.facts.created, each.facts.name); };
+  const auto older = std::ranges::count_if(circles_, [&](const auto& each) { return age(each.second) < age(circle); });
+  return static_cast<std::size_t>(older) >= kCirclesMax;
+}
+
+// What is of the tenant above it would be another's at once.
+bool LiveEngine::can_be_tenant(const std::string& name) const {
+  const auto queue = queue_named(name);
+  return queue && (state().tenant_of(*queue) == *queue || !state().has_work(*queue));
+}
+
+// Whom it may hold from now on; that has to be written down first.
+std::vector<std::string> LiveEngine::may_hold(const LiveCircle& circle) const {
+  std::vector<std::string> queues;
+  if (circle.gone || circle.facts.leaving || !circle.facts.problem.empty() || is_one_too_many(circle)) return queues;
+  for (const std::string& name : circle.facts.spec.queues) {
+    if (can_be_tenant(name)) queues.push_back(name);
+  }
+  return queues;
+}
+
+std::vector<std::string> LiveEngine::to_hold(const LiveCircle& circle) const {
+  std::vector<std::string> queues = may_hold(circle);
+  if (!circle.facts.is_kept()) queues.clear();
+  std::erase_if(queues,
+                [&](const std::string& name) { return !std::ranges::binary_search(circle.facts.queues, name); });
+  return queues;
+}
+
+// From now on it holds those whom it should; false: it does already.
+bool LiveEngine::hold(LiveCircle& circle, Time now) {
+  std::vector<std::string> holds = to_hold(circle);
+  if (holds == circle.holds) return false;
+  std::swap(holds, circle.holds);
+  if (holds_all(circle.holds, holds)) return true;
+  circle.ended.push_back({std::move(holds), now, now + circle.facts.spec.within});
+  if (circle.ended.size() > kEndedMax) {
+    const EndedTrust last = std::move(circle.ended.back());
+    circle.ended.pop_back();
+    circle.ended.back() = together(circle.ended.back(), last);
+  }
+  return true;
+}
+
+// The circles as they are, and beside them trust that has ended, as if it had not.
+void LiveEngine::tell_circles(const std::vector<const EndedTrust*>& still, Time part_by) {
+  std::vector<Circle> circles;
+  const auto add = [&](const std::vector<std::string>& names) {
+    Circle circle;
+    for (const std::string& name : names) {
+      if (const auto queue = queue_named(name)) circle.push_back(*queue);
+    }
+    std::ranges::sort(circle);
+    if (!circle.empty()) circles.push_back(std::move(circle));
+  };
+  for (const auto& [name, circle] : circles_) add(circle.holds);
+  // Where there are more than can be told apart the last are told as one.
+  const std::size_t room = kCirclesMax - circles.size();
+  const std::size_t alone = still.size() <= room ? still.size() : std::max<std::size_t>(room, 1) - 1;
+  EndedTrust others;
+  for (std::size_t at = 0; at < still.size(); ++at) {
+    if (at < alone) {
+      add(still[at]->queues);
+    } else {
+      others = together(others, *still[at]);
+    }
+  }
+  if (circles.size() < kCirclesMax) add(others.queues);
+  if (circles == state().ledger().trust().circles()) return;
+  const TrustChanged changed{std::move(circles), part_by};
+  if (state().refusal(changed)) return;
+  // Who has room where others still are, and is among strangers now, waits again.
+  Trust trust = state().ledger().trust();
+  trust.set_circles(changed.circles);
+  const auto is_among_strangers = [&](WorkloadId id) {
+    bool found = false;
+    for_each_pod(state(), id, [&](const Pod& pod) {
+      const PodRequest& request = state().request(pod.request);
+      if (!state().ledger().leaves_residue(request)) return;
+      pod.gpus.for_each([&](int gpu) {
+        const auto device = static_cast<std::size_t>(gpu);
+        for (const Occupant& each : state().ledger().occupants(pod.node, device)) {
+          found = found || (request.is_fraction() && !trust.may_be_together(each.sharer, request.sharer));
+        }
+        for (const QueueId left : state().ledger().residue(pod.node, device)) {
+          found = found || !trust.trust(left, trust[request.sharer].tenant);
+        }
+      });
+    });
+    return found;
+  };
+  const std::vector<WorkloadId> starting(state().starting().begin(), state().starting().end());
+  for (const WorkloadId id : starting) {
+    if (runs_.contains(id) && is_among_strangers(id)) give_up_start(id);
+  }
+  session_->apply(changed);
+  strangers_changed_ = true;
+  for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
+}
+
+// PRE: queues are there, and nobody runs or waits.
+void LiveEngine::tell_who_trusted(Time now) {
+  std::vector<const EndedTrust*> still;
+  for (auto& [name, circle] : circles_) hold(circle, now);
+  for (const auto& [name, circle] : circles_) {
+    for (const EndedTrust& each : circle.ended) still.push_back(&each);
+  }
+  std::ranges::stable_sort(still, {}, &EndedTrust::since);
+  tell_circles(still, kForever);
+}
+
+// PRE: those are there who run. In the order in which it ended, so that each part by the time that they were told first.
+void LiveEngine::tell_who_has_to_part() {
+  std::vector<const EndedTrust*> still;
+  for (const auto& [name, circle] : circles_) {
+    for (const EndedTrust& each : circle.ended) still.push_back(&each);
+  }
+  std::ranges::stable_sort(still, {}, &EndedTrust::since);
+  while (!still.empty()) {
+    const Time by = still.front()->by;
+    still.erase(still.begin());
+    tell_circles(still, by);
+  }
+}
+
+void LiveEngine::settle_circles(Time now) {
+  for (auto& [name, circle] : circles_) {
+    if (hold(circle, now)) tell_circles({}, now + circle.facts.spec.within);
+  }
+  note_parting();
+  forget_who_parted();
+  for (auto& [name, circle] : circles_) note_circle(circle, now);
+}
+
+// When nobody has to part any more, nothing of the trust that ended is to be known. A queue that was a tenant of its own for it
+// belongs to the one above it again: that begins with a new life of the engine.
+void LiveEngine::forget_who_parted() {
+  const bool some_have_to =
+      std::ranges::any_of(state().parting(), [](const auto& each) { return each.second != kForever; });
+  if (some_have_to) return;
+  told_to_part_.clear();
+  for (auto& [name, circle] : circles_) {
+    for (const EndedTrust& each : std::exchange(circle.ended, {})) {
+      anew_ =
+          anew_ || std::ranges::any_of(each.queues, [&](const std::string& queue) {
+            const auto id = queue_named(queue);
+            const auto names_it = [&](const auto& other) {
+              return std::ranges::binary_search(other.second.holds, queue);
+            };
+            return id && !state().queues()[id->index()].parent.is_none() && std::ranges::none_of(circles_, names_it);
+          });
+    }
+  }
+  std::erase_if(circles_, [](const auto& each) { return each.second.gone; });
+}
+
+// Each of them once.
+void LiveEngine::note_parting() {
+  if (!std::exchange(strangers_changed_, false)) return;
+  for (const auto& [device, by] : state().parting()) {
+    if (by == kForever) continue;
+    for (const auto& [uid, member] : members_) {
+      const auto node = node_ids_.find(member.node);
+      const bool is_there = !member.running.is_none() && node != node_ids_.end() && node->second == device.node &&
+                            member.given.gpus.contains(device.gpu);
+      if (!is_there || !told_to_part_.emplace(uid, by).second) continue;
+      notices_.push_back({{uid, member.facts.name_space, member.facts.name},
+                          member.facts.owner,
+                          "on GPU " + std::to_string(device.gpu) + " of " + member.node +
+                              " is work of queues that do not trust each other any more; who is there after " +
+                              format_timestamp(by) + " and does not trust the stronger claim has to stop"});
+    }
+  }
+}
+
+void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
+  if (circle.ended.empty()) {
+    std::erase_if(circle.conditions, [](const QueueCondition& each) { return each.type == kPartingCondition; });
+  } else {
+    Time last{0};
+    for (const EndedTrust& each : circle.ended) last = std::max(last, each.by);
+    set_condition(circle.conditions,
+                  {.type = std::string(kPartingCondition),
+                   .holds = true,
+                   .reason = "TrustEnded",
+                   .message = "some are on one GPU who do not trust each other any more; they part by " +
+                              format_timestamp(last) + ", or some of them have to stop",
+                   .since = whole_second(now)});
+  }
+  std::string reason, wrong;
+  const auto complain = [&](const char* why, std::string text) {
+    if (reason.empty()) reason = why;
+    wrong += (wrong.empty() ? "" : "; ") + std::move(text);
+  };
+  if (circle.facts.leaving) complain("Deleted", "it is being deleted");
+  if (!circle.facts.problem.empty()) complain("NotFollowed", circle.facts.problem);
+  if (is_one_too_many(circle)) {
+    complain("TooMany",
+             "there are more than 64 circles, and those that came first hold; delete some, or put queues into one "
+             "that trust each other");
+  }
+  for (const std::string& name : circle.facts.spec.queues) {
+    const auto queue = queue_named(name);
+    if (!queue) {
+      complain("QueueUnknown", "there is no queue " + quote(name));
+    } else if (!can_be_tenant(name)) {
+      complain("QueueHasWork", "queue " + quote(name) + " has work that is of its tenant " +
+                                   quote(state().queues()[state().tenant_of(*queue).index()].name) +
+                                   "; it is a tenant of its own as soon as that has ended");
+    }
+  }
+  // About to be as it says: what was so until now is told until then.
+  if (reason.empty() && circle.holds != circle.facts.spec.queues) return;
+  const bool in_force = reason.empty();
+  set_condition(circle.conditions, {.type = std::string(kInForceCondition),
+                                    .holds = in_force,
+                                    .reason = in_force ? "AsWritten" : reason,
+                                    .message = in_force ? "work of these queues may be on one GPU" : wrong,
+                                    .since = whole_second(now)});
+}
+
+std::map<std::string, CircleStanding> LiveEngine::circle_standings() const {
+  std::map<std::string, CircleStanding> standings;
+  for (const auto& [name, circle] : circles_) {
+    if (circle.gone) continue;
+    const CircleFacts& facts = circle.facts;
+    CircleStanding standing{facts, facts.finalizers, {}, circle.ended, circle.conditions};
+    if (facts.is_kept()) standing.queues = may_hold(circle);
+    const bool is_done = facts.leaving && circle.holds.empty() && circle.ended.empty();
+    if (is_done) {
+      std::erase(standing.finalizers, kPartingFinalizer);
+    } else if (!facts.is_kept() && !facts.leaving) {
+      standing.finalizers.emplace_back(kPartingFinalizer);
+    }
+    standings[name] = std::move(standing);
+  }
+  return standings;
+}
+
+}  // namespace berth

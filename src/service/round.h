@@ -1,0 +1,162 @@
+// What a decision of the LiveEngine comes to: what to bind, whom to evict, what to tell; and how queues stand.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "manifest/given_gpus.h"
+#include "manifest/value.h"
+#include "model/request.h"
+#include "service/facts.h"
+#include "service/shortfall.h"
+#include "state/quota_tree.h"
+
+namespace berth {
+
+// Which pod is meant, as the API wants to hear it.
+struct PodName {
+  std::string uid, name_space, name;
+};
+
+struct Binding {
+  PodName pod;
+  std::string node;
+  GivenGpus given;
+  std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
+  bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
+  std::optional<Time> moved_at = {};  // it was moved here, and is not moved again for a while
+};
+
+// A pod whose workload has to make room.
+struct PodEviction {
+  PodName pod;
+  OwnerFacts owner;
+  Time signal_at;   // its pods are told then, and not before
+  Time stop_by;     // and are gone by then
+  std::string why;  // in words: by which rule, for whom
+};
+
+// Whose room a workload takes; told of one of its pods, and of what controls them.
+struct RoomTaken {
+  PodName pod;
+  OwnerFacts owner;
+  std::string text;
+};
+
+// What somebody who runs should know; told once.
+struct PodNotice {
+  PodName pod;
+  OwnerFacts owner;
+  std::string text;
+};
+
+// Why a pod waits, when that has changed.
+struct WaitingReason {
+  PodName pod;
+  std::string revision;  // of the pod that waits: of one that has changed since, nothing is said
+  OwnerFacts owner;
+  std::string text;    // "Capacity: no node has 8 GPUs free (4 nodes: each has 2 or fewer free)"
+  bool first = false;  // nothing was told of it before
+};
+
+// A pod of a gang that was begun and could not be completed: to be deleted, if it is still as it was then.
+struct Rollback {
+  PodName pod;
+  std::string revision;
+  std::string why;
+};
+
+enum class WorkloadPhase : std::uint8_t { kPending, kAdmitted, kEvicted, kFinished };
+
+// How a group of pods that start together stands, when that has changed: what its Workload object says.
+struct WorkloadNews {
+  std::string group;  // which; the same group always has the same key
+  std::string name_space, name;
+  OwnerFacts owner;
+  std::string queue;
+  PodRequest request;  // of its first pod
+  std::string slice;   // its profile, if it asks one
+  std::int64_t size = 1;
+  WorkloadPhase phase = WorkloadPhase::kPending;
+  bool phase_changed = false;
+  std::string text;                         // kPending, kEvicted: why
+  std::optional<Shortfall> shortfall = {};  // kPending, for want of a domain with room
+};
+
+// What of a node is not used, and why.
+struct NodeNews {
+  std::string reason;  // "TooManyFlavors"
+  std::string text;
+
+  friend bool operator==(const NodeNews&, const NodeNews&) = default;
+};
+
+// Who has been on which GPUs of a node, as its annotation is to say; empty: it says nothing.
+struct NodeUses {
+  std::string node, text;
+};
+
+struct Round {
+  std::vector<NodeUses> uses;  // to be written before those are bound who are given places there
+  std::vector<Binding> bindings;
+  std::vector<PodEviction> evictions;
+  std::vector<RoomTaken> taken;
+  std::vector<WaitingReason> reasons;
+  std::vector<Rollback> rollbacks;
+  std::vector<WorkloadNews> workloads;
+  std::vector<PodNotice> to_part;    // they are on one GPU with some whom they trust no more
+  std::vector<PodName> best_effort;  // they run, their budget is used up, and they go on as best effort
+  std::optional<Time> again_at;      // something becomes due then, even if nothing happens
+};
+
+// GPU-hours, in words.
+struct BudgetStanding {
+  std::string used, reserved, left;
+  std::vector<std::pair<Time, std::string>> grants = {};  // until when, and what of them is used
+
+  friend bool operator==(const BudgetStanding&, const BudgetStanding&) = default;
+};
+
+// Workloads: a gang is one, and runs as soon as one of its pods does.
+struct QueueStanding {
+  std::string uid = {};
+  std::int64_t pending = 0, running = 0;
+  // By "FLAVOR" or "FLAVOR.RESOURCE", with those of the queues below it; what is 0 is left out unless it has a floor.
+  std::map<std::string, std::string> used = {}, guaranteed = {}, borrowed = {};
+  std::string share = {};                           // "23/161"; empty where no queue has amounts
+  std::map<std::string, std::string> floor = {};    // what of the guarantee can be kept
+  std::map<std::string, std::string> lent = {};     // of the floor, to others
+  std::map<std::string, std::string> lenders = {};  // of those beside it what they lend, where it borrows: "h100:8"
+  std::int64_t more_lenders = 0;                    // who are not named there
+  Value share_parts = {};                           // for each resource: what is above the floor, of what there is
+  std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
+  std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"
+  std::optional<BudgetStanding> budget = {};
+  std::map<std::string, std::string> past_use = {};  // as `used`
+  std::optional<Time> as_of = {};                    // when these two were so
+  std::vector<QueueCondition> conditions = {};
+  // Controllers of pods that gave back what they had borrowed, by uid: since when. The latest few.
+  std::vector<std::pair<std::string, Time>> cooling_down = {};
+  // What the queue has not held of its floor for its `idleAfter`, as `used`; and what the next scheduler has to know of it.
+  std::map<std::string, std::string> idle = {};
+  std::optional<FloorRecord> floor_use = {};
+
+  friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
+};
+
+// What the work that is told apart by some name amounts to.
+struct Holding {
+  std::int64_t pending = 0, reserving = 0, admitted = 0;  // workloads; who is admitted reserves too
+  std::int64_t waiting = 0, running = 0;  // the same, with those of which some have ended or have to leave
+  AmountsByDim reserved, used;            // the second of the admitted
+
+  bool is_nothing() const;
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+}  // namespace berth
