@@ -96,10 +96,11 @@ Refusal give_priority(AdmissionRequest& request, const Value& priority) {
   return {};
 }
 
-// Kueue's queues let in whom their ClusterQueue selects, which the scheduler looks at; Volcano's let everybody in.
+// Kueue's queues let in whom their ClusterQueue selects, which the scheduler looks at; Volcano's let everybody in, but for
+// the one that may be Berth's own of that name.
 bool names_other_queue(const Value& metadata) {
-  return !metadata["labels"][kKueueQueueLabel].is_empty() ||
-         !metadata["annotations"][kVolcanoQueueAnnotation].is_empty();
+  const std::string_view of_volcano = metadata["annotations"][kVolcanoQueueAnnotation].text();
+  return !metadata["labels"][kKueueQueueLabel].is_empty() || (!of_volcano.empty() && of_volcano != kDefaultQueue);
 }
 
 // Berth's own queues that a pod or a Job, with its pods, would wait in.

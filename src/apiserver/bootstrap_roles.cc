@@ -75,6 +75,8 @@ std::vector<Value> view_rules() {
       rule({"batch"}, {"jobs", "jobs/status"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets", "poddisruptionbudgets/status"}, kRead),
       rule({"berth.dev"}, {"workloads", "workloads/status"}, kRead),
+      rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups", "podgroups/status"},
+           kRead),
       rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status", "workloads", "workloads/status"}, kRead),
   };
 }
@@ -88,6 +90,7 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({""}, {"secrets"}, kWrite));
   rules.push_back(rule({"batch"}, {"jobs"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
+  rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
   // Whoever may suspend a Job may do so by its Workload.
   rules.push_back(rule({"kueue.x-k8s.io"}, {"workloads"}, {"patch", "update"}));
   return rules;
@@ -124,6 +127,9 @@ std::vector<Value> scheduler_rules() {
       rule({"kueue.x-k8s.io"}, {"clusterqueues/status", "cohorts/status", "localqueues/status"}, {"patch", "update"}),
       rule({"scheduling.volcano.sh"}, {"queues"}, kRead),
       rule({"scheduling.volcano.sh"}, {"queues/status"}, {"patch", "update"}),
+      rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kRead),
+      rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups/status"},
+           {"patch", "update"}),
       rule({"topology.volcano.sh"}, {"hypernodes"}, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes/status"}, {"patch", "update"}),
       rule({"berth.dev"}, {"workloads"}, {"create", "delete", "get", "list", "patch", "update", "watch"}),

@@ -7,6 +7,7 @@
 
 #include "apiserver/object_records.h"
 #include "apiserver/other_views.h"
+#include "manifest/pod_group.h"
 #include "policy/assemble.h"
 #include "policy/lint.h"
 #include "policy/read_objects.h"
@@ -45,9 +46,18 @@ std::vector<Value> others(const Store& store, std::span<const std::string_view> 
   return objects;
 }
 
+std::vector<std::string> group_warnings(const Value& object) {
+  std::vector<std::string> warnings;
+  for (const SpecMistake& each : read_pod_group(object).not_followed) {
+    warnings.push_back(each.field + " is not followed: " + each.text);
+  }
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<std::string> policy_warnings(const Store& store, const KindInfo& kind, const Value& object) {
+  if (kind.plural == "podgroups") return group_warnings(object);
   const std::vector<std::string_view> kinds = kinds_beside(kind.qualified());
   if (kinds.empty()) return {};
   const Value& metadata = object["metadata"];

@@ -318,6 +318,43 @@ Value::List hyper_node_cells(const Value& hyper_node, Time now) {
           age_cell(hyper_node, now)};
 }
 
+Value::List pod_group_cells(const Value& group, Time now) {
+  const Value& spec = group["spec"];
+  const Value& condition = condition_of(group, "PodGroupInitiallyScheduled");
+  const std::string_view status = condition["status"].text();
+  return {name_cell(group),
+          spec["schedulingPolicy"].find("gang") == nullptr
+              ? "basic"
+              : "gang of " + std::to_string(spec["schedulingPolicy"]["gang"]["minCount"].integer()),
+          Value(spec["workloadRef"]["workloadName"].text("<none>")),
+          status == "True"    ? "Scheduled"
+          : status == "False" ? std::string(condition["reason"].text())
+                              : "<unknown>",
+          age_cell(group, now)};
+}
+
+// Volcano's columns, and the coscheduling plugin's, have their order from their own definitions.
+Value::List volcano_group_cells(const Value& group, Time now) {
+  const Value& status = group["status"];
+  return {name_cell(group),
+          Value(status["phase"].text()),
+          group["spec"]["minMember"].integer(),
+          status["running"].integer(),
+          age_cell(group, now),
+          Value(group["spec"]["queue"].text())};
+}
+
+Value::List coscheduling_group_cells(const Value& group, Time now) {
+  const Value& status = group["status"];
+  return {name_cell(group),
+          Value(status["phase"].text()),
+          group["spec"]["minMember"].integer(),
+          status["running"].integer(),
+          status["succeeded"].integer(),
+          status["failed"].integer(),
+          age_cell(group, now)};
+}
+
 Value::List kueue_workload_cells(const Value& workload, Time now) {
   return {name_cell(workload),
           Value(workload["spec"]["queueName"].text()),
@@ -414,6 +451,30 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
         [](const Value& object, Time) -> Value::List {
           return {name_cell(object), Value(object["spec"]["parent"].text())};
         }}},
+      {"podgroups.scheduling.k8s.io",
+       {{kName,
+         {"Policy", "How many of its pods start together."},
+         {"Workload", "What it was made from."},
+         {"Status", "Whether its pods have had their places."},
+         kAge},
+        pod_group_cells}},
+      {"podgroups.scheduling.volcano.sh",
+       {{kName,
+         {"Status", "How its pods stand."},
+         {"minMember", "How many start together.", false, "integer"},
+         {"Runnings", "How many have their places.", false, "integer"},
+         kAge,
+         {"Queue", "Where its pods wait.", true}},
+        volcano_group_cells}},
+      {"podgroups.scheduling.x-k8s.io",
+       {{kName,
+         {"Phase", "How its pods stand."},
+         {"MinMember", "How many start together.", false, "integer"},
+         {"Running", "How many have their places.", false, "integer"},
+         {"Succeeded", "How many have succeeded.", false, "integer"},
+         {"Failed", "How many have failed.", false, "integer"},
+         kAge},
+        coscheduling_group_cells}},
       {"hypernodes.topology.volcano.sh",
        {{kName,
          {"Tier", "How near its nodes are: the lower the nearer."},

@@ -12,6 +12,7 @@
 #include "apiserver/policy_warnings.h"
 #include "apiserver/validation.h"
 #include "manifest/canonical_quantity.h"
+#include "manifest/pod_group.h"
 #include "manifest/schema.h"
 #include "manifest/selector.h"
 
@@ -111,6 +112,9 @@ constexpr Check kChecks[] = {
     {"workloadpriorityclasses.kueue.x-k8s.io", check_policy_object},
     {"queues.scheduling.volcano.sh", check_policy_object},
     {"hypernodes.topology.volcano.sh", check_hyper_node},
+    {kKubernetesGroups, check_pod_group},
+    {kCoschedulingGroups, check_pod_group},
+    {kVolcanoGroups, check_pod_group},
 };
 
 }  // namespace

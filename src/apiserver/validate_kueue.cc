@@ -6,6 +6,7 @@
 #include "apiserver/validation.h"
 #include "manifest/hyper_nodes.h"
 #include "manifest/labels.h"
+#include "manifest/pod_group.h"
 
 namespace berth {
 
@@ -46,6 +47,12 @@ void check_kueue_topology(const AdmissionRequest& request, Causes& causes) {
 void check_hyper_node(const AdmissionRequest& request, Causes& causes) {
   for (const HyperNodeProblem& each : read_hyper_node(*request.object).problems) {
     causes.push_back(invalid_value(each.field, "", each.why));
+  }
+}
+
+void check_pod_group(const AdmissionRequest& request, Causes& causes) {
+  for (const SpecMistake& each : read_pod_group(*request.object).mistakes) {
+    causes.push_back(invalid_value(each.field, each.value, each.text));
   }
 }
 

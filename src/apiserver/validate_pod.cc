@@ -291,13 +291,13 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
     if (before["metadata"][map][key] == after["metadata"][map][key]) return;
     causes.push_back(forbidden_value("metadata." + std::string(map) + "[" + std::string(key) + "]", why));
   };
-  for (const std::string_view label : {kGroupLabel, kKueueGroupLabel}) {
+  for (const std::string_view label : {kGroupLabel, kKueueGroupLabel, kCoschedulingLabel}) {
     compare("labels", label, "a pod stays in the group that it was made for; make a new pod");
   }
   for (const std::string_view annotation :
-       {kGroupSizeAnnotation, kKueueGroupSizeAnnotation, kGpuMilliAnnotation, kGpuFractionAnnotation,
-        kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation, kGpuSharingAnnotation, kLatencyAnnotation,
-        kGpuModelsAnnotation, kFlavorsAnnotation}) {
+       {kGroupSizeAnnotation, kGroupUidAnnotation, kKueueGroupSizeAnnotation, kVolcanoGroupAnnotation,
+        kGpuMilliAnnotation, kGpuFractionAnnotation, kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation,
+        kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation, kFlavorsAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }
@@ -421,7 +421,6 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes) 
       {"ephemeralContainers", "are not supported; start another pod to look around"},
       {"resources", "amounts of a whole pod are not supported; give them to its containers"},
       {"resourceClaims", "dynamic resource allocation is not supported; ask for GPUs by limits of nvidia.com/gpu"},
-      {"schedulingGroup", "is not supported; name the group by the label berth.dev/pod-group"},
   };
   for (const auto& [field, why] : kNotSupported) {
     if (!spec[field].is_empty()) causes.push_back(forbidden_value(path + "." + std::string(field), why));

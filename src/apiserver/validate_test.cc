@@ -111,7 +111,6 @@ TEST(ValidatePod, FindsWhatIsWrongInASpec) {
       {"containers: [{name: c, image: b}], resources: {requests: {cpu: 1}}", "spec.resources: Forbidden: amounts of a"},
       {"containers: [{name: c, image: b}], resourceClaims: [{name: a}]",
        "dynamic resource allocation is not supported"},
-      {"containers: [{name: c, image: b}], schedulingGroup: {podGroupName: g}", "by the label berth.dev/pod-group"},
       {"containers: [{name: c, image: b}], ephemeralContainers: [{name: e}]", "are not supported"},
       {"containers: [{name: c, image: b, restartPolicy: Always}]", "only \"Always\" on an init container"},
   };

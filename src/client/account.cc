@@ -251,11 +251,8 @@ std::string Account::text_in_color() const {
 }
 
 std::string workload_name_of(const Work& work, const std::vector<Value>& own_pods) {
-  if (work.name.kind == "job") return workload_name_of(work.name.name, work.uid);
-  const Value none;
-  const Value& labels = own_pods.empty() ? none : own_pods.front()["metadata"]["labels"];
-  const std::string_view group = labels[kGroupLabel].text(labels[kKueueGroupLabel].text());
-  return group.empty() ? "" : workload_name_of(group, job_uid_of_pod(own_pods.front()));
+  if (!own_pods.empty()) return workload_name_of(own_pods.front());
+  return work.name.kind == "job" ? workload_name_of_job(work.name.name, work.uid) : "";
 }
 
 Account account_of(const Work& work, const AccountFacts& seen, Time now) {

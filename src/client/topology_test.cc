@@ -167,6 +167,9 @@ TEST(Account, SaysWhatADomainLacks) {
       objects("metadata: {name: p, namespace: ml, labels: {berth.dev/pod-group: Train.1}}\nspec: {containers: [{}]}\n");
   EXPECT_EQ(workload_name_of(read_pod_work(pods[0]), pods), "train-1");
   EXPECT_EQ(workload_name_of(read_pod_work(pods[0]), objects("metadata: {name: p}\n")), "") << "it is alone";
+  const auto of_a_set = objects(
+      "metadata: {name: p, labels: {berth.dev/pod-group: all}, annotations: {berth.dev/pod-group-uid: 0a1b2c}}\n");
+  EXPECT_EQ(workload_name_of(train, of_a_set), "all-0a1b2") << "it starts with other Jobs";
   const Value pieces = objects(
       "status: {topology: {level: kubernetes.io/hostname, together: false, pods: 2, domains: [{name: n1, podsFit: "
       "1}]}}\n")[0];

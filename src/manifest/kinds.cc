@@ -126,6 +126,7 @@ std::vector<Group> core_and_batch() {
        {with_revision(
            with_generation(stored("PodDisruptionBudget", "poddisruptionbudgets", kNamespaced, {"pdb"}, {"status"})))}},
       {"scheduling.k8s.io", "v1", {with_generation(stored("PriorityClass", "priorityclasses", kCluster, {"pc"}))}},
+      {"scheduling.k8s.io", "v1beta1", {foreign("kubernetes", "PodGroup", "podgroups", kNamespaced, {}, {"status"})}},
       {"coordination.k8s.io", "v1", {with_revision(stored("Lease", "leases", kNamespaced))}},
       {"events.k8s.io", "v1", {newer_events()}},
   };
@@ -161,7 +162,13 @@ std::vector<Group> foreign_groups() {
   return {
       {"kueue.x-k8s.io", "v1beta2", kueue_kinds("kueue")},
       {"kueue.x-k8s.io", "v1beta1", kueue_kinds("kueue1")},
-      {"scheduling.volcano.sh", "v1beta1", {foreign("volcano", "Queue", "queues", Scope::kCluster, {"q"}, {"status"})}},
+      {"scheduling.volcano.sh",
+       "v1beta1",
+       {foreign("volcano", "PodGroup", "podgroups", Scope::kNamespaced, {"pg", "podgroup-v1beta1"}, {"status"}),
+        foreign("volcano", "Queue", "queues", Scope::kCluster, {"q"}, {"status"})}},
+      {"scheduling.x-k8s.io",
+       "v1alpha1",
+       {foreign("coscheduling", "PodGroup", "podgroups", Scope::kNamespaced, {"pgs"}, {"status"})}},
       {"topology.volcano.sh",
        "v1alpha1",
        {foreign("volcano", "HyperNode", "hypernodes", Scope::kCluster, {"hn"}, {"status"})}},

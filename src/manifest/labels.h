@@ -10,11 +10,17 @@ inline constexpr std::string_view kQueueLabel = "berth.dev/queue";
 inline constexpr std::string_view kDefaultQueue = "default";
 inline constexpr std::string_view kGroupLabel = "berth.dev/pod-group";
 inline constexpr std::string_view kGroupSizeAnnotation = "berth.dev/pod-group-size";
+// Of a group whose pods have several owners: the uid of what they all belong to.
+inline constexpr std::string_view kGroupUidAnnotation = "berth.dev/pod-group-uid";
 inline constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
 inline constexpr std::string_view kKueueGroupSizeAnnotation = "kueue.x-k8s.io/pod-group-total-count";
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";  // a LocalQueue of its namespace
 inline constexpr std::string_view kKueuePriorityLabel = "kueue.x-k8s.io/priority-class";  // a WorkloadPriorityClass
 inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.sh/queue-name";
+// Of pods: a PodGroup of the coscheduling plugin, or of Volcano, and whose part of it the pod is.
+inline constexpr std::string_view kCoschedulingLabel = "scheduling.x-k8s.io/pod-group";
+inline constexpr std::string_view kVolcanoGroupAnnotation = "scheduling.volcano.sh/group-name";
+inline constexpr std::string_view kVolcanoTaskAnnotation = "volcano.sh/task-spec";
 inline constexpr std::string_view kGangAnnotation = "berth.dev/gang";  // of a Job; "false": each pod on its own
 // "0,3", "0:0.5", "0:1g.10gb@4": the devices that a pod was given (manifest/given_gpus.h).
 inline constexpr std::string_view kGpusAnnotation = "berth.dev/gpus";

@@ -211,7 +211,8 @@ class Tables {
 
 const Tables& tables() {
   static const Tables built({kMetaSchema, kPodSchema, kContainerSchema, kVolumeSchema, kPodStatusSchema, kCoreSchema,
-                             kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema, kKueueSchema});
+                             kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema, kKueueSchema,
+                             kPodGroupSchema});
   return built;
 }
 

@@ -257,8 +257,8 @@ TEST(Kinds, EachIsServedOnceAndItsNamesLeadToOneKind) {
     EXPECT_NE(kind.type->find("metadata"), nullptr);
     EXPECT_NE(kind.type->find("apiVersion"), nullptr);
     EXPECT_EQ(kind.has_subresource("status"), kind.has_verb("get") && kind.type->find("status") != nullptr);
-    EXPECT_EQ(kind.custom,
-              kind.group == "berth.dev" || kind.group == "kueue.x-k8s.io" || kind.group.ends_with(".volcano.sh"));
+    EXPECT_EQ(kind.custom, kind.group == "berth.dev" || kind.group.ends_with(".x-k8s.io") ||
+                               kind.group.ends_with(".volcano.sh") || kind.plural == "podgroups");
     EXPECT_TRUE(kind.has_verb("create"));
   }
 }

@@ -33,5 +33,6 @@ extern const char* const kPolicySchema;
 extern const char* const kAccessSchema;
 extern const char* const kBerthSchema;
 extern const char* const kKueueSchema;
+extern const char* const kPodGroupSchema;
 
 }  // namespace berth

@@ -1,12 +1,20 @@
-// What the Workload of a group of pods that start together is called.
+// What the Workload of a group of pods that start together is called, and what the group belongs to.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "manifest/value.h"
+
 namespace berth {
 
-// `owner_uid`: of the Job whose pods they are; empty: they have none.
-std::string workload_name_of(std::string_view group, std::string_view owner_uid);
+// The uid of what a group of pods belongs to, by one of them: what they say themselves, else what controls the pod; empty: they
+// belong to nothing.
+std::string_view group_uid_of(const Value& pod);
+
+// By one of its pods; empty: the pod starts alone.
+std::string workload_name_of(const Value& pod);
+// Of the Job's pods, of which there are none yet.
+std::string workload_name_of_job(std::string_view name, std::string_view uid);
 
 }  // namespace berth

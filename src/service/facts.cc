@@ -14,6 +14,7 @@
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/topology_request.h"
+#include "manifest/workload_name.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -142,6 +143,9 @@ class PodReader {
   }
 
   void read_group() {
+    facts_.maker_uid = group_uid_of(pod_);
+    facts_.workload_name = workload_name_of(pod_);
+    facts_.pod_group = pod_group_named_by(pod_);
     const Value& labels = pod_["metadata"]["labels"];
     const bool own = labels.find(kGroupLabel) != nullptr;
     const std::string_view name = own ? labels[kGroupLabel].text() : labels[kKueueGroupLabel].text();
@@ -153,7 +157,7 @@ class PodReader {
       return;
     }
     facts_.group_name = name;
-    facts_.group = facts_.name_space + "/" + facts_.group_name + "/" + facts_.owner.uid;
+    facts_.group = facts_.name_space + "/" + facts_.group_name + "/" + facts_.maker_uid;
     facts_.group_size = *size;
   }
 

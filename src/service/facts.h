@@ -13,6 +13,7 @@
 #include "manifest/given_gpus.h"
 #include "manifest/gpu_uses.h"
 #include "manifest/labels.h"
+#include "manifest/pod_group.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
 #include "manifest/value.h"
@@ -82,8 +83,10 @@ struct PodFacts {
   std::string revision;  // of the object
   OwnerFacts owner;      // of a pod that nothing controls: empty
   std::string queue;
-  std::string group;  // pods that start together: "NAMESPACE/NAME/OWNER"; alone: empty
+  std::string group;  // pods that start together: "NAMESPACE/NAME/UID"; alone: empty
   std::string group_name;
+  std::string maker_uid;        // of what makes its pods anew, all of a group's; nothing does: empty
+  std::string workload_name;    // of the Workload that tells how its group stands; alone: empty
   std::int64_t group_size = 1;  // so many of them at least
   std::string user;             // in whose name it was submitted
   // Its flavors are still open: gpu_models; of a slice the shape, too, and of a part by memory its thousandths.
@@ -111,7 +114,8 @@ struct PodFacts {
   std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
   // Of Kueue, looked up by OtherQueues: a LocalQueue of its namespace, in place of a queue, and a WorkloadPriorityClass.
   std::string local_queue = {}, priority_class = {};
-  Obstacle shut = {};  // its LocalQueue lets nothing in
+  std::optional<PodGroupName> pod_group = {};  // looked up by PodGroups
+  Obstacle shut = {};                          // its LocalQueue lets nothing in
   // Flavors of its ClusterQueue whose Topology lacks a level that it asks; for a pod with GPUs alone.
   std::vector<std::string> closed_flavors = {};
 

@@ -156,6 +156,24 @@ TEST(PodFacts, KnowGroupsModelsFractionsAndRunLimits) {
   EXPECT_NE(read_pod(pod("{}", "{}", "{berth.dev/pod-group: g}")).problem, "");
 }
 
+TEST(PodFacts, OfAGroupKnowWhatItBelongsTo) {
+  const auto in_group = [](const std::string& metadata) {
+    return read_pod(object("{metadata: {uid: u, namespace: d, name: p, " + metadata + "}, spec: {}}"));
+  };
+  const std::string owned = "ownerReferences: [{kind: Job, name: j, uid: job, controller: true}], ";
+  const std::string sized = "annotations: {berth.dev/pod-group-size: '2'";
+  const std::string labelled = "labels: {berth.dev/pod-group: g}, ";
+  EXPECT_EQ(in_group(labelled + sized + "}").group, "d/g/");
+  EXPECT_EQ(in_group(owned + labelled + sized + "}").group, "d/g/job");
+  const PodFacts facts = in_group(owned + labelled + sized + ", berth.dev/pod-group-uid: set}");
+  EXPECT_EQ(facts.group, "d/g/set") << "its pods have several owners";
+  EXPECT_EQ(facts.maker_uid, "set");
+  EXPECT_EQ(facts.owner.uid, "job") << "who is told of it";
+  const PodFacts alone = in_group(owned + sized + ", berth.dev/pod-group-uid: set}");
+  EXPECT_EQ(alone.group, "");
+  EXPECT_EQ(alone.maker_uid, "job");
+}
+
 TEST(PodFacts, KnowTheTermsOnWhichItRuns) {
   const PodFacts plain = read_pod(pod("{}", "{}", "{}"));
   EXPECT_EQ(plain.terms, (Terms{.grace = seconds(30)}));

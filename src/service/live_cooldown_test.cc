@@ -20,6 +20,7 @@ using Names = std::set<std::string>;
 
 PodFacts of_job(const std::string& job, PodFacts pod) {
   pod.owner = {"batch/v1", "Job", job, "uid-of-" + job};
+  pod.maker_uid = pod.owner.uid;
   return pod;
 }
 
@@ -109,7 +110,7 @@ TEST(LiveCooldown, IsNoneWithoutOneOrForWhoIsControlledByNobody) {
     if (without) cluster.add(queue("borrower", 0));
     cluster.gone("b1");
     PodFacts again = borrower("b2", "job", 22'000);
-    if (!without) again.owner = {};
+    if (!without) again.owner = {}, again.maker_uid = "";
     cluster.set(again);
     cluster.decide(22);
     cluster.gone("mine");

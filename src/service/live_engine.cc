@@ -190,7 +190,7 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
   if (const auto taken = room_taken(eviction)) round.taken.push_back(*taken);
   const PodFacts& first = members_.at(run.uids.front()).facts;
   const bool lent = eviction.rule == EvictionRule::kReclaim || eviction.rule == EvictionRule::kFairShare;
-  if (lent) note_gave_back(first.owner.uid, first.queue, now);
+  if (lent) note_gave_back(first.maker_uid, first.queue, now);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     groups_.at(member.group).evicted_why = why;

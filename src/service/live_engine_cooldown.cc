@@ -31,7 +31,7 @@ void LiveEngine::forget_cooled_down(Time now) {
 
 // PRE: it waits.
 void LiveEngine::cool_down(WorkloadId submitted, const PodFacts& first) {
-  const auto gave_back = gave_back_.find(first.owner.uid);
+  const auto gave_back = gave_back_.find(first.maker_uid);
   if (gave_back == gave_back_.end()) return;
   const Time at = gave_back->second.at;
   if (state().clock() < at) session_->apply(TimePassed{at});

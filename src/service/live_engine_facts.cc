@@ -126,7 +126,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   }
   if (pod.checkpoint && pod.checkpoint != member.facts.checkpoint) checkpoints_.insert(pod.uid);
   // It was told by a scheduler that was not there for long enough to write it down.
-  if (pod.gave_back && !gave_back_.contains(pod.owner.uid)) note_gave_back(pod.owner.uid, pod.queue, *pod.gave_back);
+  if (pod.gave_back && !gave_back_.contains(pod.maker_uid)) note_gave_back(pod.maker_uid, pod.queue, *pod.gave_back);
   member.facts = pod;
   member.group = group;
   note_who_is_selected(pod.neighbours);

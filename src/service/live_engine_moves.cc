@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kHeirsMax = seconds(60);
 
 // No group is called so.
-std::string maker_of(const PodFacts& pod) { return "made by " + (pod.group.empty() ? pod.owner.uid : pod.group); }
+std::string maker_of(const PodFacts& pod) { return "made by " + (pod.group.empty() ? pod.maker_uid : pod.group); }
 
 }  // namespace
 

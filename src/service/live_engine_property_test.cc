@@ -249,7 +249,10 @@ class RandomWorld {
       facts.user = created_ % 2 == 0 ? "ann" : "bob";
       if (created_ % 4 > 0 && !in_pieces_) facts.terms.run_limit = seconds(created_ % 20 + 1);
       if (size > 1) facts = in_gang(facts, name, size);
-      if (created_ % 5 > 0) facts.owner = {"batch/v1", "Job", name, "uid-of-" + name};
+      if (created_ % 5 > 0) {
+        facts.owner = {"batch/v1", "Job", name, "uid-of-" + name};
+        facts.maker_uid = facts.owner.uid;
+      }
       facts.terms.movable = created_ % 5 > 1;
       facts.terms.grace = seconds(created_ % 3);
       pods_[facts.uid] = facts;

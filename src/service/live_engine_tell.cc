@@ -233,7 +233,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
   const PodFacts& first = *tally.first;
   round.workloads.push_back({.group = key,
                              .name_space = first.name_space,
-                             .name = first.group_name,
+                             .name = first.workload_name,
                              .owner = first.owner,
                              .queue = first.queue,
                              .request = first.request,

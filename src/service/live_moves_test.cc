@@ -17,6 +17,7 @@ using Names = std::set<std::string>;
 // Of a Job; who makes it anew has the same controller.
 PodFacts of_job(const std::string& job, PodFacts pod) {
   pod.owner = {"batch/v1", "Job", job, "uid-of-" + job};
+  pod.maker_uid = pod.owner.uid;
   pod.terms.movable = true;
   pod.terms.grace = seconds(30);
   return pod;

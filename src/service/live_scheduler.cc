@@ -22,6 +22,7 @@
 #include "service/live_engine.h"
 #include "service/node_uses_writer.h"
 #include "service/other_queues.h"
+#include "service/pod_groups.h"
 #include "service/requests.h"
 #include "service/told_standings.h"
 
@@ -58,6 +59,7 @@ class RunningScheduler final : public LiveScheduler {
     strand_->stop();
     election_.reset();
     pods_.reset();
+    group_mirrors_.clear();
     other_mirrors_.clear();
     circles_.reset();
     queues_.reset();
@@ -93,6 +95,7 @@ class RunningScheduler final : public LiveScheduler {
     engine_.emplace(options_.seed, options_.policy,
                     journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr, options_.scrubs);
     others_.emplace(*engine_);
+    pod_groups_.emplace(*others_);
     hyper_nodes_.emplace(*engine_);
     nodes_ = watch(
         "nodes",
@@ -154,7 +157,7 @@ class RunningScheduler final : public LiveScheduler {
   }
   // Kind after kind, so that all are known before the first pod.
   void begin_other_queues() {
-    if (other_mirrors_.size() == std::size(kOtherQueueKinds)) return begin_pods();
+    if (other_mirrors_.size() == std::size(kOtherQueueKinds)) return begin_pod_groups();
     const std::string kind(kOtherQueueKinds[other_mirrors_.size()]);
     other_mirrors_.push_back(watch(
         kind,
@@ -165,6 +168,18 @@ class RunningScheduler final : public LiveScheduler {
         },
         [this] { begin_other_queues(); }));
   }
+  void begin_pod_groups() {
+    if (group_mirrors_.size() == std::size(kPodGroupKinds)) return begin_pods();
+    const std::string_view kind = kPodGroupKinds[group_mirrors_.size()];
+    group_mirrors_.push_back(watch(
+        std::string(kind),
+        [this, kind](const ObjectChange& change) {
+          return Fold([this, kind, change](LiveEngine&) {
+            change.after ? pod_groups_->set(kind, *change.after) : pod_groups_->remove(kind, *change.before);
+          });
+        },
+        [this] { begin_pod_groups(); }));
+  }
   void begin_pods() {
     pods_ = watch(
         "pods",
@@ -172,7 +187,7 @@ class RunningScheduler final : public LiveScheduler {
           if (!change.after) {
             const std::string uid(change.object()["metadata"]["uid"].text());
             return Fold([this, uid](LiveEngine&) {
-              others_->remove_pod(uid);
+              pod_groups_->remove_pod(uid);
               refusals_.erase(uid);
             });
           }
@@ -180,7 +195,7 @@ class RunningScheduler final : public LiveScheduler {
           const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
           const bool ours = std::ranges::find(names, scheduler) != names.end();
           if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
-          return Fold([this, facts = std::move(facts)](LiveEngine&) { others_->set_pod(facts); });
+          return Fold([this, facts = std::move(facts)](LiveEngine&) { pod_groups_->set_pod(facts); });
         },
         [this] {
           synced_ = true;
@@ -220,6 +235,7 @@ class RunningScheduler final : public LiveScheduler {
     const Time now = options_.now();
     hyper_nodes_->settle();
     others_->settle();
+    pod_groups_->settle();
     const Round round = engine_->decide(now);
     ++decisions_;
     for (const NodeUses& uses : round.uses) node_uses_.write(uses);
@@ -434,6 +450,7 @@ class RunningScheduler final : public LiveScheduler {
   void tell_other_queues() {
     std::vector<OtherStatus> statuses = others_->statuses(options_.now());
     std::ranges::move(hyper_nodes_->statuses(options_.now()), std::back_inserter(statuses));
+    std::ranges::move(pod_groups_->statuses(options_.now()), std::back_inserter(statuses));
     std::set<std::pair<std::string, std::string>> there;
     for (const OtherStatus& each : statuses) there.emplace(each.qualified, each.name_space + "/" + each.name);
     std::erase_if(told_others_, [&](const auto& each) { return !there.contains(each.first); });
@@ -480,6 +497,7 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
   std::optional<OtherQueues> others_;
+  std::optional<PodGroups> pod_groups_;
   std::optional<HyperNodes> hyper_nodes_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
@@ -500,7 +518,7 @@ class RunningScheduler final : public LiveScheduler {
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, pods_;
-  std::vector<std::unique_ptr<Mirror>> other_mirrors_;
+  std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 
 }  // namespace

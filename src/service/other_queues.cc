@@ -23,6 +23,8 @@ constexpr std::string_view kLocalQueues = "localqueues.kueue.x-k8s.io";
 constexpr std::string_view kKueueFlavors = "resourceflavors.kueue.x-k8s.io";
 constexpr std::string_view kTopologies = "topologies.kueue.x-k8s.io";
 constexpr std::string_view kVolcanoQueues = "queues.scheduling.volcano.sh";
+// Where Volcano puts who names no queue, and who makes Jobs for it writes that: there always is one.
+constexpr std::string_view kVolcanoDefault = "volcano/default";
 
 std::string text_at(const Value& object, std::string_view field) {
   return std::string(object["metadata"][field].text());
@@ -275,7 +277,7 @@ OtherQueues::Door OtherQueues::door_of(const QueueDoor& door, const Value& objec
 // ---- pods ---------------------------------------------------------------------------------------------------------------
 
 void OtherQueues::set_pod(const PodFacts& pod) {
-  if (pod.local_queue.empty() && pod.priority_class.empty()) {
+  if (pod.local_queue.empty() && pod.priority_class.empty() && pod.queue != kVolcanoDefault) {
     pods_.erase(pod.uid);
     return engine_.set_pod(pod);
   }
@@ -327,6 +329,7 @@ void OtherQueues::keep_to_topologies(PodFacts& pod) const {
 
 PodFacts OtherQueues::resolved(const PodFacts& pod) const {
   PodFacts made = pod;
+  if (pod.queue == kVolcanoDefault && !told_queues_.contains(pod.queue)) made.queue = kDefaultQueue;
   if (!pod.local_queue.empty()) {
     const auto door = doors_.find(pod.name_space + "/" + pod.local_queue);
     if (door == doors_.end()) {

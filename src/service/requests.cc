@@ -10,7 +10,6 @@
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/value.h"
-#include "manifest/workload_name.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -88,8 +87,6 @@ ApiCall rollback_call(const Rollback& rollback) {
 
 namespace {
 
-std::string workload_name(const WorkloadNews& news) { return workload_name_of(news.name, news.owner.uid); }
-
 Value requests_of(const WorkloadNews& news) {
   const PodRequest& request = news.request;
   Value requests = Value::map();
@@ -164,7 +161,7 @@ Value floor_use_status(const FloorRecord& record) {
 ApiCall workload_creation_call(const WorkloadNews& news) {
   Value body = Value::map_of({{"apiVersion", "berth.dev/v1alpha1"}, {"kind", "Workload"}});
   Value& metadata = body.at("metadata");
-  metadata.set("name", workload_name(news));
+  metadata.set("name", news.name);
   metadata.set("namespace", news.name_space);
   Value& spec = body.at("spec");
   spec.set("queue", news.queue);
@@ -198,7 +195,7 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
   body.at("status").set("conditions", std::move(conditions));
   body.at("status").set("reason", pending ? Value(news.text) : Value());
   body.at("status").set("topology", news.shortfall ? topology_status(*news.shortfall) : Value());
-  return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, workload_name(news), "status"), body,
+  return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, news.name, "status"), body,
                    "application/merge-patch+json");
 }
 

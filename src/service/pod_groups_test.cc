@@ -1,0 +1,238 @@
+// PodGroups in a live engine: who starts with whom, who comes after, and what their users read.
+#include "service/pod_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manifest/yaml.h"
+#include "service/live_facts.h"
+
+namespace berth {
+namespace {
+
+using Names = std::set<std::string>;
+
+// A coscheduling PodGroup.
+std::string group_of(int at_least, const std::string& name = "g", const std::string& uid = "1") {
+  return "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: " + name +
+         ", namespace: default, uid: u" + uid + "}, spec: {minMember: " + std::to_string(at_least) + "}}";
+}
+std::string volcano_group(const std::string& spec) {
+  return "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: g, namespace: default, uid: v}, "
+         "spec: " +
+         spec + "}";
+}
+
+PodFacts member(const std::string& name, std::int32_t gpus = 8, std::int64_t created_ms = 1000) {
+  PodFacts facts = pod(name, gpus, created_ms);
+  facts.pod_group = PodGroupName{kCoschedulingGroups, "g"};
+  facts.labels = Value::map();
+  return facts;
+}
+PodFacts of_task(PodFacts pod, const std::string& task) {
+  pod.pod_group = PodGroupName{kVolcanoGroups, "g", task};
+  return pod;
+}
+
+class Cluster {
+ public:
+  explicit Cluster(int nodes) : engine_(Seed{1}), others_(engine_), groups_(others_) {
+    for (int i = 0; i < nodes; ++i) engine_.set_node(node("n" + std::to_string(i)));
+    QueueFacts queue;
+    queue.name = std::string(kDefaultQueue);
+    engine_.set_queue(queue);
+  }
+
+  void apply(const std::string& yaml) { change(yaml, true); }
+  void remove(const std::string& yaml) { change(yaml, false); }
+  void set(const PodFacts& pod) {
+    pods_[pod.uid] = pod;
+    groups_.set_pod(pod);
+  }
+  void gone(const std::string& name) {
+    pods_.erase("uid-" + name);
+    groups_.remove_pod("uid-" + name);
+  }
+  void end(const std::string& name, PodStage stage) {
+    PodFacts facts = pods_.at("uid-" + name);
+    facts.stage = stage;
+    set(facts);
+  }
+  Round decide(std::int64_t seconds_now) {
+    groups_.settle();
+    others_.settle();
+    const Time now{seconds_now * 1000};
+    const Round round = engine_.decide(now);
+    for (const WaitingReason& reason : round.reasons) engine_.note_told(reason.pod.uid);
+    for (const Binding& binding : round.bindings) set(bound(pods_.at(binding.pod.uid), binding, now));
+    return round;
+  }
+  Value status() {
+    groups_.settle();
+    const auto all = groups_.statuses(Time{100'000});
+    return all.empty() ? Value() : all.front().status;
+  }
+  std::string phase() { return std::string(status()["phase"].text()); }
+
+ private:
+  void change(const std::string& yaml, bool is_there) {
+    const Value object = parse_yaml(yaml)->at(0);
+    const std::string version(object["apiVersion"].text());
+    const std::string_view qualified = version.contains("volcano")    ? kVolcanoGroups
+                                       : version.contains("x-k8s.io") ? kCoschedulingGroups
+                                                                      : kKubernetesGroups;
+    is_there ? groups_.set(qualified, object) : groups_.remove(qualified, object);
+  }
+
+  LiveEngine engine_;
+  OtherQueues others_;
+  PodGroups groups_;
+  std::map<std::string, PodFacts> pods_;
+};
+
+TEST(PodGroups, StartTogetherWhenAllOfThemAreThere) {
+  Cluster cluster(2);
+  cluster.set(member("a"));
+  EXPECT_EQ(reason_of(cluster.decide(1), "a"),
+            "PodGroupMissing: there is no PodGroup 'g' (podgroups.scheduling.x-k8s.io) in its namespace; create it");
+  cluster.apply(group_of(2));
+  EXPECT_TRUE(reason_of(cluster.decide(2), "a").starts_with("GangIncomplete")) << "one has not been created";
+  EXPECT_EQ(cluster.phase(), "Pending");
+  cluster.set(member("b"));
+  EXPECT_EQ(names_of(cluster.decide(3)), (Names{"a", "b"}));
+  EXPECT_EQ(cluster.phase(), "Running");
+  EXPECT_EQ(cluster.status()["running"].integer(), 2);
+}
+
+TEST(PodGroups, NeverStartInPart) {
+  Cluster cluster(2);
+  cluster.apply(group_of(3));
+  for (const char* const name : {"a", "b", "c"}) cluster.set(member(name));
+  EXPECT_TRUE(names_of(cluster.decide(1)).empty());
+  EXPECT_EQ(cluster.phase(), "Scheduling");
+  cluster.apply(group_of(2));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(names_of(round), (Names{"a", "b"})) << "its object may be changed";
+}
+
+TEST(PodGroups, WhatThereIsMoreComesAfterTheFirstEachByItself) {
+  Cluster cluster(4);
+  cluster.apply(group_of(3));
+  for (const char* const name : {"a", "b"}) cluster.set(member(name));
+  for (int i = 0; i < 3; ++i) cluster.set(member("late" + std::to_string(i), 8, 2000 + i));
+  const Round first = cluster.decide(1);
+  EXPECT_EQ(names_of(first), (Names{"a", "b", "late0"})) << "of three that start together none is left out";
+  EXPECT_EQ(reason_of(first, "late1"),
+            "GangFirst: the first 3 pods of its PodGroup 'g' start together, and it after them");
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"late1"}) << "there is room for one";
+  cluster.end("a", PodStage::kSucceeded);
+  EXPECT_EQ(names_of(cluster.decide(3)), Names{"late2"}) << "who has succeeded is one of the first";
+  cluster.end("b", PodStage::kFailed);
+  cluster.set(member("again", 8, 3000));
+  EXPECT_EQ(names_of(cluster.decide(4)), Names{"again"}) << "another took the place of who failed";
+}
+
+TEST(PodGroups, HaveOfEachTaskAsManyAsItNeeds) {
+  Cluster cluster(3);
+  cluster.apply(volcano_group("{minMember: 3, minTaskMember: {ps: 1, worker: 1}}"));
+  for (int i = 0; i < 4; ++i) cluster.set(of_task(member("w" + std::to_string(i), 8, 1000 + i), "worker"));
+  EXPECT_TRUE(names_of(cluster.decide(1)).empty()) << "without the one that serves the others";
+  EXPECT_EQ(cluster.phase(), "Pending");
+  cluster.set(of_task(member("ps", 8, 9000), "ps"));
+  EXPECT_EQ(names_of(cluster.decide(2)), (Names{"ps", "w0", "w1"}));
+}
+
+TEST(PodGroups, GoToTheQueueOfTheGroupIfTheyNameNone) {
+  Cluster cluster(1);
+  cluster.apply(volcano_group("{minMember: 1, queue: research}"));
+  cluster.set(of_task(member("a"), ""));
+  EXPECT_TRUE(reason_of(cluster.decide(1), "a").starts_with("QueueUnknown: Volcano's queue 'research'"));
+  cluster.apply(volcano_group("{minMember: 1, queue: default}"));
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"a"}) << "the queue of that name is always there";
+}
+
+TEST(PodGroups, SayWhatIsWrongWithTheirObject) {
+  Cluster cluster(2);
+  cluster.apply(volcano_group("{minMember: 2, subGroupPolicy: [{name: s}]}"));
+  for (const char* const name : {"a", "b"}) cluster.set(of_task(member(name), ""));
+  EXPECT_EQ(reason_of(cluster.decide(1), "a"),
+            "NotFollowed: its PodGroup 'g': spec.subGroupPolicy: is not followed; make a PodGroup of each part");
+  cluster.apply(volcano_group("{minMember: 1, networkTopology: {mode: hard, highestTierAllowed: 1}}"));
+  EXPECT_EQ(names_of(cluster.decide(2)), (Names{"a", "b"})) << "each is where it is";
+}
+
+TEST(PodGroups, InOneDomainStartAllTogether) {
+  Cluster cluster(3);
+  cluster.apply(volcano_group("{minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 1}}"));
+  for (const char* const name : {"a", "b", "c"}) cluster.set(of_task(member(name), ""));
+  EXPECT_EQ(reason_of(cluster.decide(1), "c"),
+            "NotFollowed: its PodGroup 'g' asks for one domain, and starts with 2 of its pods; have all of them start "
+            "together");
+}
+
+TEST(PodGroups, MadeAnewByTheSameNameAreOthers) {
+  Cluster cluster(2);
+  cluster.apply(group_of(2));
+  for (const char* const name : {"a", "b"}) cluster.set(member(name));
+  EXPECT_EQ(names_of(cluster.decide(1)).size(), 2U);
+  for (const char* const name : {"a", "b"}) cluster.gone(name);
+  cluster.remove(group_of(2));
+  EXPECT_TRUE(cluster.status().is_null());
+  cluster.apply(group_of(2, "g", "2"));
+  cluster.set(member("c"));
+  EXPECT_TRUE(reason_of(cluster.decide(2), "c").starts_with("GangIncomplete"));
+  EXPECT_EQ(cluster.phase(), "Pending");
+}
+
+TEST(PodGroups, OfKubernetesSayOnceThatTheyHaveHadTheirPlaces) {
+  Cluster cluster(2);
+  const auto group = [](const std::string& more) {
+    return "{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: g, namespace: default, uid: k}, "
+           "spec: {schedulingPolicy: {gang: {minCount: 2}}}" +
+           more + "}";
+  };
+  cluster.apply(group(""));
+  for (const char* const name : {"a", "b"}) {
+    PodFacts facts = member(name);
+    facts.pod_group = PodGroupName{kKubernetesGroups, "g"};
+    cluster.set(facts);
+  }
+  EXPECT_EQ(cluster.status()["conditions"].items().front()["reason"].text(), "Unschedulable");
+  EXPECT_EQ(cluster.status()["conditions"].items().front()["message"].text(), "0 of 2 pods have their places");
+  cluster.decide(1);
+  const Value had = cluster.status();
+  EXPECT_EQ(had["conditions"].items().front()["status"].text(), "True");
+  cluster.apply(group(", status: {conditions: [{type: PodGroupInitiallyScheduled, status: 'True'}]}"));
+  cluster.gone("a");
+  EXPECT_EQ(cluster.status()["conditions"].items().front()["status"].text(), "True");
+}
+
+// A scheduler that is started anew finds the same ones together.
+TEST(PodGroups, AreTheSameForWhoeverSeesThemAnew) {
+  for (const bool backwards : {false, true}) {
+    Cluster cluster(4);
+    std::vector<PodFacts> pods;
+    for (int i = 0; i < 4; ++i) {
+      PodFacts facts = member("p" + std::to_string(i), 8, 4000 - i * 1000);
+      facts.stage = PodStage::kBound;
+      facts.node = "n" + std::to_string(i);
+      facts.bound_at = Time{5000};
+      pods.push_back(facts);
+    }
+    if (backwards) std::ranges::reverse(pods);
+    for (const PodFacts& each : pods) cluster.set(each);
+    cluster.apply(group_of(2));
+    const Round round = cluster.decide(10);
+    ASSERT_EQ(round.workloads.size(), 1U);
+    EXPECT_EQ(round.workloads.front().group, "default/g/u1");
+    EXPECT_EQ(round.workloads.front().size, 2);
+    EXPECT_EQ(cluster.status()["running"].integer(), 4);
+  }
+}
+
+}  // namespace
+}  // namespace berth
