@@ -203,7 +203,8 @@ TEST(Fragments, CountWhatStillFits) {
                           {.name = "c", .flavor = FlavorId(1), .gpus = 2, .sharing = Sharing::kMig}}});
   EXPECT_EQ(pods_that_fit(state, 4), 3);
   EXPECT_EQ(pods_that_fit(state, 8), 1);
-  EXPECT_EQ(pods_that_could_fit(state, 8), 1) << "no node of four ever holds eight";
+  EXPECT_EQ(pods_that_could_fit(state, 8), 1);
+  EXPECT_EQ(pods_that_could_fit(state, 6), 1) << "twelve are free, and no node of four ever holds six";
   const std::vector<Fragments> found = fragments_of(state);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].free_milli, 12'000);

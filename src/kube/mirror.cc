@@ -23,6 +23,7 @@ constexpr Duration kSettled = seconds(10);
 // Beyond the time at which the server should have ended a watch by itself, it is taken for dead.
 constexpr Duration kOverdue = seconds(60);
 constexpr int kRetryAfterMax_s = 300;
+constexpr Duration kNotServedAgain = seconds(60);
 // Far above any cluster; a server that never ends its list must not take all memory.
 constexpr std::size_t kObjectsMax = 5'000'000;
 constexpr int kPagesMax = 100'000;
@@ -133,6 +134,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   }
 
   void take_page(const ApiAnswer& answer) {
+    if (answer.status == 404 && options_.on_not_served && objects_.empty()) return do_without();
     if (!answer.ok()) {
       list_again(delay_after(answer), "cannot list: " + text_of_failure(answer));
       return;
@@ -160,6 +162,17 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
     } else {
       list_page(continued);
     }
+  }
+
+  // Whoever makes the kind known later is seen then.
+  void do_without() {
+    const std::uint64_t step = step_;
+    all_is_well();
+    if (!std::exchange(synced_, true)) {
+      options_.on_not_served();
+      if (is_current(step)) on_synced_();
+    }
+    if (is_current(step)) list_again(kNotServedAgain, "");
   }
 
   void refuse_list(const std::string& why) { list_again(backoff_.next(), "cannot read the server's list: " + why); }

@@ -33,6 +33,9 @@ struct MirrorOptions {
   // Throws away what its owner never reads, before an object is kept and told; never name, namespace, uid or
   // resourceVersion. None: all is kept.
   std::function<void(Value&)> slim = nullptr;
+  // A kind that not every server has: where it is not served (404), there is none of it until it is, and the mirror says so once
+  // and is synced. None: that is trouble like any other.
+  std::function<void()> on_not_served = nullptr;
 };
 
 class Mirror {

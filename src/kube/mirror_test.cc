@@ -106,6 +106,37 @@ TEST(Mirror, GivesWholeObjectsWithoutTheirManagedFields) {
   EXPECT_EQ(changes[1].before, changes[0].after);
 }
 
+TEST(Mirror, OfAKindThatIsNotServedHasNoneUntilItIs) {
+  Stage stage;
+  int missing = 0;
+  stage.start({.qualified = "pods", .on_not_served = [&] { ++missing; }});
+  const ApiAnswer not_there{.status = 404, .body = "404 page not found\n"};
+  stage.transport.answer_held(not_there);
+  EXPECT_EQ(stage.synced, 1);
+  EXPECT_EQ(stage.mirror->trouble(), "");
+  stage.alarm.advance(seconds(60));
+  stage.transport.answer_held(not_there);
+  EXPECT_EQ(missing, 1) << "that is said once";
+  stage.alarm.advance(seconds(60));
+  stage.transport.answer_held(list(5, {pod("a", "u1", 5)}));
+  EXPECT_EQ(stage.take_told(), "+a.u1@5");
+  EXPECT_EQ(stage.synced, 1);
+  // What was there once does not go because a server says that it knows nothing of its kind.
+  stage.stream().end({.status = 404, .body = status(404, "NotFound")});
+  stage.let_it_try();
+  stage.transport.answer_held(not_there);
+  EXPECT_EQ(stage.take_told(), "");
+  EXPECT_TRUE(has(stage.mirror->trouble(), "cannot list: 404")) << stage.mirror->trouble();
+}
+
+TEST(Mirror, OfAnyOtherKindWaitsUntilItIsServed) {
+  Stage stage;
+  stage.start();
+  stage.transport.answer_held({.status = 404, .body = status(404, "NotFound")});
+  EXPECT_EQ(stage.synced, 0);
+  EXPECT_TRUE(has(stage.mirror->trouble(), "cannot list: 404")) << stage.mirror->trouble();
+}
+
 // What happens after the first list, [a.u1@3, b.u2@4] at revision 9, and what is told of it.
 struct Story {
   const char* name;

@@ -152,6 +152,7 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
   const Workload& workload = state().workload(id);
   const bool best_effort = workload.best_effort;
   note_limit(id);
+  note_movable(id);
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     untold_.insert(member.group);

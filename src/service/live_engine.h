@@ -301,6 +301,7 @@ class LiveEngine {
   void note_unpaid(WorkloadId run, Round& round);
   std::optional<Time> end_of_budget(QueueId queue, Time now) const;
   void note_limit(WorkloadId run);
+  void note_movable(WorkloadId run);
   void note_overruns(Time now);
   // When time alone may give somebody a right, or the calendar turns.
   std::optional<Time> next_moment(Time now) const;
@@ -382,6 +383,8 @@ class LiveEngine {
   std::map<std::string, std::vector<Time>> grants_;  // by queue: when they are void, in the order of their pots
   std::set<std::pair<Time, WorkloadId>>
       limits_;  // when the run limits of those who run end; also of some who have ended
+  std::set<std::pair<Time, WorkloadId>>
+      movable_from_;  // from when on who consents may be moved; also of some who have ended
   std::map<std::string, std::string> queue_problems_;  // what the engine refuses of a queue
   std::set<std::string> to_drain_;                     // when those wait in them who came before
   std::map<std::string, QueueId> queue_ids_;

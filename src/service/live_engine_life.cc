@@ -58,6 +58,7 @@ void LiveEngine::rebuild(Time now) {
   without_room_.clear();
   held_otherwise_.clear();
   limits_.clear();
+  movable_from_.clear();
   queue_problems_.clear();
   forget_counts();
   of_nobody_.reset();

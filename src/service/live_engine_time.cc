@@ -56,8 +56,18 @@ void LiveEngine::note_limit(WorkloadId id) {
   if (end != kForever) limits_.emplace(end, id);
 }
 
+// As cycle/moving.h has it, as far as time has a part in it.
+void LiveEngine::note_movable(WorkloadId id) {
+  const Workload& workload = state().workload(id);
+  if (!state().shape(workload.shape).terms.movable) return;
+  Time from = workload.started + state().queues()[workload.queue.index()].quota.min_runtime;
+  if (workload.moved) from = std::max(from, *workload.moved + kMoveCooldown);
+  movable_from_.emplace(from, id);
+}
+
 // Their nodes end them, and may be late: until they have gone they are there, and their room is no longer their own.
 void LiveEngine::note_overruns(Time now) {
+  movable_from_.erase(movable_from_.begin(), movable_from_.upper_bound({now, WorkloadId()}));
   while (!limits_.empty() && limits_.begin()->first <= now) {
     const auto [end, id] = *limits_.begin();
     limits_.erase(limits_.begin());
@@ -70,6 +80,8 @@ void LiveEngine::note_overruns(Time now) {
 
 std::optional<Time> LiveEngine::next_moment(Time now) const {
   Time next = std::min(state().next_turn(), state().next_wake());
+  // Somebody may fit by it who waits.
+  if (!movable_from_.empty() && !pending_groups_.empty()) next = std::min(next, movable_from_.begin()->first);
   if (!limits_.empty()) next = std::min(next, limits_.begin()->first);
   for (const auto& [maker, moves] : moves_) {
     for (const WorkloadId id : moves) next = std::min(next, runs_.at(id).moving->until.value_or(kForever));

@@ -224,6 +224,19 @@ TEST_F(LiveMoves, AnotherSchedulerDoesNotMoveItAgainWithinTheHour) {
   EXPECT_EQ(evicted_in(cluster_.decide(3606)), Names{"a"});
 }
 
+// Though nothing else happens then.
+TEST_F(LiveMoves, TheEndOfTheHourIsLookedAt) {
+  PodFacts moved = on(of_job("a", pod("a", 4)), "n1", 0);
+  moved.moved_at = Time{5000};
+  cluster_.set(moved);
+  cluster_.begin_anew();
+  EXPECT_EQ(cluster_.decide(9).again_at, std::nullopt) << "nobody waits";
+  const Round asked = ask_for_a_node(10);
+  EXPECT_TRUE(evicted_in(asked).empty());
+  EXPECT_EQ(asked.again_at, Time{3'605'000});
+  EXPECT_EQ(evicted_in(cluster_.decide(3605)), Names{"a"});
+}
+
 // Who makes way leaves GPUs that are scrubbed for a stranger; nobody is there yet for the new place then.
 TEST(LiveMovesWithScrubs, WhatItLeavesIsScrubbedForAStranger) {
   Cluster cluster(Scrubs::kByNodes);

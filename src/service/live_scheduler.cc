@@ -35,6 +35,11 @@ constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
 constexpr Duration kCircleAgain = seconds(1);
 
+// Kinds of Kueue, of Volcano and of Kubernetes' newest, which not every cluster has.
+bool is_of_others(std::string_view qualified) {
+  return qualified.ends_with(".x-k8s.io") || qualified.ends_with(".volcano.sh") || qualified.starts_with("podgroups.");
+}
+
 class RunningScheduler final : public LiveScheduler {
  public:
   RunningScheduler(Transport& transport, Alarm& alarm, LiveSchedulerOptions options, std::function<void()> lost)
@@ -212,6 +217,11 @@ class RunningScheduler final : public LiveScheduler {
                                 std::function<void()> synced) {
     MirrorOptions options;
     options.qualified = std::move(qualified);
+    if (is_of_others(options.qualified)) {
+      options.on_not_served = [this, kind = options.qualified] {
+        options_.log("the API server does not serve " + kind + ": there are none");
+      };
+    }
     return Mirror::start(
         transport_, alarm_, options,
         [this, read = std::move(read)](const ObjectChange& change) {
@@ -413,10 +423,23 @@ class RunningScheduler final : public LiveScheduler {
     events_->record(object, type, reason, "Scheduling", note);
   }
 
+  // Why it does not decide yet: once each.
+  void tell_trouble() {
+    std::vector<const Mirror*> mirrors = {nodes_.get(),  hyper_node_mirror_.get(), flavors_.get(), budgets_.get(),
+                                          queues_.get(), circles_.get(),           pods_.get()};
+    for (const auto* const list : {&other_mirrors_, &group_mirrors_}) {
+      for (const auto& each : *list) mirrors.push_back(each.get());
+    }
+    for (const Mirror* const each : mirrors) {
+      const std::string trouble = each == nullptr ? "" : each->trouble();
+      if (!trouble.empty() && told_trouble_.insert(trouble).second) options_.log("waits: " + trouble);
+    }
+  }
+
   void tell_queues() {
     later(kQueueStatusEvery, [this] {
       tell_queues();
-      if (!synced_) return;
+      if (!synced_) return tell_trouble();
       const Time now = options_.now();
       engine_->it_is(now);
       tell_other_queues();
@@ -508,7 +531,7 @@ class RunningScheduler final : public LiveScheduler {
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;
-  std::set<std::string> telling_others_, telling_circles_;
+  std::set<std::string> telling_others_, telling_circles_, told_trouble_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;

@@ -91,6 +91,30 @@ class RefusesNotes : public Transport {
   std::atomic<int> notes_ = 0, bindings_ = 0;
 };
 
+// A cluster on which nobody has installed Kueue or Volcano, and one that lets the scheduler read no queues.
+class HasOnlyItsOwn : public Transport {
+ public:
+  HasOnlyItsOwn(Transport& below, bool forbids_queues) : below_(below), forbids_queues_(forbids_queues) {}
+
+  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
+    for (const char* const group :
+         {"/apis/kueue.x-k8s.io/", "/apis/scheduling.volcano.sh/", "/apis/scheduling.x-k8s.io/",
+          "/apis/topology.volcano.sh/", "/apis/scheduling.k8s.io/v1beta1/"}) {
+      if (call.path.starts_with(group)) return done({.status = 404, .body = "404 page not found\n"});
+    }
+    if (forbids_queues_ && call.path.contains("/queues?")) return done({.status = 403, .body = "{}"});
+    below_.send(std::move(call), std::move(done));
+  }
+  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
+                                    std::function<void(ApiAnswer)> on_end) override {
+    return below_.stream(std::move(call), std::move(on_line), std::move(on_end));
+  }
+
+ private:
+  Transport& below_;
+  bool forbids_queues_;
+};
+
 class LiveSchedulerTest : public ::testing::Test {
  protected:
   void start(Transport& transport, const std::string& journal = "", Scrubs scrubs = Scrubs::kNone) {
@@ -99,7 +123,10 @@ class LiveSchedulerTest : public ::testing::Test {
     options.now = [this] { return server_.now(); };
     options.identity = "test-" + std::to_string(++started_);
     options.journal_folder = journal;
-    options.log = [](const std::string&) {};
+    options.log = [this](const std::string& line) {
+      const std::lock_guard hold(log_mutex_);
+      log_ += line + "\n";
+    };
     scheduler_ = LiveScheduler::start(transport, *alarm_, std::move(options), [] {});
   }
   void start(const std::string& journal = "") { start(*transport_, journal); }
@@ -141,9 +168,33 @@ class LiveSchedulerTest : public ::testing::Test {
   TestServer server_;
   std::unique_ptr<Alarm> alarm_ = Alarm::start();
   std::unique_ptr<Transport> transport_ = server_.transport("system:berth-scheduler");
+  bool was_logged(const std::string& text) {
+    const std::lock_guard hold(log_mutex_);
+    return log_.contains(text);
+  }
+
+  std::mutex log_mutex_;
+  std::string log_;
   std::unique_ptr<LiveScheduler> scheduler_;
   int started_ = 0;
 };
+
+TEST_F(LiveSchedulerTest, SchedulesWhereThereIsNothingOfKueueOrVolcano) {
+  HasOnlyItsOwn bare(*transport_, false);
+  add_node("n1", 2);
+  add_pod("a", 2);
+  start(bare);
+  EXPECT_TRUE(eventually([&] { return node_of("a") == "n1"; }));
+  EXPECT_TRUE(was_logged("the API server does not serve clusterqueues.kueue.x-k8s.io: there are none"));
+  scheduler_.reset();
+}
+
+TEST_F(LiveSchedulerTest, SaysWhatItWaitsFor) {
+  HasOnlyItsOwn forbidding(*transport_, true);
+  start(forbidding);
+  EXPECT_TRUE(eventually([&] { return was_logged("waits: queues.berth.dev: cannot list: 403"); }));
+  scheduler_.reset();
+}
 
 TEST_F(LiveSchedulerTest, BindsPodsAndTellsTheOthersWhyTheyWait) {
   add_node("n1", 2);
