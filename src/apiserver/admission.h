@@ -49,7 +49,7 @@ std::vector<ErrorCause> validate(const AdmissionRequest& request);
 // annotation berth.dev/restricted: "true"; of those, whoever has the RBAC verb `use` on priorityclasses of that name.
 // Who may use a WorkloadPriorityClass, by its label: everybody, unless it carries that annotation; then whoever has `use`.
 // Who may submit to a queue: everybody if spec.submitters is empty, else the namespaces, users and groups it names.
-// Pods that the jobs controller makes for a Job were allowed with the Job.
+// Pods that the jobs controller makes for a Job were allowed with the Job, Jobs of a JobSet with that.
 std::optional<ApiError> admit(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // After an object was erased (not when its deletion was only asked for): gives back its part of the namespace's quotas
 // and, of a pod, its GPUs. To be called once for each erased object, in the transaction that erased it.

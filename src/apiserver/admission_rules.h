@@ -19,7 +19,7 @@ Refusal apply_limit_ranges(AdmissionRequest& request, Transaction& transaction, 
 // Pods get the number of their priority class; whoever names a class, also by Kueue's label, may use it; only one
 // class is everybody's.
 Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
-// Pods and Jobs go to a queue that exists and takes them; the queues' tree stays one.
+// Pods, Jobs and JobSets go to a queue that exists and takes them; the queues' tree stays one.
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 Refusal check_queue_tree(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // There are no more circles of trust than the scheduler can hold.

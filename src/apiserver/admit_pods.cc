@@ -1,4 +1,4 @@
-// What pods and Jobs are checked for: priority classes and queues.
+// What pods, Jobs and JobSets are checked for: priority classes and queues.
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apiserver/admission_rules.h"
 #include "apiserver/object_records.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::string_view kPriorityClasses = "priorityclasses.scheduling.k8s.io";
 constexpr std::string_view kWorkloadClasses = "workloadpriorityclasses.kueue.x-k8s.io";
 constexpr std::string_view kQueues = "queues.berth.dev";
+constexpr std::string_view kControllers = "system:berth-controllers";
 // Deeper trees than this are a mistake, and are walked for every change of a queue.
 constexpr int kQueueDepthMax = 100;
 
@@ -103,58 +105,81 @@ bool names_other_queue(const Value& metadata) {
   return !metadata["labels"][kKueueQueueLabel].is_empty() || (!of_volcano.empty() && of_volcano != kDefaultQueue);
 }
 
-// Berth's own queues that a pod or a Job, with its pods, would wait in.
+// Who has a say in what the object's pods carry: of each sort of pods the metadata in which it may stand.
+std::vector<std::vector<const Value*>> metadata_of_pods(const KindInfo& kind, const Value& object) {
+  const Value& own = object["metadata"];
+  const Value& spec = object["spec"];
+  if (is_job_kind(kind)) return {{&own, &spec["template"]["metadata"]}};
+  if (!is_job_set_kind(kind)) return {{&own}};
+  std::vector<std::vector<const Value*>> sorts;
+  for (const Value& each : spec["replicatedJobs"].items()) {
+    const Value& job = each["template"];
+    sorts.push_back({&own, &job["metadata"], &job["spec"]["template"]["metadata"]});
+  }
+  return sorts;
+}
+
+bool makes_pods(const KindInfo& kind) { return is_pod_kind(kind) || is_job_kind(kind) || is_job_set_kind(kind); }
+
+// Berth's own queues that a pod, or the pods of a Job or JobSet, would wait in.
 std::set<std::string> queues_named(const KindInfo& kind, const Value& object) {
   std::set<std::string> named;
-  bool elsewhere = false;
-  const auto add = [&](const Value& metadata) {
-    const std::string_view name = metadata["labels"][kQueueLabel].text();
-    if (!name.empty()) named.emplace(name);
-    elsewhere = elsewhere || names_other_queue(metadata);
-  };
-  add(object["metadata"]);
-  if (is_job_kind(kind)) add(object["spec"]["template"]["metadata"]);
-  if (named.empty() && !elsewhere) named.emplace(kDefaultQueue);
+  for (const std::vector<const Value*>& sort : metadata_of_pods(kind, object)) {
+    bool elsewhere = false, here = false;
+    for (const Value* const metadata : sort) {
+      const std::string_view name = (*metadata)["labels"][kQueueLabel].text();
+      if (!name.empty()) named.emplace(name);
+      here = here || !name.empty();
+      elsewhere = elsewhere || names_other_queue(*metadata);
+    }
+    if (!here && !elsewhere) named.emplace(kDefaultQueue);
+  }
   return named;
 }
 
 // Where Kueue runs, it suspends a Job with a queue and lets it go when its turn has come; manifests for it say so themselves.
-// Here the pods wait in the queue.
+// Here the pods wait in the queue. A Job that the controllers make is as its JobSet wants it.
 void let_kueue_job_go(AdmissionRequest& request) {
-  if (request.operation != Operation::kCreate || !is_job_kind(*request.kind)) return;
+  if (request.operation != Operation::kCreate || request.user.name == kControllers) return;
+  if (!is_job_kind(*request.kind) && !is_job_set_kind(*request.kind)) return;
   Value& job = *request.object;
   if (job["metadata"]["labels"][kKueueQueueLabel].is_empty() || !job["spec"]["suspend"].truth()) return;
   job.at("spec").set("suspend", false);
-  request.warnings.emplace_back("spec.suspend is taken back: the pods of a Job with the label " +
+  request.warnings.emplace_back("spec.suspend is taken back: the pods of a " + request.kind->kind + " with the label " +
                                 std::string(kKueueQueueLabel) +
                                 " wait in their queue; to stop it, suspend it once it is there");
 }
 
-const KindInfo& job_kind() { return *find_served("batch", "v1", "jobs"); }
+// Whose pods, or Jobs, the controllers make; nullptr if of this kind nobody's.
+const KindInfo* kind_of_makers(const KindInfo& kind) {
+  if (is_pod_kind(kind)) return find_served("batch", "v1", "jobs");
+  return is_job_kind(kind) ? find_served("jobset.x-k8s.io", "v1alpha2", "jobsets") : nullptr;
+}
 
-// Whether the pod is one that the controllers make for a Job which says so itself: its owner was asked already.
-bool comes_with_job(const AdmissionRequest& request, const Transaction& transaction,
-                    const std::function<bool(const Value&)>& says_so) {
-  if (!is_pod_kind(*request.kind) || request.user.name != "system:berth-controllers") return false;
+// Whether it is one that the controllers make for a Job or JobSet which says so itself: its owner was asked already.
+bool comes_with_owner(const AdmissionRequest& request, const Transaction& transaction,
+                      const std::function<bool(const KindInfo&, const Value&)>& says_so) {
+  const KindInfo* const makers = kind_of_makers(*request.kind);
+  if (makers == nullptr || request.user.name != kControllers) return false;
   const Value& metadata = (*request.object)["metadata"];
   for (const Value& owner : metadata["ownerReferences"].items()) {
-    if (!owner["controller"].truth() || owner["kind"].text() != "Job") continue;
-    const Value job =
-        find_object(transaction, object_key("jobs.batch", metadata["namespace"].text(), owner["name"].text()));
-    return !job.is_null() && job["metadata"]["uid"] == owner["uid"] && says_so(job);
+    if (!owner["controller"].truth() || owner["kind"].text() != makers->kind) continue;
+    const std::string key = object_key(makers->qualified(), metadata["namespace"].text(), owner["name"].text());
+    const Value maker = find_object(transaction, key);
+    return !maker.is_null() && maker["metadata"]["uid"] == owner["uid"] && says_so(*makers, maker);
   }
   return false;
 }
 
-// The WorkloadPriorityClasses of Kueue's that a pod, or a Job's pods, would have.
+// The WorkloadPriorityClasses of Kueue's that a pod, or the pods of a Job or JobSet, would have.
 std::set<std::string> workload_classes_named(const KindInfo& kind, const Value& object) {
   std::set<std::string> named;
-  const auto add = [&](const Value& metadata) {
-    const std::string_view name = metadata["labels"][kKueuePriorityLabel].text();
-    if (!name.empty()) named.emplace(name);
-  };
-  add(object["metadata"]);
-  if (is_job_kind(kind)) add(object["spec"]["template"]["metadata"]);
+  for (const std::vector<const Value*>& sort : metadata_of_pods(kind, object)) {
+    for (const Value* const metadata : sort) {
+      const std::string_view name = (*metadata)["labels"][kKueuePriorityLabel].text();
+      if (!name.empty()) named.emplace(name);
+    }
+  }
   return named;
 }
 
@@ -162,18 +187,20 @@ std::set<std::string> workload_classes_named(const KindInfo& kind, const Value& 
 // that are not there are let in: the scheduler says so, and the pod waits.
 Refusal check_workload_classes(const AdmissionRequest& request, const Transaction& transaction,
                                const Authorizer& authorizer) {
-  if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
+  if (!makes_pods(*request.kind)) return {};
   const std::set<std::string> named = workload_classes_named(*request.kind, *request.object);
   if (named.empty()) return {};
   std::set<std::string> before;
   if (request.before != nullptr) before = workload_classes_named(*request.kind, *request.before);
   for (const std::string& name : named) {
     if (before.contains(name)) continue;
-    const auto job_names_it = [&](const Value& job) { return workload_classes_named(job_kind(), job).contains(name); };
+    const auto owner_names_it = [&](const KindInfo& kind, const Value& owner) {
+      return workload_classes_named(kind, owner).contains(name);
+    };
     const Value priority = find_object(transaction, object_key(kWorkloadClasses, "", name));
     const bool is_restricted = priority["metadata"]["annotations"][kRestrictedAnnotation].text() == "true";
     if (!is_restricted || may_use_workload_class(request.user, authorizer, name)) continue;
-    if (comes_with_job(request, transaction, job_names_it)) continue;
+    if (comes_with_owner(request, transaction, owner_names_it)) continue;
     return class_refused(request, "WorkloadPriorityClass", "workloadpriorityclasses", name);
   }
   return {};
@@ -235,12 +262,33 @@ Refusal check_childless(const AdmissionRequest& request, const Transaction& tran
   return refusal;
 }
 
+// Of the classes that a JobSet's pods name, those that they have not named before; their priority comes with each pod.
+Refusal check_set_classes(const AdmissionRequest& request, const Transaction& transaction,
+                          const Authorizer& authorizer) {
+  const auto classes_in = [](const Value& set) {
+    std::set<std::string> named;
+    for (const Value& each : set["spec"]["replicatedJobs"].items()) {
+      named.emplace(each["template"]["spec"]["template"]["spec"]["priorityClassName"].text());
+    }
+    return named;
+  };
+  const std::set<std::string> before =
+      request.before == nullptr ? std::set<std::string>() : classes_in(*request.before);
+  for (const std::string& name : classes_in(*request.object)) {
+    if (name.empty() || before.contains(name)) continue;
+    auto found = usable_class(request, transaction, authorizer, name);
+    if (!found) return std::move(found.error());
+  }
+  return {};
+}
+
 }  // namespace
 
 Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
   if (Refusal refusal = check_workload_classes(request, transaction, authorizer)) return refusal;
   if (!request.subresource.empty()) return {};
   if (request.kind->qualified() == kPriorityClasses) return check_only_default(request, transaction);
+  if (is_job_set_kind(*request.kind)) return check_set_classes(request, transaction, authorizer);
   const Value* const spec = pod_spec_in(*request.kind, *request.object);
   if (spec == nullptr) return {};
   const bool makes_pod = is_pod_kind(*request.kind) && request.operation == Operation::kCreate;
@@ -261,7 +309,7 @@ Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, con
 }
 
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
-  if (!is_pod_kind(*request.kind) && !is_job_kind(*request.kind)) return {};
+  if (!makes_pods(*request.kind)) return {};
   if (request.subresource.empty()) let_kueue_job_go(request);
   const Value& object = *request.object;
   const std::set<std::string> named = queues_named(*request.kind, object);
@@ -271,9 +319,11 @@ Refusal check_submission(AdmissionRequest& request, Transaction& transaction, co
   for (const std::string& name : named) {
     const Value queue = find_object(transaction, object_key(kQueues, "", name));
     const bool missing = queue.is_null() && name != kDefaultQueue;
-    const auto job_names_it = [&](const Value& job) { return queues_named(job_kind(), job).contains(name); };
+    const auto owner_names_it = [&](const KindInfo& kind, const Value& owner) {
+      return queues_named(kind, owner).contains(name);
+    };
     if (!missing &&
-        (queue_takes(queue, request.user, name_space) || comes_with_job(request, transaction, job_names_it))) {
+        (queue_takes(queue, request.user, name_space) || comes_with_owner(request, transaction, owner_names_it))) {
       continue;
     }
     return refuse_queue(request, authorizer, name, missing);

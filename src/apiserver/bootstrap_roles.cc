@@ -73,6 +73,7 @@ std::vector<Value> view_rules() {
            kRead),
       rule({"events.k8s.io"}, {"events"}, kRead),
       rule({"batch"}, {"jobs", "jobs/status"}, kRead),
+      rule({"jobset.x-k8s.io"}, {"jobsets", "jobsets/status"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets", "poddisruptionbudgets/status"}, kRead),
       rule({"berth.dev"}, {"workloads", "workloads/status"}, kRead),
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups", "podgroups/status"},
@@ -89,6 +90,7 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({""}, {"secrets"}, kRead));
   rules.push_back(rule({""}, {"secrets"}, kWrite));
   rules.push_back(rule({"batch"}, {"jobs"}, kWrite));
+  rules.push_back(rule({"jobset.x-k8s.io"}, {"jobsets"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
   rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
   // Whoever may suspend a Job may do so by its Workload.
@@ -156,8 +158,9 @@ std::vector<Value> controllers_rules() {
       rule({""}, {"pods/status", "nodes/status", "namespaces/status", "resourcequotas/status"}, {"patch", "update"}),
       rule({""}, {"namespaces", "nodes"}, {"update"}),
       rule({"", "events.k8s.io"}, {"events"}, {"create", "update"}),
-      rule({"batch"}, {"jobs"}, {"update"}),
+      rule({"batch"}, {"jobs"}, {"create", "update"}),
       rule({"batch"}, {"jobs/status"}, {"update"}),
+      rule({"jobset.x-k8s.io"}, {"jobsets/status"}, {"update"}),
       rule({"kueue.x-k8s.io"}, {"workloads"}, {"create"}),
       rule({"policy"}, {"poddisruptionbudgets/status"}, {"update"}),
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "update"}),

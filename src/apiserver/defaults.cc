@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apiserver/admission.h"
+#include "apiserver/job_sets.h"
 #include "apiserver/pod_facts.h"
 #include "manifest/timestamp.h"
 
@@ -310,6 +311,7 @@ struct Filler {
 constexpr Filler kFillers[] = {
     {"pods", fill_pod},
     {"jobs.batch", fill_job},
+    {"jobsets.jobset.x-k8s.io", fill_job_set},
     {"namespaces", fill_namespace},
     {"nodes", fill_node},
     {"secrets", fill_secret},

@@ -142,7 +142,8 @@ void check_finalizers(const KindInfo& kind, const Value& finalizers, std::vector
 
 bool carries_user(const KindInfo& kind) {
   const std::string qualified = kind.qualified();
-  return qualified == "jobs.batch" || qualified == "pods" || qualified == "workloads.berth.dev";
+  return qualified == "jobs.batch" || qualified == "jobsets.jobset.x-k8s.io" || qualified == "pods" ||
+         qualified == "workloads.berth.dev";
 }
 
 // Who may say on whose behalf an object is made: the controllers copy a job's user to its pods, the scheduler to its

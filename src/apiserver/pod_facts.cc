@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "manifest/job_set_labels.h"
 #include "manifest/slice_resources.h"
 #include "model/quantity.h"
 
@@ -42,6 +43,7 @@ bool says(const Value& container, std::string_view which, std::string_view resou
 
 bool is_pod_kind(const KindInfo& kind) { return kind.group.empty() && kind.plural == "pods"; }
 bool is_job_kind(const KindInfo& kind) { return kind.group == "batch" && kind.plural == "jobs"; }
+bool is_job_set_kind(const KindInfo& kind) { return kind.group == "jobset.x-k8s.io"; }
 
 const Value* pod_spec_in(const KindInfo& kind, const Value& object) {
   if (is_pod_kind(kind)) return &object["spec"];
@@ -161,9 +163,14 @@ std::optional<PodGroup> pod_group_of(const Value& pod) {
   for (const auto& [label, annotation] : kDialects) {
     const std::string_view name = pod["metadata"]["labels"][label].text();
     if (name.empty()) continue;
-    const Parsed<std::int64_t> size =
-        parse_integer(pod["metadata"]["annotations"][annotation].text(), 1, kPodGroupSizeMax);
-    return PodGroup{.name = std::string(name), .size = size.value_or(1)};
+    const Value& annotations = pod["metadata"]["annotations"];
+    const Parsed<std::int64_t> size = parse_integer(annotations[annotation].text(), 1, kPodGroupSizeMax);
+    PodGroup group{.name = std::string(name), .size = size.value_or(1)};
+    if (label != kGroupLabel || annotations[kGroupUidAnnotation].is_empty()) return group;
+    group.name.append("@").append(annotations[kGroupUidAnnotation].text());
+    group.sort = pod["metadata"]["labels"][kReplicatedJobLabel].text();
+    group.name.append("@").append(group.sort);
+    return group;
   }
   return std::nullopt;
 }

@@ -29,6 +29,7 @@ using Amounts = std::map<std::string, Quantity, std::less<>>;
 
 bool is_pod_kind(const KindInfo& kind);
 bool is_job_kind(const KindInfo& kind);
+bool is_job_set_kind(const KindInfo& kind);
 // The pod's spec, or that of the pods it makes; nullptr for kinds without.
 const Value* pod_spec_in(const KindInfo& kind, const Value& object);
 
@@ -51,9 +52,11 @@ std::map<std::string, std::int64_t> slices_of(const Value& spec);
 ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec);
 std::string qos_class_of(const Value& spec);  // Guaranteed, Burstable, BestEffort
 
+// `name`: no other group of the namespace has it; the gang of a JobSet is counted sort by sort of its Jobs, whose pods are alike.
 struct PodGroup {
   std::string name;
   std::int64_t size = 1;
+  std::string sort = {};  // of Jobs; empty if it is no JobSet's
 };
 // Of Berth's label and annotation, or Kueue's.
 std::optional<PodGroup> pod_group_of(const Value& pod);

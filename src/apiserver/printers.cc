@@ -355,6 +355,18 @@ Value::List coscheduling_group_cells(const Value& group, Time now) {
           age_cell(group, now)};
 }
 
+// As the columns of its definition say.
+Value::List job_set_cells(const Value& set, Time now) {
+  const Value& status = set["status"];
+  const Value& suspend = set["spec"]["suspend"];
+  return {name_cell(set),
+          Value(status["terminalState"].text()),
+          status["restarts"].is_null() ? Value("") : Value(std::to_string(status["restarts"].integer())),
+          Value(condition_of(set, "Completed")["status"].text()),
+          suspend.is_null() ? Value("") : Value(suspend.truth() ? "true" : "false"),
+          age_cell(set, now)};
+}
+
 Value::List kueue_workload_cells(const Value& workload, Time now) {
   return {name_cell(workload),
           Value(workload["spec"]["queueName"].text()),
@@ -482,6 +494,14 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Ready", "Whether it is as it was meant.", true},
          kAge},
         hyper_node_cells}},
+      {"jobsets.jobset.x-k8s.io",
+       {{kName,
+         {"TerminalState", "How it ended, once it has."},
+         {"Restarts", "How often it has started anew."},
+         {"Completed", "Whether it is complete."},
+         {"Suspended", "Whether its Jobs are to be suspended."},
+         kAge},
+        job_set_cells}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
       {"trustcircles.berth.dev",

@@ -12,6 +12,7 @@
 #include "apiserver/gang_holds.h"
 #include "apiserver/object_records.h"
 #include "apiserver/pod_facts.h"
+#include "manifest/job_set_labels.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -117,6 +118,12 @@ struct GangChange {
   std::int64_t pods() const { return 1 + after.to_come() - before.to_come(); }
 };
 
+// How many pods all Jobs of its sort have at once.
+std::int64_t pods_of_sort(const Value& pod, const Value& job) {
+  const auto jobs = parse_integer(pod["metadata"]["labels"][kReplicasLabel].text(), 1, kPodGroupSizeMax);
+  return std::clamp<std::int64_t>(jobs.value_or(1) * pods_wanted(job), 1, kPodGroupSizeMax);
+}
+
 std::optional<GangChange> gang_change(const Transaction& transaction, const Value& before, const Value& after) {
   const Value& pod = after.is_null() ? before : after;
   const std::optional<PodGroup> group = pod_group_of(pod);
@@ -125,7 +132,10 @@ std::optional<GangChange> gang_change(const Transaction& transaction, const Valu
   change.before = read_gang(transaction, pod["metadata"]["namespace"].text(), group->name);
   if (before.is_null()) {
     const Amounts usage = usage_of(*find_served("", "v1", "pods"), pod);
-    change.after = with_pod(change.before, usage, group->size, job_of_pod(transaction, pod));
+    const Value job = job_of_pod(transaction, pod);
+    // Its Jobs come and go together, and none of them alone says how many pods there will be.
+    change.after = group->sort.empty() ? with_pod(change.before, usage, group->size, job)
+                                       : with_pod(change.before, usage, pods_of_sort(pod, job), {});
   } else if (after.is_null()) {
     change.after = without_pod(change.before, before);
   } else {
@@ -142,6 +152,9 @@ std::optional<GangChange> gang_change_by_job(const Transaction& transaction, con
   if (change.after.hold == change.before.hold) return std::nullopt;
   return change;
 }
+
+// Without what tells it from others of its label, which has no '@'.
+std::string shown_name_of(const std::string& group) { return group.substr(0, group.find('@')); }
 
 // ---- checking -------------------------------------------------------------------------------------------------------
 
@@ -198,7 +211,7 @@ Refusal check_within(const AdmissionRequest& request, const Quota& quota, const 
   std::string why = "exceeded quota: " + std::string(quota.name()) + ", requested: " + excess.requested +
                     ", used: " + excess.used + ", limited: " + excess.limited;
   if (gang && gang->pods() > 1) {
-    why += " (for the " + std::to_string(gang->pods()) + " pods of the group \"" + gang->group +
+    why += " (for the " + std::to_string(gang->pods()) + " pods of the group \"" + shown_name_of(gang->group) +
            "\" that are still to come: they start together or not at all)";
   }
   return forbidden(*request.kind, (*request.object)["metadata"]["name"].text(), why);

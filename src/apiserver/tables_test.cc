@@ -57,6 +57,7 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
       {"berth.dev", "v1alpha1", "trustcircles", "Name|Queues|In Force|Parting By|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
+      {"jobset.x-k8s.io", "v1alpha2", "jobsets", "Name|TerminalState|Restarts|Completed|Suspended|Age"},
       {"kueue.x-k8s.io", "v1beta2", "workloads", "Name|Queue|Reserved in|Admitted|Finished|Age"},
   };
   for (const auto& each : cases) EXPECT_EQ(columns_of(kind_of(each.group, each.version, each.plural)), each.columns);
@@ -234,6 +235,12 @@ TEST(Tables, ShowTheOtherKinds) {
        R"({"metadata":{"name":"w"},"spec":{"queue":"q"},"status":{"reason":"no room","conditions":[{)"
        R"("type":"Admitted","status":"False"}]}})",
        R"(["w","q","Pending","no room","<unknown>"])"},
+      {"jobset.x-k8s.io", "v1alpha2", "jobsets", R"({"metadata":{"name":"s"},"spec":{}})",
+       R"(["s","","","","","<unknown>"])"},
+      {"jobset.x-k8s.io", "v1alpha2", "jobsets",
+       R"({"metadata":{"name":"s"},"spec":{"suspend":false},"status":{"restarts":2,"terminalState":"Completed",)"
+       R"("conditions":[{"type":"Completed","status":"True"}]}})",
+       R"(["s","Completed","2","True","false","<unknown>"])"},
       {"kueue.x-k8s.io", "v1beta1", "workloads",
        R"({"metadata":{"name":"w"},"spec":{"queueName":"q"},"status":{"admission":{"clusterQueue":"c"},"conditions":[{)"
        R"("type":"Admitted","status":"True"}]}})",

@@ -115,6 +115,7 @@ constexpr Check kChecks[] = {
     {kKubernetesGroups, check_pod_group},
     {kCoschedulingGroups, check_pod_group},
     {kVolcanoGroups, check_pod_group},
+    {"jobsets.jobset.x-k8s.io", check_job_set},
 };
 
 }  // namespace

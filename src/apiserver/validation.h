@@ -65,5 +65,7 @@ void check_kueue_topology(const AdmissionRequest& request, Causes& causes);
 // Volcano's.
 void check_hyper_node(const AdmissionRequest& request, Causes& causes);
 void check_pod_group(const AdmissionRequest& request, Causes& causes);
+// JobSet's own.
+void check_job_set(const AdmissionRequest& request, Causes& causes);
 
 }  // namespace berth

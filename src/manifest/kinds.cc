@@ -68,7 +68,7 @@ KindInfo newer_events() {
   return info;
 }
 
-// Kueue's and Volcano's kinds have names that Kubernetes and Berth have too. `types` comes before the names of their types.
+// Kinds of others, some with names that Kubernetes and Berth have too. `types` comes before the names of their types.
 KindInfo foreign(const std::string& types, const char* kind, const char* plural, Scope scope, Texts short_names,
                  Texts subresources) {
   KindInfo info;
@@ -172,6 +172,7 @@ std::vector<Group> foreign_groups() {
       {"topology.volcano.sh",
        "v1alpha1",
        {foreign("volcano", "HyperNode", "hypernodes", Scope::kCluster, {"hn"}, {"status"})}},
+      {"jobset.x-k8s.io", "v1alpha2", {foreign("jobset", "JobSet", "jobsets", Scope::kNamespaced, {}, {"status"})}},
   };
 }
 

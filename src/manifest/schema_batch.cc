@@ -8,6 +8,7 @@ package io.k8s.api.batch.v1;
 kind Job "Pods that run until enough of them have succeeded." {
   1 metadata: ObjectMeta;  2 spec: JobSpec;  3 status: JobStatus;
 }
+type JobTemplateSpec { 1 metadata: ObjectMeta;  2 spec: JobSpec; }
 type JobSpec {
   1 parallelism: int?;  2 completions: int?;  3 activeDeadlineSeconds: int?;
   11 podFailurePolicy: PodFailurePolicy?;  16 successPolicy: SuccessPolicy?;

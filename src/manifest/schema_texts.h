@@ -34,5 +34,6 @@ extern const char* const kAccessSchema;
 extern const char* const kBerthSchema;
 extern const char* const kKueueSchema;
 extern const char* const kPodGroupSchema;
+extern const char* const kJobSetSchema;
 
 }  // namespace berth
