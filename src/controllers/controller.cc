@@ -51,6 +51,23 @@ Value object_in(const ApiAnswer& answer) {
   return parsed ? *std::move(parsed) : Value();
 }
 
+const Value* controller_of(const Value& object) {
+  for (const Value& owner : object["metadata"]["ownerReferences"].items()) {
+    if (owner["controller"].truth()) return &owner;
+  }
+  return nullptr;
+}
+
+Value replacing(const Value& had, Value now) {
+  if (!now.is_map()) return now;
+  for (const Value::Member& member : had.members()) {
+    const Value* const kept = now.find(member.key);
+    Value changed = kept == nullptr ? Value() : replacing(member.value, *kept);
+    now.set(member.key, std::move(changed));
+  }
+  return now;
+}
+
 bool is_of(const KindInfo& kind, std::string_view qualified) {
   // Without putting the two parts together for every change of every object.
   if (kind.group.empty()) return kind.plural == qualified;

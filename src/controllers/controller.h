@@ -47,6 +47,11 @@ ApiCall change_of(const KindInfo& kind, const Value& object, Value changed, cons
 // What an answer's body says, null if nothing.
 Value object_in(const ApiAnswer& answer);
 
+// The reference to its controller; nullptr if it has none.
+const Value* controller_of(const Value& object);
+// The merge patch that makes one value another: what is in maps of the first only has to be named to go.
+Value replacing(const Value& had, Value now);
+
 bool is_of(const KindInfo& kind, std::string_view qualified);
 bool is_being_deleted(const Value& object);
 bool has_ended(const Value& pod);  // Succeeded or Failed

@@ -14,6 +14,7 @@
 #include "controllers/event_collector.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/job_controller.h"
+#include "controllers/job_set_controller.h"
 #include "controllers/kueue_controller.h"
 #include "controllers/namespace_controller.h"
 #include "controllers/node_controller.h"
@@ -50,6 +51,7 @@ class RunningControllers final : public Controllers {
                  pass_on(view_.learn(kind, std::move(object), alarm_.now()));
                }} {
     controllers_.push_back(make_job_controller(means_, mix64(options.seed + 2)));
+    controllers_.push_back(make_job_set_controller(means_, mix64(options.seed + 8)));
     controllers_.push_back(make_garbage_collector(means_, mix64(options.seed + 3)));
     controllers_.push_back(make_pod_collector(means_));
     controllers_.push_back(make_event_collector(means_));

@@ -1,4 +1,4 @@
-// What makes objects into other objects: jobs into pods, owners' ends into their dependents' ends, a namespace's end into
+// What makes objects into other objects: sets of jobs into jobs and those into pods, owners' ends into their dependents' ends, a namespace's end into
 // its objects' ends, silent nodes into nodes that are not ready. All of them run on one thread over one API server,
 // through the client's words, until destroyed. Crash-only: everything they know is in the objects.
 #pragma once

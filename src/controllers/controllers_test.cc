@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/broken_transports.h"
 #include "controllers/controller.h"
 #include "controllers/job_pods.h"
 #include "kube/hand_turned_alarm.h"
@@ -36,50 +36,6 @@ std::string job_text(const std::string& name, const std::string& spec = R"("para
   return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")" + name + R"("},"spec":{)" + spec +
          R"(,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})";
 }
-
-// Loses every second answer to what changes something; the server has done it all the same.
-class LossyTransport : public Transport {
- public:
-  explicit LossyTransport(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
-
-  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
-    const bool lost = call.method != "GET" && ++changes_ % 2 == 0;
-    inner_->send(std::move(call), [lost, done = std::move(done)](ApiAnswer answer) {
-      done(lost ? ApiAnswer{.status = 0, .body = "the connection was lost", .retry_after_s = 0} : std::move(answer));
-    });
-  }
-  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
-                                    std::function<void(ApiAnswer)> on_end) override {
-    return inner_->stream(std::move(call), std::move(on_line), std::move(on_end));
-  }
-
- private:
-  const std::unique_ptr<Transport> inner_;
-  std::atomic<int> changes_ = 0;
-};
-
-// The controllers' last so many writes; then nothing goes through any more. Events are not counted.
-class CutTransport : public Transport {
- public:
-  CutTransport(Transport& inner, int writes) : inner_(inner), left_(writes) {}
-
-  void send(ApiCall call, std::function<void(ApiAnswer)> done) override {
-    const bool writes = call.method != "GET" && call.path.find("/events") == std::string::npos;
-    if (left_ <= 0 || (writes && --left_ < 0)) {
-      return done(ApiAnswer{.status = 0, .body = "cut off", .retry_after_s = 0});
-    }
-    inner_.send(std::move(call), std::move(done));
-  }
-  std::unique_ptr<ApiStream> stream(ApiCall call, std::function<void(std::string_view)> on_line,
-                                    std::function<void(ApiAnswer)> on_end) override {
-    return inner_.stream(std::move(call), std::move(on_line), std::move(on_end));
-  }
-  bool is_cut() const { return left_ <= 0; }
-
- private:
-  Transport& inner_;
-  std::atomic<int> left_;
-};
 
 class ControllersTest : public testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include "controllers/job_plan.h"
 #include "controllers/job_pods.h"
 #include "manifest/json.h"
+#include "manifest/labels.h"
 
 namespace berth {
 namespace {
@@ -24,13 +25,6 @@ constexpr std::int64_t kPodsPerMs = 50;
 constexpr Duration kTryEvery = seconds(1);
 
 using Type = EventRecorder::Type;
-
-const Value* controller_of(const Value& object) {
-  for (const Value& owner : object["metadata"]["ownerReferences"].items()) {
-    if (owner["controller"].truth()) return &owner;
-  }
-  return nullptr;
-}
 
 class JobController final : public Controller {
  public:
@@ -91,6 +85,7 @@ class JobController final : public Controller {
     if (!change.after) {
       const std::string_view uid = metadata["uid"].text();
       works_.erase(std::string(uid));
+      note_missing(change.object(), 0);
       for (const ClusterView::Entry* const entry : means_.view.dependents_of(uid)) {
         if (entry->kind == &pods_) add_stray(*entry->object);
       }
@@ -140,7 +135,9 @@ class JobController final : public Controller {
       const Value* const owner = entry->kind == &pods_ ? controller_of(*entry->object) : nullptr;
       if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"]) facts.pods.push_back(entry->object.get());
     }
+    facts.group_missing_elsewhere = missing_elsewhere(*job);
     const JobPlan plan = plan_job(facts);
+    note_missing(*job, plan.group_missing);
     const auto look = std::make_shared<Look>(Look{.key = key, .job = job});
     if (plan.waits_to_create && !may_create) due_.add(key, work.create_after);
     if (plan.look_again) due_.add(key, means_.alarm.now() + (*plan.look_again - facts.now));
@@ -189,6 +186,43 @@ class JobController final : public Controller {
       due_.release(look->key);  // still in trouble
     } else {
       due_.settle(look->key);
+    }
+  }
+
+  // ---- gangs of several Jobs -------------------------------------------------------------------------------------------
+
+  // Empty: no other Job has pods of its gang.
+  static std::string wider_group_of(const Value& job) {
+    const Value& pods = job["spec"]["template"]["metadata"];
+    const std::string_view uid = pods["annotations"][kGroupUidAnnotation].text();
+    if (uid.empty() || !is_of_wider_group(job)) return "";
+    std::string group(uid);
+    return group.append("/").append(pods["labels"][kGroupLabel].text());
+  }
+
+  std::int64_t missing_elsewhere(const Value& job) const {
+    const auto group = missing_.find(wider_group_of(job));
+    if (group == missing_.end()) return 0;
+    std::int64_t sum = 0;
+    for (const auto& [uid, count] : group->second) sum += uid == job["metadata"]["uid"].text() ? 0 : count;
+    return sum;
+  }
+
+  // The other Jobs' pods wait for as many fewer.
+  void note_missing(const Value& job, std::int64_t count) {
+    const std::string group = wider_group_of(job);
+    if (group.empty()) return;
+    std::map<std::string, std::int64_t>& known = missing_[group];
+    const std::string uid(job["metadata"]["uid"].text());
+    const auto before = known.find(uid);
+    const bool as_before = count == (before == known.end() ? 0 : before->second);
+    count == 0 ? void(known.erase(uid)) : void(known.insert_or_assign(uid, count));
+    if (known.empty()) missing_.erase(group);
+    const Value* const owner = controller_of(job);
+    if (as_before || owner == nullptr) return;
+    for (const ClusterView::Entry* const entry : means_.view.dependents_of((*owner)["uid"].text())) {
+      const Value& metadata = (*entry->object)["metadata"];
+      if (entry->kind == &jobs_) due_.add(key_of(metadata["namespace"], metadata["name"]), means_.alarm.now());
     }
   }
 
@@ -310,6 +344,8 @@ class JobController final : public Controller {
   DueKeys due_;                        // "default/train"
   DueKeys strays_;                     // pods: "default/train-x7k2p"
   std::map<std::string, Work> works_;  // by uid
+  // By gang of several Jobs, by uid of the Job: how many pods it does not bring any more; nothing where it brings all.
+  std::map<std::string, std::map<std::string, std::int64_t>> missing_;
 };
 
 }  // namespace

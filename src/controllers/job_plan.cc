@@ -33,17 +33,6 @@ std::int64_t restarts_of(const Value& pod) {
   return restarts;
 }
 
-// The merge patch that makes one value another: what is in maps of the first only has to be named to go.
-Value replacing(const Value& had, Value now) {
-  if (!now.is_map()) return now;
-  for (const Value::Member& member : had.members()) {
-    const Value* const kept = now.find(member.key);
-    Value changed = kept == nullptr ? Value() : replacing(member.value, *kept);
-    now.set(member.key, std::move(changed));
-  }
-  return now;
-}
-
 class Planner {
  public:
   explicit Planner(const JobFacts& facts)
@@ -54,6 +43,7 @@ class Planner {
 
   JobPlan plan() {
     if (has("Complete") || has("Failed")) {
+      if (has("Complete")) note_missing(tally_.succeeded_there);
       plan_removal();
       return let_go(true);
     }
@@ -189,11 +179,18 @@ class Planner {
     if (completions.is_null()) wanted = over > 0 ? std::min(active, parallelism) : parallelism;
     wanted = std::max<std::int64_t>(0, wanted);
     if (active > wanted) drop_last(active - wanted);
-    group_size_ = group_size(job_, wanted + tally_.succeeded_there);
+    note_missing(wanted + tally_.succeeded_there);
+    group_size_ = group_size(job_, plan_.group_missing + facts_.group_missing_elsewhere);
     renew_those_of_larger_groups();
     const bool waits_for_the_end = spec_["podReplacementPolicy"].text() == "Failed";
     const std::int64_t missing = wanted - tally_.active_count() - (waits_for_the_end ? tally_.terminating : 0);
     if (missing > 0) create(missing);
+  }
+
+  // `there`: its pods that are yet to succeed, or have and are there still.
+  void note_missing(std::int64_t there) {
+    const std::int64_t pods = pods_at_once(spec_);
+    plan_.group_missing = pods - std::clamp<std::int64_t>(there, 0, pods);
   }
 
   // Others of the gang have succeeded and are gone, or the Job was made smaller: who waits to start with them would wait

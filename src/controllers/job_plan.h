@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct JobFacts {
   std::vector<const Value*> pods;  // those that have the Job as their controller
   Time now;
   std::size_t creations_max = 0;
+  std::int64_t group_missing_elsewhere = 0;  // pods of its gang that other Jobs do not bring any more
   // Whether there is a pod of that name in the Job's namespace, whosever.
   std::function<bool(const std::string& name)> name_is_taken;
 };
@@ -52,6 +54,7 @@ struct JobPlan {
   bool delete_job = false;         // its time after the end has passed
   bool waits_to_create = false;    // more is wanted than creations_max allows
   std::optional<Time> look_again;  // though nothing changes
+  std::int64_t group_missing = 0;  // pods of its gang that have succeeded and are gone
 };
 JobPlan plan_job(const JobFacts& facts);
 

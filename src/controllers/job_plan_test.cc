@@ -294,6 +294,67 @@ TEST(JobPlan, WhoWaitsForAGangThatHasBecomeSmallerIsMadeAnew) {
   for (const std::string& name : world.active()) EXPECT_EQ(group_size_in(world.pods.at(name)), name == runs ? 4 : 2);
 }
 
+// Of a JobSet: what starts together is written on its template.
+const char* const kOfWiderGroup =
+    "{parallelism: 2, completions: 2, backoffLimit: 6, template: {metadata: {labels: {berth.dev/pod-group: wide}, "
+    "annotations: {berth.dev/pod-group-size: '5', berth.dev/pod-group-uid: u-9}}}}";
+
+TEST(JobPlan, PodsOfAWiderGroupStayInIt) {
+  JobWorld world(kOfWiderGroup);
+  world.settle();
+  ASSERT_EQ(world.active().size(), 2U);
+  for (const std::string& name : world.active()) {
+    const Value& metadata = world.pods.at(name)["metadata"];
+    EXPECT_EQ(metadata["labels"][kGroupLabel].text(), "wide");
+    EXPECT_EQ(metadata["annotations"][kGroupUidAnnotation].text(), "u-9");
+    EXPECT_EQ(group_size_in(world.pods.at(name)), 5);
+  }
+  JobWorld alone(kOfWiderGroup, "{berth.dev/gang: 'false'}");
+  alone.job.at("spec").set("parallelism", 1);
+  alone.settle();
+  EXPECT_EQ(group_size_in(alone.pods.at(alone.active().at(0))), 5) << "the template's word";
+}
+
+TEST(JobPlan, PodsOfAWiderGroupDoNotWaitForThoseThatAreGone) {
+  JobWorld world(kOfWiderGroup);
+  world.settle();
+  const std::string done = world.active()[0], waits = world.active()[1];
+  world.set_phase(done, "Succeeded");
+  world.settle();
+  EXPECT_EQ(world.active(), std::vector<std::string>{waits}) << "who has succeeded counts";
+  EXPECT_EQ(world.plan().group_missing, 0);
+  world.pods.erase(done);
+  EXPECT_EQ(world.plan().group_missing, 1) << "for the other Jobs";
+  world.settle();
+  EXPECT_EQ(group_size_in(world.pods.at(world.active().at(0))), 4);
+  world.missing_elsewhere = 2;
+  world.settle();
+  ASSERT_EQ(world.active().size(), 1U);
+  EXPECT_EQ(group_size_in(world.pods.at(world.active()[0])), 2);
+  world.missing_elsewhere = 9;
+  world.settle();
+  EXPECT_EQ(group_size_in(world.pods.at(world.active().at(0))), 1);
+  const std::string last = world.active()[0];
+  world.set_phase(last, "Succeeded");
+  world.settle();
+  EXPECT_EQ(world.condition("Complete"), "True CompletionsReached");
+  EXPECT_EQ(world.plan().group_missing, 1);
+  world.pods.erase(last);
+  EXPECT_EQ(world.plan().group_missing, 2) << "also when it is over";
+  EXPECT_EQ(world.count("failed"), 0);
+}
+
+TEST(JobPlan, WhoRunsInAWiderGroupIsNotMadeAnew) {
+  JobWorld world(kOfWiderGroup);
+  world.settle();
+  const std::vector<std::string> both = world.active();
+  world.set_phase(both[0], "Running");
+  world.missing_elsewhere = 3;
+  world.settle();
+  EXPECT_EQ(group_size_in(world.pods.at(both[0])), 5);
+  EXPECT_FALSE(world.pods.contains(both[1]));
+}
+
 TEST(JobPlan, LeavesAloneWhatOthersManage) {
   JobWorld others("{parallelism: 1, completions: 1, managedBy: example.com/other}");
   EXPECT_FALSE(others.step());

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "controllers/handed_down.h"
 #include "manifest/labels.h"
 #include "model/quantity.h"
 
@@ -39,10 +40,6 @@ std::string name_begin_of(const Value& job, std::optional<std::int64_t> index) {
   std::string begin(job["metadata"]["name"].text());
   if (index) begin.append("-").append(std::to_string(*index));
   return begin.append("-");
-}
-
-void copy_where_missing(const Value& from, std::string_view key, Value& to) {
-  if (from[key].is_text() && to[key].is_null()) to.set(key, from[key]);
 }
 
 void add_index(const Value& job, std::int64_t index, Value& pod) {
@@ -118,16 +115,25 @@ bool was_preempted(const Value& pod) {
   });
 }
 
+bool is_of_wider_group(const Value& job) {
+  return !job["spec"]["template"]["metadata"]["labels"][kGroupLabel].is_empty();
+}
+
+std::int64_t pods_at_once(const Value& job_spec) {
+  const std::int64_t parallelism = std::max<std::int64_t>(0, job_spec["parallelism"].integer(1));
+  return std::clamp<std::int64_t>(job_spec["completions"].integer(parallelism), 0, parallelism);
+}
+
 std::int64_t gang_size(const Value& job) {
+  if (is_of_wider_group(job)) return group_size_in(job["spec"]["template"]);
   if (job["metadata"]["annotations"][kGangAnnotation].text() == "false") return 0;
-  const std::int64_t parallelism = job["spec"]["parallelism"].integer(1);
-  const std::int64_t size = std::min(parallelism, job["spec"]["completions"].integer(parallelism));
+  const std::int64_t size = pods_at_once(job["spec"]);
   return size > 1 ? size : 0;
 }
 
-std::int64_t group_size(const Value& job, std::int64_t pods_there) {
+std::int64_t group_size(const Value& job, std::int64_t pods_missing) {
   const std::int64_t size = gang_size(job);
-  return size == 0 ? 0 : std::clamp<std::int64_t>(pods_there, 1, size);
+  return size == 0 ? 0 : std::clamp<std::int64_t>(size - pods_missing, 1, size);
 }
 
 std::int64_t group_size_in(const Value& pod) {
@@ -145,26 +151,20 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
   metadata.set("name", job_pod_name(job, number, index));
   metadata.set("generateName", name_begin_of(job, index));
   metadata.set("namespace", job_metadata["namespace"]);
-  const Value& labels = pod_template["metadata"]["labels"];
-  Value pod_labels = labels.is_map() ? labels : Value::map();
-  const Value& annotations = pod_template["metadata"]["annotations"];
-  Value pod_annotations = annotations.is_map() ? annotations : Value::map();
-  for (const std::string_view key : {kQueueLabel, kKueueQueueLabel, kKueuePriorityLabel}) {
-    copy_where_missing(job_metadata["labels"], key, pod_labels);
+  for (const char* const key : {"labels", "annotations"}) {
+    const Value& given = pod_template["metadata"][key];
+    metadata.set(key, given.is_map() ? given : Value::map());
   }
-  for (const std::string_view key :
-       {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
-        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation}) {
-    copy_where_missing(job_metadata["annotations"], key, pod_annotations);
-  }
+  hand_down(job_metadata, metadata);
+  Value& annotations = metadata.at("annotations");
   if (group_size > 0) {
-    pod_labels.set(kGroupLabel, job_metadata["name"]);
-    pod_annotations.set(kGroupSizeAnnotation, std::to_string(group_size));
+    if (!is_of_wider_group(job)) metadata.at("labels").set(kGroupLabel, job_metadata["name"]);
+    annotations.set(kGroupSizeAnnotation, std::to_string(group_size));
   }
-  if (!job["status"]["startTime"].is_empty()) pod_annotations.set(kQueuedAtAnnotation, job["status"]["startTime"]);
+  if (!job["status"]["startTime"].is_empty()) annotations.set(kQueuedAtAnnotation, job["status"]["startTime"]);
   if (index && !job["spec"]["backoffLimitPerIndex"].is_null()) {
-    pod_annotations.set(kIndexFailures, std::to_string(retries.failed));
-    if (retries.ignored > 0) pod_annotations.set(kIndexIgnoredFailures, std::to_string(retries.ignored));
+    annotations.set(kIndexFailures, std::to_string(retries.failed));
+    if (retries.ignored > 0) annotations.set(kIndexIgnoredFailures, std::to_string(retries.ignored));
   }
   Value owner = Value::map_of({{"apiVersion", "batch/v1"},
                                {"kind", "Job"},
@@ -172,8 +172,6 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
                                {"uid", job_metadata["uid"]},
                                {"controller", true},
                                {"blockOwnerDeletion", true}});
-  metadata.set("labels", std::move(pod_labels));
-  metadata.set("annotations", std::move(pod_annotations));
   metadata.at("ownerReferences").push_back(std::move(owner));
   metadata.at("finalizers").push_back(kJobTracking);
   pod.set("metadata", std::move(metadata));

@@ -39,10 +39,15 @@ bool was_preempted(const Value& pod);
 bool condition_holds(const Value& object, std::string_view type);
 
 bool is_indexed(const Value& job);
-// How many pods of it start together; 0 if each is on its own.
+// Whether its template names a group: its pods are of that one, with those of other Jobs (of a JobSet), and make none of
+// their own.
+bool is_of_wider_group(const Value& job);
+// How many pods run at once.
+std::int64_t pods_at_once(const Value& job_spec);
+// How many pods start together, those of other Jobs included; 0 if each is on its own.
 std::int64_t gang_size(const Value& job);
-// How many its gang has if only so many of its pods are yet to succeed or have, and are there still; 0 as above.
-std::int64_t group_size(const Value& job, std::int64_t pods_there);
+// How many the gang has if so many of its pods will not come again: they have succeeded and are gone; 0 as above.
+std::int64_t group_size(const Value& job, std::int64_t pods_missing);
 // What a pod says of it; 0: it is in no group.
 std::int64_t group_size_in(const Value& pod);
 

@@ -36,6 +36,7 @@ class JobWorld {
                    .pods = {},
                    .now = now,
                    .creations_max = creations_max,
+                   .group_missing_elsewhere = missing_elsewhere,
                    .name_is_taken = [this](const std::string& name) { return pods.contains(name); }};
     for (const auto& [name, pod] : pods) facts.pods.push_back(&pod);
     return plan_job(facts);
@@ -161,6 +162,7 @@ class JobWorld {
   std::vector<std::string> news;
   Time now = kJobBegin;
   int created = 0;
+  std::int64_t missing_elsewhere = 0;
   bool deletes_slowly = false;  // what the Job deletes takes its time to end
 };
 

@@ -25,13 +25,6 @@ constexpr std::int64_t kPodsPerMs = 50;
 // Numbers in the reason of one that waits change all the time.
 constexpr Duration kRewordAfter = seconds(60);
 
-const Value* controller_of(const Value& object) {
-  for (const Value& owner : object["metadata"]["ownerReferences"].items()) {
-    if (owner["controller"].truth()) return &owner;
-  }
-  return nullptr;
-}
-
 class KueueController final : public Controller {
  public:
   KueueController(const Means& means, std::uint64_t seed)

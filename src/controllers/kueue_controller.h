@@ -1,4 +1,4 @@
-// Keeps Kueue's Workloads: one for each Job, and each pod that nothing controls, whose pods name a LocalQueue. Their status
+// Keeps Kueue's Workloads: one for each Job of no JobSet, and each pod that nothing controls, whose pods name a LocalQueue. Their status
 // tells how those pods stand; spec.active suspends a Job and lets it go.
 #pragma once
 

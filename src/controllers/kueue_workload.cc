@@ -233,6 +233,11 @@ void say_whether_active(Conditions& conditions, const Value& workload, const Kue
 std::string local_queue_of(const Value& owner, bool is_job) {
   // Berth's own word goes before Kueue's. Pods of a group are not told apart from it, and have no Workload yet.
   if (!label_of(owner, is_job, kQueueLabel).empty()) return "";
+  // A Job of a JobSet is suspended and let go by its set, and not by a Workload of its own.
+  if (const Value* const maker = controller_of(owner);
+      is_job && maker != nullptr && (*maker)["kind"].text() == "JobSet") {
+    return "";
+  }
   if (!is_job && (!owner["metadata"]["labels"][kGroupLabel].is_empty() ||
                   !owner["metadata"]["labels"][kKueueGroupLabel].is_empty())) {
     return "";
