@@ -311,7 +311,7 @@ def check(root):
         tests_may = may | below(rooms, room.test_deps)
         for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
             if file.suffix in (".h", ".cc"):
-                is_test = file.suffix == ".cc" and file.stem.endswith(("_test", "_bench"))
+                is_test = file.stem.endswith(("_test", "_bench"))  # also a header, which tests share
                 found += check_file(file, root, name, room, tests_may if is_test else may, rooms)
                 count += 1
     found += check_names([file for _, _, folder in folders if folder.is_dir() for file in sorted(folder.glob("*.h"))],

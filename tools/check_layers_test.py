@@ -126,6 +126,15 @@ class CheckLayers(unittest.TestCase):
         code, output = run_on(CLEAN | {"src/sim/clock.cc": impure, "src/state/x_test.cc": impure})
         self.assertEqual(code, 0, output)
 
+    def test_what_tests_share_may_include_what_they_may(self):
+        room = CLEAN["CMakeLists.txt"].replace("DEPS state\n", "DEPS base TEST_DEPS state\n")
+        shared = '#include "state/shown.h"\n'
+        bare = {name: text for name, text in CLEAN.items() if not name.startswith(("src/sim/", "apps/"))}
+        code, output = run_on(bare | {"CMakeLists.txt": room, "src/sim/stage_test.h": shared})
+        self.assertEqual(code, 0, output)
+        code, output = run_on(bare | {"CMakeLists.txt": room, "src/sim/stage.h": shared})
+        self.assertNotEqual(code, 0, output)
+
 
 if __name__ == "__main__":
     unittest.main()

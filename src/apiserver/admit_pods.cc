@@ -98,39 +98,52 @@ Refusal give_priority(AdmissionRequest& request, const Value& priority) {
   return {};
 }
 
-// Kueue's queues let in whom their ClusterQueue selects, which the scheduler looks at; Volcano's let everybody in, but for
-// the one that may be Berth's own of that name.
-bool names_other_queue(const Value& metadata) {
-  const std::string_view of_volcano = metadata["annotations"][kVolcanoQueueAnnotation].text();
-  return !metadata["labels"][kKueueQueueLabel].is_empty() || (!of_volcano.empty() && of_volcano != kDefaultQueue);
+// "default" is Berth's own as long as Volcano has none of that name.
+bool is_of_volcano(std::string_view queue, const Transaction& transaction) {
+  if (queue != kDefaultQueue) return !queue.empty();
+  return transaction.find(object_key("queues.scheduling.volcano.sh", "", kDefaultQueue)) != nullptr;
+}
+
+// Kueue's queues let in whom their ClusterQueue selects, which the scheduler looks at; Volcano's let everybody in.
+bool names_other_queue(const Value& metadata, const Transaction& transaction) {
+  return !metadata["labels"][kKueueQueueLabel].is_empty() ||
+         is_of_volcano(metadata["annotations"][kVolcanoQueueAnnotation].text(), transaction);
+}
+
+// Volcano's Job names a queue of Volcano's, or none, which is that of the name default.
+bool waits_with_volcano(const KindInfo& kind, const Value& object, const Transaction& transaction) {
+  if (!is_volcano_job_kind(kind)) return false;
+  const std::string_view queue = object["spec"]["queue"].text();
+  return is_of_volcano(queue.empty() ? kDefaultQueue : queue, transaction);
 }
 
 // Who has a say in what the object's pods carry: of each sort of pods the metadata in which it may stand.
 std::vector<std::vector<const Value*>> metadata_of_pods(const KindInfo& kind, const Value& object) {
   const Value& own = object["metadata"];
-  const Value& spec = object["spec"];
-  if (is_job_kind(kind)) return {{&own, &spec["template"]["metadata"]}};
-  if (!is_job_set_kind(kind)) return {{&own}};
   std::vector<std::vector<const Value*>> sorts;
-  for (const Value& each : spec["replicatedJobs"].items()) {
-    const Value& job = each["template"];
-    sorts.push_back({&own, &job["metadata"], &job["spec"]["template"]["metadata"]});
+  if (is_job_set_kind(kind)) {
+    for (const Value& each : object["spec"]["replicatedJobs"].items()) {
+      const Value& job = each["template"];
+      sorts.push_back({&own, &job["metadata"], &job["spec"]["template"]["metadata"]});
+    }
+    return sorts;
   }
+  for (const Value* const pod : pods_in(kind, object)) sorts.push_back({&own, &(*pod)["metadata"]});
   return sorts;
 }
 
-bool makes_pods(const KindInfo& kind) { return is_pod_kind(kind) || is_job_kind(kind) || is_job_set_kind(kind); }
+bool is_or_makes_pods(const KindInfo& kind) { return is_pod_kind(kind) || makes_pods(kind); }
 
 // Berth's own queues that a pod, or the pods of a Job or JobSet, would wait in.
-std::set<std::string> queues_named(const KindInfo& kind, const Value& object) {
+std::set<std::string> queues_named(const KindInfo& kind, const Value& object, const Transaction& transaction) {
   std::set<std::string> named;
   for (const std::vector<const Value*>& sort : metadata_of_pods(kind, object)) {
-    bool elsewhere = false, here = false;
+    bool elsewhere = waits_with_volcano(kind, object, transaction), here = false;
     for (const Value* const metadata : sort) {
       const std::string_view name = (*metadata)["labels"][kQueueLabel].text();
       if (!name.empty()) named.emplace(name);
       here = here || !name.empty();
-      elsewhere = elsewhere || names_other_queue(*metadata);
+      elsewhere = elsewhere || names_other_queue(*metadata, transaction);
     }
     if (!here && !elsewhere) named.emplace(kDefaultQueue);
   }
@@ -150,23 +163,23 @@ void let_kueue_job_go(AdmissionRequest& request) {
                                 " wait in their queue; to stop it, suspend it once it is there");
 }
 
-// Whose pods, or Jobs, the controllers make; nullptr if of this kind nobody's.
-const KindInfo* kind_of_makers(const KindInfo& kind) {
-  if (is_pod_kind(kind)) return find_served("batch", "v1", "jobs");
-  return is_job_kind(kind) ? find_served("jobset.x-k8s.io", "v1alpha2", "jobsets") : nullptr;
+// Whether the controllers make the one for the other.
+bool is_made_for(const KindInfo& made, const KindInfo& maker) {
+  if (is_pod_kind(made)) return is_job_kind(maker) || is_volcano_job_kind(maker);
+  return is_job_kind(made) && is_job_set_kind(maker);
 }
 
 // Whether it is one that the controllers make for a Job or JobSet which says so itself: its owner was asked already.
 bool comes_with_owner(const AdmissionRequest& request, const Transaction& transaction,
                       const std::function<bool(const KindInfo&, const Value&)>& says_so) {
-  const KindInfo* const makers = kind_of_makers(*request.kind);
-  if (makers == nullptr || request.user.name != kControllers) return false;
+  if (request.user.name != kControllers) return false;
   const Value& metadata = (*request.object)["metadata"];
   for (const Value& owner : metadata["ownerReferences"].items()) {
-    if (!owner["controller"].truth() || owner["kind"].text() != makers->kind) continue;
-    const std::string key = object_key(makers->qualified(), metadata["namespace"].text(), owner["name"].text());
+    const KindInfo* const kind = find_served_kind(owner["apiVersion"].text(), owner["kind"].text());
+    if (!owner["controller"].truth() || kind == nullptr || !is_made_for(*request.kind, *kind)) continue;
+    const std::string key = object_key(kind->qualified(), metadata["namespace"].text(), owner["name"].text());
     const Value maker = find_object(transaction, key);
-    return !maker.is_null() && maker["metadata"]["uid"] == owner["uid"] && says_so(*makers, maker);
+    return !maker.is_null() && maker["metadata"]["uid"] == owner["uid"] && says_so(*kind, maker);
   }
   return false;
 }
@@ -187,7 +200,7 @@ std::set<std::string> workload_classes_named(const KindInfo& kind, const Value& 
 // that are not there are let in: the scheduler says so, and the pod waits.
 Refusal check_workload_classes(const AdmissionRequest& request, const Transaction& transaction,
                                const Authorizer& authorizer) {
-  if (!makes_pods(*request.kind)) return {};
+  if (!is_or_makes_pods(*request.kind)) return {};
   const std::set<std::string> named = workload_classes_named(*request.kind, *request.object);
   if (named.empty()) return {};
   std::set<std::string> before;
@@ -262,24 +275,15 @@ Refusal check_childless(const AdmissionRequest& request, const Transaction& tran
   return refusal;
 }
 
-// Of the classes that a JobSet's pods name, those that they have not named before; their priority comes with each pod.
-Refusal check_set_classes(const AdmissionRequest& request, const Transaction& transaction,
-                          const Authorizer& authorizer) {
-  const auto classes_in = [](const Value& set) {
-    std::set<std::string> named;
-    for (const Value& each : set["spec"]["replicatedJobs"].items()) {
-      named.emplace(each["template"]["spec"]["template"]["spec"]["priorityClassName"].text());
-    }
-    return named;
+// The PriorityClasses that a pod, or the pods that it makes, would have.
+std::set<std::string> classes_named(const KindInfo& kind, const Value& object) {
+  std::set<std::string> named;
+  const auto add = [&](const Value& spec) {
+    if (!spec["priorityClassName"].is_empty()) named.emplace(spec["priorityClassName"].text());
   };
-  const std::set<std::string> before =
-      request.before == nullptr ? std::set<std::string>() : classes_in(*request.before);
-  for (const std::string& name : classes_in(*request.object)) {
-    if (name.empty() || before.contains(name)) continue;
-    auto found = usable_class(request, transaction, authorizer, name);
-    if (!found) return std::move(found.error());
-  }
-  return {};
+  for (const Value* const pod : pods_in(kind, object)) add((*pod)["spec"]);
+  if (is_volcano_job_kind(kind)) add(object["spec"]);
+  return named;
 }
 
 }  // namespace
@@ -288,39 +292,34 @@ Refusal settle_priority(AdmissionRequest& request, Transaction& transaction, con
   if (Refusal refusal = check_workload_classes(request, transaction, authorizer)) return refusal;
   if (!request.subresource.empty()) return {};
   if (request.kind->qualified() == kPriorityClasses) return check_only_default(request, transaction);
-  if (is_job_set_kind(*request.kind)) return check_set_classes(request, transaction, authorizer);
-  const Value* const spec = pod_spec_in(*request.kind, *request.object);
-  if (spec == nullptr) return {};
-  const bool makes_pod = is_pod_kind(*request.kind) && request.operation == Operation::kCreate;
-  const std::string named((*spec)["priorityClassName"].text());
-  if (request.before != nullptr &&
-      (*pod_spec_in(*request.kind, *request.before))["priorityClassName"].text() == named) {
-    return {};
-  }
+  const std::set<std::string> named = classes_named(*request.kind, *request.object);
+  std::set<std::string> before;
+  if (request.before != nullptr) before = classes_named(*request.kind, *request.before);
   Value priority;
-  if (!named.empty()) {
-    auto found = usable_class(request, transaction, authorizer, named);
+  for (const std::string& name : named) {
+    if (before.contains(name)) continue;
+    auto found = usable_class(request, transaction, authorizer, name);
     if (!found) return std::move(found.error());
     priority = *std::move(found);
-  } else if (makes_pod) {
-    priority = everybodys_class(transaction);
   }
-  return makes_pod ? give_priority(request, priority) : Refusal();
+  if (!is_pod_kind(*request.kind) || request.operation != Operation::kCreate) return {};
+  return give_priority(request, named.empty() ? everybodys_class(transaction) : priority);
 }
 
 Refusal check_submission(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer) {
-  if (!makes_pods(*request.kind)) return {};
+  if (!is_or_makes_pods(*request.kind)) return {};
   if (request.subresource.empty()) let_kueue_job_go(request);
   const Value& object = *request.object;
-  const std::set<std::string> named = queues_named(*request.kind, object);
-  const bool as_before = request.before != nullptr && queues_named(*request.kind, *request.before) == named;
+  const std::set<std::string> named = queues_named(*request.kind, object, transaction);
+  const bool as_before =
+      request.before != nullptr && queues_named(*request.kind, *request.before, transaction) == named;
   if (as_before) return {};
   const std::string_view name_space = object["metadata"]["namespace"].text();
   for (const std::string& name : named) {
     const Value queue = find_object(transaction, object_key(kQueues, "", name));
     const bool missing = queue.is_null() && name != kDefaultQueue;
     const auto owner_names_it = [&](const KindInfo& kind, const Value& owner) {
-      return queues_named(kind, owner).contains(name);
+      return queues_named(kind, owner, transaction).contains(name);
     };
     if (!missing &&
         (queue_takes(queue, request.user, name_space) || comes_with_owner(request, transaction, owner_names_it))) {

@@ -79,6 +79,7 @@ std::vector<Value> view_rules() {
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups", "podgroups/status"},
            kRead),
       rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status", "workloads", "workloads/status"}, kRead),
+      rule({"batch.volcano.sh"}, {"jobs", "jobs/status"}, kRead),
   };
 }
 
@@ -91,6 +92,7 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({""}, {"secrets"}, kWrite));
   rules.push_back(rule({"batch"}, {"jobs"}, kWrite));
   rules.push_back(rule({"jobset.x-k8s.io"}, {"jobsets"}, kWrite));
+  rules.push_back(rule({"batch.volcano.sh"}, {"jobs"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
   rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
   // Whoever may suspend a Job may do so by its Workload.
@@ -155,6 +157,8 @@ std::vector<Value> controllers_rules() {
       // Garbage collection, and emptying a namespace that goes away, concern every kind there is.
       rule(kAll, kAll, {"delete", "deletecollection", "get", "list", "patch", "watch"}),
       rule({""}, {"pods"}, {"create", "update"}),
+      // By which the pods of Volcano's Jobs know each other.
+      rule({""}, {"configmaps"}, {"create"}),
       rule({""}, {"pods/status", "nodes/status", "namespaces/status", "resourcequotas/status"}, {"patch", "update"}),
       rule({""}, {"namespaces", "nodes"}, {"update"}),
       rule({"", "events.k8s.io"}, {"events"}, {"create", "update"}),

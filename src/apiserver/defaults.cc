@@ -14,6 +14,7 @@
 #include "apiserver/job_sets.h"
 #include "apiserver/pod_facts.h"
 #include "manifest/timestamp.h"
+#include "manifest/volcano_job.h"
 
 namespace berth {
 
@@ -196,6 +197,37 @@ void fill_job(AdmissionRequest& request) {
   job.set("status", Value::map());
 }
 
+// As Volcano's own server does; all of it stands in one list, which whoever applies the same again replaces, and which is
+// filled in again.
+void fill_volcano_job(AdmissionRequest& request) {
+  Value& spec = request.object->at("spec");
+  if (spec["tasks"].is_list()) {
+    std::size_t place = 0;
+    for (Value& task : spec.at("tasks").edit_items()) {
+      if (task.is_map()) {
+        set_if_empty(task, "name", "default" + std::to_string(place));
+        if (task["maxRetry"].integer() == 0) task.set("maxRetry", kVolcanoRetryDefault);
+        fill_pod_spec(task.at("template").at("spec"));
+      }
+      ++place;
+    }
+  }
+  if (spec["maxRetry"].integer() == 0) spec.set("maxRetry", kVolcanoRetryDefault);
+  const VolcanoJob job = read_volcano_job(*request.object).job;
+  if (spec["minAvailable"].integer() == 0 && job.min_available > 0) spec.set("minAvailable", job.min_available);
+  if (Value& topology = spec.at("networkTopology"); topology.is_map()) {
+    set_if_empty(topology, "mode", "hard");
+    set_if_absent(topology, "highestTierAllowed", 1);
+  } else {
+    spec.erase("networkTopology");
+  }
+  if (!job.svc || request.operation != Operation::kCreate) return;
+  const std::string name(request.object->at("metadata")["name"].text());
+  request.warnings.push_back("spec.plugins[svc]: Services are not served here: what resolves names such as " + name +
+                             "-TASK-0." + name + " is up to the machines; the ConfigMap " + name +
+                             "-svc, mounted at /etc/volcano, lists them");
+}
+
 void fill_namespace(AdmissionRequest& request) {
   Value& name_space = *request.object;
   name_space.at("metadata").at("labels").set("kubernetes.io/metadata.name", name_space["metadata"]["name"]);
@@ -312,6 +344,7 @@ constexpr Filler kFillers[] = {
     {"pods", fill_pod},
     {"jobs.batch", fill_job},
     {"jobsets.jobset.x-k8s.io", fill_job_set},
+    {"jobs.batch.volcano.sh", fill_volcano_job},
     {"namespaces", fill_namespace},
     {"nodes", fill_node},
     {"secrets", fill_secret},

@@ -142,8 +142,8 @@ void check_finalizers(const KindInfo& kind, const Value& finalizers, std::vector
 
 bool carries_user(const KindInfo& kind) {
   const std::string qualified = kind.qualified();
-  return qualified == "jobs.batch" || qualified == "jobsets.jobset.x-k8s.io" || qualified == "pods" ||
-         qualified == "workloads.berth.dev";
+  return qualified == "jobs.batch" || qualified == "jobs.batch.volcano.sh" || qualified == "jobsets.jobset.x-k8s.io" ||
+         qualified == "pods" || qualified == "workloads.berth.dev";
 }
 
 // Who may say on whose behalf an object is made: the controllers copy a job's user to its pods, the scheduler to its
@@ -161,6 +161,15 @@ void set_annotation(Value& metadata, std::string_view key, std::string_view valu
   } else {
     metadata.at("annotations").set(key, value);
   }
+}
+
+// A template's annotations become those of pods.
+void unstamp_template(Value& with_template) {
+  Value* const pod_template = with_template.find("template");
+  Value* const metadata = pod_template == nullptr ? nullptr : pod_template->find("metadata");
+  if (metadata == nullptr || !metadata->is_map()) return;
+  set_annotation(*metadata, kUserAnnotation, {});
+  set_annotation(*metadata, kQueuedAtAnnotation, {});
 }
 
 }  // namespace
@@ -306,13 +315,11 @@ std::vector<ErrorCause> check_no_new_finalizers(const Value& before, const Value
 }
 
 void stamp_user(const KindInfo& kind, const Value& before, Value& object, const User& user) {
-  // A template's annotations become those of pods.
-  Value* const spec = object.find("spec");
-  Value* const pod_template = spec == nullptr ? nullptr : spec->find("template");
-  Value* const template_metadata = pod_template == nullptr ? nullptr : pod_template->find("metadata");
-  if (template_metadata != nullptr && template_metadata->is_map()) {
-    set_annotation(*template_metadata, kUserAnnotation, {});
-    set_annotation(*template_metadata, kQueuedAtAnnotation, {});
+  if (Value* const spec = object.find("spec")) {
+    unstamp_template(*spec);
+    if ((*spec)["tasks"].is_list()) {
+      for (Value& task : spec->at("tasks").edit_items()) unstamp_template(task);
+    }
   }
   if (!carries_user(kind)) return;
   Value& metadata = object.at("metadata");

@@ -45,10 +45,23 @@ bool is_pod_kind(const KindInfo& kind) { return kind.group.empty() && kind.plura
 bool is_job_kind(const KindInfo& kind) { return kind.group == "batch" && kind.plural == "jobs"; }
 bool is_job_set_kind(const KindInfo& kind) { return kind.group == "jobset.x-k8s.io"; }
 
-const Value* pod_spec_in(const KindInfo& kind, const Value& object) {
-  if (is_pod_kind(kind)) return &object["spec"];
-  if (is_job_kind(kind)) return &object["spec"]["template"]["spec"];
-  return nullptr;
+bool is_volcano_job_kind(const KindInfo& kind) { return kind.group == "batch.volcano.sh" && kind.plural == "jobs"; }
+bool makes_pods(const KindInfo& kind) {
+  return is_job_kind(kind) || is_job_set_kind(kind) || is_volcano_job_kind(kind);
+}
+
+std::vector<const Value*> pods_in(const KindInfo& kind, const Value& object) {
+  if (is_pod_kind(kind)) return {&object};
+  if (is_job_kind(kind)) return {&object["spec"]["template"]};
+  std::vector<const Value*> templates;
+  if (is_volcano_job_kind(kind)) {
+    for (const Value& task : object["spec"]["tasks"].items()) templates.push_back(&task["template"]);
+  } else if (is_job_set_kind(kind)) {
+    for (const Value& part : object["spec"]["replicatedJobs"].items()) {
+      templates.push_back(&part["template"]["spec"]["template"]);
+    }
+  }
+  return templates;
 }
 
 bool pod_has_ended(const Value& pod) {

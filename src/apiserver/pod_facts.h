@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "manifest/canonical_quantity.h"
 #include "manifest/gpu_part.h"
@@ -30,8 +31,11 @@ using Amounts = std::map<std::string, Quantity, std::less<>>;
 bool is_pod_kind(const KindInfo& kind);
 bool is_job_kind(const KindInfo& kind);
 bool is_job_set_kind(const KindInfo& kind);
-// The pod's spec, or that of the pods it makes; nullptr for kinds without.
-const Value* pod_spec_in(const KindInfo& kind, const Value& object);
+bool is_volcano_job_kind(const KindInfo& kind);
+// Whether it makes pods: a Job, Kubernetes' or Volcano's, or a JobSet.
+bool makes_pods(const KindInfo& kind);
+// The pod itself, or the templates of the pods that it makes.
+std::vector<const Value*> pods_in(const KindInfo& kind, const Value& object);
 
 // Whether it will never run (again): Succeeded or Failed.
 bool pod_has_ended(const Value& pod);

@@ -367,6 +367,16 @@ Value::List job_set_cells(const Value& set, Time now) {
           age_cell(set, now)};
 }
 
+Value::List volcano_job_cells(const Value& job, Time now) {
+  const Value& status = job["status"];
+  return {name_cell(job),
+          Value(status["state"]["phase"].text()),
+          status["minAvailable"].integer(),
+          status["running"].integer(),
+          age_cell(job, now),
+          Value(job["spec"]["queue"].text())};
+}
+
 Value::List kueue_workload_cells(const Value& workload, Time now) {
   return {name_cell(workload),
           Value(workload["spec"]["queueName"].text()),
@@ -487,6 +497,14 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Failed", "How many have failed.", false, "integer"},
          kAge},
         coscheduling_group_cells}},
+      {"jobs.batch.volcano.sh",
+       {{kName,
+         {"Status", "Its phase."},
+         {"minAvailable", "How many of its pods start together.", false, "integer"},
+         {"Runnings", "How many of its pods run.", false, "integer"},
+         kAge,
+         {"Queue", "Where it waits.", true}},
+        volcano_job_cells}},
       {"hypernodes.topology.volcano.sh",
        {{kName,
          {"Tier", "How near its nodes are: the lower the nearer."},

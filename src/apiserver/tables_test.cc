@@ -175,6 +175,10 @@ TEST(Tables, ShowTheOtherKinds) {
        R"("type":"InternalIP","address":"10.0.0.1"}],"nodeInfo":{"kubeletVersion":"v1"}}})",
        R"(["n","Ready,SchedulingDisabled","big,gpu","<unknown>","v1","10.0.0.1","<none>","<unknown>",)"
        R"("<unknown>","<unknown>"])"},
+      {"batch.volcano.sh", "v1alpha1", "jobs",
+       R"({"metadata":{"name":"j"},"spec":{"queue":"research"},"status":{"state":{"phase":"Running"},)"
+       R"("minAvailable":3,"running":2}})",
+       R"(["j","Running",3,2,"<unknown>","research"])"},
       {"", "v1", "namespaces", R"({"metadata":{"name":"a"},"status":{"phase":"Active"}})",
        R"(["a","Active","<unknown>"])"},
       {"", "v1", "resourcequotas",

@@ -111,6 +111,7 @@ constexpr Check kChecks[] = {
     {"topologies.kueue.x-k8s.io", check_kueue_topology},
     {"workloadpriorityclasses.kueue.x-k8s.io", check_policy_object},
     {"queues.scheduling.volcano.sh", check_policy_object},
+    {"jobs.batch.volcano.sh", check_volcano_job},
     {"hypernodes.topology.volcano.sh", check_hyper_node},
     {kKubernetesGroups, check_pod_group},
     {kCoschedulingGroups, check_pod_group},

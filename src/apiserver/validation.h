@@ -63,6 +63,7 @@ void check_kueue_workload(const AdmissionRequest& request, Causes& causes);
 void check_kueue_flavor(const AdmissionRequest& request, Causes& causes);
 void check_kueue_topology(const AdmissionRequest& request, Causes& causes);
 // Volcano's.
+void check_volcano_job(const AdmissionRequest& request, Causes& causes);
 void check_hyper_node(const AdmissionRequest& request, Causes& causes);
 void check_pod_group(const AdmissionRequest& request, Causes& causes);
 // JobSet's own.

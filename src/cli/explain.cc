@@ -37,7 +37,7 @@ struct SeenWork {
 Asked<SeenWork> see_one(Transport& server, const WorkName& name, const std::string& name_space) {
   const auto object = read_object(server, name.qualified(), name_space, name.name);
   if (!object) return std::unexpected(not_found_or(object.error(), server, name, name_space));
-  if (name.kind == "pod") return SeenWork{read_pod_work(*object), {*object}};
+  if (name.is_pod()) return SeenWork{read_pod_work(*object), {*object}};
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
   std::vector<Value> own = pods_of_job(*pods, (*object)["metadata"]["uid"].text());
@@ -118,7 +118,7 @@ void add_explain(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("explain", "Say why a job or pod waits, or where it runs");
   const auto typed = std::make_shared<Typed>();
   add_connection_options(app, typed->connection, Namespaced::kYes);
-  app.add_option("name", typed->name, "job/NAME or pod/NAME; a name alone is a job's")->required();
+  app.add_option("name", typed->name, "job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's")->required();
   add_output_options(app, typed->output);
   app.footer(
       "Exit codes: 0 it has a place or has ended, 3 there is none of that name, 7 it waits.\n"

@@ -77,8 +77,8 @@ class LogPrinter {
 };
 
 Asked<std::vector<std::string>> pods_of(Transport& server, const WorkName& name, const std::string& name_space) {
-  if (name.kind == "pod") return std::vector<std::string>{name.name};
-  const auto job = read_object(server, "jobs.batch", name_space, name.name);
+  if (name.is_pod()) return std::vector<std::string>{name.name};
+  const auto job = read_object(server, name.qualified(), name_space, name.name);
   if (!job) return std::unexpected(not_found_or(job.error(), server, name, name_space));
   const auto all = list_objects(server, "pods", name_space);
   if (!all) return std::unexpected(all.error());

@@ -1,6 +1,7 @@
 #include "cli/lookup.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/wording.h"
@@ -17,7 +18,14 @@ Asked<std::vector<Work>> see_work(Transport& server, const std::string& name_spa
   if (!jobs) return std::unexpected(jobs.error());
   const auto pods = list_objects(server, "pods", name_space);
   if (!pods) return std::unexpected(pods.error());
-  return read_work(*jobs, *pods);
+  std::vector<Value> all = *jobs;
+  // Not every server has these, nor may everybody look at them.
+  if (auto volcanos = list_objects(server, "jobs.batch.volcano.sh", name_space)) {
+    std::ranges::move(*volcanos, std::back_inserter(all));
+  } else if (volcanos.error().exit_code != kExitForbidden && volcanos.error().exit_code != kExitNotFound) {
+    return std::unexpected(volcanos.error());
+  }
+  return read_work(all, *pods);
 }
 
 AskFailure not_found_or(AskFailure failure, Transport& server, const WorkName& name, const std::string& name_space) {

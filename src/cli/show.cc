@@ -109,11 +109,15 @@ int show_jobs(const Typed& typed) {
   if (!server) return complain(server.error());
   const std::string name_space = typed.all_namespaces ? "" : server->name_space;
   ListingView view;
-  view.kinds = {{"jobs.batch", name_space}, {"pods", name_space}};
+  view.kinds = {{"jobs.batch", name_space},
+                {"pods", name_space},
+                {.qualified = "jobs.batch.volcano.sh", .name_space = name_space, .if_allowed = true}};
   view.style = *style;
   view.watch = typed.watch;
   view.listing = [&](const SeenObjects& seen) -> Asked<Listing> {
-    const auto work = chosen_work(*choice, read_work(seen[0], seen[1]), name_space);
+    std::vector<Value> jobs = seen[0];
+    jobs.insert(jobs.end(), seen[2].begin(), seen[2].end());
+    const auto work = chosen_work(*choice, read_work(jobs, seen[1]), name_space);
     if (!work) return std::unexpected(work.error());
     return list_work(*work, typed.all_namespaces, system_wall_clock()());
   };
@@ -230,7 +234,7 @@ int show_nodes(const Typed& typed) {
 void add_jobs(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("jobs", "Show jobs, where they run and why they wait");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("name", typed->wish.names, "Only these: job/NAME or pod/NAME; a name alone is a job's");
+  app.add_option("name", typed->wish.names, "Only these: job/NAME, vcjob/NAME or pod/NAME; a name alone is a job's");
   app.add_flag("-A,--all-namespaces", typed->all_namespaces, "Of all namespaces");
   app.add_option("-q,--queue", typed->wish.queue, "Only of this queue");
   app.add_option("--state", typed->wish.states,

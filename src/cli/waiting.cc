@@ -19,10 +19,11 @@ namespace {
 
 MirrorOptions mirror_of(const WorkName& name, const std::string& name_space, bool of_job) {
   MirrorOptions options;
-  options.qualified = of_job ? "jobs.batch" : "pods";
+  options.qualified = of_job ? name.qualified() : "pods";
   options.name_space = name_space;
-  if (!of_job && name.kind == "job") {
-    options.label_selector = "batch.kubernetes.io/job-name=" + name.name;
+  if (!of_job && !name.is_pod()) {
+    options.label_selector =
+        (name.kind == "vcjob" ? "volcano.sh/job-name=" : "batch.kubernetes.io/job-name=") + name.name;
   } else {
     options.field_selector = "metadata.name=" + name.name;
   }
@@ -47,8 +48,8 @@ int say_end(const Work& work) {
 }
 
 std::vector<MirrorOptions> kinds_of(const WorkName& name, const std::string& name_space) {
-  std::vector<MirrorOptions> kinds = {mirror_of(name, name_space, name.kind == "job")};
-  if (name.kind == "job") kinds.push_back(mirror_of(name, name_space, false));
+  std::vector<MirrorOptions> kinds = {mirror_of(name, name_space, !name.is_pod())};
+  if (!name.is_pod()) kinds.push_back(mirror_of(name, name_space, false));
   return kinds;
 }
 

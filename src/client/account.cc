@@ -45,7 +45,8 @@ std::string asks_in_words(const Work& work) {
   const std::string per_pod = asked_per_pod(work);
   std::string text = per_pod;
   if (work.pods_at_once > 1) {
-    text = count_of(static_cast<std::size_t>(work.pods_at_once), "pod", "pods") + " with " + per_pod + " each";
+    text = count_of(static_cast<std::size_t>(work.pods_at_once), "pod", "pods") + " with " +
+           (work.gpu_milli_mixed ? "up to " : "") + per_pod + " each";
     if (work.gpu_milli() > 0) text += ", " + gpus_in_words(work.gpu_milli()) + " together";
   }
   if (!work.gpu_models.empty()) text += "; only " + work.gpu_models;
@@ -151,7 +152,7 @@ struct Told {
 // Who took its room and whose room it took, as the scheduler said then; the latest first.
 std::vector<Told> evictions_told(const Work& work, const AccountFacts& facts) {
   std::vector<Told> told;
-  const std::string kind = work.name.kind == "job" ? "Job" : "Pod";
+  const std::string kind = work.name.is_pod() ? "Pod" : "Job";
   for (const Value& event : facts.events) {
     const Value& about = event["involvedObject"];
     if (about["uid"].text() != work.uid || about["kind"].text() != kind) continue;
@@ -252,7 +253,7 @@ std::string Account::text_in_color() const {
 
 std::string workload_name_of(const Work& work, const std::vector<Value>& own_pods) {
   if (!own_pods.empty()) return workload_name_of(own_pods.front());
-  return work.name.kind == "job" ? workload_name_of_job(work.name.name, work.uid) : "";
+  return work.name.is_pod() ? "" : workload_name_of_job(work.name.name, work.uid);
 }
 
 Account account_of(const Work& work, const AccountFacts& seen, Time now) {

@@ -63,6 +63,22 @@ void slim_job(Value& job) {
   keep_conditions(job, {"Failed", "Complete"});
 }
 
+void slim_volcano_job(Value& job) {
+  if (Value* const spec = job.find("spec")) {
+    keep_only(*spec, {"minAvailable", "queue", "tasks"});
+    Value* const tasks = spec->find("tasks");
+    if (tasks != nullptr && tasks->is_list()) {
+      for (Value& task : tasks->edit_items()) {
+        keep_only(task, {"replicas", "template"});
+        Value* const pod = task.find("template");
+        Value* const of_pod = pod == nullptr ? nullptr : pod->find("spec");
+        if (of_pod != nullptr) keep_of_pod_spec(*of_pod);
+      }
+    }
+  }
+  if (Value* const status = job.find("status")) keep_only(*status, {"succeeded", "state"});
+}
+
 void slim_node(Value& node) {
   node.erase("spec");
   if (Value* const status = node.find("status")) keep_only(*status, {"allocatable", "conditions"});
@@ -136,6 +152,8 @@ std::string_view qualified_of(PictureKind kind) {
   switch (kind) {
     case PictureKind::kJobs:
       return "jobs.batch";
+    case PictureKind::kVolcanoJobs:
+      return "jobs.batch.volcano.sh";
     case PictureKind::kPods:
       return "pods";
     case PictureKind::kNodes:
@@ -152,6 +170,8 @@ void slim_for_picture(PictureKind kind, Value& object) {
   switch (kind) {
     case PictureKind::kJobs:
       return slim_job(object);
+    case PictureKind::kVolcanoJobs:
+      return slim_volcano_job(object);
     case PictureKind::kPods:
       return slim_pod(object);
     case PictureKind::kNodes:
@@ -166,6 +186,7 @@ void slim_for_picture(PictureKind kind, Value& object) {
 void ClusterPicture::take(PictureKind kind, const ObjectChange& change) {
   switch (kind) {
     case PictureKind::kJobs:
+    case PictureKind::kVolcanoJobs:
       return take_job(change);
     case PictureKind::kPods:
       return take_pod(change);

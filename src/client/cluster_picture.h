@@ -18,9 +18,9 @@
 
 namespace berth {
 
-enum class PictureKind : std::uint8_t { kJobs, kPods, kNodes, kQueues, kEvents };
-inline constexpr std::array kPictureKinds = {PictureKind::kNodes, PictureKind::kQueues, PictureKind::kJobs,
-                                             PictureKind::kPods, PictureKind::kEvents};
+enum class PictureKind : std::uint8_t { kJobs, kVolcanoJobs, kPods, kNodes, kQueues, kEvents };
+inline constexpr std::array kPictureKinds = {PictureKind::kNodes,       PictureKind::kQueues, PictureKind::kJobs,
+                                             PictureKind::kVolcanoJobs, PictureKind::kPods,   PictureKind::kEvents};
 std::string_view qualified_of(PictureKind kind);
 // Leaves of an object only what the picture reads, for MirrorOptions::slim.
 void slim_for_picture(PictureKind kind, Value& object);

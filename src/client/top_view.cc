@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 15> kHelp = {"q, ctrl-C       leave",
 bool waits(const Work& work) { return work.state == WorkState::kWaiting || work.state == WorkState::kSuspended; }
 
 std::string shown_name(const Work& work) {
-  const std::string name = work.name.kind == "pod" ? work.name.to_string() : work.name.name;
+  const std::string name = work.name.kind == "job" ? work.name.name : work.name.to_string();
   return work.name_space + "/" + name;
 }
 

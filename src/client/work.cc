@@ -152,7 +152,59 @@ int count_of(const Value& number, std::int64_t otherwise) {
 
 void say_reason(Work& work, std::string text) { work.reasons = {{std::move(text), work.pods}}; }
 
+// Of Volcano's: which of its tasks asks most stands for its pods.
+const Value& largest_template(const Value& job) {
+  static const Value kNone;
+  const Value* largest = &kNone;
+  for (const Value& task : job["spec"]["tasks"].items()) {
+    const bool first = largest == &kNone;
+    if (first || gpu_milli_of_pod(task["template"]) > gpu_milli_of_pod(*largest)) largest = &task["template"];
+  }
+  return *largest;
+}
+
+void note_volcano_phase(const Value& job, Work& work) {
+  const Value& state = job["status"]["state"];
+  const std::string_view phase = state["phase"].text();
+  const std::string_view message = state["message"].text();
+  if (phase == "Failed" || phase == "Terminated" || phase == "Aborted") {
+    work.state = WorkState::kFailed;
+    say_reason(work, std::string(phase) + (message.empty() ? "" : ": ") + std::string(message));
+  } else if (phase == "Completed") {
+    work.state = WorkState::kSucceeded;
+    work.pods_ready = count_of(job["status"]["succeeded"], work.pods_ready);
+    work.reasons.clear();
+  } else if (!job["metadata"]["deletionTimestamp"].is_null()) {
+    work.state = WorkState::kEnding;
+  } else if (work.state == WorkState::kWaiting && work.reasons.empty()) {
+    say_reason(work, message.empty() ? "its pods are not made yet" : std::string(message));
+  }
+}
+
+Work read_volcano_work(const Value& job, const PodTally& tally) {
+  const Value& spec = job["spec"];
+  Work work = work_of(job, "vcjob", largest_template(job));
+  const std::string_view queue = spec["queue"].text();
+  const bool has_own = !job["metadata"]["labels"][kQueueLabel].is_empty();
+  if (!queue.empty() && queue != kDefaultQueue && !has_own) work.queue = "volcano/" + std::string(queue);
+  std::int64_t pods = 0, gpu_milli = 0;
+  for (const Value& task : spec["tasks"].items()) {
+    const int replicas = count_of(task["replicas"], 0);
+    pods += replicas;
+    gpu_milli = std::min(gpu_milli + gpu_milli_of_pod(task["template"]) * replicas, kGpuMilliMax);
+  }
+  work.pods = work.pods_at_once =
+      static_cast<int>(std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
+  if (gpu_milli != work.gpu_milli()) work.gpu_milli_mixed = gpu_milli;
+  const int together = count_of(spec["minAvailable"], work.pods);
+  work.gang = together < 2 ? 0 : together;
+  take_tally(tally, work);
+  note_volcano_phase(job, work);
+  return work;
+}
+
 Work read_job(const Value& job, const PodTally& tally) {
+  if (job["spec"]["tasks"].is_list()) return read_volcano_work(job, tally);
   const Value& spec = job["spec"];
   Work work = work_of(job, "job", spec["template"]);
   const int parallelism = count_of(spec["parallelism"], 1);
@@ -227,13 +279,18 @@ Result<WorkName> parse_work_name(std::string_view text) {
   const std::string_view kind = slash == std::string_view::npos ? "job" : text.substr(0, slash);
   const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
   constexpr std::array<std::string_view, 4> kJobs = {"job", "jobs", "job.batch", "jobs.batch"};
+  constexpr std::array<std::string_view, 5> kVolcanos = {"vcjob", "vcjobs", "vj", "job.batch.volcano.sh",
+                                                         "jobs.batch.volcano.sh"};
   constexpr std::array<std::string_view, 3> kPods = {"pod", "pods", "po"};
   const bool job = std::ranges::find(kJobs, kind) != kJobs.end();
+  const bool volcanos = std::ranges::find(kVolcanos, kind) != kVolcanos.end();
   const bool pod = std::ranges::find(kPods, kind) != kPods.end();
-  if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod)) {
-    return Complaints(quote(text) + " names neither a job nor a pod; write job/NAME or pod/NAME");
+  if (name.empty() || name.find('/') != std::string_view::npos || (!job && !pod && !volcanos)) {
+    return Complaints(quote(text) +
+                      " names neither a job nor a pod; write job/NAME or pod/NAME, and for one of "
+                      "Volcano's vcjob/NAME");
   }
-  return WorkName{.kind = job ? "job" : "pod", .name = std::string(name)};
+  return WorkName{.kind = job ? "job" : volcanos ? "vcjob" : "pod", .name = std::string(name)};
 }
 
 std::string_view name_of(WorkState state) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,13 +16,16 @@
 
 namespace berth {
 
-// "job/hello", "pod/p1"; a name alone is a job's.
+// "job/hello", "vcjob/train", "pod/p1"; a name alone is a job's.
 struct WorkName {
-  std::string kind = "job";  // or "pod"
+  std::string kind = "job";  // or "vcjob", which is Volcano's, or "pod"
   std::string name;
 
   std::string to_string() const { return kind + "/" + name; }
-  std::string qualified() const { return kind == "job" ? "jobs.batch" : "pods"; }
+  bool is_pod() const { return kind == "pod"; }
+  std::string qualified() const {
+    return kind == "job" ? "jobs.batch" : kind == "vcjob" ? "jobs.batch.volcano.sh" : "pods";
+  }
   friend bool operator==(const WorkName&, const WorkName&) = default;
 };
 Result<WorkName> parse_work_name(std::string_view text);
@@ -52,16 +56,19 @@ struct Work {
   int pods_ready = 0;    // of pods: run or have succeeded
   int gang = 0;          // pods that start together; 0: each for itself
   std::int64_t gpu_milli_per_pod = 0;
-  std::string slice_per_pod;       // its profile: "1g.10gb"; empty: none, and GPUs are counted
-  GpuPart part_per_pod;            // of one GPU; none: it asks none
-  std::string gpu_models;          // "H100|A100"; empty: any
+  std::string slice_per_pod;  // its profile: "1g.10gb"; empty: none, and GPUs are counted
+  GpuPart part_per_pod;       // of one GPU; none: it asks none
+  std::string gpu_models;     // "H100|A100"; empty: any
+  // Of all pods together, if they do not all ask the same.
+  std::optional<std::int64_t> gpu_milli_mixed;
   std::vector<std::string> nodes;  // where its live pods are, each once
   Time created;
 
-  std::int64_t gpu_milli() const { return gpu_milli_per_pod * pods_at_once; }
+  std::int64_t gpu_milli() const { return gpu_milli_mixed.value_or(gpu_milli_per_pod * pods_at_once); }
 };
 
-// In the order of their creation, namespace by namespace. Pods of a Job that is not among `jobs` are left out.
+// In the order of their creation, namespace by namespace. `jobs`: Kubernetes' and Volcano's. Pods of a Job that is not among
+// them are left out.
 std::vector<Work> read_work(const std::vector<Value>& jobs, const std::vector<Value>& pods);
 
 // One Job; `pods` are its own.

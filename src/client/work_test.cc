@@ -138,10 +138,53 @@ TEST(Work, APodWithoutAJobStandsForItself) {
   }
 }
 
+TEST(Work, AJobOfVolcanosIsOnePieceOfAllItsTasks) {
+  const std::string job =
+      "metadata: {name: train, namespace: ml, uid: u1, creationTimestamp: '2026-11-21T09:00:00Z'}\n"
+      "spec:\n"
+      "  queue: research\n"
+      "  minAvailable: 2\n"
+      "  tasks:\n"
+      "  - {name: master, replicas: 1, template: {spec: {containers: [{name: c}]}}}\n"
+      "  - {name: worker, replicas: 2, template: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: "
+      "'4'}}}]}}}\n";
+  const auto state_of = [](const std::string& state) { return "status: {state: " + state + ", succeeded: 3}\n"; };
+  const struct {
+    const char* what;
+    std::string status, pods;
+    WorkState state;
+    const char* reason;
+  } cases[] = {
+      {"not begun", "", "", WorkState::kWaiting, "its pods are not made yet"},
+      {"a name is taken", state_of("{phase: Pending, reason: NameTaken, message: it is taken}"), "",
+       WorkState::kWaiting, "it is taken"},
+      {"one waits", state_of("{phase: Pending}"), waiting("a", "no room"), WorkState::kWaiting, "no room"},
+      {"one runs", state_of("{phase: Running}"), placed("a", "n1", "Running"), WorkState::kRunning, ""},
+      {"done", state_of("{phase: Completed}"), placed("a", "n1", "Succeeded"), WorkState::kSucceeded, ""},
+      {"failed", state_of("{phase: Failed, message: too often}"), placed("a", "n1", "Failed"), WorkState::kFailed,
+       "Failed: too often"},
+      {"aborted", state_of("{phase: Aborted}"), "", WorkState::kFailed, "Aborted"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.what);
+    const Work work = one(job + each.status, each.pods);
+    EXPECT_EQ(work.name.to_string(), "vcjob/train");
+    EXPECT_EQ(work.queue, "volcano/research");
+    EXPECT_EQ(work.pods, 3);
+    EXPECT_EQ(work.gang, 2);
+    EXPECT_EQ(asked_in_words(work), "8 GPUs");
+    EXPECT_EQ(asked_per_pod(work), "4 GPUs");
+    EXPECT_EQ(work.state, each.state);
+    EXPECT_EQ(work.reasons.empty() ? "" : work.reasons.front().first, each.reason);
+  }
+}
+
 TEST(Work, NamesAreOfJobsUnlessTheySayOtherwise) {
   for (const auto& [text, meant] : std::vector<std::pair<std::string, std::string>>{{"x", "job/x"},
                                                                                     {"job/x", "job/x"},
                                                                                     {"jobs.batch/x", "job/x"},
+                                                                                    {"vcjob/x", "vcjob/x"},
+                                                                                    {"vj/x", "vcjob/x"},
                                                                                     {"pods/x", "pod/x"},
                                                                                     {"po/x", "pod/x"},
                                                                                     {"node/x", ""},

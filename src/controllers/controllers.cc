@@ -52,6 +52,7 @@ class RunningControllers final : public Controllers {
                }} {
     controllers_.push_back(make_job_controller(means_, mix64(options.seed + 2)));
     controllers_.push_back(make_job_set_controller(means_, mix64(options.seed + 8)));
+    controllers_.push_back(make_volcano_job_controller(means_, mix64(options.seed + 9)));
     controllers_.push_back(make_garbage_collector(means_, mix64(options.seed + 3)));
     controllers_.push_back(make_pod_collector(means_));
     controllers_.push_back(make_event_collector(means_));

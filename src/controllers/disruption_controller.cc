@@ -32,7 +32,7 @@ class DisruptionController final : public Controller {
     if (here == watched_.end()) return;
     if (is_of(kind, "pods")) {
       for (auto& [name, watched] : here->second) see_pod(change, name, watched);
-    } else if (is_of(kind, "jobs.batch")) {
+    } else if (is_of(kind, "jobs.batch") || is_of(kind, "jobs.batch.volcano.sh")) {
       // How many pods it wants may have changed.
       for (const auto& [name, watched] : here->second) look_soon(here->first, name);
     }

@@ -11,6 +11,8 @@
 #include "controllers/due_keys.h"
 #include "controllers/job_plan.h"
 #include "controllers/job_pods.h"
+#include "controllers/volcano_job_plan.h"
+#include "controllers/volcano_job_pods.h"
 #include "manifest/json.h"
 #include "manifest/labels.h"
 
@@ -26,12 +28,20 @@ constexpr Duration kTryEvery = seconds(1);
 
 using Type = EventRecorder::Type;
 
+// Jobs of one kind, and what each needs next.
+struct JobKind {
+  const KindInfo& kind;
+  JobPlan (*plan)(const JobFacts& facts, const ClusterView& view);
+};
+
 class JobController final : public Controller {
  public:
-  JobController(const Means& means, std::uint64_t seed)
+  JobController(const Means& means, const JobKind& kind, std::uint64_t seed)
       : means_(means),
-        jobs_(*find_served("batch", "v1", "jobs")),
+        jobs_(kind.kind),
+        plan_(kind.plan),
         pods_(*find_served("", "v1", "pods")),
+        maps_(*find_served("", "v1", "configmaps")),
         quotas_(*find_served("", "v1", "resourcequotas")),
         due_(Seed{seed}),
         strays_(Seed{mix64(seed)}) {}
@@ -41,6 +51,8 @@ class JobController final : public Controller {
       see_job(change);
     } else if (&kind == &pods_) {
       see_pod(change);
+    } else if (&kind == &maps_) {
+      see_map(change.object());
     } else if (&kind == &quotas_) {
       see_quota(change);
     }
@@ -80,6 +92,11 @@ class JobController final : public Controller {
     return key.append("/").append(name.text());
   }
 
+  // Whether an owner is a Job of this kind.
+  bool is_ours(const Value& owner) const {
+    return owner["kind"].text() == jobs_.kind && owner["apiVersion"].text() == jobs_.api_version();
+  }
+
   void see_job(const ObjectChange& change) {
     const Value& metadata = change.object()["metadata"];
     if (!change.after) {
@@ -96,7 +113,9 @@ class JobController final : public Controller {
   void see_pod(const ObjectChange& change) {
     const Value& pod = change.object();
     const Value* const owner = controller_of(pod);
-    if (owner != nullptr && (*owner)["kind"].text() != "Job") return;
+    if (owner != nullptr && !is_ours(*owner)) return;
+    // Whose owner let go of it, is let go of by one of the two.
+    if (owner == nullptr && jobs_.custom) return;
     const std::string job_uid(owner == nullptr ? "" : (*owner)["uid"].text());
     if (owner == nullptr || means_.view.by_uid(job_uid) == nullptr) {
       if (change.after) add_stray(pod);
@@ -104,6 +123,12 @@ class JobController final : public Controller {
     }
     const auto pods = static_cast<std::int64_t>(means_.view.count_dependents(job_uid));
     due_.add(key_of(pod["metadata"]["namespace"], (*owner)["name"]), means_.alarm.now() + Duration{pods / kPodsPerMs});
+  }
+
+  void see_map(const Value& map) {
+    const Value* const owner = controller_of(map);
+    if (owner == nullptr || !is_ours(*owner)) return;
+    due_.add(key_of(map["metadata"]["namespace"], (*owner)["name"]), means_.alarm.now());
   }
 
   // There may be room for pods that were refused.
@@ -119,7 +144,7 @@ class JobController final : public Controller {
 
   void look(const std::string& key) {
     const std::size_t slash = key.find('/');
-    const ObjectPtr job = means_.view.find("jobs.batch", key.substr(0, slash), key.substr(slash + 1));
+    const ObjectPtr job = means_.view.find(jobs_.qualified(), key.substr(0, slash), key.substr(slash + 1));
     if (!job) return due_.settle(key);
     Work& work = works_[std::string((*job)["metadata"]["uid"].text())];
     work.key = key;
@@ -136,7 +161,7 @@ class JobController final : public Controller {
       if (owner != nullptr && (*owner)["uid"] == (*job)["metadata"]["uid"]) facts.pods.push_back(entry->object.get());
     }
     facts.group_missing_elsewhere = missing_elsewhere(*job);
-    const JobPlan plan = plan_job(facts);
+    const JobPlan plan = plan_(facts, means_.view);
     note_missing(*job, plan.group_missing);
     const auto look = std::make_shared<Look>(Look{.key = key, .job = job});
     if (plan.waits_to_create && !may_create) due_.add(key, work.create_after);
@@ -228,19 +253,20 @@ class JobController final : public Controller {
 
   // ---- pods ------------------------------------------------------------------------------------------------------------
 
-  void create(const Value& pod, const LookPtr& look) {
+  void create(const Value& object, const LookPtr& look) {
+    const KindInfo& kind = object["kind"].text() == maps_.kind ? maps_ : pods_;
     ApiCall call;
     call.method = "POST";
-    call.path = api_path("pods", pod["metadata"]["namespace"].text());
-    call.body = to_json(pod);
+    call.path = api_path(kind.qualified(), object["metadata"]["namespace"].text());
+    call.body = to_json(object);
     send(look, std::move(call),
-         [this, look, name = std::string(pod["metadata"]["name"].text())](const ApiAnswer& answer) {
+         [this, look, &kind, name = std::string(object["metadata"]["name"].text())](const ApiAnswer& answer) {
            if (answer.ok()) {
-             means_.learn(pods_, object_in(answer));
-             tell(*look->job, Type::kNormal, "SuccessfulCreate", "Creating", "Created pod: " + name);
+             means_.learn(kind, object_in(answer));
+             tell(*look->job, Type::kNormal, "SuccessfulCreate", "Creating", "Created " + kind.singular + ": " + name);
              succeed_creation(*look->job);
            } else if (answer.status == 409) {
-             see_present(name, look);
+             see_present(kind, name, look);
            } else {
              look->creation_failed = true;
              if (answer.status == 404 || is_passing(answer) || !look->refused.empty()) return;
@@ -256,12 +282,12 @@ class JobController final : public Controller {
   }
 
   // There is one already: ours, of a creation whose answer was lost, or a stranger's, whose name is then passed over.
-  void see_present(const std::string& name, const LookPtr& look) {
+  void see_present(const KindInfo& kind, const std::string& name, const LookPtr& look) {
     look->failed = true;
     ApiCall call;
-    call.path = api_path("pods", (*look->job)["metadata"]["namespace"].text(), name);
-    send(look, std::move(call), [this](const ApiAnswer& answer) {
-      if (answer.ok()) means_.learn(pods_, object_in(answer));
+    call.path = api_path(kind.qualified(), (*look->job)["metadata"]["namespace"].text(), name);
+    send(look, std::move(call), [this, &kind](const ApiAnswer& answer) {
+      if (answer.ok()) means_.learn(kind, object_in(answer));
     });
   }
 
@@ -298,7 +324,7 @@ class JobController final : public Controller {
     if (owner == nullptr) return release_stray(key, pod);
     if (means_.view.by_uid((*owner)["uid"].text()) != nullptr) return strays_.settle(key);
     ApiCall call;
-    call.path = api_path("jobs.batch", key.substr(0, slash), std::string((*owner)["name"].text()));
+    call.path = api_path(jobs_.qualified(), key.substr(0, slash), std::string((*owner)["name"].text()));
     means_.outbox.send(Outbox::Urgency::kFirst, std::move(call), [this, key, pod, owner](const ApiAnswer& answer) {
       if (!answer.ok() && answer.status != 404) {
         strays_.fail(key, means_.alarm.now());
@@ -339,7 +365,9 @@ class JobController final : public Controller {
 
   const Means& means_;
   const KindInfo& jobs_;
+  JobPlan (*const plan_)(const JobFacts& facts, const ClusterView& view);
   const KindInfo& pods_;
+  const KindInfo& maps_;
   const KindInfo& quotas_;
   DueKeys due_;                        // "default/train"
   DueKeys strays_;                     // pods: "default/train-x7k2p"
@@ -348,10 +376,28 @@ class JobController final : public Controller {
   std::map<std::string, std::map<std::string, std::int64_t>> missing_;
 };
 
+JobPlan plan_in_view(const JobFacts& facts, const ClusterView& view) {
+  const Value& job = facts.job;
+  const ObjectPtr hosts = view.find("configmaps", job["metadata"]["namespace"].text(), volcano_hosts_name(job));
+  return plan_volcano_job({.job = job,
+                           .pods = facts.pods,
+                           .now = facts.now,
+                           .creations_max = facts.creations_max,
+                           .name_is_taken = facts.name_is_taken,
+                           .hosts = hosts.get(),
+                           .has_default_queue = view.find("queues.scheduling.volcano.sh", "", "default") != nullptr});
+}
+
 }  // namespace
 
 std::unique_ptr<Controller> make_job_controller(const Means& means, std::uint64_t seed) {
-  return std::make_unique<JobController>(means, seed);
+  const auto plan = [](const JobFacts& facts, const ClusterView&) { return plan_job(facts); };
+  return std::make_unique<JobController>(means, JobKind{*find_served("batch", "v1", "jobs"), plan}, seed);
+}
+
+std::unique_ptr<Controller> make_volcano_job_controller(const Means& means, std::uint64_t seed) {
+  const JobKind kind{*find_served("batch.volcano.sh", "v1alpha1", "jobs"), plan_in_view};
+  return std::make_unique<JobController>(means, kind, seed);
 }
 
 }  // namespace berth

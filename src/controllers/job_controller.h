@@ -1,4 +1,5 @@
-// Makes Jobs into pods, and what becomes of the pods into the Jobs' status.
+// Makes Jobs into pods, and what becomes of the pods into the Jobs' status: Kubernetes' (job_plan.h) and Volcano's
+// (volcano_job_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -9,5 +10,6 @@
 namespace berth {
 
 std::unique_ptr<Controller> make_job_controller(const Means& means, std::uint64_t seed);
+std::unique_ptr<Controller> make_volcano_job_controller(const Means& means, std::uint64_t seed);
 
 }  // namespace berth

@@ -16,23 +16,6 @@
 namespace berth {
 namespace {
 
-Time moment_in(const Value& text, Time otherwise) { return parse_timestamp(text.text()).value_or(otherwise); }
-
-// A time the user gave in seconds, however large.
-Duration seconds_in(const Value& number) {
-  return seconds(std::clamp<std::int64_t>(number.integer(), 0, kTimeMax.ms / 1000));
-}
-
-std::int64_t restarts_of(const Value& pod) {
-  std::int64_t restarts = 0;
-  for (const char* const list : {"initContainerStatuses", "containerStatuses"}) {
-    for (const Value& each : pod["status"][list].items()) {
-      restarts += std::clamp<std::int64_t>(each["restartCount"].integer(), 0, NumberSet::kMax);
-    }
-  }
-  return restarts;
-}
-
 class Planner {
  public:
   explicit Planner(const JobFacts& facts)
@@ -333,6 +316,12 @@ class Planner {
 };
 
 }  // namespace
+
+Time moment_in(const Value& text, Time otherwise) { return parse_timestamp(text.text()).value_or(otherwise); }
+
+Duration seconds_in(const Value& number) {
+  return seconds(std::clamp<std::int64_t>(number.integer(), 0, kTimeMax.ms / 1000));
+}
 
 bool is_managed_elsewhere(const Value& job) {
   const std::string_view manager = job["spec"]["managedBy"].text();

@@ -61,6 +61,10 @@ JobPlan plan_job(const JobFacts& facts);
 // Whether somebody else makes the Job into pods (spec.managedBy).
 bool is_managed_elsewhere(const Value& job);
 
+Time moment_in(const Value& text, Time otherwise);
+// A time the user gave in seconds, however large.
+Duration seconds_in(const Value& number);
+
 // The merge patch of the Job that makes its status this one.
 Value status_change(const Value& job, const Value& status);
 

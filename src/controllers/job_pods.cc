@@ -7,8 +7,12 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "controllers/controller.h"
 #include "controllers/handed_down.h"
+#include "controllers/number_set.h"
 #include "manifest/labels.h"
+#include "manifest/pod_group.h"
+#include "manifest/timestamp.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -102,6 +106,35 @@ Value release_of(const Value& pod) {
   return change;
 }
 
+bool is_past(const Value& pod) {
+  return has_ended(pod) || (is_being_deleted(pod) && pod["metadata"]["deletionGracePeriodSeconds"].integer(1) == 0);
+}
+
+Time end_of(const Value& pod) {
+  std::optional<Time> last;
+  for (const Value& each : pod["status"]["containerStatuses"].items()) {
+    const auto at = parse_timestamp(each["state"]["terminated"]["finishedAt"].text());
+    if (at) last = std::max(last.value_or(*at), *at);
+  }
+  if (last) return *last;
+  const Value& metadata = pod["metadata"];
+  if (const auto deleted = parse_timestamp(metadata["deletionTimestamp"].text())) {
+    const std::int64_t grace_s = metadata["deletionGracePeriodSeconds"].integer();
+    return *deleted + Duration{-seconds(std::clamp<std::int64_t>(grace_s, 0, kTimeMax.ms / 1000)).ms};
+  }
+  return parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{0});
+}
+
+std::int64_t restarts_of(const Value& pod) {
+  std::int64_t restarts = 0;
+  for (const char* const list : {"initContainerStatuses", "containerStatuses"}) {
+    for (const Value& each : pod["status"][list].items()) {
+      restarts += std::clamp<std::int64_t>(each["restartCount"].integer(), 0, NumberSet::kMax);
+    }
+  }
+  return restarts;
+}
+
 bool condition_holds(const Value& object, std::string_view type) {
   return std::ranges::any_of(object["status"]["conditions"].items(), [&](const Value& each) {
     return each["type"].text() == type && each["status"].text() == "True";
@@ -125,7 +158,9 @@ std::int64_t pods_at_once(const Value& job_spec) {
 }
 
 std::int64_t gang_size(const Value& job) {
-  if (is_of_wider_group(job)) return group_size_in(job["spec"]["template"]);
+  const Value& pod_template = job["spec"]["template"];
+  if (is_of_wider_group(job)) return group_size_in(pod_template);
+  if (pod_group_named_by(pod_template)) return 0;  // that says itself who starts together
   if (job["metadata"]["annotations"][kGangAnnotation].text() == "false") return 0;
   const std::int64_t size = pods_at_once(job["spec"]);
   return size > 1 ? size : 0;
@@ -140,6 +175,15 @@ std::int64_t group_size_in(const Value& pod) {
   const Value& annotations = pod["metadata"]["annotations"];
   return parse_integer(annotations[kGroupSizeAnnotation].text(), 0, std::numeric_limits<std::int32_t>::max())
       .value_or(0);
+}
+
+Value owner_reference(const Value& job, std::string_view api_version) {
+  return Value::map_of({{"apiVersion", api_version},
+                        {"kind", "Job"},
+                        {"name", job["metadata"]["name"]},
+                        {"uid", job["metadata"]["uid"]},
+                        {"controller", true},
+                        {"blockOwnerDeletion", true}});
 }
 
 Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,
@@ -166,13 +210,7 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
     annotations.set(kIndexFailures, std::to_string(retries.failed));
     if (retries.ignored > 0) annotations.set(kIndexIgnoredFailures, std::to_string(retries.ignored));
   }
-  Value owner = Value::map_of({{"apiVersion", "batch/v1"},
-                               {"kind", "Job"},
-                               {"name", job_metadata["name"]},
-                               {"uid", job_metadata["uid"]},
-                               {"controller", true},
-                               {"blockOwnerDeletion", true}});
-  metadata.at("ownerReferences").push_back(std::move(owner));
+  metadata.at("ownerReferences").push_back(owner_reference(job, "batch/v1"));
   metadata.at("finalizers").push_back(kJobTracking);
   pod.set("metadata", std::move(metadata));
   pod.set("spec", pod_template["spec"]);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "manifest/value.h"
 
 namespace berth {
@@ -35,6 +36,12 @@ bool is_tracked(const Value& pod);
 Value release_of(const Value& pod);
 // Whether the scheduler told it to make room: it has not failed.
 bool was_preempted(const Value& pod);
+// Nobody will say more of it: it has ended, or its machine has let go of it.
+bool is_past(const Value& pod);
+// When it ended, as far as it says so.
+Time end_of(const Value& pod);
+// How often its containers were begun anew.
+std::int64_t restarts_of(const Value& pod);
 // Whether that condition of a pod or Job is True.
 bool condition_holds(const Value& object, std::string_view type);
 
@@ -50,6 +57,9 @@ std::int64_t gang_size(const Value& job);
 std::int64_t group_size(const Value& job, std::int64_t pods_missing);
 // What a pod says of it; 0: it is in no group.
 std::int64_t group_size_in(const Value& pod);
+
+// The reference by which a Job, of whichever kind, owns what it made.
+Value owner_reference(const Value& job, std::string_view api_version);
 
 // `group_size`: of its gang; 0: it is on its own.
 Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64_t> index, std::int64_t group_size,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "controllers/controller.h"
 #include "controllers/job_policies.h"
@@ -14,27 +13,6 @@ constexpr Duration kPauseFirst = seconds(10);  // after a failed pod; doubles
 constexpr Duration kPauseMax = seconds(360);
 // Most uids in status.uncountedTerminatedPods; what has ended beyond them is counted after them.
 constexpr std::size_t kUncountedMax = 500;
-
-// When the pod ended, as far as it says so.
-Time end_of(const Value& pod) {
-  std::optional<Time> last;
-  for (const Value& each : pod["status"]["containerStatuses"].items()) {
-    const auto at = parse_timestamp(each["state"]["terminated"]["finishedAt"].text());
-    if (at) last = std::max(last.value_or(*at), *at);
-  }
-  if (last) return *last;
-  const Value& metadata = pod["metadata"];
-  if (const auto deleted = parse_timestamp(metadata["deletionTimestamp"].text())) {
-    const std::int64_t grace_s = metadata["deletionGracePeriodSeconds"].integer();
-    return *deleted + Duration{-seconds(std::clamp<std::int64_t>(grace_s, 0, kTimeMax.ms / 1000)).ms};
-  }
-  return parse_timestamp(metadata["creationTimestamp"].text()).value_or(Time{0});
-}
-
-// Nobody will say more of it: it has ended, or its machine has let go of it.
-bool is_over(const Value& pod) {
-  return has_ended(pod) || (is_being_deleted(pod) && pod["metadata"]["deletionGracePeriodSeconds"].integer(1) == 0);
-}
 
 Duration pause_after(std::int64_t failures) {
   if (failures <= 0) return {0};
@@ -98,7 +76,7 @@ std::int64_t JobTally::successes() const {
 
 void JobTally::take(const Value& pod) {
   const std::string_view phase = pod["status"]["phase"].text();
-  const bool over = is_over(pod);
+  const bool over = is_past(pod);
   const bool deleted = is_being_deleted(pod);
   const std::string uid(pod["metadata"]["uid"].text());
   const bool counts_as_failed = stored_failed_.contains(uid);

@@ -76,6 +76,11 @@ BudgetCount BudgetTally::count(const Value& budget_spec) const {
 }
 
 std::optional<std::int64_t> pods_wanted_by(const Value& owner) {
+  if (owner["spec"]["tasks"].is_list()) {  // Volcano's Job
+    std::int64_t pods = 0;
+    for (const Value& task : owner["spec"]["tasks"].items()) pods += task["replicas"].integer();
+    return pods;
+  }
   const Value& count = owner["spec"][owner["kind"].text() == "Job" ? "parallelism" : "replicas"];
   if (!count.is_integer()) return std::nullopt;
   return count.integer();

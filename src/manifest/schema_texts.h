@@ -35,5 +35,6 @@ extern const char* const kBerthSchema;
 extern const char* const kKueueSchema;
 extern const char* const kPodGroupSchema;
 extern const char* const kJobSetSchema;
+extern const char* const kVolcanoJobSchema;
 
 }  // namespace berth
