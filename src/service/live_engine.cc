@@ -88,6 +88,7 @@ Round LiveEngine::decide(Time now) {
   forget_cooled_down(now);
   note_who_borrows_again();
   give_up_moves(now);
+  if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
   round.to_part = std::exchange(notices_, {});
   for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);

@@ -302,6 +302,7 @@ class LiveEngine {
   std::optional<Time> end_of_budget(QueueId queue, Time now) const;
   void note_limit(WorkloadId run);
   void note_movable(WorkloadId run);
+  void note_moved_before(const PodFacts& found, Time now);
   void note_overruns(Time now);
   // When time alone may give somebody a right, or the calendar turns.
   std::optional<Time> next_moment(Time now) const;
@@ -383,6 +384,8 @@ class LiveEngine {
   std::map<std::string, std::vector<Time>> grants_;  // by queue: when they are void, in the order of their pots
   std::set<std::pair<Time, WorkloadId>>
       limits_;  // when the run limits of those who run end; also of some who have ended
+  // When who was moved before the engine's life may be moved again; the engine is made anew for it.
+  std::set<Time> movable_again_;
   std::set<std::pair<Time, WorkloadId>>
       movable_from_;  // from when on who consents may be moved; also of some who have ended
   std::map<std::string, std::string> queue_problems_;  // what the engine refuses of a queue

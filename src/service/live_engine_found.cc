@@ -176,7 +176,11 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     if (member.facts.stage == PodStage::kBound) note_use(member);
     run.uids.push_back(member.facts.uid);
   }
-  if (!run.stop_by) note_limit(id), note_movable(id);
+  if (!run.stop_by) {
+    note_limit(id);
+    note_movable(id);
+    note_moved_before(members.front()->facts, now);
+  }
   if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
   return true;
 }

@@ -126,10 +126,11 @@ const std::map<std::string, Holding>& LiveEngine::holdings_by_door() {
 }
 
 std::size_t LiveEngine::remembered() const {
-  return members_.size() + by_sequence_.size() + groups_.size() + limits_.size() + movable_from_.size() + pending_groups_.size() +
-         runs_.size() + groups_by_shape_.size() + without_room_.size() + checkpoints_.size() + found_.size() +
-         unsettled_.size() + untold_.size() + partial_.size() + uncounted_.size() + counted_.size() + by_queue_.size() +
-         by_door_.size() + explained_.size() + gave_back_.size() + moves_.size() + moved_in_.size();
+  return members_.size() + by_sequence_.size() + groups_.size() + limits_.size() + movable_from_.size() +
+         movable_again_.size() + pending_groups_.size() + runs_.size() + groups_by_shape_.size() +
+         without_room_.size() + checkpoints_.size() + found_.size() + unsettled_.size() + untold_.size() +
+         partial_.size() + uncounted_.size() + counted_.size() + by_queue_.size() + by_door_.size() +
+         explained_.size() + gave_back_.size() + moves_.size() + moved_in_.size();
 }
 
 bool Holding::is_nothing() const {

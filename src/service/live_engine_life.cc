@@ -59,6 +59,7 @@ void LiveEngine::rebuild(Time now) {
   held_otherwise_.clear();
   limits_.clear();
   movable_from_.clear();
+  movable_again_.clear();
   queue_problems_.clear();
   forget_counts();
   of_nobody_.reset();

@@ -65,6 +65,14 @@ void LiveEngine::note_movable(WorkloadId id) {
   movable_from_.emplace(from, id);
 }
 
+// One that was found is not movable in this life; several whose hour ends about the same time share the next.
+void LiveEngine::note_moved_before(const PodFacts& found, Time now) {
+  constexpr std::int64_t kTogether_ms = 300'000;
+  if (!found.terms.movable || !found.moved_at || *found.moved_at + kMoveCooldown <= now) return;
+  const std::int64_t from = (*found.moved_at + kMoveCooldown).ms;
+  movable_again_.insert(Time{(from + kTogether_ms - 1) / kTogether_ms * kTogether_ms});
+}
+
 // Their nodes end them, and may be late: until they have gone they are there, and their room is no longer their own.
 void LiveEngine::note_overruns(Time now) {
   movable_from_.erase(movable_from_.begin(), movable_from_.upper_bound({now, WorkloadId()}));
@@ -89,6 +97,7 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
   const auto consider = [&](std::optional<Time> moment) {
     if (moment && *moment > now) next = std::min(next, *moment);
   };
+  if (!movable_again_.empty() && !pending_groups_.empty()) consider(*movable_again_.begin());
   for (const auto& [device, by] : state().parting()) consider(by);
   for (std::size_t i = 0; i < state().queues().size(); ++i) {
     if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));

@@ -233,8 +233,24 @@ TEST_F(LiveMoves, TheEndOfTheHourIsLookedAt) {
   EXPECT_EQ(cluster_.decide(9).again_at, std::nullopt) << "nobody waits";
   const Round asked = ask_for_a_node(10);
   EXPECT_TRUE(evicted_in(asked).empty());
-  EXPECT_EQ(asked.again_at, Time{3'605'000});
-  EXPECT_EQ(evicted_in(cluster_.decide(3605)), Names{"a"});
+  EXPECT_EQ(asked.again_at, Time{3'900'000}) << "it was moved before the scheduler's life: five minutes more or less";
+  EXPECT_TRUE(evicted_in(cluster_.decide(3899)).empty());
+  EXPECT_EQ(evicted_in(cluster_.decide(3900)), Names{"a"});
+}
+
+TEST_F(LiveMoves, SoIsTheEndOfAMinimumRunTime) {
+  Cluster cluster;
+  QueueFacts protects = queue("q", 0);
+  protects.spec.policies.min_runtime = seconds(600);
+  cluster.add(protects);
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name));
+  cluster.set(on(in_queue("q", of_job("a", pod("a", 4))), "n1", 0));
+  cluster.set(on(in_queue("q", pod("b", 4)), "n2", 0));
+  cluster.set(in_queue("q", pod("p", 8, 10'000)));
+  const Round asked = cluster.decide(10);
+  EXPECT_TRUE(evicted_in(asked).empty());
+  EXPECT_EQ(asked.again_at, Time{601'000});
+  EXPECT_EQ(evicted_in(cluster.decide(601)), Names{"a"});
 }
 
 // Who makes way leaves GPUs that are scrubbed for a stranger; nobody is there yet for the new place then.

@@ -104,7 +104,8 @@ def kubernetes_own(stage):
     stage.apply(pod("a", KUBERNETES))
     stage.wait_why("a", "^GangIncomplete: ")
     expect("GangIncomplete" in stage.berth("explain pod/a", 7), stage.berth("explain pod/a", 7))
-    expect(re.search(r"train +gang of 2 +<none> +Unschedulable", stage.plane.must(f"get {KUBERNETES}")), "its columns")
+    stage.wait(lambda: re.search(r"train +gang of 2 +<none> +Unschedulable", stage.plane.must(f"get {KUBERNETES}")),
+               "its columns say that it waits")
     stage.apply(pod("b", KUBERNETES))
     stage.wait(lambda: stage.names() == ["a", "b"], "both have their places")
     stage.wait(lambda: stage.status(KUBERNETES)["conditions"][0]["status"] == "True", "that is said of the group")
