@@ -508,8 +508,8 @@ TEST(VolcanoJobPlanProperty, CutOffAnywhereItComesToAnEnd) {
   const char* const specs[] = {
       "{policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartTask}], maxRetry: 4}",
       "{policies: [{event: PodFailed, action: RestartPod}], maxRetry: 5, minAvailable: 2}",
-      "{policies: [{event: PodFailed, action: RestartTask}, {event: TaskCompleted, action: CompleteJob}], plugins: "
-      "{svc: []}}",
+      ("{policies: [{event: PodFailed, action: RestartTask}, {event: TaskCompleted, action: CompleteJob}], plugins: "
+       "{svc: []}}"),
       "{minAvailable: 1}",
   };
   for (const Seed seed : property_seeds(200)) {
