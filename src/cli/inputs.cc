@@ -74,9 +74,9 @@ Result<PlacementPolicy> parse_policy(std::string_view text) {
   return unknown_name("--policy", text, kPlacementPolicyNames);
 }
 
-Result<Order> parse_order(std::string_view text) {
-  if (const auto order = find_order(text)) return *order;
-  return unknown_name("--order", text, kOrderNames);
+Result<LineOrder> parse_order(std::string_view text) {
+  if (const auto order = find_line_order(text)) return *order;
+  return unknown_name("--order", text, kLineOrderNames);
 }
 
 Result<std::vector<TraceJob>> read_jobs_file(const std::string& jobs_file) {

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "model/policy.h"
-#include "model/queue.h"
+#include "sim/line_order.h"
 #include "sim/trace.h"
 
 namespace berth {
@@ -21,7 +21,7 @@ Result<std::vector<Seed>> parse_seeds(std::string_view text, const std::string& 
 Result<std::int64_t> parse_until_percent(std::string_view text);
 
 Result<PlacementPolicy> parse_policy(std::string_view text);
-Result<Order> parse_order(std::string_view text);
+Result<LineOrder> parse_order(std::string_view text);
 
 // Complaints of both files together.
 Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file);

@@ -239,29 +239,34 @@ std::string run_as_json(const ClusterRun& run, const RunOptions& options) {
   for (const LeftWaiting& job : run.left_waiting) {
     left.push_back({{"job", job.job}, {"reason", name_of(job.code)}, {"text", job.text}});
   }
-  const Json out = {{"order", name_of(options.order)},
-                    {"policy", name_of(options.policy)},
-                    {"seed", options.seed.value},
-                    {"nodes", run.nodes},
-                    {"gpus", run.gpu_milli / kMilliPerGpu},
-                    {"jobs", run.jobs},
-                    {"never_started", run.never_started},
-                    {"left_waiting", left},
-                    {"wait_s", as_json(run.wait)},
-                    {"completion_s", as_json(run.completion)},
-                    {"utilisation_pct", rounded(run.utilisation_percent)},
-                    {"utilisation_while_arriving_pct", rounded(run.arriving_utilisation_percent)},
-                    {"cycles", run.cycles},
-                    {"decisions", run.decisions},
-                    {"queues", queues},
-                    {"state_hash", hex(run.state_hash)}};
+  const Json out = {
+      {"order", name_of(options.order)},
+      {"policy", name_of(options.policy)},
+      {"seed", options.seed.value},
+      {"nodes", run.nodes},
+      {"gpus", run.gpu_milli / kMilliPerGpu},
+      {"jobs", run.jobs},
+      {"never_started", run.never_started},
+      {"left_waiting", left},
+      {"wait_s", as_json(run.wait)},
+      {"wait_of_large_s", as_json(run.wait_of_large)},
+      {"completion_s", as_json(run.completion)},
+      {"promised", {{"jobs", run.promises.jobs}, {"later", run.promises.later}, {"broken", run.promises.broken}}},
+      {"utilisation_pct", rounded(run.utilisation_percent)},
+      {"utilisation_while_arriving_pct", rounded(run.arriving_utilisation_percent)},
+      {"cycles", run.cycles},
+      {"decisions", run.decisions},
+      {"queues", queues},
+      {"state_hash", hex(run.state_hash)}};
   // Names come from users' files and may be any bytes.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string run_as_table(const ClusterRun& run, const RunOptions& options) {
-  TextTable times{{"", "mean", "p50", "p90", "p99", "max"},
-                  {waits_row("wait", run.wait), waits_row("completion", run.completion)}};
+  TextTable times{
+      {"", "mean", "p50", "p90", "p99", "max"},
+      {waits_row("wait", run.wait), waits_row(fmt::format("wait, {} GPUs and more", kLargeJobGpus), run.wait_of_large),
+       waits_row("completion", run.completion)}};
   TextTable queues{{"queue", "jobs", "GPU hours", "mean wait", "p50", "p90"}, {}};
   for (const QueueWaits& queue : largest_queues(run, 15)) {
     queues.rows.push_back({queue.queue, with_separators(queue.jobs), with_separators(queue.gpu_seconds / 3600),
@@ -280,6 +285,10 @@ std::string run_as_table(const ClusterRun& run, const RunOptions& options) {
       "started\nstate hash {}\n",
       run.arriving_utilisation_percent, run.utilisation_percent, with_separators(run.decisions),
       with_separators(run.cycles), with_separators(run.never_started), hex(run.state_hash));
+  if (run.promises.jobs > 0) {
+    out += fmt::format("{} jobs were promised a start while they waited; {} of them started later\n",
+                       with_separators(run.promises.jobs), with_separators(run.promises.broken));
+  }
   for (const LeftWaiting& job : run.left_waiting) {
     out += fmt::format("never started: {}: {}, {}\n", job.job, name_of(job.code), job.text);
   }

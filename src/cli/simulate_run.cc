@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/wording.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
@@ -26,6 +27,7 @@ struct Typed {
   FleetOptions fleet;
   std::vector<CLI::Option*> fleet_options;
   std::string order = "fifo-skip";
+  std::string limits;
   SimulationOptions shared{.seeds = "42"};
 };
 
@@ -52,6 +54,18 @@ Result<Trace> trace_for(const Typed& typed, Seed seed) {
   return trace;
 }
 
+constexpr std::int64_t kLimitsMaxMilli = 1'000'000;
+
+// "2", "1.5": in thousandths; none where nothing is said.
+Result<std::optional<std::int64_t>> parse_limits(const std::string& text) {
+  if (text.empty()) return std::optional<std::int64_t>();
+  const Parsed<std::int64_t> milli = parse_milli(text);
+  if (!milli || *milli < 1000 || *milli > kLimitsMaxMilli) {
+    return Complaints({"--limits"}, quote(text) + " is no factor of 1 to 1000; write --limits 2");
+  }
+  return std::optional(*milli);
+}
+
 Complaints unused_fleet_options(const Typed& typed) {
   Complaints complaints;
   for (const CLI::Option* option : typed.fleet_options) {
@@ -65,8 +79,10 @@ int run(const Typed& typed, const std::string& command) {
   Complaints complaints;
   const Result<PlacementPolicy> policy = parse_policy(typed.shared.policy);
   if (!policy) complaints.add_all(policy.error());
-  const Result<Order> order = parse_order(typed.order);
+  const Result<LineOrder> order = parse_order(typed.order);
   if (!order) complaints.add_all(order.error());
+  const Result<std::optional<std::int64_t>> limits = parse_limits(typed.limits);
+  if (!limits) complaints.add_all(limits.error());
   const Result<std::vector<Seed>> seeds = parse_seeds(typed.shared.seeds, typed.shared.seeds_option);
   if (!seeds) complaints.add_all(seeds.error());
   if (seeds && seeds->size() != 1) {
@@ -78,7 +94,8 @@ int run(const Typed& typed, const std::string& command) {
   complaints.add_all(journal_over_an_input(typed.shared.journal, {typed.jobs, typed.nodes}));
   if (!complaints.empty()) return complain(complaints);
 
-  const RunOptions options{.policy = *policy, .order = *order, .seed = seeds->front()};
+  RunOptions options{.policy = *policy, .order = *order, .seed = seeds->front()};
+  options.limits_up_to_milli = *limits;
   const std::string source = typed.jobs.empty() ? "the generated fleet" : typed.jobs;
   // What is wrong with the trace as a whole is said before an older journal is lost.
   if (const auto door = Door::open(*trace, {options.seed, options.policy, options.order}, source); !door) {
@@ -126,6 +143,7 @@ std::string command_of(const Typed& typed) {
                                               {"--load", unless(usual.load_percent, typed.fleet.load_percent)},
                                               {"--jobs-per-day", unless(usual.jobs_per_day, typed.fleet.jobs_per_day)},
                                               {"--order", typed.order},
+                                              {"--limits", typed.limits},
                                               {"--policy", typed.shared.policy},
                                               {"--seed", typed.shared.seeds}});
 }
@@ -144,8 +162,13 @@ void add_simulate_run(CLI::App& simulate, int& exit_code) {
                  "Instead of files: a fleet of so many nodes with its jobs, made from the seed")
       ->check(not_empty());
   typed->fleet_options = add_fleet_options(app, typed->fleet);
-  app.add_option("--order", typed->order, "fifo (strict), fifo-skip (whoever fits) or sjf (shortest run first)")
+  app.add_option("--order", typed->order,
+                 "fifo (strict), easy or conservative (fifo with backfill, by limits), fifo-skip (whoever fits) or sjf "
+                 "(shortest run first)")
       ->capture_default_str();
+  app.add_option("--limits", typed->limits,
+                 "Gives each job a limit: its run time times a number between 1 and this one, drawn from the seed")
+      ->check(not_empty());
   add_simulation_options(app, typed->shared, "--seed", "--seeds", "Settles ties, and makes the generated fleet");
   app.footer(
       "Examples:\n"

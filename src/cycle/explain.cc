@@ -23,14 +23,18 @@ namespace {
 
 // In a strict line: somebody before it does not fit, and waits for what it would take.
 bool stands_behind(const State& state, const Line& line, WorkloadId id) {
-  if (line.order() != Order::kFifo) return false;
+  if (line.order() != Order::kFifo || state.shadow_of(id) != nullptr) return false;
   const QueueId queue = state.line_of(state.workload(id).queue);
   const Shape& own = state.shape(state.workload(id).shape);
   const Standing standing = standing_of(state, queue, own.user, state.key_of(id));
   bool behind = false;
+  PromisedInLine promised(state.queues()[queue.index()].quota.backfill);
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& entry = line.shapes()[head.shape_index];
-    if (behind || !holds_up(state, queue, entry, own)) return;
+    if (behind || !entry.blocked()) return;
+    const bool has_shadow = state.shadow_of(head.key.workload) != nullptr;
+    if (promised.lets_pass(entry.gate, state.shape(entry.shape).flavors, has_shadow)) return;
+    if (!holds_up(state, queue, entry, own)) return;
     behind = standing_of(state, queue, state.shape(entry.shape).user, head.key) < standing;
   });
   return behind;
@@ -306,6 +310,28 @@ bool waits_for_a_scrub(const State& state, WorkloadId id) {
   return on_one && !others_are_there;
 }
 
+bool is_never(const State& state, const Workload& workload) {
+  return state.lines()[state.line_of(workload.queue).index()]->find(workload.shape)->impossible();
+}
+
+// It would still be there when somebody is to have that room.
+std::string promised_text(const State& state, const Workload& workload) {
+  const Terms& terms = state.shape(workload.shape).terms;
+  const Time end = enforced_end(terms, state.clock());
+  const Shadow* first = nullptr;
+  for (const Shadow& each : state.shadows()) {
+    if (each.at < end && (first == nullptr || each.at < first->at)) first = &each;
+  }
+  std::string text = "there is room, promised to who waits ahead of it";
+  if (first == nullptr) return text + "; it will be tried again";
+  const std::int64_t left_ms = std::max<std::int64_t>(0, (first->at - state.clock()).ms);
+  text += " for in " + format_duration_ms(left_ms) + "; ";
+  return text + (terms.run_limit
+                     ? "with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run then"
+                     : "it has no limit, and may still run then: with one of " + format_duration_ms(left_ms) +
+                           " or less it would go ahead");
+}
+
 std::string why_it_follows(const Followers& followers, WorkloadId id) {
   if (followers.waits_in_vain(id)) {
     return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows";
@@ -409,9 +435,18 @@ Explanation explain(const State& state, WorkloadId id) {
     explanation.text = neighbours_text(state, shape);
     return explanation;
   }
+  if (explanation.code == ReasonCode::kReserved && !is_never(state, workload)) {
+    explanation.text = promised_text(state, workload);
+    return explanation;
+  }
   explanation.text = waits_for_a_domain(state, shape)
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
+  if (const Shadow* const shadow = state.shadow_of(id)) {
+    explanation.text += "; room is promised to it: it starts in " +
+                        format_duration_ms(std::max<std::int64_t>(0, (shadow->at - state.clock()).ms)) +
+                        " at the latest, unless a stronger claim or a lost node takes that";
+  }
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience)
     explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";

@@ -15,6 +15,7 @@
 #include "cycle/moving.h"
 #include "cycle/parting.h"
 #include "cycle/patience.h"
+#include "cycle/shadows.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
 #include "fairness/gates.h"
@@ -32,6 +33,7 @@ struct Cycle {
   Effort effort;
   Plan& plan;
   Vacating vacating;
+  Shadows shadows;
   std::optional<RightsAtAGlance> rights = {};  // as things are held now; none: not looked at since they changed
 };
 
@@ -75,11 +77,58 @@ class Attempt {
       if (!would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
+    if (auto own = in_own_room()) return Claimed{.start = std::move(*own), .evictions = {}};
     return why_not();
   }
 
  private:
+  // Where it was promised room, though other places would have been looked for now.
+  std::optional<Start> in_own_room() {
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = cycle_.shadows.own_room(id_);
+    if (start && passes_all(*start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
   std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = in_any_free_room(way, asked, no_room);
+    if (!start || is_let(*start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return in_room_not_promised(way);
+  }
+
+  // Nobody is ahead of it whom it would delay.
+  bool is_let(Start& start) {
+    if (cycle_.shadows.none()) return true;
+    start.waits = cycle_.vacating.holds_up(state_, start);
+    const bool let = cycle_.shadows.let(start);
+    start.waits = false;
+    promised_ = promised_ || !let;
+    return let;
+  }
+
+  // What is promised to those ahead is left out from the beginning.
+  std::optional<Start> in_room_not_promised(std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    const std::vector<Move> held = cycle_.shadows.hold(id_);
+    ++cycle_.plan.attempts;
+    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
+    if (Start* const start = std::get_if<Start>(&outcome)) {
+      cycle_.shadows.give_back(held);
+      if (passes_all(*start)) return std::move(*start);
+    }
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  bool passes_all(Start& start) {
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(start));
+    return passes && leaves_floors_whole(start) && is_let(start);
+  }
+
+  std::optional<Start> in_any_free_room(std::size_t way, const AmountList& asked, bool no_room) {
     if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, asked)) {
       if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
       return std::nullopt;
@@ -143,9 +192,14 @@ class Attempt {
     gate_ = ReasonCode::kBudget;
     const bool best_effort = state_.queues()[refusing.index()].quota.budget_end == BudgetEnd::kBestEffort;
     for (std::size_t way = 0; best_effort && !shape_.terms.guaranteed_only && way < shape_.ways.size(); ++way) {
+      const Trial::Mark mark = cycle_.trial.mark();
       auto start = place(way, no_room);
       if (!start) continue;
       start->best_effort = true;
+      if (!is_let(*start)) {
+        cycle_.trial.rollback_to(mark);
+        continue;
+      }
       return Claimed{.start = std::move(*start), .evictions = {}};
     }
     return why_not();
@@ -157,6 +211,10 @@ class Attempt {
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
     const Trial::Mark mark = cycle_.trial.mark();
     auto claimed = by_moving_or_taking(claimant, way);
+    if (claimed && !is_let(claimed->start)) {
+      cycle_.trial.rollback_to(mark);
+      return std::nullopt;
+    }
     const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
     if (!claimed || cycle_.plan.now >= until) return claimed;
     const bool all_may_end =
@@ -217,11 +275,12 @@ class Attempt {
     const ReasonCode gate = patient_              ? ReasonCode::kPatience
                             : some_protected_     ? ReasonCode::kVictimsProtected
                             : would_break_floors_ ? ReasonCode::kKeepsFloorDeliverable
+                            : promised_           ? ReasonCode::kReserved
                             : unfit_              ? ReasonCode::kNone
                                                   : gate_;
     return {.missing = missing(), .gate = gate, .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone};
   }
-  std::int64_t missing() const { return unfit_ ? unfit_->missing : 1; }
+  std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
   Cycle& cycle_;
   const State& state_;
@@ -235,6 +294,7 @@ class Attempt {
   std::size_t ways_without_room_ = 0;
   bool some_protected_ = false;
   bool would_break_floors_ = false;
+  bool promised_ = false;  // there would be room, but for those to whom it is promised
   bool patient_ = false;
 };
 
@@ -330,6 +390,12 @@ void decide(Cycle& cycle, Claimed claimed) {
   // What it is to those who were tried before the next cycle knows.
   if (may_suit_others(state, shape, claimed.start.way)) cycle.plan.finished = false;
   cycle.plan.starts.push_back(std::move(claimed.start));
+  if (cycle.shadows.started(cycle.plan.starts.back())) {
+    // Who stood back for what is promised no more is tried again.
+    const auto stands_back = [](const Blocked& each) { return each.gate == ReasonCode::kReserved; };
+    std::erase_if(cycle.plan.blocked, stands_back);
+    cycle.plan.finished = false;
+  }
   cycle.rights.reset();
 }
 
@@ -356,6 +422,35 @@ void part_strangers(Cycle& cycle) {
   }
 }
 
+// What was promised before, as things are now. Where nothing has changed since it was looked at, nothing has here.
+void renew_promises(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  if (state.shadows().empty() || !cycle.plan.unpaid.empty()) return;
+  const bool moved = cycle.plan.moves_somebody();
+  const auto is_due = [&](const Shadow& each) { return each.at <= cycle.plan.now; };
+  const bool stand =
+      cycle.engine.shadows_stand_at == state.news() && !moved && std::ranges::none_of(state.shadows(), is_due);
+  if (stand) return;
+  cycle.shadows.renew();
+}
+
+// Who stood back for what was promised is tried again where that is not what it was.
+void tell_promises(Cycle& cycle) {
+  if (!cycle.shadows.have_changed()) {
+    if (cycle.plan.changes_nothing()) cycle.engine.shadows_stand_at = cycle.engine.state.news();
+    return;
+  }
+  cycle.plan.shadows = cycle.shadows.all();
+  const State& state = cycle.engine.state;
+  const auto stands_back = [](const auto& each) { return each.gate == ReasonCode::kReserved; };
+  bool some = std::ranges::any_of(cycle.plan.blocked, stands_back);
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const Line& line = *state.lines()[queue.index()];
+    some = some || (line.gated() > 0 && std::ranges::any_of(line.shapes(), stands_back));
+  });
+  if (some) cycle.plan.finished = false;
+}
+
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
   // What they hold counts for nothing only when the plan has been adopted.
@@ -363,13 +458,14 @@ void allocate(Cycle& cycle) {
   const State& state = cycle.engine.state;
   // Whoever must go has moved what the lines are looked at by.
   const bool as_adopted = cycle.plan.evictions.empty();
-  CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr);
+  CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr, &cycle.shadows.all());
   RefusedRequests refused;
   while (const auto candidate = order.next()) {
     if (cycle.plan.attempts == cycle.effort.attempts_max) {
       cycle.plan.finished = false;
       return;
     }
+    cycle.shadows.look(*candidate);
     auto outcome = Attempt(cycle, *candidate, refused).make();
     if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
       if (!claimed->evictions.empty()) {
@@ -389,12 +485,14 @@ void allocate(Cycle& cycle) {
     if (never) {
       order.passed_over();
     } else {
+      if (order.wants_promise(why.gate)) cycle.shadows.promise(*candidate);
       order.refused(why.gate);
     }
   }
 }
 
-constexpr std::array kPhases = {begin, keep_limits, keep_budgets, part_strangers, allocate};
+constexpr std::array kPhases = {begin,          keep_limits, keep_budgets, part_strangers,
+                                renew_promises, allocate,    tell_promises};
 
 }  // namespace
 
@@ -405,7 +503,7 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
 #endif
   {
     Trial trial(engine.state.ledger_for_trial(), engine.state.quotas_for_trial());
-    Cycle cycle{engine, trial, effort, plan, Vacating(engine.state)};
+    Cycle cycle{engine, trial, effort, plan, Vacating(engine.state), Shadows(engine.state, trial, engine.index, plan)};
     for (const auto phase : kPhases) phase(cycle);
   }
 #ifdef BERTH_CHECKED

@@ -211,8 +211,10 @@ class Cluster {
   // What the engine remembers makes it faster, and nothing else.
   Plan cycle_as_if_looked_at_anew() {
     const QuietLines quiet = std::exchange(engine_.quiet, {});
+    const std::uint64_t stand = std::exchange(engine_.shadows_stand_at, 0);
     const Plan anew = run_cycle(engine_, now_, Effort::unbounded());
     engine_.quiet = quiet;
+    engine_.shadows_stand_at = stand;
     Plan plan = run_cycle(engine_, now_, Effort::unbounded());
     EXPECT_EQ(plan, anew);
     return plan;

@@ -7,6 +7,7 @@
 
 #include "model/amount.h"
 #include "model/flavor.h"
+#include "model/quota.h"
 #include "model/reason.h"
 #include "state/state.h"
 
@@ -18,6 +19,35 @@ constexpr bool holds_up_nobody(ReasonCode code) {
   return code == ReasonCode::kQuotaFloor || code == ReasonCode::kCalendar || code == ReasonCode::kBudget ||
          code == ReasonCode::kCooldown;
 }
+
+// Refused by it somebody waits for room: others have it, or were promised it, or he may not take it yet.
+constexpr bool waits_for_room(ReasonCode code) {
+  return code == ReasonCode::kNone || code == ReasonCode::kReserved || code == ReasonCode::kVictimsProtected ||
+         code == ReasonCode::kPatience;
+}
+
+// Of a line with backfill: who of it has a promise, and whom that lets pass. To be asked about everybody who does not fit, in
+// their order.
+class PromisedInLine {
+ public:
+  explicit PromisedInLine(Backfill backfill) : backfill_(backfill) {}
+
+  // Whether nothing needs to be kept back for somebody who waits for room: there is a shadow that sees to it, his or that of
+  // somebody ahead who could use the same.
+  bool lets_pass(ReasonCode gate, FlavorSet flavors, bool has_shadow) {
+    if (has_shadow) flavors_ = flavors_.united_with(flavors);
+    return has_shadow || (backfill_ != Backfill::kNone && waits_for_room(gate) && flavors_.meets(flavors));
+  }
+  // Whether he is one of those who are promised room, if there is any to be promised.
+  bool wants_promise(ReasonCode gate, FlavorSet flavors) const {
+    if (backfill_ == Backfill::kNone || !waits_for_room(gate)) return false;
+    return backfill_ == Backfill::kConservative || !flavors_.meets(flavors);
+  }
+
+ private:
+  Backfill backfill_;
+  FlavorSet flavors_;  // that those could use who have a shadow
+};
 
 // What those of a line wait for who do not fit, and nobody behind them gets.
 class KeptBack {
@@ -45,7 +75,7 @@ class KeptBack {
 void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
                KeptBack& from_his_user);
 
-// Whether somebody known not to fit holds up one who stands behind him in the same strict line.
+// Whether somebody known not to fit holds up one who stands behind him in the same strict line. PRE: nothing lets that one pass.
 bool holds_up(const State& state, QueueId line, const ShapeInLine& ahead, const Shape& behind);
 
 }  // namespace berth

@@ -34,8 +34,8 @@ void push(std::vector<Entry>& heap, Entry entry, Later later) {
 
 }  // namespace
 
-CandidateOrder::CandidateOrder(const State& state, Time now, QuietLines* quiet)
-    : state_(state), now_(now), known_(FlavorSet::first(state.flavors().size())), places_(1) {
+CandidateOrder::CandidateOrder(const State& state, Time now, QuietLines* quiet, const std::vector<Shadow>* shadows)
+    : state_(state), now_(now), shadows_(shadows), known_(FlavorSet::first(state.flavors().size())), places_(1) {
   if (quiet != nullptr) quiet->look_at(state);
   state.lines_in_use().for_each([&](QueueId queue) {
     const Line& line = *state.lines()[queue.index()];
@@ -76,15 +76,48 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
   return false;
 }
 
+bool CandidateOrder::has_shadow(WorkloadId workload) const {
+  return shadows_ != nullptr && std::ranges::find(*shadows_, workload, [](const Shadow& each) {
+                                  return each.start.workload;
+                                }) != shadows_->end();
+}
+
+bool CandidateOrder::has_shadow_in(QueueId line) const {
+  return shadows_ != nullptr && std::ranges::any_of(*shadows_, [&](const Shadow& each) {
+           return state_.line_of(state_.workload(each.start.workload).queue) == line;
+         });
+}
+
+// Among those of a line with backfill who are known not to fit: somebody whom nothing is promised to, and might be.
+bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) const {
+  if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || state_.limited() == 0) return false;
+  PromisedInLine promised(state_.queues()[queue.index()].quota.backfill);
+  bool wanted = false;
+  line.heads().for_each([&](const Head& head) {
+    const ShapeInLine& entry = line.shapes()[head.shape_index];
+    if (wanted || !entry.blocked()) return;
+    const FlavorSet flavors = state_.shape(entry.shape).flavors;
+    const bool has_one = has_shadow(head.key.workload);
+    wanted = !has_one && promised.wants_promise(entry.gate, flavors);
+    promised.lets_pass(entry.gate, flavors, has_one);
+  });
+  return wanted;
+}
+
+// Most often a strict line stands still behind its first, and there is nothing to set up.
+bool CandidateOrder::stands_still(QueueId queue, const Line& line) const {
+  const Head& first = line.heads().front();
+  const ShapeInLine& entry = line.shapes()[first.shape_index];
+  if (!entry.blocked() || !state_.shape(entry.shape).flavors.contains_all(known_)) return false;
+  if (state_.queues()[queue.index()].quota.backfill == Backfill::kNone || !waits_for_room(entry.gate)) return true;
+  return !has_shadow_in(queue) && !somebody_wants_promise(queue, line);
+}
+
 bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const bool strict = line.order() == Order::kFifo;
   const bool retry = line.gated() > 0 || rights().any_in(queue) || state_.movable() > 0;
   const bool fair = is_fair_to_users(state_, queue);
-  if (strict && !retry && !fair && !line.heads().empty()) {
-    // Most often a strict line stands still behind its first, and there is nothing to set up.
-    const ShapeInLine& first = line.shapes()[line.heads().front().shape_index];
-    if (first.blocked() && state_.shape(first.shape).flavors.contains_all(known_)) return false;
-  }
+  if (strict && !retry && !fair && !line.heads().empty() && stands_still(queue, line)) return false;
   std::vector<Entry> entries;
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
     entries.push_back({shape.waiting.front(), &shape, shape.waiting.begin_cursor(), blocked});
@@ -99,8 +132,16 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
     if (again || (strict && !shape.in_nobodys_way())) add(shape, !again);
   }
   // Where all are blocked they hold each other up, and nobody else.
-  if (std::ranges::all_of(entries, [](const Entry& entry) { return entry.blocked; })) return false;
-  Turn turn{.line = &line, .queue = queue, .fair = fair, .parties = {}, .kept = {}};
+  const bool all_blocked = std::ranges::all_of(entries, [](const Entry& entry) { return entry.blocked; });
+  if (entries.empty() || (all_blocked && !(strict && somebody_wants_promise(queue, line)))) return false;
+  const Backfill backfill = shadows_ != nullptr ? state_.queues()[queue.index()].quota.backfill : Backfill::kNone;
+  Turn turn{.line = &line,
+            .queue = queue,
+            .fair = fair,
+            .parties = {},
+            .kept = {},
+            .promised = PromisedInLine(backfill),
+            .has_shadows = has_shadow_in(queue)};
   add_parties(turn, std::move(entries));
   place(queue).turn = turns_.size();
   turns_.push_back(std::move(turn));
@@ -159,20 +200,34 @@ void CandidateOrder::drop_first(Turn& turn, bool has_started) {
   }
 }
 
+// It is tried again for that.
+bool CandidateOrder::may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const {
+  return shadows_ != nullptr && shadows_->size() < kShadowsMax && state_.limited() > 0 &&
+         turn.promised.wants_promise(gate, shape.flavors);
+}
+
 void CandidateOrder::drop_the_held(Turn& turn) {
   if (turn.line->order() != Order::kFifo) return;
   while (!turn.parties.empty()) {
-    if (turn.kept.is_everything(known_)) {
+    if (turn.kept.is_everything(known_) && !turn.has_shadows) {
       turn.parties.clear();
       return;
     }
     Party& party = turn.parties.front();
     const Entry& first = party.heap.front();
     const Shape& shape = shape_of(first);
-    const bool behind = turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape);
+    // To whom room is promised stands behind nobody.
+    const bool has_one = turn.has_shadows && has_shadow(first.key.workload);
+    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape));
     if (!first.blocked && !behind) return;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
-    if (first.shape->blocked()) keep_back(state_, turn.queue, shape, first.shape->gate, turn.kept, party.kept);
+    if (first.shape->blocked()) {
+      const ReasonCode gate = first.shape->gate;
+      if (!behind && !has_one && may_be_promised(turn, gate, shape)) return;
+      if (!turn.promised.lets_pass(gate, shape.flavors, has_one)) {
+        keep_back(state_, turn.queue, shape, gate, turn.kept, party.kept);
+      }
+    }
     drop_first(turn, false);
   }
 }
@@ -208,11 +263,22 @@ void CandidateOrder::started() {
   moved_on();
 }
 
+bool CandidateOrder::wants_promise(ReasonCode gate) const {
+  BERTH_ASSERT(current_ != nullptr);
+  if (current_->line->order() != Order::kFifo) return false;
+  const Entry& first = current_->parties.front().heap.front();
+  return !has_shadow(first.key.workload) && may_be_promised(*current_, gate, shape_of(first));
+}
+
 void CandidateOrder::refused(ReasonCode gate) {
   BERTH_ASSERT(current_ != nullptr);
   if (current_->line->order() == Order::kFifo) {
     Party& party = current_->parties.front();
-    keep_back(state_, current_->queue, shape_of(party.heap.front()), gate, current_->kept, party.kept);
+    const Entry& first = party.heap.front();
+    const Shape& shape = shape_of(first);
+    if (!current_->promised.lets_pass(gate, shape.flavors, has_shadow(first.key.workload))) {
+      keep_back(state_, current_->queue, shape, gate, current_->kept, party.kept);
+    }
   }
   drop_first(*current_, false);
   moved_on();

@@ -25,13 +25,17 @@ namespace berth {
 // by the candidates that started, up to whom next() has not been called since; after anything else rank_again().
 class CandidateOrder {
  public:
-  // `quiet`: of this state, and nothing has been moved in it since; none: every line is looked at.
-  CandidateOrder(const State& state, Time now, QuietLines* quiet = nullptr);
+  // `quiet`: of this state, and nothing has been moved in it since; none: every line is looked at. `shadows`: what is promised,
+  // as it changes with the candidates; none: nothing is.
+  CandidateOrder(const State& state, Time now, QuietLines* quiet = nullptr,
+                 const std::vector<Shadow>* shadows = nullptr);
 
   // The next to try; none when all that wait have been tried or stand behind somebody who did not fit.
   std::optional<WorkloadId> next();
   // What became of the last that next() gave. Started: the next of its shape may be tried.
   void started();
+  // Whether whoever next() gave, refused by this gate, is one whom room is to be promised to, so that others may pass.
+  bool wants_promise(ReasonCode gate) const;
   // It did not fit, and so would nobody of its shape. In a strict line, whoever would take what it waits for stands behind.
   void refused(ReasonCode gate);
   // It can never run as things are; who stands behind it does not wait for it.
@@ -62,6 +66,8 @@ class CandidateOrder {
     bool fair = false;           // to its users
     std::vector<Party> parties;  // a heap, whoever is first on top
     KeptBack kept;               // for blocked heads of a strict line
+    PromisedInLine promised;
+    bool has_shadows = false;  // somebody of it had one when it was made
 
     Entry& first() { return parties.front().heap.front(); }
   };
@@ -80,6 +86,11 @@ class CandidateOrder {
 
   // False: there is nobody to try.
   bool add_turn(QueueId queue, const Line& line);
+  bool stands_still(QueueId queue, const Line& line) const;
+  bool somebody_wants_promise(QueueId queue, const Line& line) const;
+  bool has_shadow(WorkloadId workload) const;
+  bool has_shadow_in(QueueId line) const;
+  bool may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const;
   bool may_be_possible_now(QueueId queue, const ShapeInLine& entry);
   const RightsAtAGlance& rights();
   void add_parties(Turn& turn, std::vector<Entry> entries) const;
@@ -97,6 +108,7 @@ class CandidateOrder {
 
   const State& state_;
   Time now_;
+  const std::vector<Shadow>* shadows_;
   FlavorSet known_;
   std::optional<RightsAtAGlance> rights_;  // none: nobody has been asked about yet
   std::vector<Turn> turns_;

@@ -374,6 +374,7 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.cooldown);
   fields(io, quota.idle_after);
   enumerator(io, quota.users, std::size(kUserOrderNames));
+  enumerator(io, quota.backfill, std::size(kBackfillNames));
   fields(io, quota.half_life);
   fields(io, quota.budget_gpu_us);
   enumerator(io, quota.budget_end, std::size(kBudgetEndNames));
@@ -426,6 +427,12 @@ void fields(Io& io, Blocked& blocked) {
   io(blocked.missing);
   enumerator(io, blocked.gate, std::size(kReasonNames));
   io(blocked.by_quota);
+}
+
+template <class Io>
+void fields(Io& io, Shadow& shadow) {
+  fields(io, shadow.at);
+  fields(io, shadow.start);
 }
 
 template <class Io>
@@ -685,6 +692,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.migrations);
   fields(io, plan.starts);
   fields(io, plan.blocked);
+  fields(io, plan.shadows);
   io(plan.attempts);
   io(plan.finished);
 }

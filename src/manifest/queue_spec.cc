@@ -119,6 +119,9 @@ class SpecReader {
       read_name("spec.preempt", *preempt, kPreemptNames, quota.preempt);
     }
     if (const Value* const users = given("users")) read_name("spec.users", *users, kUserOrderNames, quota.users);
+    if (const Value* const backfill = given("backfill")) {
+      read_name("spec.backfill", *backfill, kBackfillNames, quota.backfill);
+    }
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);

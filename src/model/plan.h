@@ -1,7 +1,9 @@
 // What one cycle wants: decisions, and the reasons that changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/time.h"
@@ -69,6 +71,18 @@ struct Blocked {
   friend bool operator==(const Blocked&, const Blocked&) = default;
 };
 
+// Where and when at the latest somebody will start who waits for room (rules 24 and 25): whoever is let ahead of it leaves it
+// that. No promise to it alone: where somebody with a stronger claim takes the room, or a node is lost, it is made anew.
+struct Shadow {
+  Time at;
+  Start start;
+
+  friend bool operator==(const Shadow&, const Shadow&) = default;
+};
+
+// Most at a time.
+inline constexpr std::size_t kShadowsMax = 100;
+
 // INVARIANT: made for one revision of the state, and adopted at that revision only.
 struct Plan {
   Time now;
@@ -82,13 +96,14 @@ struct Plan {
   std::vector<Migration> migrations = {};
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
+  std::optional<std::vector<Shadow>> shadows = {};  // all that there are from now on, where they are others than before
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
   bool moves_somebody() const {
     return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !starts.empty();
   }
-  bool changes_nothing() const { return !moves_somebody() && blocked.empty(); }
+  bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows; }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

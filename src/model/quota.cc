@@ -22,6 +22,8 @@ std::optional<FairReclaim> find_fair_reclaim(std::string_view name) {
 std::optional<Preempt> find_preempt(std::string_view name) { return find_in<Preempt>(kPreemptNames, name); }
 
 std::optional<UserOrder> find_user_order(std::string_view name) { return find_in<UserOrder>(kUserOrderNames, name); }
+
+std::optional<Backfill> find_backfill(std::string_view name) { return find_in<Backfill>(kBackfillNames, name); }
 std::optional<BudgetEnd> find_budget_end(std::string_view name) { return find_in<BudgetEnd>(kBudgetEndNames, name); }
 
 void Quota::add_to(Hasher& hasher) const {
@@ -31,7 +33,7 @@ void Quota::add_to(Hasher& hasher) const {
   }
   hasher.add(weight_milli).add(static_cast<std::uint64_t>(fair_reclaim)).add(static_cast<std::uint64_t>(preempt));
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms).add(cooldown.ms).add(idle_after.ms);
-  hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms);
+  hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms).add(static_cast<std::uint64_t>(backfill));
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
   for (const Label& label : dedicated) hasher.add(label.key).add(label.value);
 }

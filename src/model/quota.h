@@ -40,6 +40,16 @@ std::optional<UserOrder> find_user_order(std::string_view name);
 inline constexpr Duration kHalfLifeMin{60'000};
 inline constexpr Duration kHalfLifeMax{std::int64_t{3650} * 86'400'000};
 
+// Who may pass a blocked head of a strict line (rules 24 and 25): those alone who will be gone, or elsewhere, when its room is
+// promised to it.
+enum class Backfill : std::uint8_t {
+  kNone,          // nobody who could use what it waits for
+  kEasy,          // the first who waits for room has a promise
+  kConservative,  // everybody has who waits for room, as far as kShadowsMax goes
+};
+inline constexpr std::string_view kBackfillNames[] = {"none", "easy", "conservative"};
+std::optional<Backfill> find_backfill(std::string_view name);
+
 // What becomes of work that a budget has not enough left for.
 enum class BudgetEnd : std::uint8_t {
   kStop,        // it waits
@@ -72,6 +82,7 @@ struct Quota {
   Duration cooldown{0};             // how long its work does not borrow after it had to give back what it had borrowed
   Duration idle_after{0};           // what of its floor it has not used for so long is told as idle; 0: nothing is
   UserOrder users = UserOrder::kNone;
+  Backfill backfill = Backfill::kEasy;  // of its line, where the order is fifo
   Duration half_life{
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
   std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted

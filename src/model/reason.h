@@ -33,7 +33,7 @@ enum class ReasonCode : std::uint8_t {
   kTopology,               // no domain has room for it, or ever could have
   kTaint,                  // never: every node that could hold it has a taint that it does not tolerate
   kSpread,                 // its pods, or those with which it is spread, would not be spread as it asks
-  kReserved,               // never: every node that could hold it is kept for other queues
+  kReserved,               // there is room, promised to somebody ahead; or never, as all of it is kept for other queues
   kSliceGeometry,          // a device has as much free as the slice asks, in pieces in which it cannot be cut
   kTrust,                  // what is free is on devices of others with whom it may not share them
   kIsolation,              // what is free, or what it asks, is shared in a way that is not for it

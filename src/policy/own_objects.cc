@@ -115,6 +115,9 @@ class Writer {
     add_amounts(queue, AmountKind::kLendingLimit, "lendingLimit", spec);
     add_amounts(queue, AmountKind::kUserLimit, "userLimit", spec);
     if (quota.users != usual.users) spec.set("users", kUserOrderNames[static_cast<std::size_t>(quota.users)]);
+    if (quota.backfill != usual.backfill && queue.queue.order == Order::kFifo) {
+      spec.set("backfill", kBackfillNames[static_cast<std::size_t>(quota.backfill)]);
+    }
     if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
     if (quota.fair_reclaim != usual.fair_reclaim) {
       spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);

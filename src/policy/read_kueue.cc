@@ -276,6 +276,7 @@ void read_cluster_queue(ObjectReader& reader) {
   queue.parent_place = reader.place(is_newer(reader) ? "spec.cohortName" : "spec.cohort");
   queue.order =
       reader.one_of("spec.queueingStrategy", {"BestEffortFIFO", "StrictFIFO"}) == 0 ? Order::kFifoSkip : Order::kFifo;
+  queue.quota.backfill = Backfill::kNone;  // StrictFIFO lets nobody pass
   ResourceGroups(reader, queue).read();
   read_fair_sharing(reader, queue);
   read_preemption(reader, queue);

@@ -70,6 +70,7 @@ void read_volcano_queue(ObjectReader& reader) {
   queue.parent_place = reader.place("spec.parent");
   if (queue.parent == "root") queue.parent.clear();
   queue.order = reader.one_of("spec.dequeueStrategy", {"traverse", "fifo"}) == 0 ? Order::kFifoSkip : Order::kFifo;
+  queue.quota.backfill = Backfill::kNone;  // its fifo lets nobody pass
   read_floor(reader, queue);
   for (const auto& [resource, given] : read_resources(reader, spec["capability"], "spec.capability")) {
     add(reader, queue, AmountKind::kLimit, resource, given.first, given.second);

@@ -82,6 +82,9 @@ class Shown {
     }
     made.set("userLimit", std::move(user_limit));
     made.set("users", kUserOrderNames[static_cast<std::size_t>(quota.users)]);
+    if (it.queue.order == Order::kFifo) {
+      made.set("backfill", kBackfillNames[static_cast<std::size_t>(quota.backfill)]);
+    }
     made.set("cooldown", length(quota.cooldown));
     made.set("idleAfter", length(quota.idle_after));
     made.set("halfLife", length(quota.half_life));
@@ -202,6 +205,9 @@ class Shown {
       words.push_back("user_limit=" + amounts);
     }
     if (quota.users != usual.users) words.emplace_back("users=fair");
+    if (quota.backfill != usual.backfill && queue.queue.order == Order::kFifo) {
+      words.push_back("backfill=" + std::string(kBackfillNames[static_cast<std::size_t>(quota.backfill)]));
+    }
     if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
     if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));

@@ -196,11 +196,38 @@ class Simulation {
       if (job.submit > now) return;
       WorkloadSubmitted submission = door_.submission(job, job.submit);
       submission.rank = static_cast<std::int64_t>(arrivals_[submitted_]);
+      submission.shape.terms.run_limit = limit_of(job, arrivals_[submitted_]);
       session_.apply(submission);
       run_.times[arrivals_[submitted_]].submit = job.submit;
       change_waiting(WorkloadId(submitted_), gpu_milli_of(job));
       const Duration patience = patience_of(job);
       if (patience > Duration{0}) patience_ends_.push({job.submit + patience, WorkloadId(submitted_)});
+    }
+  }
+
+  // What its user says: more than it needs, and never less.
+  std::optional<Duration> limit_of(const TraceJob& job, std::size_t row) const {
+    if (!options_.limits_up_to_milli) return std::nullopt;
+    Rng rng(options_.seed, row);
+    const std::int64_t factor_milli = rng.between(1000, *options_.limits_up_to_milli);
+    const Wide limit_ms = (Wide{job.run.ms} * factor_milli + 999) / 1000;
+    return Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(limit_ms))};
+  }
+
+  // The earliest that each was promised is what counts.
+  void keep_promises(const Plan& plan) {
+    for (const Start& start : plan.starts) {
+      const auto promised = promised_.find(start.workload);
+      if (promised == promised_.end()) continue;
+      run_.promises.broken += plan.now > promised->second ? 1 : 0;
+      promised_.erase(promised);
+    }
+    if (!plan.shadows) return;
+    for (const Shadow& each : *plan.shadows) {
+      const auto [promised, first] = promised_.emplace(each.start.workload, each.at);
+      run_.promises.jobs += first ? 1 : 0;
+      run_.promises.later += each.at > promised->second ? 1 : 0;
+      promised->second = std::min(promised->second, each.at);
     }
   }
 
@@ -214,6 +241,7 @@ class Simulation {
     ++run_.cycles;
     while (!patience_ends_.empty() && patience_ends_.top().at <= now) patience_ends_.pop();
     session_.decide(now, [&](const Plan& plan) {
+      keep_promises(plan);
       for (const WorkloadId begun : plan.begins) start(begun, now);
       for (const Eviction& eviction : plan.evictions) evict(eviction, now);
       for (const Start& started : plan.starts) {
@@ -289,6 +317,7 @@ class Simulation {
 
   void summarise() {
     std::vector<std::int64_t> waits;
+    std::vector<std::int64_t> of_large;
     std::vector<std::int64_t> completions;
     double gpu_ms = 0;
     for (std::size_t row = 0; row < trace_.jobs.size(); ++row) {
@@ -302,10 +331,12 @@ class Simulation {
         continue;
       }
       waits.push_back(wait_of(job, times).ms);
+      if (gpu_milli_of(job) >= kLargeJobGpus * kMilliPerGpu) of_large.push_back(waits.back());
       completions.push_back((times.end - times.submit).ms);
       gpu_ms += gpus * static_cast<double>(job.run.ms);
     }
     run_.wait = waits_of(std::move(waits));
+    run_.wait_of_large = waits_of(std::move(of_large));
     run_.completion = waits_of(std::move(completions));
     run_.queues = waits_by_queue(trace_, run_.times, [](std::size_t) { return true; });
     for (QueueWaits& queue : run_.queues) {
@@ -355,6 +386,7 @@ class Simulation {
   std::vector<std::size_t> queue_of_;  // by row, where evenness is measured
   std::optional<Evenness> evenness_;
   std::map<std::string, Use> use_;  // by queue
+  std::map<WorkloadId, Time> promised_;
   std::int64_t allocated_milli_ = 0;
   std::int64_t pending_milli_ = 0;
   Time last_submit_;

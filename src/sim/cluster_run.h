@@ -10,9 +10,9 @@
 
 #include "base/result.h"
 #include "model/policy.h"
-#include "model/queue.h"
 #include "model/reason.h"
 #include "sim/door.h"
+#include "sim/line_order.h"
 #include "sim/session.h"
 #include "sim/statistics.h"
 #include "sim/trace.h"
@@ -21,7 +21,7 @@ namespace berth {
 
 struct RunOptions {
   PlacementPolicy policy = PlacementPolicy::kFgd;
-  Order order = Order::kFifoSkip;
+  LineOrder order = Order::kFifoSkip;
   Seed seed;
   // Of every queue of the trace, which then has a line of its own. Empty: one line for all, and nobody takes anything.
   std::map<std::string, Quota> quotas = {};
@@ -29,6 +29,8 @@ struct RunOptions {
   std::map<std::string, std::int64_t> floors_milli = {};
   // What an evicted job did up to the last full period is kept; none: it starts anew.
   std::optional<Duration> checkpoint_every = {};
+  // The run limit of each job is its run time x U(1, k), drawn from the run's seed, in thousandths of k; none: no job has one.
+  std::optional<std::int64_t> limits_up_to_milli = {};
   // In place of `quotas`: a tree of queues, as a policy has it.
   std::optional<TraceQueues> tree = {};
 };
@@ -78,6 +80,16 @@ struct LeftWaiting {
   std::string text;  // with numbers
 };
 
+// What was promised to jobs that waited (rule 24), and came of it.
+struct Promises {
+  std::int64_t jobs = 0;    // to whom a start was
+  std::int64_t later = 0;   // promises that a later one followed
+  std::int64_t broken = 0;  // jobs that started later than ever promised
+};
+
+// A job of so many GPUs is a large one.
+inline constexpr std::int64_t kLargeJobGpus = 16;
+
 struct ClusterRun {
   static constexpr std::size_t kLeftShown = 20;
 
@@ -87,8 +99,10 @@ struct ClusterRun {
   std::int64_t never_started = 0;
   std::vector<LeftWaiting> left_waiting;  // the first kLeftShown of them, in the order of arrival
   std::int64_t cycles = 0;
-  std::int64_t decisions = 0;               // starts
-  Waits wait;                               // of jobs that started
+  std::int64_t decisions = 0;  // starts
+  Waits wait;                  // of jobs that started
+  Waits wait_of_large;         // of those of kLargeJobGpus and more
+  Promises promises;
   Waits completion;                         // of jobs that started: from submission to end
   double utilisation_percent = 0;           // GPU time given out, of capacity from the first submission to the last end
   double arriving_utilisation_percent = 0;  // the same, from the first submission to the last

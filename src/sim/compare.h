@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "sim/cluster_run.h"
 #include "sim/door.h"
+#include "sim/line_order.h"
 #include "sim/trace.h"
 
 namespace berth {
@@ -33,7 +34,7 @@ Result<std::vector<QueueFloor>> read_floors(std::string_view file_name, std::str
                                             std::int64_t gpus);
 
 struct CompareOptions {
-  Order order = Order::kFifo;
+  LineOrder order = Order::kFifo;
   Seed seed;
   FairReclaim fair_reclaim = FairReclaim::kNever;
   Duration patience{0};

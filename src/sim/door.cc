@@ -166,11 +166,16 @@ Result<Door> Door::open(const Trace& trace, const DoorOptions& options, const st
 
 std::vector<Event> Door::opening() const {
   std::vector<Event> events{RunConfigured{options_.seed, options_.policy}};
+  const auto in_line = [&](Quota quota) {
+    quota.backfill = options_.order.backfill;
+    return quota;
+  };
   for (const Flavor& flavor : flavors_) events.push_back(FlavorAdded{flavor});
   if (options_.tree) {
     for (const Queue& queue : options_.tree->queues) events.push_back(QueueAdded{queue});
   } else if (one_line()) {
-    events.push_back(QueueAdded{{.name = "cluster", .parent = {}, .order = options_.order, .quota = taking_nothing()}});
+    events.push_back(QueueAdded{
+        {.name = "cluster", .parent = {}, .order = options_.order.order, .quota = in_line(taking_nothing())}});
     for (const std::string& queue : queues_) {
       events.push_back(
           QueueAdded{{.name = "cluster/" + queue, .parent = QueueId(0), .order = {}, .quota = taking_nothing()}});
@@ -179,7 +184,8 @@ std::vector<Event> Door::opening() const {
     for (const std::string& queue : queues_) {
       const auto quota = options_.quotas.find(queue);
       BERTH_ASSERT(quota != options_.quotas.end());
-      events.push_back(QueueAdded{{.name = queue, .parent = {}, .order = options_.order, .quota = quota->second}});
+      events.push_back(
+          QueueAdded{{.name = queue, .parent = {}, .order = options_.order.order, .quota = in_line(quota->second)}});
     }
   }
   events.push_back(NodesAdded{nodes_});

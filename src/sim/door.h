@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/event.h"
+#include "sim/line_order.h"
 #include "sim/trace.h"
 
 namespace berth {
@@ -28,7 +29,7 @@ std::vector<Flavor> flavors_of_trace(const Trace& trace);
 struct DoorOptions {
   Seed seed;
   PlacementPolicy policy = PlacementPolicy::kFgd;
-  Order order = Order::kFifoSkip;
+  LineOrder order = Order::kFifoSkip;
   std::map<std::string, Quota> quotas = {};  // of the trace's queues, each of which then has a line of its own
   std::optional<TraceQueues> tree = {};      // these in place of quotas
 };

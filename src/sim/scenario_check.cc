@@ -88,6 +88,17 @@ void check_words(ScenarioWorld& world, WorkloadId id, const std::string& how, co
              how_it_is(world, id));
 }
 
+void check_shadow(ScenarioWorld& world, const ExpectWaits& expected) {
+  if (!expected.shadow && !expected.no_shadow) return;
+  const Shadow* const found = world.state().shadow_of(expected.workload);
+  const bool holds_by_the_clock = found != nullptr && expected.shadow_on_any_day && expected.shadow &&
+                                  expected.shadow->ms % kDayMs == found->at.ms % kDayMs;
+  if (holds_by_the_clock) return;
+  world.compare("shadow of " + world.name_of_workload(expected.workload),
+                expected.shadow ? format_moment(*expected.shadow) : "none",
+                found != nullptr ? format_moment(found->at) : "none");
+}
+
 void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const WorkloadId id = expected.workload;
   const std::string& name = world.name_of_workload(id);
@@ -98,6 +109,7 @@ void check(ScenarioWorld& world, const ExpectWaits& expected) {
     world.fail("expected " + name + " waiting: " + expected.reason + ", found it " + how_it_is(world, id));
   }
   check_words(world, id, "waiting", expected.has);
+  check_shadow(world, expected);
   if (expected.ahead) {
     if (!world.afford(static_cast<std::int64_t>(world.state().pending()))) return;
     const std::vector<WorkloadId> ahead = ahead_of(world.state(), id);

@@ -25,7 +25,7 @@ using namespace scenario;
 constexpr std::string_view kVerbs[] = {"running",  "waits", "impossible", "evicted",
                                        "evicting", "done",  "cancelled",  "migrated"};
 constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against", "has"};
-constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead"};
+constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
 constexpr std::string_view kMigratedKeys[] = {"for", "lost"};
@@ -142,7 +142,7 @@ class ExpectationReader {
   std::string take_reason() { return take_name("reason", kReasonNames, kLaterReasonNames, "is no reason"); }
 
   void expect_waits(WorkloadId workload) {
-    ExpectWaits expected{.workload = workload, .reason = take_reason(), .has = {}, .ahead = {}};
+    ExpectWaits expected{.workload = workload, .reason = take_reason(), .has = {}, .ahead = {}, .shadow = {}};
     if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
     if (const ScenarioWord* const word = line_.take("ahead")) {
       std::vector<WorkloadId>& ahead = expected.ahead.emplace();
@@ -152,8 +152,22 @@ class ExpectationReader {
         }
       }
     }
+    take_shadow(expected);
     line_.finish("expect", kWaitsKeys);
     made_ = std::move(expected);
+  }
+
+  void take_shadow(ExpectWaits& expected) {
+    const ScenarioWord* const shadow = line_.take("shadow");
+    if (shadow == nullptr) return;
+    expected.no_shadow = shadow->value == "none";
+    if (expected.no_shadow) return;
+    if (const Parsed<Time> moment = clock_.later(shadow->value)) {
+      expected.shadow = *moment;
+      expected.shadow_on_any_day = clock_.may_be_later();
+    } else {
+      line_.complain(*shadow, "shadow: " + moment.error());
+    }
   }
 
   void expect_impossible(WorkloadId workload) {

@@ -27,7 +27,6 @@ inline constexpr LaterWord kLaterWords[] = {
     {"submit", "resize", "elastic workloads"},
     {"expect", "shrunk", "elastic workloads"},
     {"expect", "repairing", "repair of a gang"},
-    {"expect", "shadow", "reservations"},
 };
 
 constexpr const LaterWord* find_later_word(std::string_view statement, std::string_view word) {

@@ -96,6 +96,9 @@ struct ExpectWaits {
   std::string reason;  // the name of a code; some are never found in this version
   std::string has;
   std::optional<std::vector<WorkloadId>> ahead;  // exactly these, the first first
+  std::optional<Time> shadow;                    // when it is promised to start at the latest
+  bool shadow_on_any_day = false;                // only the clock time of `shadow` counts
+  bool no_shadow = false;                        // nothing is promised to it
 };
 struct ExpectImpossible {
   WorkloadId workload;

@@ -18,9 +18,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kQueueKeys[] = {
-    "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight", "reclaim_within",
-    "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",  "half_life",
-    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated"};
+    "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",  "reclaim_within",
+    "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",   "half_life",
+    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
 
@@ -70,6 +70,7 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   quota.fair_reclaim = take_named(line, "reclaim", kFairReclaimNames, quota.fair_reclaim);
   quota.half_life = take_half_life(line, quota.half_life);
   quota.users = take_named(line, "users", kUserOrderNames, quota.users);
+  quota.backfill = take_named(line, "backfill", kBackfillNames, quota.backfill);
   quota.preempt = take_named(line, "preempt", kPreemptNames, quota.preempt);
   if (const ScenarioWord* const word = line.take("budget")) {
     quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
@@ -77,6 +78,12 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   quota.dedicated = take_dedicated(line, std::move(quota.dedicated));
   quota.budget_end = take_named(line, "budget_end", kBudgetEndNames, quota.budget_end);
   return quota;
+}
+
+void heed_order_of_backfill(ScenarioLine& line, Order order) {
+  const ScenarioWord* const word = line.find("backfill");
+  if (word == nullptr || order == Order::kFifo) return;
+  line.complain(*word, "backfill is for order=fifo: in every other order whoever fits passes whoever does not");
 }
 
 void take_window_amounts(ScenarioReading& reading, ScenarioLine& line, Window& window) {
@@ -136,6 +143,7 @@ void hold_or_release(ScenarioReading& reading, ScenarioLine& line, const std::st
 void read_queue(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const path = line.take_plain("queue research");
   const Order order = take_named(line, "order", kOrderNames, Order::kFifo);
+  heed_order_of_backfill(line, order);
   Quota quota = take_quota(reading, line, {});
   line.finish("queue", kQueueKeys);
   if (path == nullptr || !line.is_name(*path, true)) return;
@@ -152,6 +160,7 @@ void set_queue(ScenarioReading& reading, ScenarioLine& line) {
   const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
   Queue now = id ? reading.queues[id->index()] : Queue{};
   now.order = take_named(line, "order", kOrderNames, now.order.value_or(Order::kFifo));
+  heed_order_of_backfill(line, *now.order);
   now.quota = take_quota(reading, line, std::move(now.quota));
   if (names_none_of(line, kQueueKeys)) line.complain("nothing is set; write what, as in guarantee=8");
   line.finish("queue", kQueueKeys);

@@ -63,6 +63,7 @@ class Inspection {
     reached_.assign(state_.pods().size(), false);
     leaving_ = reached_;
     std::size_t movable = 0;
+    std::size_t limited = 0;
     std::size_t running = 0;
     std::size_t pending = 0;
     std::size_t starting = 0;
@@ -74,6 +75,7 @@ class Inspection {
       starting += workload.phase == Phase::kStarting || migrates ? 1 : 0;
       stopping += workload.phase == Phase::kStopping || migrates ? 1 : 0;
       movable += has_room(workload.phase) && state_.shape(workload.shape).terms.movable ? 1 : 0;
+      limited += has_room(workload.phase) && state_.shape(workload.shape).terms.run_limit ? 1 : 0;
       expect(migrates != workload.first_leaving.is_none(), {"workload", id.index()},
              " leaves places and does not migrate, or migrates and leaves none");
       for (PodId at = workload.first_leaving; !at.is_none(); at = state_.pod(at).next) {
@@ -92,6 +94,26 @@ class Inspection {
     expect(running == state_.running(), "the count of running workloads is wrong");
     expect(pending == state_.pending(), "the count of pending workloads is wrong");
     expect(movable == state_.movable(), "the count of those who consent to being moved is wrong");
+    expect(limited == state_.limited(), "the count of those whose end is enforced is wrong");
+    check_shadows();
+  }
+
+  // To each who waits once at most, and to nobody else.
+  void check_shadows() {
+    expect(state_.shadows().size() <= kShadowsMax, "there are more shadows than there may be");
+    for (const Shadow& each : state_.shadows()) {
+      const WorkloadId id = each.start.workload;
+      const Named name{"workload", id.index()};
+      const Workload* const workload = state_.workloads().find(id);
+      const bool waits = workload != nullptr && workload->phase == Phase::kPending && !state_.is_kept_aside(id);
+      expect(waits, name, " is promised room and does not wait");
+      expect(state_.shadow_of(id) == &each, name, " is promised room twice");
+      if (!waits) continue;
+      const Shape& shape = state_.shape(workload->shape);
+      const bool complete =
+          each.start.way < shape.ways.size() && each.start.pods.size() == static_cast<std::size_t>(shape.pods);
+      expect(complete, name, " is promised room that is not all of its room");
+    }
   }
 
   void check_pods_of(WorkloadId id, const Workload& workload) {

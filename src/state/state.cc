@@ -65,6 +65,11 @@ void State::adopt(const Plan& plan) {
   history_.add(plan.now.ms);
   clock_ = std::max(clock_, plan.now);
   if (plan.moves_somebody()) ++news_;
+  // Before those whom this plan blocks: they stand back for what is promised from now on.
+  const auto starts = [&](const Shadow& each) {
+    return std::ranges::find(plan.starts, each.start.workload, &Start::workload) != plan.starts.end();
+  };
+  if (plan.shadows || std::erase_if(shadows_, starts) > 0) retry_who_stands_back();
   for (const WorkloadId id : plan.begins) begin(id, plan.now);
   // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {
@@ -96,6 +101,7 @@ void State::adopt(const Plan& plan) {
     start(decision, plan.now);
   }
   BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
+  if (plan.shadows) promise(*plan.shadows);
 }
 
 std::uint64_t State::hash() const {

@@ -161,6 +161,7 @@ class State {
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
+  std::size_t limited() const { return limited_; }  // and whose end is enforced
   // Those who migrate are among both.
   const std::vector<WorkloadId>& starting() const { return starting_; }
   const std::vector<WorkloadId>& stopping() const { return stopping_; }
@@ -181,6 +182,9 @@ class State {
   // So it costs no cycle anything, takes nothing and holds up nobody.
   bool is_kept_aside(WorkloadId workload) const;
   const Followers& followers() const { return followers_; }
+  // What is promised to those who wait for room, in the order in which it was; nullptr: nothing to this one.
+  const std::vector<Shadow>& shadows() const { return shadows_; }
+  const Shadow* shadow_of(WorkloadId workload) const;
   // After its room was taken by rule 13 or 14, its queue's cooldown later; long ago if it was not.
   Time borrows_again_at(WorkloadId workload) const;
 
@@ -294,6 +298,9 @@ class State {
   bool users_matter(QueueId queue) const;
   void dedicate();
   void go_home(Shape& shape, QueueId home);
+  void forget_shadow(WorkloadId workload);
+  void promise(const std::vector<Shadow>& shadows);
+  void retry_who_stands_back();
   void know_as_it_waits(WorkloadId workload);
   void follow(WorkloadId workload, const std::vector<Dependency>& after);
   void wake();
@@ -351,11 +358,13 @@ class State {
   // When to look again at who waits for time to pass. Some have no need of it any more by then.
   std::set<std::pair<Time, WorkloadId>> wakes_;
   Followers followers_;
+  std::vector<Shadow> shadows_;
   std::map<Device, Time> parting_;
   Duration scrub_{0};
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
   std::size_t movable_ = 0;
+  std::size_t limited_ = 0;
 };
 
 // Calls visit(pod) for the pods of a running workload, in the order of its pod sets.

@@ -187,11 +187,46 @@ void State::enqueue(WorkloadId id) {
 
 void State::dequeue(WorkloadId id) {
   --pending_;
+  forget_shadow(id);
   if (is_kept_aside(id)) return;
   const QueueId of_line = line_of(workloads_[id].queue);
   Line& line = *lines_[of_line.index()];
   line.remove(workloads_[id].shape, key_of(id));
   if (line.size() == 0) lines_in_use_.erase(of_line);
+}
+
+const Shadow* State::shadow_of(WorkloadId id) const {
+  const auto found = std::ranges::find(shadows_, id, [](const Shadow& each) { return each.start.workload; });
+  return found == shadows_.end() ? nullptr : &*found;
+}
+
+// It starts, or waits no longer as it did.
+void State::forget_shadow(WorkloadId id) {
+  if (shadow_of(id) == nullptr) return;
+  std::erase_if(shadows_, [&](const Shadow& each) { return each.start.workload == id; });
+  retry_who_stands_back();
+}
+
+void State::promise(const std::vector<Shadow>& shadows) {
+  shadows_ = shadows;
+  history_.add(std::uint64_t{shadows.size()});
+  for (const Shadow& each : shadows) {
+    history_.add(each.at.ms).add(each.start.workload.value()).add(each.start.way);
+    for (const PodPlacement& place : each.start.pods) {
+      history_.add(place.node.value()).add(place.gpus.bits()).add(std::uint64_t{place.slice_start});
+    }
+  }
+}
+
+// What is promised is not what it was.
+void State::retry_who_stands_back() {
+  lines_in_use_.for_each([&](QueueId queue) {
+    Line& line = *lines_[queue.index()];
+    if (line.gated() == 0) return;
+    for (std::size_t at = 0; at < line.shapes().size(); ++at) {
+      if (line.shapes()[at].gate == ReasonCode::kReserved) line.set_missing(at, 0);
+    }
+  });
 }
 
 void State::add_to_history(const Queue& queue) {
@@ -219,7 +254,8 @@ void State::on(const QueueChanged& event) {
   const bool stands_otherwise = before.order != event.now.order || before.held != event.now.held ||
                                 before.closed != event.now.closed ||
                                 before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
-                                before.quota.cooldown != event.now.quota.cooldown || dedicates;
+                                before.quota.cooldown != event.now.quota.cooldown ||
+                                before.quota.backfill != event.now.quota.backfill || dedicates;
   std::vector<WorkloadId> waiting;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);

@@ -184,6 +184,7 @@ void State::start(const Start& start, Time now) {
   ++running_;
   const Terms& terms = shapes_[workload.shape.index()].terms;
   if (terms.movable) ++movable_;
+  if (terms.run_limit) ++limited_;
   history_.add(start.workload.value())
       .add(start.way)
       .add(std::uint64_t{start.waits})
@@ -318,6 +319,7 @@ void State::give_room_back(WorkloadId id) {
   BERTH_ASSERT(has_room(workload.phase));
   --running_;
   if (shapes_[workload.shape.index()].terms.movable) --movable_;
+  if (shapes_[workload.shape.index()].terms.run_limit) --limited_;
   if (workload.phase == Phase::kStarting || workload.phase == Phase::kMigrating) std::erase(starting_, id);
   note_what_was_held(workload.queue);
   quotas_.remove(workload.unit);

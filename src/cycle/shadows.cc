@@ -1,0 +1,614 @@
+#include "cycle/shadows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "cycle/for_each_place.h"
+#include "cycle/neighbours_text.h"
+#include "fairness/gates.h"
+#include "fairness/rights.h"
+#include "placement/place.h"
+
+namespace berth {
+namespace {
+
+const Terms& terms_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape).terms; }
+
+// Whether the pod could be put there now, as far as amounts go.
+bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
+  const NodeFree& node = ledger.node(place.node);
+  if (!node.open || node.pods < 1) return false;
+  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
+  if (request.gpus > 0 && request.sharing != node.sharing) return false;
+  bool free = true;
+  place.gpus.for_each([&](int gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    const std::int32_t asked = node.milli_of(request);
+    free = free && ledger.gpu_milli(place.node)[at] >= asked &&
+           ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, node.gpu_memory_mib);
+    if (!free || !request.is_slice()) {
+      free = free && ledger.may_join(place.node, at, request);
+      return;
+    }
+    const auto slice = node.geometry().find_place(request.slice, place.slice_start);
+    free =
+        slice &&
+        node.geometry().open_beside(ledger.layouts(place.node)[at], ledger.fixed_slices(place.node)).contains(*slice);
+  });
+  return free;
+}
+
+// Both may be on the same GPUs, and where pods of the first may be depends on where others are, or those of the other keep some away
+// from them.
+bool mind_each_other(const State& state, WorkloadId id, WorkloadId other) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  if (!shape.flavors.meets(state.shape(state.workload(other).shape).flavors)) return false;
+  const bool spread = std::ranges::any_of(
+      shape.ways.front(), [&](const NumberedPodSet& set) { return state.topologies()[set.topology].is_spread(); });
+  return spread || looks_around(state, shape) || looks_around(state, state.shape(state.workload(other).shape));
+}
+
+// Some bound is above it, or it has to be inside a floor.
+bool may_be_refused(const QuotaLedger& quotas, QueueId queue, const Terms& terms) {
+  if (terms.guaranteed_only || quotas.tree().keeps_floors() || quotas.budgets().has_any()) return true;
+  while (!queue.is_none() && !quotas.tree().is_bounded(queue)) queue = quotas.tree().parent(queue);
+  return !queue.is_none();
+}
+
+bool asks_parts(const State& state, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    return std::ranges::any_of(way,
+                               [&](const NumberedPodSet& set) { return state.request(set.request).is_fraction(); });
+  });
+}
+
+// The child of `above` on the way down to `queue`; none: the queue itself.
+QueueId child_towards(const QuotaTree& tree, QueueId queue, QueueId above) {
+  QueueId child;
+  for (; queue != above; queue = tree.parent(queue)) child = queue;
+  return child;
+}
+
+QueueId where_they_meet(const QuotaTree& tree, QueueId a, QueueId b) {
+  std::set<QueueId> above;
+  for (QueueId at = a; !at.is_none(); at = tree.parent(at)) above.insert(at);
+  while (!b.is_none() && !above.contains(b)) b = tree.parent(b);
+  return b;
+}
+
+QueueId would_be_covered_at(const State& state, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  if (shape.terms.best_effort) return {};
+  const QuotaLedger& quotas = state.quotas();
+  return quotas.would_be_covered_at(state.workload(id).queue, asked_by(state, shape, 0), quotas.end_of(shape.terms));
+}
+
+}  // namespace
+
+bool outranks(const State& state, WorkloadId id, WorkloadId other) {
+  const Terms& own = terms_of(state, id);
+  const Terms& others = terms_of(state, other);
+  if (own.best_effort) return false;
+  if (others.best_effort) return true;
+  const QueueId queue = state.workload(id).queue;
+  const QueueId of_other = state.workload(other).queue;
+  if (queue == of_other) {
+    const bool preempts = own.preempts && state.queues()[queue.index()].quota.preempt != Preempt::kNever;
+    return preempts && own.priority > others.priority;
+  }
+  const QuotaTree& tree = state.quotas().tree();
+  const QueueId meet = where_they_meet(tree, queue, of_other);
+  const QueueId own_side = child_towards(tree, queue, meet);
+  const QueueId side = child_towards(tree, of_other, meet);
+  if (own_side.is_none() || !is_covered(tree, would_be_covered_at(state, id), own_side)) return false;
+  return side.is_none() || !is_covered(tree, would_be_covered_at(state, other), side);
+}
+
+template <class Visit>
+void Shadows::for_each_pod_of(const End& end, Visit visit) const {
+  if (end.start != nullptr) return for_each_place(state_, *end.start, visit);
+  for_each_pod(state_, end.workload, [&](const Pod& pod) { visit(state_.request(pod.request), pod.place()); });
+}
+
+// The trial as it will be: whoever ends up to a moment is out of it. INVARIANT: at its end the trial is as it was found.
+class Shadows::Later {
+ public:
+  explicit Later(Shadows& shadows) : shadows_(shadows), begin_(shadows.trial_.mark()) {}
+  ~Later() { shadows_.trial_.rollback_to(begin_); }
+  Later(const Later&) = delete;
+  Later& operator=(const Later&) = delete;
+
+  // Those whose end is not later, and no others.
+  void go_to(Time then) {
+    while (!marks_.empty() && shadows_.ends_[marks_.size() - 1].at > then) {
+      shadows_.trial_.rollback_to(marks_.back());
+      marks_.pop_back();
+    }
+    while (marks_.size() < shadows_.ends_.size() && shadows_.ends_[marks_.size()].at <= then) {
+      const End& end = shadows_.ends_[marks_.size()];
+      marks_.push_back(shadows_.trial_.mark());
+      take_out(end);
+    }
+  }
+
+ private:
+  void take_out(const End& end) {
+    shadows_.for_each_pod_of(end, [&](const PodRequest& request, const PodPlacement& place) {
+      shadows_.trial_.depart(move_of(request, place, Move::Direction::kGive), Emptied::kCountsAsScrubbed);
+    });
+  }
+
+  Shadows& shadows_;
+  Trial::Mark begin_;
+  std::vector<Trial::Mark> marks_;  // before each of the ends
+};
+
+Shadows::Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan)
+    : state_(state), trial_(trial), index_(index), plan_(plan), all_(state.shadows()), then_(all_.size()) {}
+
+bool Shadows::have_changed() const {
+  std::vector<Shadow> adopted = state_.shadows();
+  std::erase_if(adopted, [&](const Shadow& each) {
+    return std::ranges::find(plan_.starts, each.start.workload, &Start::workload) != plan_.starts.end();
+  });
+  return adopted != all_;
+}
+
+std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
+  const auto found = std::ranges::find(all_, id, [](const Shadow& each) { return each.start.workload; });
+  return found == all_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - all_.begin()));
+}
+
+// What others leave is scrubbed first.
+Time Shadows::end_of(WorkloadId id, Time started) const {
+  const Time end = enforced_end(terms_of(state_, id), started);
+  return end == kForever ? end : std::max(end, plan_.now) + state_.scrub();
+}
+
+// Who has room, but has not begun, has no end that is known yet.
+void Shadows::find_ends() {
+  if (known_ends_) return;
+  known_ends_ = true;
+  ends_.clear();
+  std::map<WorkloadId, const Start*> starts;
+  for (const Start& start : plan_.starts) {
+    if (!start.waits) starts.emplace(start.workload, &start);
+  }
+  const QuotaLedger& quotas = trial_.quotas();
+  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
+    for (const UnitId id : quotas.units_in(QueueId(queue))) {
+      const WorkloadId workload = quotas.unit(id).workload;
+      if (quotas.unit(id).end == kForever) continue;
+      if (const auto start = starts.find(workload); start != starts.end()) {
+        ends_.push_back({end_of(workload, plan_.now), workload, start->second});
+      } else if (state_.workload(workload).phase == Phase::kRunning) {
+        ends_.push_back({end_of(workload, state_.workload(workload).started), workload, nullptr});
+      }
+    }
+  }
+  std::ranges::sort(ends_);
+}
+
+bool Shadows::waits(WorkloadId id) const {
+  const Workload& workload = state_.workload(id);
+  if (workload.phase != Phase::kPending || state_.is_kept_aside(id)) return false;
+  if (std::ranges::find(plan_.starts, id, &Start::workload) != plan_.starts.end()) return false;
+  const QueueId line = state_.line_of(workload.queue);
+  const Queue& queue = state_.queues()[line.index()];
+  if (queue.order != Order::kFifo || queue.quota.backfill == Backfill::kNone) return false;
+  return !state_.lines()[line.index()]->find(workload.shape)->impossible();
+}
+
+std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way) {
+  const Workload& workload = state_.workload(id);
+  const Shape& shape = state_.shape(workload.shape);
+  const auto refused = [&](const AmountList& amounts) {
+    return quota_refusal(state_.quotas(), workload.queue, shape.user, shape.terms, amounts).has_value();
+  };
+  if (refused(asked_by(state_, shape, way))) return std::nullopt;
+  for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
+    const Trial::Mark mark = trial_.mark();
+    // A stream of its own: what is only thought of changes no draw.
+    Rng rng(state_.seed(), id.value());
+    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, open);
+    Start* const start = std::get_if<Start>(&outcome);
+    if (start == nullptr) return std::nullopt;
+    if (!refused(amounts_held(state_, shape, *start))) return std::move(*start);
+    trial_.rollback_to(mark);
+  }
+  return std::nullopt;
+}
+
+// False: not all of it, and nothing then.
+bool Shadows::put_if_free(const Start& start) {
+  const Trial::Mark mark = trial_.mark();
+  bool free = true;
+  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
+    free = free && is_free(trial_.ledger(), request, place) &&
+           trial_.ledger().matches().allows(request.constraints, place.node);
+    if (free) trial_.apply(move_of(request, place));
+  });
+  if (!free) trial_.rollback_to(mark);
+  return free;
+}
+
+// So that nobody takes what others were promised before: where they will be then, they are; where they come later, what they
+// need is not there for whoever would still have it.
+bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
+  std::vector<std::size_t> later;
+  for (std::size_t i = 0; i < others; ++i) {
+    const Shadow& other = all_[i];
+    const WorkloadId whose = other.start.workload;
+    if (whose == id || outranks(state_, id, whose)) continue;
+    if (other.at > then) {
+      if (end_of(id, then) > other.at) later.push_back(i);
+    } else if (end_of(whose, other.at) > then && !put_if_free(other.start)) {
+      return false;
+    }
+  }
+  std::vector<Move> moves;
+  for (const std::size_t each : later) hold_back(each, asks_parts(state_, id), moves);
+  return true;
+}
+
+// Those who come later than it would, and before it has ended.
+bool Shadows::leaves_others(const Start& start, Time then, std::size_t others) {
+  const Time end = end_of(start.workload, then);
+  for (std::size_t i = 0; i < others; ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    if (whose == start.workload || all_[i].at <= then || end <= all_[i].at) continue;
+    std::vector<NodeThen> beside = then_[i];
+    if (outranks(state_, start.workload, whose)) continue;
+    if (mind_each_other(state_, whose, start.workload) || !fits_beside(beside, start)) return false;
+    if (!leaves_quota(all_[i], start, end, others)) return false;
+  }
+  return true;
+}
+
+// PRE: the trial is as it will be then.
+std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t others) {
+  const Trial::Mark mark = trial_.mark();
+  std::optional<Start> start;
+  const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
+  if (take_others(id, then, others)) {
+    for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way);
+  }
+  trial_.rollback_to(mark);
+  const bool goes = start && leaves_others(*start, then, others) && has_quota({then, *start}, others, WorkloadId());
+  return goes ? start : std::nullopt;
+}
+
+// When somebody ends, or somebody to whom room is promised would; ascending, each once.
+std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t others) {
+  std::vector<Time> found;
+  for (const End& each : ends_) found.push_back(each.at);
+  for (std::size_t i = 0; i < others; ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    if (whose != id) found.push_back(end_of(whose, all_[i].at));
+  }
+  std::erase_if(found, [&](Time each) { return each >= before; });
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+// The first of these moments at which as many GPUs may be free as it asks, wherever they are.
+std::size_t Shadows::enough_come_free_at(WorkloadId id, const std::vector<Time>& moments) const {
+  const Shape& shape = state_.shape(state_.workload(id).shape);
+  std::int64_t free = 0;
+  for (std::size_t flavor = 0; flavor < state_.flavors().size(); ++flavor) {
+    if (shape.flavors.contains(FlavorId(flavor))) free += trial_.ledger().totals(FlavorId(flavor)).gpu_milli;
+  }
+  std::size_t at = 0;
+  for (auto end = ends_.begin(); at < moments.size(); ++at) {
+    const auto count = [&](const PodRequest& request, const PodPlacement& place) {
+      const NodeFree& node = trial_.ledger().node(place.node);
+      if (request.gpus > 0 && node.has_flavor_of(shape.flavors))
+        free += std::int64_t{request.gpus} * node.milli_of(request);
+    };
+    for (; end != ends_.end() && end->at <= moments[at]; ++end) for_each_pod_of(*end, count);
+    if (free >= shape.gpu_milli) break;
+  }
+  return at;
+}
+
+std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t others) {
+  find_ends();
+  look(others, id);
+  const std::vector<Time> at = moments(id, before, others);
+  std::size_t fails_below = enough_come_free_at(id, at);
+  if (fails_below == at.size()) return std::nullopt;
+  Later later(*this);
+  std::optional<Shadow> found;
+  const auto fits = [&](std::size_t index) {
+    later.go_to(at[index]);
+    auto start = fits_then(id, at[index], others);
+    if (start) found = Shadow{at[index], std::move(*start)};
+    return start.has_value();
+  };
+  // The more have ended, the more fits. Where somebody is to be earlier than he is, mostly he is not, and the last moment says so.
+  std::size_t fits_at = before == kForever ? fails_below : at.size() - 1;
+  for (std::size_t step = 1; !fits(fits_at); step *= 2) {
+    fails_below = fits_at + 1;
+    if (fails_below == at.size()) return std::nullopt;
+    fits_at = std::min(fits_at + step, at.size() - 1);
+  }
+  while (fails_below < fits_at) {
+    const std::size_t middle = fails_below + (fits_at - fails_below) / 2;
+    if (fits(middle)) {
+      fits_at = middle;
+    } else {
+      fails_below = middle + 1;
+    }
+  }
+  return found;
+}
+
+bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
+  find_ends();
+  look(others, shadow.start.workload);
+  Later later(*this);
+  later.go_to(shadow.at);
+  const Trial::Mark mark = trial_.mark();
+  const bool there = take_others(shadow.start.workload, shadow.at, others) && put_if_free(shadow.start);
+  trial_.rollback_to(mark);
+  return there && leaves_others(shadow.start, shadow.at, others) && has_quota(shadow, others, WorkloadId());
+}
+
+// What the others leave beside it is another then.
+void Shadows::replace(std::size_t shadow, std::optional<Shadow> with) {
+  if (with) {
+    all_[shadow] = std::move(*with);
+  } else {
+    all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(shadow));
+  }
+  then_.assign(all_.size(), {});
+}
+
+// In the order in which they were made: each stands beside those before it. Whoever can start earlier leaves everybody else where
+// he is; of places that come at one moment none is better than another.
+void Shadows::renew() {
+  then_.assign(all_.size(), {});
+  for (std::size_t i = 0; i < all_.size();) {
+    const Shadow known = all_[i];
+    const WorkloadId id = known.start.workload;
+    if (!waits(id)) {
+      replace(i, std::nullopt);
+      continue;
+    }
+    const bool there = is_still_there(known, i);
+    auto earlier = there ? earliest(id, known.at, all_.size()) : earliest(id, kForever, i);
+    const bool gone = !earlier && !there;
+    if (earlier || gone) replace(i, std::move(earlier));
+    if (!gone) ++i;
+  }
+}
+
+void Shadows::promise(WorkloadId id) {
+  if (all_.size() >= kShadowsMax || !waits(id) || !plan_.migrations.empty() || index_of(id)) return;
+  auto found = earliest(id, kForever, all_.size());
+  if (!found) return;
+  all_.push_back(std::move(*found));
+  then_.assign(all_.size(), {});
+}
+
+void Shadows::look(WorkloadId candidate) { look(all_.size(), index_of(candidate) ? candidate : WorkloadId()); }
+
+void Shadows::look(std::size_t others, WorkloadId without) {
+  if (others != looked_others_ || without != looked_without_) then_.assign(all_.size(), {});
+  looked_others_ = others;
+  looked_without_ = without;
+  for (std::size_t i = 0; i < others; ++i) {
+    if (then_[i].empty()) then_[i] = look_then(i, others, without);
+  }
+}
+
+// With all who will be there then, those to whom it is promised included.
+std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others, WorkloadId without) {
+  find_ends();
+  const Shadow& own = all_[shadow];
+  Later later(*this);
+  later.go_to(own.at);
+  const Trial::Mark mark = trial_.mark();
+  for (std::size_t i = 0; i < others; ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    const bool is_there = whose != without && all_[i].at <= own.at && end_of(whose, all_[i].at) > own.at;
+    if (i == shadow || is_there) put_if_free(all_[i].start);
+  }
+  const Ledger& ledger = trial_.ledger();
+  std::map<NodeId, NodeThen> nodes;
+  for_each_place(state_, own.start, [&](const PodRequest& request, const PodPlacement& place) {
+    NodeThen& then = nodes[place.node];
+    if (request.is_fraction()) then.parts |= place.gpus.bits();
+    if (!then.node.is_none()) return;
+    const NodeFree& node = ledger.node(place.node);
+    const auto milli = ledger.gpu_milli(place.node);
+    const auto memory = ledger.gpu_memory_mib(place.node);
+    const auto layouts = ledger.layouts(place.node);
+    then.node = place.node;
+    then.cpu_milli = node.cpu_milli;
+    then.memory_bytes = node.memory_bytes;
+    then.pods = node.pods;
+    then.gpu_milli.assign(milli.begin(), milli.end());
+    then.gpu_memory_mib.assign(memory.begin(), memory.end());
+    then.layouts.assign(layouts.begin(), layouts.end());
+  });
+  trial_.rollback_to(mark);
+  std::vector<NodeThen> all;
+  for (auto& [node, then] : nodes) all.push_back(std::move(then));
+  return all;
+}
+
+// Whether what it takes is free then, too, beside the shadow; if so it is taken there.
+bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const {
+  bool fits = true;
+  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
+    const auto at = std::ranges::lower_bound(then, place.node, {}, &NodeThen::node);
+    if (!fits || at == then.end() || at->node != place.node) return;
+    const NodeFree& node = trial_.ledger().node(place.node);
+    at->cpu_milli -= request.cpu_milli;
+    at->memory_bytes -= request.memory_bytes;
+    at->pods -= 1;
+    fits = at->cpu_milli >= 0 && at->memory_bytes >= 0 && at->pods >= 0;
+    place.gpus.for_each([&](int gpu) {
+      const auto each = static_cast<std::size_t>(gpu);
+      at->gpu_milli[each] = static_cast<std::int16_t>(at->gpu_milli[each] - node.milli_of(request));
+      at->gpu_memory_mib[each] -= static_cast<std::int32_t>(gpu_memory_taken(request, node.gpu_memory_mib));
+      fits = fits && at->gpu_milli[each] >= 0 && at->gpu_memory_mib[each] >= 0;
+      // Whether parts of one device get on with each other depends on whose they are.
+      const bool meets = ((at->parts >> gpu) & 1) != 0;
+      fits = fits && (!request.is_fraction() || !meets || trial_.ledger().trust().all_together());
+      if (!fits || !request.is_slice()) return;
+      const auto slice = node.geometry().find_place(request.slice, place.slice_start);
+      MigPlaceSet& layout = at->layouts[each];
+      fits = slice && node.geometry().open_beside(layout, trial_.ledger().fixed_slices(place.node)).contains(*slice);
+      if (fits) layout = layout.with(*slice);
+    });
+  });
+  return fits;
+}
+
+void Shadows::count(const Start& start, Time end) {
+  const Workload& workload = state_.workload(start.workload);
+  const Shape& shape = state_.shape(workload.shape);
+  trial_.add({.workload = start.workload,
+              .queue = workload.queue,
+              .user = workload.user,
+              .priority = shape.terms.priority,
+              .admitted = plan_.now,
+              .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+              .end = end,
+              .covered_at = {}},
+             amounts_held(state_, shape, start));
+}
+
+// Whether quotas will let it start then, beside the first `others` of the shadows.
+bool Shadows::has_quota(const Shadow& shadow, std::size_t others, WorkloadId without) {
+  const Workload& workload = state_.workload(shadow.start.workload);
+  const Shape& shape = state_.shape(workload.shape);
+  if (!may_be_refused(trial_.quotas(), workload.queue, shape.terms)) return true;
+  std::set<WorkloadId> ended;
+  for (const End& each : ends_) {
+    if (each.at <= shadow.at) ended.insert(each.workload);
+  }
+  std::vector<UnitId> gone;
+  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
+    for (const UnitId unit : trial_.quotas().units_in(QueueId(queue))) {
+      if (ended.contains(trial_.quotas().unit(unit).workload)) gone.push_back(unit);
+    }
+  }
+  const Trial::Mark mark = trial_.mark();
+  for (const UnitId unit : gone) trial_.remove(unit);
+  for (std::size_t i = 0; i < others; ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    const bool is_there = all_[i].at <= shadow.at && end_of(whose, all_[i].at) > shadow.at;
+    if (is_there && whose != shadow.start.workload && whose != without) count(all_[i].start, end_of(whose, all_[i].at));
+  }
+  const AmountList amounts = amounts_held(state_, shape, shadow.start);
+  const bool refused = quota_refusal(trial_.quotas(), workload.queue, shape.user, shape.terms, amounts).has_value();
+  trial_.rollback_to(mark);
+  return !refused;
+}
+
+// The same with somebody who starts before, and will still be there.
+bool Shadows::leaves_quota(const Shadow& shadow, const Start& start, Time end, std::size_t others) {
+  const Workload& workload = state_.workload(shadow.start.workload);
+  if (!may_be_refused(trial_.quotas(), workload.queue, state_.shape(workload.shape).terms)) return true;
+  const Trial::Mark mark = trial_.mark();
+  count(start, end);
+  const bool left = has_quota(shadow, others, start.workload);
+  trial_.rollback_to(mark);
+  return left;
+}
+
+bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
+  const WorkloadId whose = all_[shadow].start.workload;
+  if (whose == start.workload || end <= all_[shadow].at) return true;
+  // That somebody to whom room is promised leaves others what they need was seen when it was.
+  if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
+  std::vector<NodeThen> beside = then_[shadow];
+  return fits_beside(beside, start) && leaves_quota(all_[shadow], start, end, all_.size());
+}
+
+bool Shadows::let(const Start& start) {
+  const Time end = end_of(start);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!let(i, start, end) && !outranks(state_, start.workload, all_[i].start.workload)) return false;
+  }
+  return true;
+}
+
+bool Shadows::started(const Start& start) {
+  known_ends_ = false;
+  if (all_.empty()) return false;
+  const Time end = end_of(start);
+  std::vector<WorkloadId> in_the_way;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    if (whose == start.workload || end <= all_[i].at) continue;
+    if (then_[i].empty() || !fits_beside(then_[i], start)) in_the_way.push_back(whose);
+  }
+  bool changed = false;
+  if (const auto own = index_of(start.workload)) {
+    replace(*own, std::nullopt);
+    changed = true;
+  }
+  for (const WorkloadId whose : in_the_way) {
+    const std::size_t at = *index_of(whose);
+    if (is_still_there(all_[at], at)) continue;
+    replace(at, earliest(whose, kForever, at));
+    changed = true;
+  }
+  return changed;
+}
+
+// What of it is free now: whole GPUs, CPUs and memory. What is left to chance of parts of devices let() sees.
+void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves) {
+  for (const NodeThen& then : then_[shadow]) {
+    const NodeFree& node = trial_.ledger().node(then.node);
+    if (node.pods < 1) continue;
+    const auto milli = trial_.ledger().gpu_milli(then.node);
+    std::uint64_t whole = 0;
+    for (std::size_t gpu = 0; gpu < milli.size(); ++gpu) {
+      // Who asks whole GPUs has no use for one of which a part is promised.
+      const bool taken = then.gpu_milli[gpu] < (from_parts ? 1 : kMilliPerGpu);
+      if (milli[gpu] == kMilliPerGpu && taken && node.sharing == Sharing::kExclusive) whole |= std::uint64_t{1} << gpu;
+    }
+    PodRequest request;
+    request.cpu_milli = std::max<std::int64_t>(0, node.cpu_milli - then.cpu_milli);
+    request.memory_bytes = std::max<std::int64_t>(0, node.memory_bytes - then.memory_bytes);
+    const GpuSet gpus = GpuSet::from_bits(whole);
+    request.gpus = gpus.size();
+    request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
+    if (request.gpus == 0 && request.cpu_milli == 0 && request.memory_bytes == 0) continue;
+    moves.push_back(move_of(request, {then.node, gpus}));
+    trial_.apply(moves.back());
+  }
+}
+
+std::vector<Move> Shadows::hold(WorkloadId id) {
+  std::vector<Move> moves;
+  const Time end = end_of(id, plan_.now);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    if (whose == id || end <= all_[i].at || outranks(state_, id, whose)) continue;
+    hold_back(i, asks_parts(state_, id), moves);
+  }
+  return moves;
+}
+
+std::optional<Start> Shadows::own_room(WorkloadId id) {
+  const auto own = index_of(id);
+  if (!own || looks_around(state_, state_.shape(state_.workload(id).shape))) return std::nullopt;
+  return put_if_free(all_[*own].start) ? std::optional(all_[*own].start) : std::nullopt;
+}
+
+void Shadows::give_back(const std::vector<Move>& moves) {
+  for (const Move& move : moves) trial_.apply(inverse(move));
+}
+
+}  // namespace berth

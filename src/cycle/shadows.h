@@ -1,0 +1,123 @@
+// Where and when those who wait for room will start at the latest, and whom that lets ahead of them (docs/semantics.md, rules
+// 24 and 25). EASY backfill is Lifka's ("The ANL/IBM SP Scheduling System", JSSPP 1995), conservative backfill Mu'alem's and
+// Feitelson's ("Utilization, Predictability, Workloads, and User Runtime Estimates", IEEE TPDS 2001); here shadows are real
+// places on real nodes, with topology and quotas, and only ends that are enforced count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/plan.h"
+#include "placement/score_index.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// What is free on a node at the moment of a shadow beside it, once all have ended who have by then.
+struct NodeThen {
+  NodeId node;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int32_t pods = 0;
+  std::vector<std::int16_t> gpu_milli;  // of each GPU
+  std::vector<std::int32_t> gpu_memory_mib;
+  std::vector<MigPlaceSet> layouts;  // slices that are taken, those of the shadow included
+  std::uint64_t parts = 0;           // GPUs of which the shadow has a part
+};
+
+// The shadows of one cycle. INVARIANT: the trial is as it was found after each call but hold().
+class Shadows {
+ public:
+  // PRE: `trial` is on the state's own ledgers; `plan` is the one that is being made.
+  Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan);
+
+  const std::vector<Shadow>& all() const { return all_; }
+  bool none() const { return all_.empty(); }
+  // They are others than the state knows.
+  bool have_changed() const;
+
+  // Those of the state, as things are now: each at the same place and time, unless it can start earlier, or its room is not
+  // there any more.
+  void renew();
+  // For one who did not fit: when he will at the latest, if the ends that are enforced suffice.
+  void promise(WorkloadId workload);
+
+  // Looks at what each leaves, before this one is tried: so it is known while the trial has his places. He is in nobody's way by what
+  // he was promised himself.
+  void look(WorkloadId candidate);
+  // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
+  // and nothing was decided since.
+  bool let(const Start& start);
+  // It is in the plan now. Whoever may not start in his shadow any more is promised other room. Whether any shadow has changed.
+  bool started(const Start& start);
+
+  // Takes out of the trial what is free now and will not be when those want it whom this workload would delay, so that places
+  // are looked for beside it. The moves are to be given back by give_back(). PRE: as of let().
+  std::vector<Move> hold(WorkloadId workload);
+  // What is promised to it, if that is free now; its moves stay in the trial.
+  std::optional<Start> own_room(WorkloadId workload);
+  void give_back(const std::vector<Move>& moves);
+
+ private:
+  // One whose room comes free at a moment that is known: the pods of a running workload, or of a start of this plan.
+  struct End {
+    Time at;
+    WorkloadId workload;
+    const Start* start = nullptr;
+
+    friend auto operator<=>(const End& a, const End& b) {
+      if (const auto order = a.at <=> b.at; order != 0) return order;
+      return a.workload <=> b.workload;
+    }
+    friend bool operator==(const End& a, const End& b) { return (a <=> b) == 0; }
+  };
+  class Later;
+
+  std::optional<std::size_t> index_of(WorkloadId workload) const;
+  void find_ends();
+  template <class Visit>
+  void for_each_pod_of(const End& end, Visit visit) const;
+  // The earliest moment after `after` and before `before` at which it fits beside the first `others` of the shadows.
+  std::optional<Shadow> earliest(WorkloadId workload, Time before, std::size_t others);
+  std::optional<Start> fits_then(WorkloadId workload, Time then, std::size_t others);
+  std::optional<Start> place_beside_quotas(WorkloadId workload, std::size_t way);
+  bool is_still_there(const Shadow& shadow, std::size_t others);
+  bool put_if_free(const Start& start);
+  bool take_others(WorkloadId workload, Time then, std::size_t others);
+  void hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves);
+  void look(std::size_t others, WorkloadId without);
+  std::vector<NodeThen> look_then(std::size_t shadow, std::size_t others, WorkloadId without);
+  std::vector<Time> moments(WorkloadId workload, Time before, std::size_t others);
+  std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
+  bool let(std::size_t shadow, const Start& start, Time end);
+  bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
+  bool leaves_others(const Start& start, Time then, std::size_t others);
+  void count(const Start& start, Time end);
+  bool has_quota(const Shadow& shadow, std::size_t others, WorkloadId without);
+  bool leaves_quota(const Shadow& shadow, const Start& start, Time end, std::size_t others);
+  bool waits(WorkloadId workload) const;
+  void replace(std::size_t shadow, std::optional<Shadow> with);
+  Time end_of(WorkloadId workload, Time started) const;
+  Time end_of(const Start& start) const { return start.waits ? kForever : end_of(start.workload, plan_.now); }
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const Plan& plan_;
+  std::vector<Shadow> all_;
+  std::vector<std::vector<NodeThen>> then_;  // by shadow, by node; empty: not looked at yet
+  std::vector<End> ends_;                    // ascending
+  bool known_ends_ = false;
+  // Whose shadows are in then_: those of the first so many, but for this one's.
+  std::size_t looked_others_ = 0;
+  WorkloadId looked_without_;
+};
+
+// Whether a waiting workload could take another's room if that one had started: covered where that one is not (rule 13), or with
+// a higher priority in its queue (15). Shares are no reason: they turn with each start.
+bool outranks(const State& state, WorkloadId workload, WorkloadId other);
+
+}  // namespace berth

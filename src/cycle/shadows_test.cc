@@ -1,0 +1,223 @@
+#include "cycle/shadows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "cycle/run_cycle.h"
+#include "placement/place.h"
+#include "state/invariants.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
+
+// Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody has a stronger claim
+// than another, and no node is lost, so that every promise is kept.
+class Waiting {
+ public:
+  explicit Waiting(Seed seed) : rng_(seed) {
+    State& state = engine_.state;
+    state = new_state(seed, one_of(rng_, {PlacementPolicy::kBestFit, PlacementPolicy::kRandom}), 1, {});
+    backfill_ = one_of(rng_, {Backfill::kEasy, Backfill::kEasy, Backfill::kConservative});
+    for (std::int64_t left = rng_.below(3) == 0 ? 2 : 1; left > 0; --left) {
+      Queue queue{
+          .name = "queue" + std::to_string(left), .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
+      queue.quota.backfill = backfill_;
+      if (rng_.below(3) == 0) queue.quota.limit = random_bounds(rng_, 4);
+      if (state.refusal(QueueAdded{queue})) queue.quota.limit = {};
+      state.apply(QueueAdded{queue});
+    }
+    std::vector<Node> nodes;
+    for (std::int64_t left = rng_.between(1, 4); left > 0; --left) {
+      nodes.push_back({.name = std::to_string(left),
+                       .flavor = FlavorId(0),
+                       .gpus = one_of(rng_, {2, 4, 8}),
+                       .cpu_milli = one_of<std::int64_t>(rng_, {4'000, 64'000}),
+                       .labels = random_labels(rng_)});
+    }
+    state.apply(NodesAdded{nodes});
+    at_their_limits_ = rng_.below(2) == 0;
+    plain_ = rng_.below(2) == 0;
+  }
+
+  void go_on() {
+    for (std::int64_t left = rng_.between(0, 3); left > 0; --left) submit();
+    decide();
+    // To the next that ends, or less far.
+    const std::optional<Time> end = next_end();
+    const Time further = now_ + Duration{rng_.between(0, 3) * 1000};
+    now_ = end ? (rng_.below(3) != 0 ? *end : std::min(*end, further)) : further;
+    end_who_is_due();
+  }
+
+  // Everybody ends at his limit, nobody comes any more.
+  void finish() {
+    at_their_limits_ = true;
+    for (int i = 0; i < 200; ++i) {
+      decide();
+      const std::optional<Time> end = next_end();
+      if (!end) return;
+      now_ = *end;
+      end_who_is_due();
+    }
+  }
+
+  const State& state() const { return engine_.state; }
+  std::int64_t promised() const { return static_cast<std::int64_t>(first_promise_.size()); }
+  std::int64_t let_ahead() const { return let_ahead_; }
+
+ private:
+  void submit() {
+    State& state = engine_.state;
+    PodRequest request{.cpu_milli = one_of<std::int64_t>(rng_, {0, 1'000, 4'000}),
+                       .gpus = one_of(rng_, {1, 1, 2, 4, 8}),
+                       .gpu_milli = kMilliPerGpu};
+    if (request.gpus == 1 && rng_.below(4) == 0) request.gpu_milli = 500;
+    request.flavors = FlavorSet::of(FlavorId(0));
+    const std::int64_t pods = rng_.between(1, 3);
+    const NodeConstraints constraints = rng_.below(4) == 0 ? random_constraints(rng_) : NodeConstraints();
+    const Topology topology = plain_ || rng_.below(3) != 0 ? Topology() : random_topology(rng_, pods);
+    WorkloadShape shape{.ways = {{{request, pods, constraints, topology}}}};
+    if (rng_.below(5) != 0) shape.terms.run_limit = Duration{rng_.between(1, 20) * 1000};
+    const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
+    WorkloadSubmitted job = submission(queue, shape);
+    job.at = now_;
+    if (!state.refusal(job)) state.apply(job);
+  }
+
+  std::optional<Time> next_end() const {
+    std::optional<Time> next;
+    for (const auto& [id, end] : ends_) next = next ? std::min(*next, end) : end;
+    return next;
+  }
+
+  void end_who_is_due() {
+    for (auto at = ends_.begin(); at != ends_.end();) {
+      if (at->second > now_) {
+        ++at;
+        continue;
+      }
+      engine_.state.apply(WorkloadEnded{at->first});
+      at = ends_.erase(at);
+    }
+  }
+
+  void decide() {
+    State& state = engine_.state;
+    for (int i = 0; i < 20; ++i) {
+      const std::uint64_t stand = std::exchange(engine_.shadows_stand_at, 0);
+      const QuietLines quiet = std::exchange(engine_.quiet, {});
+      const Plan anew = run_cycle(engine_, now_, Effort::unbounded());
+      engine_.shadows_stand_at = stand;
+      engine_.quiet = quiet;
+      const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+      EXPECT_EQ(plan, anew) << "what the engine remembers decides something";
+      if (plan.changes_nothing()) break;
+      check_starts(plan);
+      state.adopt(plan);
+      EXPECT_EQ(violations(state), std::vector<std::string>());
+      check_shadows();
+    }
+    check_the_first();
+  }
+
+  void check_starts(const Plan& plan) {
+    for (const Start& start : plan.starts) {
+      const WorkloadId id = start.workload;
+      const auto promise = earliest_promise_.find(id);
+      EXPECT_TRUE(promise == earliest_promise_.end() || plan.now <= promise->second)
+          << "workload " << id.index() << " starts at " << plan.now.ms << ", promised " << promise->second.ms;
+      const Terms& terms = state().shape(state().workload(id).shape).terms;
+      const bool somebody_waits = std::ranges::any_of(
+          state().shadows(), [&](const Shadow& each) { return each.start.workload < id && each.at > plan.now; });
+      let_ahead_ += somebody_waits ? 1 : 0;
+      const std::int64_t runs = at_their_limits_ && terms.run_limit ? terms.run_limit->ms
+                                : terms.run_limit                   ? rng_.between(1, terms.run_limit->ms)
+                                                                    : rng_.between(1, 40) * 1000;
+      ends_[id] = plan.now + Duration{runs};
+    }
+  }
+
+  void check_shadows() {
+    for (const Shadow& each : state().shadows()) {
+      const WorkloadId id = each.start.workload;
+      first_promise_.emplace(id, each.at);
+      const auto [promise, first] = earliest_promise_.emplace(id, each.at);
+      EXPECT_TRUE(first || each.at <= promise->second)
+          << "workload " << id.index() << " is promised " << each.at.ms << " after " << promise->second.ms;
+      promise->second = std::min(promise->second, each.at);
+    }
+  }
+
+  // Who waits first for room can start when the first ends have come with which it fits; nobody else is promised anything.
+  void check_the_first() {
+    if (!plain_ || backfill_ != Backfill::kEasy || state().queues().size() > 1 || state().shadows().size() != 1) return;
+    const Shadow& shadow = state().shadows().front();
+    std::set<Time> moments;
+    state().workloads().for_each([&](WorkloadId, const Workload& workload) {
+      const Terms& terms = state().shape(workload.shape).terms;
+      if (workload.phase == Phase::kRunning && terms.run_limit) moments.insert(enforced_end(terms, workload.started));
+    });
+    for (const Time moment : moments) {
+      if (!fits_at(shadow.start.workload, moment)) continue;
+      EXPECT_EQ(shadow.at, moment) << "workload " << shadow.start.workload.index();
+      return;
+    }
+    ADD_FAILURE() << "workload " << shadow.start.workload.index() << " never fits and is promised room";
+  }
+
+  bool fits_at(WorkloadId id, Time moment) const {
+    State then = state().fork();
+    std::vector<WorkloadId> gone;
+    then.workloads().for_each([&](WorkloadId each, const Workload& workload) {
+      const Terms& terms = then.shape(workload.shape).terms;
+      if (workload.phase == Phase::kRunning && enforced_end(terms, workload.started) <= moment) gone.push_back(each);
+    });
+    for (const WorkloadId each : gone) then.apply(WorkloadEnded{each});
+    Trial trial(then.ledger_for_trial(), then.quotas_for_trial());
+    ScoreIndex index;
+    return std::holds_alternative<Start>(place_workload(then, trial, index, id, Rng(then.seed())));
+  }
+
+  Rng rng_;
+  Engine engine_;
+  Backfill backfill_ = Backfill::kEasy;
+  bool at_their_limits_ = false;
+  bool plain_ = false;  // nothing but amounts and nodes decides where pods may be
+  Time now_{1000};
+  std::map<WorkloadId, Time> ends_;
+  std::map<WorkloadId, Time> first_promise_;
+  std::map<WorkloadId, Time> earliest_promise_;
+  std::int64_t let_ahead_ = 0;
+};
+
+TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
+  std::int64_t promised = 0;
+  std::int64_t let_ahead = 0;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    Waiting world(seed);
+    for (int i = 0; i < 12; ++i) world.go_on();
+    world.finish();
+    promised += world.promised();
+    let_ahead += world.let_ahead();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(promised, 0);
+  EXPECT_GT(let_ahead, 0);
+}
+
+}  // namespace
+}  // namespace berth
