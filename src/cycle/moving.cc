@@ -332,7 +332,7 @@ class Search {
   bool packs_well(const Mover& mover) const {
     const auto& sets = state_.shape(state_.workload(mover.workload).shape).ways[mover.way];
     return std::ranges::all_of(sets, [&](const NumberedPodSet& set) {
-      return !set.asks_for_domains() &&
+      return !set.asks_for_domains() && !set.parallel.is_declared() &&
              state_.ledger().matches().likings(state_.request(set.request).constraints).empty() &&
              !state_.ledger().neighbourhood().matters_to(state_.request(set.request).neighbours);
     });

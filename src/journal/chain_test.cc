@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 11;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 11; this program reads formats 1 to 10");
+  newer[8] = 12;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 12; this program reads formats 1 to 11");
 }
 
 constexpr const char* kFormatOne =
@@ -245,11 +245,20 @@ constexpr const char* kFormatNine =
     "020000004201"
     "8e8d2d0277c29ae0173140ce54fa1fdc7c7bc68040bcc586a9eae8ec5e50fd08";
 
+constexpr const char* kFormatTen =
+    "42455254484a4e4c0a0000000000000001000000"
+    "0400000000ac0201"
+    "4fb068e6d46b4cc7d665cdc8b2344e3e25bdb780fdcb0ebe32e20937c82cfd82"
+    "0400000040018001"
+    "faddd8999f7061669651957664807e2f2f0e0a94e6123ed1cb0860ccd88cb996"
+    "020000004201"
+    "4d810a366e448a6f805dabcea81202127422b08db8717111539037b57654a221";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine}) {
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -266,8 +275,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 10, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatTenHasTheseBytes) {
+// Format version 11, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatElevenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -279,13 +288,13 @@ TEST(Chain, AJournalOfFormatTenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0a0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c0b0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "4fb068e6d46b4cc7d665cdc8b2344e3e25bdb780fdcb0ebe32e20937c82cfd82"
+            "252c6447876b7375bc1002ee565f8a0d64792abfd8fe3e25a7c4667521ef99f7"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "faddd8999f7061669651957664807e2f2f0e0a94e6123ed1cb0860ccd88cb996"
+            "9c92f39004ed709a51f00776e5138ed24e1bb921c7277922e6ec4fd802ba7459"
             "020000004201"  // closed with hash 1
-            "4d810a366e448a6f805dabcea81202127422b08db8717111539037b57654a221");
+            "ba2b9ae6ad3b8a9016338cf2c6932a9cd31a217cc3df126959c2a1e62904c44c");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

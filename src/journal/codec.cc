@@ -295,6 +295,13 @@ void fields(Io& io, Topology& topology) {
 }
 
 template <class Io>
+void fields(Io& io, Parallelism& parallel) {
+  io(parallel.tensor);
+  io(parallel.pipeline);
+  io(parallel.data);
+}
+
+template <class Io>
 void fields(Io& io, Node& node) {
   io(node.name);
   fields(io, node.flavor);
@@ -333,6 +340,7 @@ void fields(Io& io, PodSet& set) {
   fields(io, set.constraints);
   fields(io, set.topology);
   fields(io, set.neighbours);
+  fields(io, set.parallel);
 }
 
 template <class Io>

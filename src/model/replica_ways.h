@@ -25,7 +25,8 @@ inline void add_replica_ways(WorkloadShape& shape) {
     PodSets in_turns = way;
     bool some = false;
     for (PodSet& set : in_turns) {
-      const auto replica = as_replica(set.request);
+      // A model that is shared by whole GPUs is not shared by turns on them.
+      const auto replica = set.parallel.is_declared() ? std::nullopt : as_replica(set.request);
       if (!replica) continue;
       set.request = *replica;
       some = true;

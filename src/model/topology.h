@@ -26,6 +26,22 @@ enum class Spreading : std::uint8_t {
   kApart,  // at most one in each; Ray: STRICT_SPREAD
 };
 
+// How the GPUs of a set share one model. They are numbered as its pods are, those of a pod beside each other: the GPUs of a tensor
+// group have numbers in a row, then come the stages of one replica, then the replicas.
+// INVARIANT: all are 0, or all at least 1.
+struct Parallelism {
+  std::int64_t tensor = 0;
+  std::int64_t pipeline = 0;
+  std::int64_t data = 0;
+
+  bool is_declared() const { return tensor > 0; }
+  std::int64_t gpus() const { return tensor * pipeline * data; }
+  void add_to(Hasher& hasher) const { hasher.add(tensor).add(pipeline).add(data); }
+  friend bool operator==(const Parallelism&, const Parallelism&) = default;
+};
+// Most of one kind; the product of three is inside 64 bits.
+inline constexpr std::int64_t kParallelMax = 1 << 20;
+
 // INVARIANT: a level is named unless anywhere will do; a slice has a level and at least one pod, or neither; what is spread
 // names the level, has no slices, and prefers no domain.
 struct Topology {

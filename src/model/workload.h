@@ -23,6 +23,8 @@ struct PodSet {
   NodeConstraints constraints = {};  // on where each of its pods may be
   Topology topology = {};            // on how close together they are
   Neighbours neighbours = {};        // on who else is there
+  Parallelism parallel =
+      {};  // of its whole GPUs, all of them; then it has no slices, spreads nothing and asks no neighbours
 
   friend bool operator==(const PodSet&, const PodSet&) = default;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "placement/in_domains.h"
+#include "placement/in_network.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
 
@@ -60,10 +61,12 @@ class Placing {
 
   // All its pods, and none is missing; or none.
   std::int64_t place(const Part& part) {
-    if (part.set->asks_for_domains()) {
+    const bool by_network = part.set->parallel.is_declared();
+    if (by_network || part.set->asks_for_domains()) {
       NumberedPodSet set = *part.set;
       set.request = part.id;
-      const auto places = place_in_domains(state_, trial_, index_, set, rng_);
+      const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_)
+                                     : place_in_domains(state_, trial_, index_, set, rng_);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
       std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
       return 0;

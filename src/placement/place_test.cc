@@ -98,8 +98,9 @@ TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSays
     state.apply(TypicalPodsChosen{random_typical_pods(rng, 2)});
     crowd(state.ledger_for_trial(), rng, 2, 30);
     WorkloadShape shape = random_shape(rng, 2);
-    const PodSet& first = shape.ways.front().front();
-    for (PodSets& way : shape.ways) way = {{way.front().request, first.count, first.constraints}};
+    const PodSet first = shape.ways.front().front();
+    const Parallelism parallel = first.topology.asks_nothing() ? first.parallel : Parallelism();
+    for (PodSets& way : shape.ways) way = {{way.front().request, first.count, first.constraints, {}, {}, parallel}};
     state.apply(submission(QueueId(0), shape));
     const Ledger before = state.ledger();
     const std::int64_t missing = missing_by_room(state, state.shape(state.workload(WorkloadId(0)).shape));

@@ -45,11 +45,18 @@ TopologyId Topologies::intern(const Topology& topology, const std::vector<Node>&
   return TopologyId(id);
 }
 
-void Topologies::look_at(const std::vector<Node>& nodes) {
-  for (Level& level : levels_) level.domains = std::make_shared<const Domains>(level.name, nodes);
+void Topologies::know_network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
+  if (network_ == nullptr) network_ = std::make_shared<const Network>(nodes, flavors);
 }
 
-void Topologies::look_at(const std::vector<Node>& nodes, const Labels& before, const Labels& now) {
+void Topologies::look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
+  for (Level& level : levels_) level.domains = std::make_shared<const Domains>(level.name, nodes);
+  if (network_ != nullptr) network_ = std::make_shared<const Network>(nodes, flavors);
+}
+
+void Topologies::look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors, const Labels& before,
+                         const Labels& now) {
+  if (network_ != nullptr && before != now) network_ = std::make_shared<const Network>(nodes, flavors);
   for (Level& level : levels_) {
     const std::string* const old_value = find_label(before, level.name);
     const std::string* const value = find_label(now, level.name);

@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/node.h"
 #include "model/topology.h"
+#include "state/network.h"
 
 namespace berth {
 
@@ -41,10 +42,13 @@ class Topologies {
   Topologies();
 
   TopologyId intern(const Topology& topology, const std::vector<Node>& nodes);
+  // From now on there is a network.
+  void know_network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
   // Nodes have come.
-  void look_at(const std::vector<Node>& nodes);
+  void look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors);
   // One of them says something else of itself than before.
-  void look_at(const std::vector<Node>& nodes, const Labels& before, const Labels& now);
+  void look_at(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors, const Labels& before,
+               const Labels& now);
 
   std::size_t size() const { return level_of_.size(); }
   const Topology& operator[](TopologyId topology) const { return kinds_[topology.index()]; }
@@ -54,6 +58,8 @@ class Topologies {
   const Domains& inner_domains(TopologyId topology) const {
     return *levels_[inner_level_of_[topology.index()]].domains;
   }
+  // nullptr until somebody declares how his GPUs share a model.
+  const Network* network() const { return network_.get(); }
 
  private:
   struct Level {
@@ -66,6 +72,7 @@ class Topologies {
   std::vector<std::size_t> level_of_;        // by topology
   std::vector<std::size_t> inner_level_of_;  // by topology
   std::vector<Level> levels_;
+  std::shared_ptr<const Network> network_;
 };
 
 }  // namespace berth

@@ -261,6 +261,9 @@ class Inspection {
                         (inner.empty() || known.inner_domains(TopologyId(id)) == Domains(inner, nodes));
       expect(same, {"topology", id}, " has other domains than the nodes say");
     }
+    const Network* const network = known.network();
+    expect(network == nullptr || *network == Network(nodes, state_.flavors()),
+           "the network is other than the nodes say");
   }
 
   // As docs/semantics.md has it, word by word.

@@ -198,13 +198,25 @@ inline Topology random_topology(Rng& rng, std::int64_t pods) {
   return topology;
 }
 
+// For some of those who may have any.
+inline Parallelism random_parallelism(Rng& rng, const PodSet& set) {
+  const PodRequest& request = set.request;
+  const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && request.sharing == Sharing::kExclusive;
+  if (!whole || set.topology.has_slices() || set.topology.is_spread() || rng.below(3) > 0) return {};
+  const std::int64_t tensor = request.gpus * (set.count % 2 == 0 ? rng.between(1, 2) : 1);
+  const std::int64_t left = set.count * request.gpus / tensor;
+  const std::int64_t stages = left % 2 == 0 ? rng.between(1, 2) : 1;
+  return {tensor, stages, left / stages};
+}
+
 // One way or several, one pod set or several. With replicas in it, it is best effort.
 inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   PodSets sets;
   for (std::int64_t left = rng.below(3) == 0 ? rng.between(2, 3) : 1; left > 0; --left) {
     const PodRequest request = random_request(rng, flavors);
     const std::int64_t count = rng.below(3) == 0 ? rng.between(2, 9) : 1;
-    sets.push_back({request, count, random_constraints(rng), random_topology(rng, count)});
+    PodSet& set = sets.emplace_back(PodSet{request, count, random_constraints(rng), random_topology(rng, count)});
+    set.parallel = random_parallelism(rng, set);
   }
   WorkloadShape shape{{sets}};
   const auto is_replica = [](const PodSet& set) { return set.request.is_replica(); };

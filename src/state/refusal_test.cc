@@ -372,6 +372,34 @@ TEST(Refusal, OfNeighbours) {
          });
 }
 
+TEST(Refusal, OfParallelSizes) {
+  const auto with = [](Parallelism parallel, std::int64_t pods, PodRequest request = {.gpus = 2, .gpu_milli = 1000},
+                       Topology topology = {}, Neighbours neighbours = {}) {
+    return Event(
+        submission(QueueId(0), {{{{request, pods, {}, std::move(topology), std::move(neighbours), parallel}}}}));
+  };
+  const char* const bounds = "parallel sizes are 1 to 1,048,576 each";
+  const char* const whole = "parallel sizes are of whole GPUs";
+  const char* const alone =
+      "a pod set with parallel sizes has no slices, is not spread and asks nothing of the pods around";
+  const PodRequest two{.gpus = 2, .gpu_milli = 1000};
+  expect(known(),
+         {
+             {"the same GPUs", with({2, 3, 2}, 6), ""},
+             {"in one rack", with({4, 1, 1}, 2, two, {.together = Togetherness::kRequired, .level = "rack"}), ""},
+             {"a size of none", with({2, 3, 0}, 3), bounds},
+             {"a negative one", with({2, -1, -3}, 3), bounds},
+             {"the largest and one", with({(1 << 20) + 1, 1, 1}, 3), bounds},
+             {"other GPUs", with({2, 3, 2}, 5), "the product of the parallel sizes is the number of the set's GPUs"},
+             {"torn pods", with({3, 2, 1}, 3), "a tensor group is whole pods, or a pod whole tensor groups"},
+             {"no GPUs", with({1, 1, 1}, 1, {}), whole},
+             {"a part of one", with({1, 1, 1}, 1, {.gpus = 1, .gpu_milli = 500}), whole},
+             {"a slice of pods", with({2, 1, 2}, 2, two, {.slice_pods = 2, .slice_level = "node"}), alone},
+             {"spread", with({2, 1, 2}, 2, two, {.spread = Spreading::kEven, .spread_level = "node"}), alone},
+             {"among others", with({2, 1, 2}, 2, two, {}, {.name_space = "x", .ports = {{.port = 80}}}), alone},
+         });
+}
+
 TEST(Refusal, OfWorkloads) {
   const char* const phase = "there is no such workload in that phase";
   WorkloadSubmitted late = submission(QueueId(0), single_pod({}));

@@ -35,7 +35,10 @@ std::uint64_t digest_of(const Shape& shape) {
   hasher.add(shape.user.value()).add(std::uint64_t{shape.cools});
   for (const auto& way : shape.ways) {
     hasher.add(std::uint64_t{way.size()});
-    for (const NumberedPodSet& set : way) hasher.add(set.request.value()).add(set.count).add(set.topology.value());
+    for (const NumberedPodSet& set : way) {
+      hasher.add(set.request.value()).add(set.count).add(set.topology.value());
+      if (set.parallel.is_declared()) set.parallel.add_to(hasher);
+    }
   }
   const Terms& terms = shape.terms;
   hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});

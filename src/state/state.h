@@ -47,6 +47,7 @@ struct NumberedPodSet {
   std::int64_t count = 0;
   TopologyId topology{0};
   RequestId in_first_flavor;  // the same, kept to the first of the flavors that it leaves open
+  Parallelism parallel = {};  // where it is declared, the cost of the network decides among places
 
   bool asks_for_domains() const { return topology != TopologyId(0); }
   friend bool operator==(const NumberedPodSet&, const NumberedPodSet&) = default;

@@ -64,7 +64,7 @@ void State::on(const NodesAdded& event) {
   nodes->insert(nodes->end(), added.begin(), added.end());
   nodes_ = std::move(nodes);
   ledger_.matches().look_at(*nodes_, nodes_->size() - added.size(), added.size());
-  topologies_.look_at(*nodes_);
+  topologies_.look_at(*nodes_, flavors_);
   ledger_.neighbourhood().look_at(*nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
@@ -164,7 +164,7 @@ void State::on(const NodeRelabelled& event) {
   node.taints = event.taints;
   freeing(event.node, [&] {
     ledger_.matches().look_at(*nodes_, event.node.index(), 1);
-    topologies_.look_at(*nodes_, before, node.labels);
+    topologies_.look_at(*nodes_, flavors_, before, node.labels);
     if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
     ledger_.touch(event.node);
   });

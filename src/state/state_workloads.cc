@@ -147,7 +147,11 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
       request.neighbours = number(set.neighbours);
       const RequestId id(requests_.intern(request));
       if (request.gpus > 0) request.flavors = request.flavors.kept_to_first();
-      sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request))});
+      sets.push_back({id, set.count, number(set.topology), RequestId(requests_.intern(request)), set.parallel});
+      if (set.parallel.is_declared()) {
+        topologies_.know_network(*nodes_, flavors_);
+        set.parallel.add_to(history_);
+      }
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
       numbered.leaves_residue = numbered.leaves_residue || ledger_.leaves_residue(request);
       if (numbered.ways.size() > 1) continue;

@@ -54,6 +54,35 @@ FactRefusal refusal_of_topology(const PodSet& set) {
       });
 }
 
+FactRefusal refusal_of_parallelism(const PodSet& set) {
+  const Parallelism& parallel = set.parallel;
+  if (parallel == Parallelism()) return std::nullopt;
+  const auto in_bounds = [](std::int64_t size) { return within(size, 1, kParallelMax); };
+  return first_of(
+      [&] {
+        return unless(in_bounds(parallel.tensor) && in_bounds(parallel.pipeline) && in_bounds(parallel.data),
+                      "parallel sizes are 1 to 1,048,576 each");
+      },
+      [&] {
+        const bool whole =
+            set.request.gpus > 0 && set.request.gpu_milli == kMilliPerGpu && set.request.sharing == Sharing::kExclusive;
+        return unless(whole, "parallel sizes are of whole GPUs");
+      },
+      [&] {
+        return unless(parallel.gpus() == set.count * set.request.gpus,
+                      "the product of the parallel sizes is the number of the set's GPUs");
+      },
+      [&] {
+        const std::int64_t of_pod = set.request.gpus;
+        return unless(parallel.tensor % of_pod == 0 || of_pod % parallel.tensor == 0,
+                      "a tensor group is whole pods, or a pod whole tensor groups");
+      },
+      [&] {
+        return unless(!set.topology.has_slices() && !set.topology.is_spread() && set.neighbours.asks_nothing(),
+                      "a pod set with parallel sizes has no slices, is not spread and asks nothing of the pods around");
+      });
+}
+
 FactRefusal refusal_of_neighbours(const PodSet& set) {
   const Neighbours& asked = set.neighbours;
   const auto few = [](const auto& terms) { return terms.size() <= kPodTermsMax; };
@@ -115,7 +144,7 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
     const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
     if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
-        a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours) {
+        a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours || a[i].parallel != b[i].parallel) {
       return false;
     }
   }
@@ -183,6 +212,7 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
       }
       if (auto refusal = refusal_of_constraints(set.constraints)) return refusal;
       if (auto refusal = refusal_of_topology(set)) return refusal;
+      if (auto refusal = refusal_of_parallelism(set)) return refusal;
       if (auto refusal = refusal_of_neighbours(set)) return refusal;
       pods += set.count;
     }

@@ -1,0 +1,197 @@
+#include "state/network.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "model/gpu_hardware.h"
+#include "model/quantity.h"
+#include "model/topology.h"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kPortMbPerS = 50'000;
+constexpr std::int64_t kTaper = 7;
+// GPUs of whose links nothing is known: a card's 16 lanes of the fourth generation.
+constexpr std::int64_t kLanesMbPerS = 32'000;
+constexpr std::int64_t kInNodeStepNs = 3'400;
+constexpr std::int64_t kNetworkStepNs = 14'000;
+
+struct KnownLevel {
+  std::string_view name;  // behind the last '/' of the label
+  std::int64_t mb_per_s;  // 0: of NVLink, as in a node
+};
+// Behind the leaves of a pod that does not block up to a twentieth is lost.
+constexpr std::int64_t kPodMbPerS = kPortMbPerS - kPortMbPerS / 20;
+constexpr std::array kKnownLevels = {
+    KnownLevel{"nvlink_domain", 0},
+    KnownLevel{"gpu.clique", 0},
+    KnownLevel{"leaf", kPortMbPerS},
+    KnownLevel{"rack", kPortMbPerS},
+    KnownLevel{"subblock", kPortMbPerS},
+    KnownLevel{"gce-topology-subblock", kPortMbPerS},
+    KnownLevel{"network-node-layer-3", kPortMbPerS},
+    KnownLevel{"hypernode-tier-1", kPortMbPerS},
+    KnownLevel{"block", kPodMbPerS},
+    KnownLevel{"spine", kPodMbPerS},
+    KnownLevel{"gce-topology-block", kPodMbPerS},
+    KnownLevel{"network-node-layer-2", kPodMbPerS},
+    KnownLevel{"hypernode-tier-2", kPodMbPerS},
+    KnownLevel{"zone", kPortMbPerS / kTaper},
+    KnownLevel{"network-node-layer-1", kPortMbPerS / kTaper},
+    KnownLevel{"hypernode-tier-3", kPortMbPerS / kTaper},
+    KnownLevel{"region", kPortMbPerS / kTaper / kTaper},
+};
+
+std::string_view name_of_level(std::string_view label) { return label.substr(label.rfind('/') + 1); }
+
+std::optional<std::int64_t> usual_bandwidth(std::string_view label) {
+  const auto found = std::ranges::find(kKnownLevels, name_of_level(label), &KnownLevel::name);
+  return found == kKnownLevels.end() ? std::nullopt : std::optional(found->mb_per_s);
+}
+
+// Between the GPUs of a node.
+std::int64_t bandwidth_inside(const Node& node, const std::vector<Flavor>& flavors) {
+  const GpuHardware* const hardware = node.flavor.is_none() ? nullptr : hardware_of(flavors[node.flavor.index()]);
+  if (hardware == nullptr) return kLanesMbPerS;
+  if (hardware->nvlink_gb_per_s > 0) return std::int64_t{hardware->nvlink_gb_per_s} * 1000 / 2;
+  return kLanesMbPerS * (1 << std::max(0, hardware->pcie_generation - 3)) / 2;
+}
+
+// A label that may be a level, in the order in which they are found.
+struct FoundLevel {
+  std::string label;
+  std::set<std::string> values = {};
+  std::size_t without = 0;  // nodes
+};
+
+std::vector<FoundLevel> levels_in(const std::vector<Node>& nodes) {
+  std::set<std::string> said;
+  std::set<std::string> known;
+  for (const Node& node : nodes) {
+    for (const Label& label : node.labels) {
+      if (label.key.starts_with(kBandwidthPrefix)) said.insert(label.key.substr(kBandwidthPrefix.size()));
+    }
+  }
+  std::vector<FoundLevel> levels;
+  for (const Node& node : nodes) {
+    for (const Label& label : node.labels) {
+      const bool is_level = !label.key.starts_with(kBandwidthPrefix) &&
+                            (usual_bandwidth(label.key) || said.contains(std::string(name_of_level(label.key))));
+      if (is_level && known.insert(label.key).second) levels.push_back({label.key});
+    }
+  }
+  for (FoundLevel& level : levels) {
+    for (const Node& node : nodes) {
+      const std::string* const value = find_label(node.labels, level.label);
+      value == nullptr ? void(++level.without) : void(level.values.insert(*value));
+    }
+  }
+  return levels;
+}
+
+}  // namespace
+
+std::int64_t bandwidth_in(std::string_view text) {
+  const auto parsed = parse_milli(text);
+  return parsed && *parsed >= kBandwidthMbPerSMin && *parsed <= kBandwidthMbPerSMax ? *parsed : 0;
+}
+
+Network::Network(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
+  std::vector<FoundLevel> levels = levels_in(nodes);
+  // Of as many domains the slower is the wider; of these the one that was found first.
+  std::ranges::stable_sort(levels, {}, [](const FoundLevel& level) {
+    const std::int64_t usual = usual_bandwidth(level.label).value_or(kPortMbPerS);
+    return std::tuple(level.values.size() + level.without, usual == 0 ? kBandwidthMbPerSMax : usual);
+  });
+  names_.emplace_back(kClusterLevel);
+  for (FoundLevel& level : levels) names_.push_back(std::move(level.label));
+  names_.emplace_back(kNodeLevel);
+  find_domains(nodes);
+  find_links(nodes, flavors);
+}
+
+void Network::find_domains(const std::vector<Node>& nodes) {
+  // From the cluster down each level cuts the domains of the one above; nodes are numbered at last, domain by domain.
+  domain_of_.assign(levels(), std::vector<std::uint32_t>(nodes.size()));
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t level = 1; level < node_level(); ++level) {
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> first_of;  // the place where it begins
+    std::vector<std::uint32_t> begins(nodes.size());
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const std::string* const value = find_label(nodes[order[at]].labels, names_[level]);
+      const auto place = static_cast<std::uint32_t>(at);
+      begins[order[at]] =
+          value == nullptr ? place
+                           : first_of.emplace(std::pair(domain_of_[level - 1][order[at]], *value), place).first->second;
+    }
+    const std::vector<std::uint32_t>& above = domain_of_[level - 1];
+    std::ranges::stable_sort(order, {}, [&](std::size_t node) { return std::pair(above[node], begins[node]); });
+    std::uint32_t domain = 0;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const bool is_new =
+          at > 0 && (begins[order[at]] != begins[order[at - 1]] || above[order[at]] != above[order[at - 1]]);
+      domain += is_new ? 1 : 0;
+      domain_of_[level][order[at]] = domain;
+    }
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) domain_of_.back()[order[at]] = static_cast<std::uint32_t>(at);
+}
+
+void Network::find_links(const std::vector<Node>& nodes, const std::vector<Flavor>& flavors) {
+  links_.resize(levels());
+  // What leaves the widest level that is known has a part of what is inside; what leaves nodes alone has their ports.
+  std::int64_t outside = kPortMbPerS;
+  for (std::size_t level = node_level(); level-- > 1;) {
+    if (const std::int64_t usual = usual_bandwidth(names_[level]).value_or(kPortMbPerS); usual > 0)
+      outside = usual / kTaper;
+  }
+  for (std::size_t level = 0; level < levels(); ++level) {
+    const std::string key = std::string(kBandwidthPrefix) + std::string(name_of_level(names_[level]));
+    const std::int64_t usual = level == 0              ? outside
+                               : level == node_level() ? 0
+                                                       : usual_bandwidth(names_[level]).value_or(kPortMbPerS);
+    std::vector<Link>& links = links_[level];
+    std::vector<std::int64_t> said;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const std::size_t domain = domain_of_[level][i];
+      if (domain >= links.size())
+        links.resize(domain + 1, {kBandwidthMbPerSMax, usual == 0 ? kInNodeStepNs : kNetworkStepNs});
+      if (domain >= said.size()) said.resize(domain + 1);
+      const std::int64_t here = usual == 0 ? bandwidth_inside(nodes[i], flavors) : usual;
+      links[domain].mb_per_s = std::min(links[domain].mb_per_s, here);
+      const std::string* const label = find_label(nodes[i].labels, key);
+      const std::int64_t says = label == nullptr ? 0 : bandwidth_in(*label);
+      if (says > 0) said[domain] = said[domain] == 0 ? says : std::min(said[domain], says);
+    }
+    for (std::size_t domain = 0; domain < said.size(); ++domain) {
+      if (said[domain] > 0) links[domain].mb_per_s = said[domain];
+    }
+  }
+  // From the nodes outwards: nothing leaves a domain faster than it could get there.
+  for (std::size_t level = node_level(); level-- > 0;) {
+    std::vector<std::int64_t> inside(links_[level].size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      std::int64_t& most = inside[domain_of_[level][i]];
+      most = std::max(most, links_[level + 1][domain_of_[level + 1][i]].mb_per_s);
+    }
+    for (std::size_t domain = 0; domain < inside.size(); ++domain) {
+      links_[level][domain].mb_per_s = std::min(links_[level][domain].mb_per_s, inside[domain]);
+    }
+  }
+}
+
+std::size_t Network::level_of_both(NodeId a, NodeId b) const {
+  std::size_t level = node_level();
+  while (domain(level, a) != domain(level, b)) --level;
+  return level;
+}
+
+}  // namespace berth
