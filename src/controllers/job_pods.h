@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "manifest/labels.h"
 #include "manifest/value.h"
 
 namespace berth {
 
 inline constexpr std::int64_t kPodsOfJobMax = 14'348'907;  // what five letters of 27 can tell
-inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";
+inline constexpr std::string_view kCompletionIndex = kCompletionIndexAnnotation;
 inline constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";  // a finalizer
 
 // How often the index of a pod was tried before it, where Jobs limit that: tries that count as failed, and others.

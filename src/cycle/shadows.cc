@@ -557,6 +557,8 @@ bool Shadows::started(const Start& start) {
     replace(*own, std::nullopt);
     changed = true;
   }
+  // The trial has those elsewhere who move for it; the next cycle looks at what that leaves.
+  if (!plan_.migrations.empty()) return changed;
   for (const WorkloadId whose : in_the_way) {
     const std::size_t at = *index_of(whose);
     if (is_still_there(all_[at], at)) continue;

@@ -49,6 +49,9 @@ inline constexpr std::string_view kUserAnnotation = "berth.dev/user";         //
 // "required:LABEL", "preferred:LABEL": in one domain of the topology; "8:LABEL": so many at a time in one.
 inline constexpr std::string_view kTopologyAnnotation = "berth.dev/topology";
 inline constexpr std::string_view kSliceAnnotation = "berth.dev/slice";
+inline constexpr std::string_view kParallelismAnnotation = "berth.dev/parallelism";  // "tp=8,pp=4,dp=16"
+// Which of its Job's pods it is, from 0.
+inline constexpr std::string_view kCompletionIndexAnnotation = "batch.kubernetes.io/job-completion-index";
 inline constexpr std::string_view kKueueRequiredTopologyAnnotation = "kueue.x-k8s.io/podset-required-topology";
 inline constexpr std::string_view kKueuePreferredTopologyAnnotation = "kueue.x-k8s.io/podset-preferred-topology";
 inline constexpr std::string_view kKueueSliceTopologyAnnotation = "kueue.x-k8s.io/podset-slice-required-topology";

@@ -10,6 +10,7 @@
 #include "manifest/gpu_part.h"
 #include "manifest/node_constraints.h"
 #include "manifest/node_gpus.h"
+#include "manifest/parallelism.h"
 #include "manifest/pod_neighbours.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
@@ -351,15 +352,37 @@ class PodReader {
     for (const TopologyProblem& each : topology.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
     if (!problems.empty()) complain(std::move(problems));
     facts_.topology = std::move(topology.topology);
+    read_parallelism();
     ReadNeighbours around = read_neighbours(pod_);
     if (!around.problem.empty()) complain(std::move(around.problem));
     facts_.neighbours = std::move(around.neighbours);
-    if (!facts_.topology.asks_nothing() && !facts_.neighbours.asks_nothing()) {
+    const bool places_all = !facts_.topology.asks_nothing() || facts_.parallel.is_declared();
+    if (places_all && !facts_.neighbours.asks_nothing()) {
       complain(
           "an annotation asks places for all its pods together, and its spec says by each pod who may be around; leave "
           "the "
           "annotation out, or pod affinity, topologySpreadConstraints and host ports");
     }
+  }
+
+  // PRE: its request and its topology are known.
+  void read_parallelism() {
+    facts_.number = parse_integer(annotations_[kCompletionIndexAnnotation].text(), 0, kPodsPerWorkloadMax).value_or(0);
+    const Value* const value = annotations_.find(kParallelismAnnotation);
+    if (value == nullptr) return;
+    const std::string annotation = "annotation " + std::string(kParallelismAnnotation) + ": ";
+    const auto parallel = parse_parallelism(value->text(), '=');
+    if (!parallel) return complain(annotation + parallel.error());
+    const PodRequest& request = facts_.request;
+    const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && facts_.slice.empty() &&
+                       request.sharing == Sharing::kExclusive && request.gpu_memory_mib == 0;
+    if (!whole)
+      return complain(annotation + "parallel sizes are of whole GPUs; request nvidia.com/gpu, or leave it out");
+    if (facts_.topology.has_slices()) {
+      return complain(annotation +
+                      "it says which pods are beside each other, and so does a slice; leave one of them out");
+    }
+    facts_.parallel = *parallel;
   }
 
   void refuse_what_is_not_followed() {

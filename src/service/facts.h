@@ -96,6 +96,8 @@ struct PodFacts {
   NodeConstraints constraints;
   Topology topology;  // with those of its group who ask the same
   Neighbours neighbours = {};
+  Parallelism parallel = {};  // with those of its group who say the same
+  std::int64_t number = 0;    // among those of its Job
   PodStage stage = PodStage::kGated;
   std::string node;                // kBound: where
   std::optional<GivenGpus> given;  // kBound: which devices, where the binding named them

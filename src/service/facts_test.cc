@@ -116,6 +116,15 @@ TEST(PodFacts, SayWhatIsNotFollowed) {
       {"{}", "{berth.dev/topology: rack}",
        "annotation berth.dev/topology: 'rack' is no topology; write required:LABEL or preferred:LABEL, with a label of "
        "nodes"},
+      {"{}", "{berth.dev/parallelism: 'tp=8'}",
+       "annotation berth.dev/parallelism: parallel sizes are of whole GPUs; request nvidia.com/gpu, or leave it out"},
+      {"{containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}", "{berth.dev/parallelism: '8'}",
+       "annotation berth.dev/parallelism: '8' are no parallel sizes; write some such as tp=8,pp=4,dp=16, for how many "
+       "GPUs share a tensor, how many stages there are, and how many replicas"},
+      {"{containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}",
+       "{berth.dev/parallelism: 'tp=8', berth.dev/slice: '8:rack'}",
+       "annotation berth.dev/parallelism: it says which pods are beside each other, and so does a slice; leave one of "
+       "them out"},
       {"{affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}}}", "{}",
        "a pod affinity has no topologyKey; write a label of nodes, such as rack"},
       {"{containers: [{ports: [{hostPort: 80}]}]}", "{}", ""},
@@ -316,6 +325,12 @@ TEST(PodFacts, KnowWhereItMayBe) {
   EXPECT_EQ(choosy.constraints,
             (NodeConstraints{.select = {{"rack", LabelOperator::kIn, {"r1"}}}, .tolerations = {{.any_value = true}}}));
   EXPECT_EQ(choosy.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
+  const PodFacts sharing =
+      read_pod(pod("{containers: [{resources: {requests: {nvidia.com/gpu: '8'}}}]}",
+                   "{berth.dev/parallelism: 'tp=8,dp=2', batch.kubernetes.io/job-completion-index: '1'}"));
+  EXPECT_EQ(sharing.problem, "");
+  EXPECT_EQ(sharing.parallel, (Parallelism{8, 1, 2}));
+  EXPECT_EQ(sharing.number, 1);
   EXPECT_EQ(read_pod(pod("{containers: [{ports: [{hostPort: 80}]}]}")).neighbours.ports,
             (std::vector<HostPort>{{.port = 80}}));
 }

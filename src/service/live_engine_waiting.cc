@@ -7,6 +7,7 @@
 #include "cycle/explain.h"
 #include "manifest/gpu_part.h"
 #include "manifest/labels.h"
+#include "manifest/parallelism.h"
 #include "manifest/slice_resources.h"
 #include "service/live_engine.h"
 
@@ -26,7 +27,7 @@ bool names_no_flavor(const QueueSpec& spec) {
 // They are one pod set.
 bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
   return a.request == b.request && a.slice == b.slice && a.constraints == b.constraints && a.topology == b.topology &&
-         neighbours_of(a) == neighbours_of(b);
+         neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
 }
 
 void LiveEngine::settle(Time now) {
@@ -242,12 +243,14 @@ const LiveEngine::Member* LiveEngine::one_that_runs(const Group& group, const Po
   return nullptr;
 }
 
-// So many of a set. Where others of it run already, these go to the domain that it requires, and their slices have been
-// broken anyway.
+// So many of a set. Where others of it run already, these go to the domain that it requires, and their slices and parallel sizes
+// have been broken anyway.
 PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const {
-  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology, neighbours_of(pod)};
-  const Member* const other = pod.topology.asks_nothing() ? nullptr : one_that_runs(group, pod);
+  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology, neighbours_of(pod), pod.parallel};
+  const bool is_placed_whole = !pod.topology.asks_nothing() || pod.parallel.is_declared();
+  const Member* const other = is_placed_whole ? one_that_runs(group, pod) : nullptr;
   if (other == nullptr) return set;
+  set.parallel = {};
   set.topology.slice_pods = 0;
   set.topology.slice_level.clear();
   if (pod.topology.together != Togetherness::kRequired) return set;
@@ -306,7 +309,7 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
   struct Equal {
     const PodFacts* asks;
     std::vector<FlavorId> flavors;
-    std::vector<std::string> uids;
+    std::vector<const Member*> pods;
   };
   std::vector<Equal> sets;
   for (const Member* const member : members) {
@@ -315,15 +318,20 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
     auto same = std::ranges::find_if(
         sets, [&](const Equal& set) { return are_alike(*set.asks, member->facts) && set.flavors == flavors; });
     if (same == sets.end()) same = sets.insert(sets.end(), {&member->facts, std::move(flavors), {}});
-    same->uids.push_back(member->facts.uid);
+    same->pods.push_back(member);
   }
-  for (const Equal& set : sets) uids.insert(uids.end(), set.uids.begin(), set.uids.end());
+  for (Equal& set : sets) {
+    // The network is laid out in the order in which the pods number their GPUs.
+    if (set.asks->parallel.is_declared())
+      std::ranges::stable_sort(set.pods, {}, [](const Member* pod) { return pod->facts.number; });
+    for (const Member* const pod : set.pods) uids.push_back(pod->facts.uid);
+  }
   const auto with_gpus = std::ranges::find_if(sets, [](const Equal& set) { return !set.flavors.empty(); });
   std::vector<PodSets> ways;
   for (const FlavorId flavor : with_gpus == sets.end() ? std::vector{FlavorId()} : with_gpus->flavors) {
     PodSets& way = ways.emplace_back();
     for (const Equal& set : sets) {
-      way.push_back(set_of(group, *set.asks, request_in(*set.asks, set.flavors, flavor), set.uids.size()));
+      way.push_back(set_of(group, *set.asks, request_in(*set.asks, set.flavors, flavor), set.pods.size()));
     }
   }
   return ways;
@@ -335,6 +343,15 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   Duration run = kRunNotDeclared;
   for (const Member* const member : tally.waiting) run = std::max(run, member->facts.run);
   std::vector<PodSets> ways = ways_of(group, tally.waiting, uids);
+  for (const PodSet& set : ways.front()) {
+    if (!set.parallel.is_declared()) continue;
+    const std::string problem = problem_of(set.parallel, set.count, set.request.gpus);
+    if (problem.empty()) continue;
+    group.unsubmitted_code = name_of(ReasonCode::kInvalid);
+    group.unsubmitted_why = "annotation " + std::string(kParallelismAnnotation) + ": " + problem;
+    group.refused = true;
+    return;
+  }
   for (const PodSet& set : ways.front()) {
     if (set.topology.slice_pods == 0 || set.count % set.topology.slice_pods == 0) continue;
     const std::string slice = with_separators(set.topology.slice_pods);

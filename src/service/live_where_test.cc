@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -224,6 +225,39 @@ TEST(LiveWhere, SlicesAreWholeAndSaidToBeIfTheyAreNot) {
   // One that is made anew is no slice, and waits for none.
   cluster.gone("g3");
   cluster.set(sliced(in_gang(pod("g3-again", 1, 3000), "g", 4)));
+  EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"g3-again"});
+}
+
+TEST(LiveWhere, ParallelSizesLayOutTheGangInTheOrderOfItsNumbers) {
+  Cluster cluster;
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name, 2));
+  const auto sharing = [](PodFacts pod, std::int64_t number, Parallelism parallel) {
+    pod.parallel = parallel;
+    pod.number = number;
+    return pod;
+  };
+  // Created in another order than they are numbered in.
+  for (const std::int64_t number : {0, 2, 1, 3}) {
+    const std::string name = "g" + std::to_string(number);
+    cluster.set(sharing(in_gang(pod(name.c_str(), 1), "g", 4), number, {2, 1, 2}));
+  }
+  for (const char* const name : {"odd0", "odd1", "odd2"}) {
+    cluster.set(sharing(in_gang(pod(name, 1), "odd", 3), 0, {2, 1, 2}));
+  }
+  const Round round = cluster.decide(2);
+  std::map<std::string, std::string> nodes;
+  for (const Binding& binding : round.bindings) nodes[binding.pod.name] = binding.node;
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_EQ(nodes["g0"], nodes["g1"]);
+  EXPECT_EQ(nodes["g2"], nodes["g3"]);
+  EXPECT_NE(nodes["g0"], nodes["g2"]);
+  EXPECT_EQ(
+      reason_of(round, "odd0"),
+      "Invalid: annotation berth.dev/parallelism: 2 x 1 x 2 are 4 GPUs, and its pods have 3 (3 with 1 each); write "
+      "sizes whose product is that");
+  // One that is made anew goes where there is room.
+  cluster.gone("g3");
+  cluster.set(sharing(in_gang(pod("g3-again", 1, 3000), "g", 4), 3, {2, 1, 2}));
   EXPECT_EQ(names_of(cluster.decide(3)), std::set<std::string>{"g3-again"});
 }
 

@@ -67,6 +67,10 @@ void check(ScenarioWorld& world, const ExpectRunning& expected) {
   if (!expected.on.empty() && expected.on != found.nodes) {
     world.fail("expected " + name + " on " + joined(expected.on) + ", found it on " + joined(found.nodes));
   }
+  if (!expected.ranks.empty() && expected.ranks != found.ranks) {
+    world.fail("expected the pods of " + name + " on " + joined(expected.ranks) + " in this order, found them on " +
+               joined(found.ranks));
+  }
   if (!expected.flavors.empty())
     world.compare(name + " on", flavors_text(world, expected.flavors), flavors_text(world, found.flavors));
   const Time started = world.workload(expected.workload).started;

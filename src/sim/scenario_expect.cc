@@ -24,7 +24,7 @@ using namespace scenario;
 
 constexpr std::string_view kVerbs[] = {"running",  "waits", "impossible", "evicted",
                                        "evicting", "done",  "cancelled",  "migrated"};
-constexpr std::string_view kRunningKeys[] = {"on", "flavor", "started", "covered", "against", "has"};
+constexpr std::string_view kRunningKeys[] = {"on", "ranks", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
@@ -86,6 +86,7 @@ class ExpectationReader {
     ExpectRunning expected{.workload = workload,
                            .pods = {},
                            .on = {},
+                           .ranks = {},
                            .flavors = {},
                            .started = {},
                            .covered = {},
@@ -98,6 +99,11 @@ class ExpectationReader {
       }
       std::sort(expected.on.begin(), expected.on.end());
       expected.on.erase(std::unique(expected.on.begin(), expected.on.end()), expected.on.end());
+    }
+    if (const ScenarioWord* const ranks = line_.take("ranks")) {
+      for (const std::string& node : line_.list(*ranks)) {
+        if (names_.is_node(line_, *ranks, node)) expected.ranks.push_back(node);
+      }
     }
     if (const ScenarioWord* const word = line_.take("flavor")) {
       for (const std::string& name : line_.list(*word)) {

@@ -33,6 +33,7 @@ Whereabouts whereabouts(ScenarioWorld& world, WorkloadId id) {
     found.nodes.push_back(node.name);
     if (world.state().request(pod.request).gpus > 0) found.flavors.add(node.flavor);
   });
+  found.ranks = found.nodes;
   std::sort(found.nodes.begin(), found.nodes.end());
   found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());
   return found;

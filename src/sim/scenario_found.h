@@ -15,7 +15,8 @@ namespace berth::scenario {
 // A workload's pods in a few words.
 struct Whereabouts {
   std::int64_t pods = 0;
-  std::vector<std::string> nodes;  // sorted
+  std::vector<std::string> nodes;  // sorted, each once
+  std::vector<std::string> ranks;  // by pod
   FlavorSet flavors;               // of its GPUs
 };
 

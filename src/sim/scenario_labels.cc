@@ -8,6 +8,7 @@
 #include "base/wording.h"
 #include "model/quantity.h"
 #include "model/quota.h"
+#include "state/network.h"
 
 namespace berth::scenario {
 namespace {
@@ -72,6 +73,13 @@ Labels take_labels(ScenarioLine& line) {
   // A label like any other.
   if (const ScenarioWord* const word = line.take("nvlink_domain")) {
     if (const auto label = label_in(line, *word, word->key + ":" + word->value)) add_label(line, *word, *label, labels);
+  }
+  for (const Label& label : labels) {
+    if (!label.key.starts_with(kBandwidthPrefix) || bandwidth_in(label.value) > 0) continue;
+    line.complain(*line.find("labels"), "labels: " + quote(label.value) +
+                                            " is no bandwidth; write GB/s from 100m to "
+                                            "1000000, such as " +
+                                            std::string(kBandwidthPrefix) + "rack:50");
   }
   std::ranges::sort(labels);
   return labels;

@@ -83,8 +83,9 @@ enum class Coverage : std::uint8_t { kFloor, kBorrowed, kBestEffort };
 struct ExpectRunning {
   WorkloadId workload;
   std::optional<std::int64_t> pods;
-  std::vector<std::string> on;  // exactly these nodes, sorted
-  FlavorSet flavors;            // exactly these
+  std::vector<std::string> on;     // exactly these nodes, sorted
+  std::vector<std::string> ranks;  // of its pods, in the order of their numbers
+  FlavorSet flavors;               // exactly these
   std::optional<Time> started;
   bool started_on_any_day = false;  // only the clock time of `started` counts
   std::optional<Coverage> covered;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "manifest/parallelism.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
@@ -115,6 +116,27 @@ void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const
                     (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));
 }
 
+// PRE: its GPUs, its topology and its neighbours are known.
+void take_parallelism(ScenarioLine& line, SetDraft& set) {
+  const ScenarioWord* const word = line.take("parallel");
+  if (word == nullptr) return;
+  const auto parallel = parse_parallelism(word->value, ':');
+  if (!parallel) return line.complain(*word, "parallel: " + parallel.error());
+  const PodRequest& request = set.request;
+  const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && request.sharing == Sharing::kExclusive &&
+                     set.slice.empty();
+  if (!whole) return line.complain(*word, "parallel= is of whole GPUs; write gpus=, too, such as gpus=8");
+  if (set.topology.has_slices() || set.topology.is_spread() || !set.neighbours.asks_nothing()) {
+    return line.complain(
+        *word,
+        "parallel= says where its pods go beside each other, and so do slice=, spread=, strategy=SPREAD, "
+        "STRICT_SPREAD, near=, apart=, even= and ports=; write words of one kind");
+  }
+  const std::string problem = problem_of(*parallel, set.count, request.gpus);
+  if (!problem.empty()) return line.complain(*word, "parallel: " + problem);
+  set.parallel = *parallel;
+}
+
 }  // namespace
 
 SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
@@ -145,6 +167,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.constraints = take_constraints(line);
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);
+  take_parallelism(line, set);
   if (!set.topology.asks_nothing() && !set.neighbours.asks_nothing()) {
     line.complain(
         "topology=, slice=, spread= and strategy= find places for all pods together, and near=, apart=, even= and "
@@ -180,7 +203,8 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
   for (const FlavorId flavor : choices) {
     PodSets& way = shape.ways.emplace_back();
     for (const SetDraft& set : sets) {
-      PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours});
+      PodSet& made =
+          way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours, set.parallel});
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
       if (set.slice.empty() || set.flavors.empty()) continue;

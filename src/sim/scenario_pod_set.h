@@ -24,6 +24,7 @@ struct SetDraft {
   NodeConstraints constraints = {};
   Topology topology = {};
   Neighbours neighbours = {};
+  Parallelism parallel = {};
 
   FlavorSet all_flavors() const {
     if (flavors.empty()) return FlavorSet::all();

@@ -24,12 +24,12 @@ constexpr std::string_view kSubmitKeys[] = {
     "mixed",    "run",   "priority",    "preempts",     "guaranteed", "coverage",    "grace",   "pdb",
     "limit",    "user",  "begin",       "after",        "after_ok",   "namespace",   "select",  "tolerate",
     "topology", "slice", "prefer",      "spread",       "strategy",   "latency",     "movable", "labels",
-    "near",     "apart", "rather_near", "rather_apart", "even",       "rather_even", "ports"};
+    "near",     "apart", "rather_near", "rather_apart", "even",       "rather_even", "ports",   "parallel"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
     "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
     "select", "tolerate", "topology",    "slice",        "prefer", "spread",      "strategy", "labels",
-    "near",   "apart",    "rather_near", "rather_apart", "even",   "rather_even", "ports"};
+    "near",   "apart",    "rather_near", "rather_apart", "even",   "rather_even", "ports",    "parallel"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;

@@ -137,7 +137,8 @@ void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
   const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
   sets_ += sets_of(shape);
   for (const PodSet& set : fact.shape.ways.front()) {
-    each_pod_looks_ = each_pod_looks_ || !set.topology.asks_nothing() || !set.constraints.preferred.empty();
+    each_pod_looks_ = each_pod_looks_ || !set.topology.asks_nothing() || !set.constraints.preferred.empty() ||
+                      set.parallel.is_declared();
     // Its constraints and its topology are looked up for all nodes.
     if (!afford(4 * Wide{nodes()})) return;
   }
