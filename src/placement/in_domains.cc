@@ -58,23 +58,51 @@ class Placing {
     if (!rooms.hold(topology_, set_.count)) return missing(rooms);
     const bool split = topology_.together == Togetherness::kPreferred;
     const auto room_of = [&](std::size_t domain) { return rooms.of_domain[domain]; };
+    std::vector<DomainShare> shares;
     std::int64_t left = set_.count;
     while (left > 0) {
       const auto liking_of = [&](std::size_t domain) {
         return likings_.empty() ? 0 : liking_in(nodes_of(DomainId(domain)), left);
       };
-      const auto domain = choose(rooms.of_domain.size(), left, split, room_of, liking_of);
+      // Of several domains the last one has room for as many as the others, if any has.
+      const std::int64_t parts = std::ssize(shares) + 1;
+      const std::int64_t wanted = parts == 1 ? left : std::max(left, (set_.count + parts - 1) / parts);
+      const auto domain = choose(rooms.of_domain.size(), wanted, split, room_of, liking_of);
       if (!domain) break;
       const std::int64_t pods = std::min(left, rooms.of_domain[*domain]);
-      fill(DomainId(*domain), pods, rooms);
+      shares.push_back({DomainId(*domain), std::exchange(rooms.of_domain[*domain], 0), pods});
       left -= pods;
-      rooms.of_domain[*domain] = 0;
     }
+    share_evenly(shares);
+    for (const DomainShare& each : shares) fill(each.domain, each.pods, rooms);
     if (left > 0) fill(DomainId(), left, rooms);
     return std::move(places_);
   }
 
  private:
+  struct DomainShare {
+    DomainId domain;
+    std::int64_t room = 0;
+    std::int64_t pods = 0;
+  };
+
+  // Of a gang in several domains the one with fewest pods has the least of the way between them, and the others wait for it.
+  void share_evenly(std::vector<DomainShare>& shares) const {
+    const std::int64_t slice = std::max<std::int64_t>(1, topology_.slice_pods);
+    std::vector<DomainShare*> order;
+    std::int64_t left = 0;  // slices
+    for (DomainShare& each : shares) {
+      order.push_back(&each);
+      left += each.pods / slice;
+    }
+    std::ranges::stable_sort(order, {}, &DomainShare::room);
+    for (std::int64_t sharers = std::ssize(order); DomainShare* const each : order) {
+      const std::int64_t here = std::min(each->room / slice, left / sharers--);
+      each->pods = here * slice;
+      left -= here;
+    }
+  }
+
   // The nodes of an inner domain, and how many pods go there.
   struct Part {
     std::vector<NodeId> nodes;

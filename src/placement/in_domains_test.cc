@@ -217,6 +217,7 @@ TEST(PlaceInDomains, TakesTheDomainWithTheLeastRoomLeftOver) {
   const Topology required{Togetherness::kRequired, "rack"};
   const Topology preferred{Togetherness::kPreferred, "rack"};
   const Topology slices{Togetherness::kRequired, "rack", 2, std::string(kNodeLevel)};
+  const Topology slices_in_few{Togetherness::kPreferred, "rack", 2, std::string(kNodeLevel)};
   struct Case {
     const char* what;
     std::vector<Rack> racks;
@@ -231,7 +232,10 @@ TEST(PlaceInDomains, TakesTheDomainWithTheLeastRoomLeftOver) {
       {"over its nodes", {{"a", {1, 1}}, {"b", {1, 1, 1}}}, 3, required, {{"b", 3}}, 0},
       {"none has room", {{"a", {2}}, {"b", {1, 2}}}, 5, required, {}, 2},
       {"preferred: one, if one will do", {{"a", {4}}, {"b", {3}}}, 3, preferred, {{"b", 3}}, 0},
-      {"preferred: few", {{"a", {1}}, {"b", {3}}, {"c", {2}}}, 4, preferred, {{"b", 3}, {"a", 1}}, 0},
+      {"preferred: few", {{"a", {1}}, {"b", {3}}, {"c", {2}}}, 4, preferred, {{"b", 2}, {"c", 2}}, 0},
+      {"preferred: as many in each", {{"a", {5}}, {"b", {4}}, {"c", {1}}}, 6, preferred, {{"a", 3}, {"b", 3}}, 0},
+      {"preferred: whole slices in each", {{"a", {9}}, {"b", {8}}}, 10, slices_in_few, {{"a", 4}, {"b", 6}}, 0},
+      {"preferred: as many as have room", {{"a", {9}}, {"b", {2}}}, 10, preferred, {{"a", 8}, {"b", 2}}, 0},
       {"preferred: not enough anywhere", {{"a", {1}}, {"b", {3}}}, 6, preferred, {}, 2},
       {"whole slices count", {{"a", {3, 3}}, {"b", {2, 2, 2}}}, 6, slices, {{"b", 6}}, 0},
       {"no room for whole slices", {{"a", {3, 3}}, {"b", {1, 1, 1}}}, 6, slices, {}, 1},
