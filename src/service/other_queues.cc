@@ -338,7 +338,7 @@ PodFacts OtherQueues::resolved(const PodFacts& pod) const {
                                        std::string(kKueueQueueLabel)};
     } else {
       made.queue = door->second.queue;
-      made.shut = door->second.shut;
+      if (made.shut.code.empty()) made.shut = door->second.shut;  // whom it starts with may keep it, too
       keep_to_topologies(made);
     }
   }

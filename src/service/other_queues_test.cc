@@ -388,6 +388,18 @@ TEST(OtherQueues, TellsTheWeightedShareAsKueueDoes) {
       << "all is inside what its members have";
 }
 
+TEST(OtherQueues, LetNobodyInWhomSomethingElseKeepsOutside) {
+  Cluster cluster;
+  two_teams(cluster);
+  PodFacts first = in_local_queue("la", pod("p", 8));
+  first.shut = {"PodGroupMissing", "its PodGroup is not there"};
+  cluster.set(first);
+  EXPECT_EQ(reason_of(cluster.decide(10), "p"), "PodGroupMissing: its PodGroup is not there");
+  first.shut = {};
+  cluster.set(first);
+  EXPECT_EQ(names_of(cluster.decide(11)), std::set<std::string>{"p"});
+}
+
 TEST(OtherQueues, AStatusIsTheSameUntilMoreThanItsTimeHasChanged) {
   Cluster cluster;
   two_teams(cluster);
