@@ -80,6 +80,7 @@ std::vector<Value> view_rules() {
            kRead),
       rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status", "workloads", "workloads/status"}, kRead),
       rule({"batch.volcano.sh"}, {"jobs", "jobs/status"}, kRead),
+      rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets", "leaderworkersets/status"}, kRead),
   };
 }
 
@@ -93,6 +94,7 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({"batch"}, {"jobs"}, kWrite));
   rules.push_back(rule({"jobset.x-k8s.io"}, {"jobsets"}, kWrite));
   rules.push_back(rule({"batch.volcano.sh"}, {"jobs"}, kWrite));
+  rules.push_back(rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
   rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
   // Whoever may suspend a Job may do so by its Workload.
@@ -134,6 +136,7 @@ std::vector<Value> scheduler_rules() {
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kRead),
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups/status"},
            {"patch", "update"}),
+      rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes"}, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes/status"}, {"patch", "update"}),
       rule({"berth.dev"}, {"workloads"}, {"create", "delete", "get", "list", "patch", "update", "watch"}),

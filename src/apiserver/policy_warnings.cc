@@ -7,6 +7,7 @@
 
 #include "apiserver/object_records.h"
 #include "apiserver/other_views.h"
+#include "manifest/gang_owner.h"
 #include "manifest/pod_group.h"
 #include "policy/assemble.h"
 #include "policy/lint.h"
@@ -46,18 +47,20 @@ std::vector<Value> others(const Store& store, std::span<const std::string_view> 
   return objects;
 }
 
-std::vector<std::string> group_warnings(const Value& object) {
+std::vector<std::string> group_warnings(std::string_view qualified, const Value& object) {
+  const PodGroupReading read = read_pod_group(qualified, object);
   std::vector<std::string> warnings;
-  for (const SpecMistake& each : read_pod_group(object).not_followed) {
-    warnings.push_back(each.field + " is not followed: " + each.text);
-  }
+  for (const SpecMistake& each : read.not_followed) warnings.push_back(each.field + " is not followed: " + each.text);
+  for (const SpecMistake& each : read.advice) warnings.push_back(each.field + ": " + each.text);
   return warnings;
 }
 
 }  // namespace
 
 std::vector<std::string> policy_warnings(const Store& store, const KindInfo& kind, const Value& object) {
-  if (kind.plural == "podgroups") return group_warnings(object);
+  if (kind.plural == "podgroups" || find_gang_owner_kind(kind.qualified()) != nullptr) {
+    return group_warnings(kind.qualified(), object);
+  }
   const std::vector<std::string_view> kinds = kinds_beside(kind.qualified());
   if (kinds.empty()) return {};
   const Value& metadata = object["metadata"];

@@ -367,6 +367,12 @@ Value::List job_set_cells(const Value& set, Time now) {
           age_cell(set, now)};
 }
 
+Value::List leader_worker_set_cells(const Value& set, Time now) {
+  const Value& status = set["status"];
+  return {name_cell(set), status["readyReplicas"].integer(), set["spec"]["replicas"].integer(1),
+          status["updatedReplicas"].integer(), age_cell(set, now)};
+}
+
 Value::List volcano_job_cells(const Value& job, Time now) {
   const Value& status = job["status"];
   return {name_cell(job),
@@ -520,6 +526,13 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Suspended", "Whether its Jobs are to be suspended."},
          kAge},
         job_set_cells}},
+      {"leaderworkersets.leaderworkerset.x-k8s.io",
+       {{kName,
+         {"Ready", "How many of its groups are ready.", false, "integer"},
+         {"Desired", "How many groups there are to be.", false, "integer"},
+         {"Up-to-date", "How many groups are of the newest template.", false, "integer"},
+         kAge},
+        leader_worker_set_cells}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
       {"trustcircles.berth.dev",

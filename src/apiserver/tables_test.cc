@@ -58,6 +58,8 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"berth.dev", "v1alpha1", "trustcircles", "Name|Queues|In Force|Parting By|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
       {"jobset.x-k8s.io", "v1alpha2", "jobsets", "Name|TerminalState|Restarts|Completed|Suspended|Age"},
+      {"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
+       "Name|Ready:integer|Desired:integer|Up-to-date:integer|Age"},
       {"kueue.x-k8s.io", "v1beta2", "workloads", "Name|Queue|Reserved in|Admitted|Finished|Age"},
   };
   for (const auto& each : cases) EXPECT_EQ(columns_of(kind_of(each.group, each.version, each.plural)), each.columns);
@@ -245,6 +247,8 @@ TEST(Tables, ShowTheOtherKinds) {
        R"({"metadata":{"name":"s"},"spec":{"suspend":false},"status":{"restarts":2,"terminalState":"Completed",)"
        R"("conditions":[{"type":"Completed","status":"True"}]}})",
        R"(["s","Completed","2","True","false","<unknown>"])"},
+      {"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
+       R"({"metadata":{"name":"s"},"spec":{},"status":{"readyReplicas":1}})", R"(["s",1,1,0,"<unknown>"])"},
       {"kueue.x-k8s.io", "v1beta1", "workloads",
        R"({"metadata":{"name":"w"},"spec":{"queueName":"q"},"status":{"admission":{"clusterQueue":"c"},"conditions":[{)"
        R"("type":"Admitted","status":"True"}]}})",

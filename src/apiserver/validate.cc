@@ -12,6 +12,7 @@
 #include "apiserver/policy_warnings.h"
 #include "apiserver/validation.h"
 #include "manifest/canonical_quantity.h"
+#include "manifest/gang_owner.h"
 #include "manifest/pod_group.h"
 #include "manifest/schema.h"
 #include "manifest/selector.h"
@@ -203,6 +204,7 @@ std::vector<ErrorCause> validate(const AdmissionRequest& request) {
   const std::string qualified = request.kind->qualified();
   const auto check = std::ranges::find(kChecks, qualified, &Check::qualified);
   if (check != std::end(kChecks)) check->check(request, causes);
+  if (find_gang_owner_kind(qualified) != nullptr) check_pod_group(request, causes);
   if (causes.size() > kCausesMax) causes.erase(causes.begin() + kCausesMax, causes.end());
   return causes;
 }

@@ -51,7 +51,7 @@ void check_hyper_node(const AdmissionRequest& request, Causes& causes) {
 }
 
 void check_pod_group(const AdmissionRequest& request, Causes& causes) {
-  for (const SpecMistake& each : read_pod_group(*request.object).mistakes) {
+  for (const SpecMistake& each : read_pod_group(request.kind->qualified(), *request.object).mistakes) {
     causes.push_back(invalid_value(each.field, each.value, each.text));
   }
 }

@@ -176,6 +176,9 @@ std::vector<Group> foreign_groups() {
        "v1alpha1",
        {foreign("volcano", "HyperNode", "hypernodes", Scope::kCluster, {"hn"}, {"status"})}},
       {"jobset.x-k8s.io", "v1alpha2", {foreign("jobset", "JobSet", "jobsets", Scope::kNamespaced, {}, {"status"})}},
+      {"leaderworkerset.x-k8s.io",
+       "v1",
+       {foreign("lws", "LeaderWorkerSet", "leaderworkersets", Scope::kNamespaced, {"lws"}, {"status"})}},
   };
 }
 

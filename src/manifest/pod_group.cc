@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/gang_owner.h"
 #include "manifest/labels.h"
 #include "manifest/topology_request.h"
 #include "model/workload.h"
@@ -21,10 +22,10 @@ class Reader {
  public:
   explicit Reader(const Value& object) : spec_(object["spec"]) {}
 
-  PodGroupReading read(std::string_view api_version) && {
-    if (api_version.starts_with("scheduling.volcano.sh/")) {
+  PodGroupReading read(std::string_view qualified) && {
+    if (qualified == kVolcanoGroups) {
       read_volcanos();
-    } else if (api_version.starts_with("scheduling.x-k8s.io/")) {
+    } else if (qualified == kCoschedulingGroups) {
       read_coschedulings();
     } else {
       read_kubernetes();
@@ -138,9 +139,12 @@ std::optional<PodGroupName> pod_group_named_by(const Value& pod) {
     made.task = annotations[kVolcanoTaskAnnotation].text(labels[kVolcanoTaskAnnotation].text());
     return made;
   }
-  return std::nullopt;
+  return gang_owner_named_by(pod);
 }
 
-PodGroupReading read_pod_group(const Value& object) { return Reader(object).read(object["apiVersion"].text()); }
+PodGroupReading read_pod_group(std::string_view qualified, const Value& object) {
+  const GangOwnerKind* const owner = find_gang_owner_kind(qualified);
+  return owner != nullptr ? owner->read(object) : Reader(object).read(qualified);
+}
 
 }  // namespace berth

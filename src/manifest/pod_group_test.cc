@@ -12,13 +12,9 @@ namespace {
 
 Value object(const std::string& yaml) { return parse_yaml(yaml)->at(0); }
 
-PodGroupReading read(const std::string& api_version, const std::string& spec) {
-  return read_pod_group(
-      object("{apiVersion: " + api_version + ", kind: PodGroup, metadata: {name: g}, spec: " + spec + "}"));
+PodGroupReading read(std::string_view qualified, const std::string& spec) {
+  return read_pod_group(qualified, object("{kind: PodGroup, metadata: {name: g}, spec: " + spec + "}"));
 }
-constexpr const char* kCoscheduling = "scheduling.x-k8s.io/v1alpha1";
-constexpr const char* kVolcano = "scheduling.volcano.sh/v1beta1";
-constexpr const char* kKubernetes = "scheduling.k8s.io/v1beta1";
 
 TEST(PodGroup, IsNamedInOneOfThreeWays) {
   struct Case {
@@ -52,68 +48,70 @@ TEST(PodGroup, IsNamedInOneOfThreeWays) {
 
 TEST(PodGroup, SaysHowManyStartTogether) {
   struct Case {
-    const char* api_version;
+    std::string_view qualified;
     const char* spec;
     std::int64_t at_least;
   };
   const Case cases[] = {
-      {kCoscheduling, "{minMember: 4}", 4},
-      {kCoscheduling, "{}", 1},
-      {kCoscheduling, "{minMember: 0}", 1},
-      {kVolcano, "{minMember: 3}", 3},
-      {kVolcano, "{minMember: 3, minTaskMember: {ps: 1, worker: 4, none: 0}}", 5},
-      {kVolcano, "{minMember: 7, minTaskMember: {ps: 1, worker: 4}}", 7},
-      {kKubernetes, "{schedulingPolicy: {gang: {minCount: 8}}}", 8},
-      {kKubernetes, "{schedulingPolicy: {basic: {}}}", 1},
+      {kCoschedulingGroups, "{minMember: 4}", 4},
+      {kCoschedulingGroups, "{}", 1},
+      {kCoschedulingGroups, "{minMember: 0}", 1},
+      {kVolcanoGroups, "{minMember: 3}", 3},
+      {kVolcanoGroups, "{minMember: 3, minTaskMember: {ps: 1, worker: 4, none: 0}}", 5},
+      {kVolcanoGroups, "{minMember: 7, minTaskMember: {ps: 1, worker: 4}}", 7},
+      {kKubernetesGroups, "{schedulingPolicy: {gang: {minCount: 8}}}", 8},
+      {kKubernetesGroups, "{schedulingPolicy: {basic: {}}}", 1},
   };
   for (const Case& each : cases) {
-    const PodGroupReading made = read(each.api_version, each.spec);
+    const PodGroupReading made = read(each.qualified, each.spec);
     EXPECT_EQ(made.spec.at_least, each.at_least) << each.spec;
     EXPECT_TRUE(made.mistakes.empty()) << each.spec << made.mistakes.front().text;
   }
   const PodGroupSpec of_tasks =
-      read(kVolcano, "{minMember: 7, minTaskMember: {ps: 1, worker: 4, none: 0}, queue: q}").spec;
+      read(kVolcanoGroups, "{minMember: 7, minTaskMember: {ps: 1, worker: 4, none: 0}, queue: q}").spec;
   EXPECT_EQ(of_tasks.of_tasks, (std::map<std::string, std::int64_t>{{"ps", 1}, {"worker", 4}}));
   EXPECT_EQ(of_tasks.queue, "q");
 }
 
 TEST(PodGroup, SaysWhereTheyAreTogether) {
-  EXPECT_EQ(read(kVolcano, "{minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 2}}").spec.topology,
+  EXPECT_EQ(read(kVolcanoGroups, "{minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 2}}").spec.topology,
             (Topology{.together = Togetherness::kRequired, .level = "hypernode-tier-2"}));
-  EXPECT_EQ(read(kVolcano, "{minMember: 2, networkTopology: {mode: soft, highestTierAllowed: 1}}").spec.topology,
+  EXPECT_EQ(read(kVolcanoGroups, "{minMember: 2, networkTopology: {mode: soft, highestTierAllowed: 1}}").spec.topology,
             (Topology{.together = Togetherness::kPreferred, .level = "hypernode-tier-1"}));
   const std::string rack =
       "{schedulingPolicy: {gang: {minCount: 2}}, schedulingConstraints: {topology: [{key: rack}]}}";
-  EXPECT_EQ(read(kKubernetes, rack).spec.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
-  EXPECT_TRUE(read(kKubernetes, "{schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{key: rack}]}}")
-                  .spec.topology.asks_nothing());
+  EXPECT_EQ(read(kKubernetesGroups, rack).spec.topology,
+            (Topology{.together = Togetherness::kRequired, .level = "rack"}));
+  EXPECT_TRUE(
+      read(kKubernetesGroups, "{schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{key: rack}]}}")
+          .spec.topology.asks_nothing());
 }
 
 TEST(PodGroup, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
   struct Case {
-    const char* api_version;
+    std::string_view qualified;
     const char* spec;
     const char* wrong;
     const char* not_followed;
   };
   const Case cases[] = {
-      {kCoscheduling, "{minMember: -1, minResources: {cpu: 1}, scheduleTimeoutSeconds: 9}", "spec.minMember",
+      {kCoschedulingGroups, "{minMember: -1, minResources: {cpu: 1}, scheduleTimeoutSeconds: 9}", "spec.minMember",
        "spec.minResources, spec.scheduleTimeoutSeconds"},
-      {kVolcano,
+      {kVolcanoGroups,
        "{minMember: 2000000, minTaskMember: {a: -1}, subGroupPolicy: [{name: s}], priorityClassName: p, "
        "networkTopology: {mode: hard}}",
        "spec.minMember, spec.minTaskMember[a], spec.subGroupPolicy, spec.networkTopology", "spec.priorityClassName"},
-      {kVolcano, "{minMember: 2, networkTopology: {mode: hard, highestTierName: row}}",
+      {kVolcanoGroups, "{minMember: 2, networkTopology: {mode: hard, highestTierName: row}}",
        "spec.networkTopology.highestTierName", ""},
-      {kKubernetes, "{}", "spec.schedulingPolicy", ""},
-      {kKubernetes, "{schedulingPolicy: {basic: {}, gang: {minCount: 2}}}", "spec.schedulingPolicy", ""},
-      {kKubernetes,
+      {kKubernetesGroups, "{}", "spec.schedulingPolicy", ""},
+      {kKubernetesGroups, "{schedulingPolicy: {basic: {}, gang: {minCount: 2}}}", "spec.schedulingPolicy", ""},
+      {kKubernetesGroups,
        "{schedulingPolicy: {gang: {minCount: 0}}, schedulingConstraints: {topology: [{key: a}, {key: b}]}, "
        "resourceClaims: [{name: c}], parentCompositePodGroupName: p, disruptionMode: {single: {}}, priority: 3}",
        "spec.schedulingPolicy.gang.minCount, spec.schedulingConstraints.topology, spec.resourceClaims, "
        "spec.parentCompositePodGroupName",
        "spec.disruptionMode, spec.priority"},
-      {kKubernetes,
+      {kKubernetesGroups,
        "{schedulingPolicy: {gang: {minCount: 2}}, schedulingConstraints: {topology: [{key: 'a b'}]}, "
        "disruptionMode: {all: {}}}",
        "spec.schedulingConstraints.topology[0].key", ""},
@@ -124,7 +122,7 @@ TEST(PodGroup, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
     return text;
   };
   for (const Case& each : cases) {
-    const PodGroupReading made = read(each.api_version, each.spec);
+    const PodGroupReading made = read(each.qualified, each.spec);
     EXPECT_EQ(fields(made.mistakes), each.wrong) << each.spec;
     EXPECT_EQ(fields(made.not_followed), each.not_followed) << each.spec;
   }

@@ -212,7 +212,7 @@ class Tables {
 const Tables& tables() {
   static const Tables built({kMetaSchema, kPodSchema, kContainerSchema, kVolumeSchema, kPodStatusSchema, kCoreSchema,
                              kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema, kKueueSchema,
-                             kPodGroupSchema, kJobSetSchema, kVolcanoJobSchema});
+                             kPodGroupSchema, kJobSetSchema, kVolcanoJobSchema, kLeaderWorkerSetSchema});
   return built;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/gang_owner.h"
 #include "manifest/json.h"
 #include "manifest/kinds.h"
 
@@ -258,7 +259,8 @@ TEST(Kinds, EachIsServedOnceAndItsNamesLeadToOneKind) {
     EXPECT_NE(kind.type->find("apiVersion"), nullptr);
     EXPECT_EQ(kind.has_subresource("status"), kind.has_verb("get") && kind.type->find("status") != nullptr);
     EXPECT_EQ(kind.custom, kind.group == "berth.dev" || kind.group.ends_with(".x-k8s.io") ||
-                               kind.group.ends_with(".volcano.sh") || kind.plural == "podgroups");
+                               kind.group.ends_with(".volcano.sh") || kind.plural == "podgroups" ||
+                               find_gang_owner_kind(kind.qualified()) != nullptr);
     EXPECT_TRUE(kind.has_verb("create"));
   }
 }

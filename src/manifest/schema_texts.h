@@ -36,5 +36,6 @@ extern const char* const kKueueSchema;
 extern const char* const kPodGroupSchema;
 extern const char* const kJobSetSchema;
 extern const char* const kVolcanoJobSchema;
+extern const char* const kLeaderWorkerSetSchema;
 
 }  // namespace berth

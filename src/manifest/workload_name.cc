@@ -1,5 +1,6 @@
 #include "manifest/workload_name.h"
 
+#include "manifest/gang_owner.h"
 #include "manifest/labels.h"
 #include "manifest/pod_group.h"
 
@@ -35,7 +36,10 @@ std::string workload_name_of(const Value& pod) {
   const std::string_view group = labels[kGroupLabel].text(labels[kKueueGroupLabel].text());
   if (!group.empty()) return workload_name_of_job(group, group_uid_of(pod));
   const auto pod_group = pod_group_named_by(pod);
-  return pod_group ? pod_group->name : "";
+  if (!pod_group) return "";
+  const GangOwnerKind* const owner = find_gang_owner_kind(pod_group->qualified);
+  if (owner == nullptr) return pod_group->name;
+  return as_object_name(std::string(owner->kind) + "-" + pod_group->group());
 }
 
 std::string workload_name_of_job(std::string_view name, std::string_view uid) {

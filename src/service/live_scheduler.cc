@@ -35,9 +35,10 @@ constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
 constexpr Duration kCircleAgain = seconds(1);
 
-// Kinds of Kueue, of Volcano and of Kubernetes' newest, which not every cluster has.
+// Kinds of Kueue, of Volcano, of operators and of Kubernetes' newest, which not every cluster has.
 bool is_of_others(std::string_view qualified) {
-  return qualified.ends_with(".x-k8s.io") || qualified.ends_with(".volcano.sh") || qualified.starts_with("podgroups.");
+  return qualified.ends_with(".x-k8s.io") || qualified.ends_with(".volcano.sh") ||
+         std::ranges::count(pod_group_kinds(), qualified) > 0;
 }
 
 class RunningScheduler final : public LiveScheduler {
@@ -174,8 +175,9 @@ class RunningScheduler final : public LiveScheduler {
         [this] { begin_other_queues(); }));
   }
   void begin_pod_groups() {
-    if (group_mirrors_.size() == std::size(kPodGroupKinds)) return begin_pods();
-    const std::string_view kind = kPodGroupKinds[group_mirrors_.size()];
+    const std::vector<std::string_view> kinds = pod_group_kinds();
+    if (group_mirrors_.size() == kinds.size()) return begin_pods();
+    const std::string_view kind = kinds[group_mirrors_.size()];
     group_mirrors_.push_back(watch(
         std::string(kind),
         [this, kind](const ObjectChange& change) {

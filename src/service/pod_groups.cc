@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "cycle/explain.h"
+#include "manifest/gang_owner.h"
 #include "manifest/labels.h"
 
 namespace berth {
@@ -26,37 +27,102 @@ int rank_of(const PodFacts& pod) {
   return pod.stage == PodStage::kWaiting ? 1 : 2;
 }
 
-std::string problem_of(const PodGroupReading& read, const std::string& name) {
+// "PodGroup", "RayCluster".
+std::string_view kind_of(std::string_view qualified) {
+  const GangOwnerKind* const owner = find_gang_owner_kind(qualified);
+  return owner == nullptr ? "PodGroup" : owner->kind;
+}
+
+std::string named(const PodGroupName& group) {
+  return "its " + std::string(kind_of(group.qualified)) + " " + quote(group.name);
+}
+
+std::string problem_of(const PodGroupReading& read, const PodGroupName& group) {
   std::string text;
   for (const SpecMistake& each : read.mistakes) text += (text.empty() ? "" : "; ") + each.field + ": " + each.text;
-  return text.empty() ? "" : "its PodGroup " + quote(name) + ": " + text;
+  return text.empty() ? "" : named(group) + ": " + text;
+}
+
+Obstacle missing(const PodGroupName& group) {
+  const GangOwnerKind* const owner = find_gang_owner_kind(group.qualified);
+  if (owner == nullptr) {
+    return {"PodGroupMissing", "there is no PodGroup " + quote(group.name) + " (" + std::string(group.qualified) +
+                                   ") in its namespace; create it"};
+  }
+  return {"OwnerMissing", "there is no " + std::string(owner->kind) + " " + quote(group.name) +
+                              " in its namespace, which says how many pods start together; create it, or make the pod "
+                              "without the label " +
+                              std::string(owner->name_label)};
 }
 
 bool names_no_queue(const PodFacts& pod) { return pod.queue == kDefaultQueue && pod.labels[kQueueLabel].is_empty(); }
 
+void settle_queue(const PodGroupSpec& spec, PodFacts& pod) {
+  if (pod.priority_class.empty()) pod.priority_class = spec.priority_class;
+  if (!names_no_queue(pod)) return;
+  if (!spec.local_queue.empty()) {
+    pod.local_queue = spec.local_queue;
+    pod.queue = "localqueue/" + pod.name_space + "/" + spec.local_queue;
+  } else if (!spec.queue.empty()) {
+    pod.queue = "volcano/" + spec.queue;
+  }
+}
+
+// "the first 3 pods of its PodGroup 'g' start together, and it after them"
+std::string after_the_first(std::int64_t at_least, const PodGroupName& group) {
+  return at_least == 1 ? "the first pod of " + named(group) + " starts before it"
+                       : "the first " + with_separators(at_least) + " pods of " + named(group) +
+                             " start together, and it after them";
+}
+
 }  // namespace
 
+std::vector<std::string_view> pod_group_kinds() {
+  std::vector<std::string_view> kinds = {kKubernetesGroups, kCoschedulingGroups, kVolcanoGroups};
+  for (const GangOwnerKind& each : gang_owner_kinds()) {
+    if (!each.name_label.empty()) kinds.push_back(each.qualified);
+  }
+  return kinds;
+}
+
 void PodGroups::set(std::string_view qualified, const Value& object) {
-  const Key key{qualified, local_name(object)};
-  Group& group = groups_[key];
-  // Its status is ours: nothing follows from it.
-  const bool same =
-      group.object["spec"] == object["spec"] && group.object["metadata"]["uid"] == object["metadata"]["uid"];
-  group.object = object;
+  const Key key{std::string(qualified), local_name(object), ""};
+  Source& source = objects_[key];
+  const Value& before = source.object["metadata"];
+  const Value& after = object["metadata"];
+  // Its status is ours, or its operator's: nothing follows from it.
+  const bool same = source.object["spec"] == object["spec"] && before["uid"] == after["uid"] &&
+                    before["labels"] == after["labels"] && before["annotations"] == after["annotations"];
+  source.object = object;
   if (same) return;
-  group.read = read_pod_group(object);
-  group.changed = true;
-  unsettled_.insert(key);
+  source.read = read_pod_group(qualified, object);
+  if (find_gang_owner_kind(qualified) == nullptr) groups_[key];
+  note_change(key);
 }
 
 void PodGroups::remove(std::string_view qualified, const Value& object) {
-  const Key key{qualified, local_name(object)};
-  Group& group = groups_[key];
-  group.object = Value();
-  group.read = {};
-  group.changed = true;
-  unsettled_.insert(key);
-  forget_if_empty(key);
+  const Key key{std::string(qualified), local_name(object), ""};
+  objects_.erase(key);
+  note_change(key);
+}
+
+// Of an object: all of its groups are to be looked at.
+void PodGroups::note_change(const Key& object) {
+  std::vector<Key> keys;
+  for (auto at = groups_.lower_bound(object);
+       at != groups_.end() && at->first.qualified == object.qualified && at->first.object == object.object; ++at) {
+    at->second.changed = true;
+    keys.push_back(at->first);
+  }
+  for (const Key& key : keys) {
+    unsettled_.insert(key);
+    forget_if_empty(key);
+  }
+}
+
+const PodGroups::Source* PodGroups::source_of(const Key& key) const {
+  const auto found = objects_.find({key.qualified, key.object, ""});
+  return found == objects_.end() ? nullptr : &found->second;
 }
 
 void PodGroups::set_pod(const PodFacts& pod) {
@@ -64,7 +130,8 @@ void PodGroups::set_pod(const PodFacts& pod) {
     leave(pod.uid);
     return pods_.set_pod(pod);
   }
-  Key key{pod.pod_group->qualified, pod.name_space + "/" + pod.pod_group->name};
+  const PodGroupName& named = *pod.pod_group;
+  Key key{std::string(named.qualified), pod.name_space + "/" + named.name, named.replica};
   if (const auto known = group_of_.find(pod.uid); known != group_of_.end() && known->second != key) leave(pod.uid);
   group_of_[pod.uid] = key;
   Group& group = groups_[key];
@@ -91,7 +158,8 @@ void PodGroups::leave(const std::string& uid) {
 
 void PodGroups::forget_if_empty(const Key& key) {
   const auto at = groups_.find(key);
-  if (!at->second.pods.empty() || !at->second.object.is_null()) return;
+  const bool has_status = objects_.contains(key) && find_gang_owner_kind(key.qualified) == nullptr;
+  if (!at->second.pods.empty() || has_status) return;
   groups_.erase(at);
   unsettled_.erase(key);
   uncounted_.insert(key);
@@ -101,27 +169,40 @@ void PodGroups::settle() {
   for (const Key& key : std::exchange(unsettled_, {})) {
     uncounted_.insert(key);
     Group& group = groups_.at(key);
-    const std::map<std::string, Part> before = std::exchange(group.parts, parts_of(group));
+    const Source* const source = source_of(key);
+    const PodGroupSpec spec = source == nullptr ? PodGroupSpec() : source->read.spec;
+    const std::int64_t size_before = std::exchange(group.at_least, size_of(spec, group));
+    const std::map<std::string, Part> before = std::exchange(group.parts, parts_of(spec, group));
     const std::set<std::string> unsettled = std::exchange(group.unsettled, {});
-    const bool all = std::exchange(group.changed, false);
+    const bool all = std::exchange(group.changed, false) || size_before != group.at_least;
     for (const auto& [uid, pod] : group.pods) {
       const Part part = group.parts.at(uid);
       const auto told = before.find(uid);
       const bool same = told != before.end() && told->second == part;
-      if (all || !same || unsettled.contains(uid)) pods_.set_pod(resolved(group, pod, part));
+      if (all || !same || unsettled.contains(uid)) pods_.set_pod(resolved(source, group, pod, part));
     }
   }
 }
 
+// What pods say goes before what the object says now: it may have been changed since they were made.
+std::int64_t PodGroups::size_of(const PodGroupSpec& spec, const Group& group) {
+  std::int64_t said = 0, apart = 0;
+  for (const auto& [uid, pod] : group.pods) {
+    if (!has_ended(pod)) said = std::max(said, pod.pod_group->size);
+  }
+  for (const auto& [task, count] : spec.apart) apart += count;
+  return said == 0 ? spec.at_least : std::max<std::int64_t>(said - apart, 1);
+}
+
 // The first: of each task as many as it needs, then of all, those who are farthest before the others and the older before the
 // younger. Who has failed is of no use to anybody.
-std::map<std::string, PodGroups::Part> PodGroups::parts_of(const Group& group) {
-  const PodGroupSpec& spec = group.read.spec;
+std::map<std::string, PodGroups::Part> PodGroups::parts_of(const PodGroupSpec& spec, const Group& group) {
   std::vector<const PodFacts*> in_order;
   std::map<std::string, Part> parts;
   for (const auto& [uid, pod] : group.pods) {
-    parts[uid] = Part::kFirst;
-    if (pod.stage != PodStage::kFailed) in_order.push_back(&pod);
+    const bool apart = spec.apart.contains(pod.pod_group->task);
+    parts[uid] = apart ? Part::kApart : Part::kFirst;
+    if (!apart && pod.stage != PodStage::kFailed) in_order.push_back(&pod);
   }
   std::ranges::sort(in_order, [](const PodFacts* a, const PodFacts* b) {
     return std::tuple(rank_of(*a), a->created.ms, a->name) < std::tuple(rank_of(*b), b->created.ms, b->name);
@@ -132,45 +213,52 @@ std::map<std::string, PodGroups::Part> PodGroups::parts_of(const Group& group) {
     const auto needed = of_tasks.find(pod->pod_group->task);
     if (needed != of_tasks.end() && needed->second-- > 0) first.insert(pod);
   }
-  std::int64_t still_needed = spec.at_least;
+  std::int64_t still_needed = group.at_least;
   for (const auto& [task, count] : spec.of_tasks) still_needed -= count;
   for (const PodFacts* const pod : in_order) {
     if (!first.contains(pod) && still_needed-- > 0) first.insert(pod);
   }
   const bool are_placed = std::cmp_equal(
-      std::ranges::count_if(first, [](const PodFacts* pod) { return rank_of(*pod) == 0; }), spec.at_least);
+      std::ranges::count_if(first, [](const PodFacts* pod) { return rank_of(*pod) == 0; }), group.at_least);
   for (const PodFacts* const pod : in_order) {
     if (!first.contains(pod)) parts[pod->uid] = are_placed ? Part::kMore : Part::kMoreWaits;
   }
   return parts;
 }
 
-PodFacts PodGroups::resolved(const Group& group, const PodFacts& pod, Part part) {
+PodFacts PodGroups::resolved(const Source* source, const Group& group, const PodFacts& pod, Part part) {
   PodFacts made = pod;
-  const std::string& name = pod.pod_group->name;
-  if (group.object.is_null()) {
-    made.shut = {"PodGroupMissing", "there is no PodGroup " + quote(name) + " (" +
-                                        std::string(pod.pod_group->qualified) + ") in its namespace; create it"};
+  const PodGroupName& name = *pod.pod_group;
+  if (source == nullptr) {
+    made.shut = missing(name);
     return made;
   }
-  const PodGroupSpec& spec = group.read.spec;
-  if (made.problem.empty()) made.problem = problem_of(group.read, name);
-  if (!spec.queue.empty() && names_no_queue(pod)) made.queue = "volcano/" + spec.queue;
-  if (spec.at_least == 1) return made;
+  const PodGroupSpec& spec = source->read.spec;
+  const bool is_owner = find_gang_owner_kind(name.qualified) != nullptr;
+  if (made.problem.empty()) made.problem = problem_of(source->read, name);
+  settle_queue(spec, made);
+  // Of one pod nobody waits for anybody, unless it is one of a certain task.
+  const bool waits_for_one = part == Part::kMoreWaits && !spec.of_tasks.empty();
+  if (group.at_least == 1 && part != Part::kApart && !waits_for_one) return made;
   if (part == Part::kFirst) {
-    made.group_name = name;
-    made.group = pod.name_space + "/" + name + "/" + std::string(group.object["metadata"]["uid"].text());
-    made.group_size = spec.at_least;
+    const std::string uid(source->object["metadata"]["uid"].text());
+    made.group_name = name.group();
+    made.group = pod.name_space + "/" + made.group_name + "/" + uid;
+    made.group_size = group.at_least;
+    // An operator's pods may be made by several objects of its own.
+    if (is_owner) made.maker_uid = uid;
     if (made.topology.asks_nothing()) made.topology = spec.topology;
     return made;
   }
-  if (spec.topology.together == Togetherness::kRequired && made.problem.empty() && !has_ended(pod)) {
-    made.problem = "its PodGroup " + quote(name) + " asks for one domain, and starts with " +
-                   with_separators(spec.at_least) + " of its pods; have all of them start together";
+  const Topology& topology = spec.topology.asks_nothing() ? made.topology : spec.topology;
+  if (topology.together == Togetherness::kRequired && made.problem.empty() && !has_ended(pod)) {
+    made.problem = named(name) + " asks for one domain, and starts " +
+                   (part == Part::kApart ? "this pod apart from the others"
+                                         : "with " + with_separators(group.at_least) + " of its pods") +
+                   "; have all of them start together";
   }
   if (part == Part::kMoreWaits && pod.stage == PodStage::kWaiting) {
-    made.shut = {"GangFirst", "the first " + with_separators(spec.at_least) + " pods of its PodGroup " + quote(name) +
-                                  " start together, and it after them"};
+    made.shut = {"GangFirst", after_the_first(group.at_least, name)};
   }
   return made;
 }
@@ -223,7 +311,7 @@ Value kubernetes_status(const Value& object, const Count& count, std::int64_t at
 
 }  // namespace
 
-Value PodGroups::status_of(std::string_view qualified, const Group& group, Time now) {
+Value PodGroups::status_of(const Key& key, const Source& source, const Group& group, Time now) {
   Count count;
   for (const auto& [uid, pod] : group.pods) {
     ++count.there;
@@ -231,9 +319,9 @@ Value PodGroups::status_of(std::string_view qualified, const Group& group, Time 
     count.succeeded += pod.stage == PodStage::kSucceeded ? 1 : 0;
     count.failed += pod.stage == PodStage::kFailed ? 1 : 0;
   }
-  const std::int64_t at_least = group.read.spec.at_least;
-  if (qualified == kKubernetesGroups) return kubernetes_status(group.object, count, at_least, now);
-  const Phases& phases = qualified == kVolcanoGroups ? kOfVolcano : kOfCoscheduling;
+  const std::int64_t at_least = source.read.spec.at_least;
+  if (key.qualified == kKubernetesGroups) return kubernetes_status(source.object, count, at_least, now);
+  const Phases& phases = key.qualified == kVolcanoGroups ? kOfVolcano : kOfCoscheduling;
   return Value::map_of({{"phase", phase_of(phases, count, at_least)},
                         {"running", count.placed},
                         {"succeeded", count.succeeded},
@@ -243,13 +331,15 @@ Value PodGroups::status_of(std::string_view qualified, const Group& group, Time 
 std::vector<OtherStatus> PodGroups::statuses(Time now) {
   for (const Key& key : std::exchange(uncounted_, {})) {
     const auto at = groups_.find(key);
-    if (at == groups_.end() || at->second.object.is_null()) {
+    const Source* const source = source_of(key);
+    if (at == groups_.end() || source == nullptr) {
       statuses_.erase(key);
       continue;
     }
-    const Value& metadata = at->second.object["metadata"];
-    statuses_[key] = {key.first, std::string(metadata["namespace"].text()), std::string(metadata["name"].text()),
-                      std::string(metadata["uid"].text()), status_of(key.first, at->second, now)};
+    if (find_gang_owner_kind(key.qualified) != nullptr) continue;  // that is its operator's
+    const Value& metadata = source->object["metadata"];
+    statuses_[key] = {key.qualified, std::string(metadata["namespace"].text()), std::string(metadata["name"].text()),
+                      std::string(metadata["uid"].text()), status_of(key, *source, at->second, now)};
   }
   std::vector<OtherStatus> made;
   for (const auto& [key, status] : statuses_) made.push_back(status);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/gang_owner.h"
 #include "manifest/yaml.h"
 #include "service/live_facts.h"
 
@@ -82,9 +83,12 @@ class Cluster {
   void change(const std::string& yaml, bool is_there) {
     const Value object = parse_yaml(yaml)->at(0);
     const std::string version(object["apiVersion"].text());
-    const std::string_view qualified = version.contains("volcano")    ? kVolcanoGroups
-                                       : version.contains("x-k8s.io") ? kCoschedulingGroups
-                                                                      : kKubernetesGroups;
+    std::string_view qualified = version.contains("volcano")    ? kVolcanoGroups
+                                 : version.contains("x-k8s.io") ? kCoschedulingGroups
+                                                                : kKubernetesGroups;
+    for (const GangOwnerKind& each : gang_owner_kinds()) {
+      if (each.kind == object["kind"].text()) qualified = each.qualified;
+    }
     is_there ? groups_.set(qualified, object) : groups_.remove(qualified, object);
   }
 
@@ -209,6 +213,114 @@ TEST(PodGroups, OfKubernetesSayOnceThatTheyHaveHadTheirPlaces) {
   cluster.apply(group(", status: {conditions: [{type: PodGroupInitiallyScheduled, status: 'True'}]}"));
   cluster.gone("a");
   EXPECT_EQ(cluster.status()["conditions"].items().front()["status"].text(), "True");
+}
+
+// ---- what operators make -------------------------------------------------------------------------------------------------
+
+std::string leader_worker_set(const std::string& spec, const std::string& metadata = "") {
+  return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: serve, namespace: default, "
+         "uid: l" +
+         metadata + "}, spec: " + spec + "}";
+}
+// Of the group with that index; worker 0 is its leader.
+PodFacts of_set(int group, int worker, std::int64_t size, std::int32_t gpus = 8) {
+  PodFacts facts =
+      member("serve-" + std::to_string(group) + "-" + std::to_string(worker), gpus, 1000 + group * 100 + worker);
+  facts.pod_group = PodGroupName{.qualified = "leaderworkersets.leaderworkerset.x-k8s.io",
+                                 .name = "serve",
+                                 .task = std::to_string(worker),
+                                 .replica = std::to_string(group),
+                                 .size = size};
+  facts.maker_uid = worker == 0 ? "leaders" : "workers-of-" + std::to_string(group);
+  return facts;
+}
+
+TEST(GangOwners, StartEachGroupOfALeaderWorkerSetTogether) {
+  Cluster cluster(3);
+  cluster.set(of_set(0, 0, 2));
+  EXPECT_EQ(
+      reason_of(cluster.decide(1), "serve-0-0"),
+      "OwnerMissing: there is no LeaderWorkerSet 'serve' in its namespace, which says how many pods start together; "
+      "create it, or make the pod without the label leaderworkerset.sigs.k8s.io/name");
+  cluster.apply(leader_worker_set("{replicas: 2, leaderWorkerTemplate: {size: 2}}"));
+  EXPECT_TRUE(reason_of(cluster.decide(2), "serve-0-0").starts_with("GangIncomplete: "));
+  EXPECT_TRUE(cluster.status().is_null()) << "its status is its operator's";
+  for (const int group : {0, 1}) {
+    for (const int worker : {0, 1}) cluster.set(of_set(group, worker, 2));
+  }
+  const Round round = cluster.decide(3);
+  EXPECT_EQ(names_of(round), (Names{"serve-0-0", "serve-0-1"})) << "of the other group there is room for one";
+  EXPECT_TRUE(reason_of(round, "serve-1-0").starts_with("Capacity: "));
+  cluster.gone("serve-0-0");
+  cluster.gone("serve-0-1");
+  EXPECT_EQ(names_of(cluster.decide(4)), (Names{"serve-1-0", "serve-1-1"}));
+}
+
+TEST(GangOwners, HaveAsManyPodsAsTheseSayThemselves) {
+  Cluster cluster(4);
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 4}}"));
+  for (const int worker : {0, 1}) cluster.set(of_set(0, worker, 2));
+  EXPECT_EQ(names_of(cluster.decide(1)).size(), 2U) << "made before the set was changed";
+  cluster.set(of_set(1, 0, 4));
+  EXPECT_TRUE(reason_of(cluster.decide(2), "serve-1-0").starts_with("GangIncomplete: "));
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 1}}"));
+  EXPECT_TRUE(names_of(cluster.decide(3)).empty()) << "nor does it matter to those that were made";
+}
+
+// Its workers are made when the leader has its place: if it waited for them nobody would ever start.
+TEST(GangOwners, StartALeaderByItselfWhereItsWorkersComeAfterIt) {
+  const std::string kForms[] = {
+      leader_worker_set("{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}}"),
+      leader_worker_set("{leaderWorkerTemplate: {size: 3}}",
+                        ", annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}"),
+  };
+  for (const std::string& form : kForms) {
+    Cluster cluster(2);
+    cluster.apply(form);
+    cluster.set(of_set(0, 0, 3));
+    EXPECT_EQ(names_of(cluster.decide(1)), Names{"serve-0-0"});
+    cluster.set(of_set(0, 1, 3));
+    EXPECT_TRUE(reason_of(cluster.decide(2), "serve-0-1").starts_with("GangIncomplete: ")) << "the workers are a gang";
+    cluster.set(of_set(0, 2, 3));
+    EXPECT_TRUE(names_of(cluster.decide(3)).empty()) << "there is room for one of them";
+    cluster.gone("serve-0-0");
+    cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 3}}"));
+    cluster.set(of_set(0, 0, 3, 0));
+    EXPECT_EQ(names_of(cluster.decide(4)), (Names{"serve-0-0", "serve-0-1", "serve-0-2"})) << "all together now";
+  }
+}
+
+TEST(GangOwners, RefuseOneDomainForALeaderThatIsApart) {
+  Cluster cluster(4);
+  cluster.apply(leader_worker_set("{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}}"));
+  PodFacts leader = of_set(0, 0, 3);
+  leader.topology = {.together = Togetherness::kRequired, .level = "rack"};
+  cluster.set(leader);
+  EXPECT_EQ(
+      reason_of(cluster.decide(1), "serve-0-0"),
+      "NotFollowed: its LeaderWorkerSet 'serve' asks for one domain, and starts this pod apart from the others; have "
+      "all of them start together");
+}
+
+TEST(GangOwners, AreReadAnewWhenTheirLabelsChange) {
+  Cluster cluster(1);
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 1}}", ", labels: {kueue.x-k8s.io/queue-name: main}"));
+  cluster.set(of_set(0, 0, 1));
+  EXPECT_EQ(
+      reason_of(cluster.decide(1), "serve-0-0"),
+      "QueueUnknown: there is no LocalQueue 'main' in namespace 'default'; create it, or name another in the label "
+      "kueue.x-k8s.io/queue-name");
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 1}}"));
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"serve-0-0"});
+}
+
+TEST(GangOwners, TellWhatIsWrongWithTheirObject) {
+  Cluster cluster(1);
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 0}}"));
+  cluster.set(of_set(0, 0, 1));
+  EXPECT_EQ(reason_of(cluster.decide(1), "serve-0-0"),
+            "NotFollowed: its LeaderWorkerSet 'serve': spec.leaderWorkerTemplate.size: is no number of pods; write one "
+            "from 1 to 1000000");
 }
 
 // A scheduler that is started anew finds the same ones together.
