@@ -16,6 +16,9 @@ namespace {
 using Words = std::initializer_list<std::string_view>;
 
 constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+const Words kTrainingJobs = {"pytorchjobs", "tfjobs", "xgboostjobs", "paddlejobs", "jaxjobs", "mpijobs"};
+const Words kTrainingJobStatuses = {"pytorchjobs/status", "tfjobs/status",  "xgboostjobs/status",
+                                    "paddlejobs/status",  "jaxjobs/status", "mpijobs/status"};
 const Words kRead = {"get", "list", "watch"};
 const Words kWrite = {"create", "delete", "deletecollection", "patch", "update"};
 const Words kAll = {"*"};
@@ -81,6 +84,9 @@ std::vector<Value> view_rules() {
       rule({"kueue.x-k8s.io"}, {"localqueues", "localqueues/status", "workloads", "workloads/status"}, kRead),
       rule({"batch.volcano.sh"}, {"jobs", "jobs/status"}, kRead),
       rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets", "leaderworkersets/status"}, kRead),
+      rule({"kubeflow.org"}, kTrainingJobs, kRead),
+      rule({"kubeflow.org"}, kTrainingJobStatuses, kRead),
+      rule({"trainer.kubeflow.org"}, {"trainjobs", "trainjobs/status", "trainingruntimes"}, kRead),
   };
 }
 
@@ -95,6 +101,8 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({"jobset.x-k8s.io"}, {"jobsets"}, kWrite));
   rules.push_back(rule({"batch.volcano.sh"}, {"jobs"}, kWrite));
   rules.push_back(rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kWrite));
+  rules.push_back(rule({"kubeflow.org"}, kTrainingJobs, kWrite));
+  rules.push_back(rule({"trainer.kubeflow.org"}, {"trainjobs", "trainingruntimes"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
   rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
   // Whoever may suspend a Job may do so by its Workload.
@@ -137,6 +145,7 @@ std::vector<Value> scheduler_rules() {
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups/status"},
            {"patch", "update"}),
       rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kRead),
+      rule({"kubeflow.org"}, kTrainingJobs, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes"}, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes/status"}, {"patch", "update"}),
       rule({"berth.dev"}, {"workloads"}, {"create", "delete", "get", "list", "patch", "update", "watch"}),

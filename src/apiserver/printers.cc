@@ -367,6 +367,13 @@ Value::List job_set_cells(const Value& set, Time now) {
           age_cell(set, now)};
 }
 
+// Of Kubeflow's jobs: the last condition is the state.
+Value::List training_job_cells(const Value& job, Time now) {
+  const Value::List& conditions = job["status"]["conditions"].items();
+  return {name_cell(job), Value(conditions.empty() ? std::string_view() : conditions.back()["type"].text()),
+          age_cell(job, now)};
+}
+
 Value::List leader_worker_set_cells(const Value& set, Time now) {
   const Value& status = set["status"];
   return {name_cell(set), status["readyReplicas"].integer(), set["spec"]["replicas"].integer(1),
@@ -402,6 +409,8 @@ Value::List workload_cells(const Value& workload, Time now) {
   return {name_cell(workload), Value(workload["spec"]["queue"].text()), status,
           Value(workload["status"]["reason"].text()), age_cell(workload, now)};
 }
+
+const TablePrinter kTrainingJobPrinter = {{kName, {"State", "How it is doing."}, kAge}, training_job_cells};
 
 const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
   static const TablePrinter kCreation{{kName, kCreatedAt}, name_and_creation};
@@ -533,6 +542,12 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Up-to-date", "How many groups are of the newest template.", false, "integer"},
          kAge},
         leader_worker_set_cells}},
+      {"pytorchjobs.kubeflow.org", kTrainingJobPrinter},
+      {"tfjobs.kubeflow.org", kTrainingJobPrinter},
+      {"xgboostjobs.kubeflow.org", kTrainingJobPrinter},
+      {"paddlejobs.kubeflow.org", kTrainingJobPrinter},
+      {"jaxjobs.kubeflow.org", kTrainingJobPrinter},
+      {"trainjobs.trainer.kubeflow.org", kTrainingJobPrinter},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
       {"trustcircles.berth.dev",

@@ -60,6 +60,8 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"jobset.x-k8s.io", "v1alpha2", "jobsets", "Name|TerminalState|Restarts|Completed|Suspended|Age"},
       {"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
        "Name|Ready:integer|Desired:integer|Up-to-date:integer|Age"},
+      {"kubeflow.org", "v1", "pytorchjobs", "Name|State|Age"},
+      {"kubeflow.org", "v2beta1", "mpijobs", "Name|Age"},
       {"kueue.x-k8s.io", "v1beta2", "workloads", "Name|Queue|Reserved in|Admitted|Finished|Age"},
   };
   for (const auto& each : cases) EXPECT_EQ(columns_of(kind_of(each.group, each.version, each.plural)), each.columns);
@@ -249,6 +251,10 @@ TEST(Tables, ShowTheOtherKinds) {
        R"(["s","Completed","2","True","false","<unknown>"])"},
       {"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
        R"({"metadata":{"name":"s"},"spec":{},"status":{"readyReplicas":1}})", R"(["s",1,1,0,"<unknown>"])"},
+      {"kubeflow.org", "v1", "tfjobs",
+       R"({"metadata":{"name":"t"},"status":{"conditions":[{"type":"Created"},{"type":"Running"}]}})",
+       R"(["t","Running","<unknown>"])"},
+      {"trainer.kubeflow.org", "v1alpha1", "trainjobs", R"({"metadata":{"name":"t"}})", R"(["t","","<unknown>"])"},
       {"kueue.x-k8s.io", "v1beta1", "workloads",
        R"({"metadata":{"name":"w"},"spec":{"queueName":"q"},"status":{"admission":{"clusterQueue":"c"},"conditions":[{)"
        R"("type":"Admitted","status":"True"}]}})",

@@ -10,6 +10,21 @@
 namespace berth {
 namespace {
 
+constexpr std::string_view kTrainingJobLabel = "training.kubeflow.org/job-name";
+constexpr std::string_view kTrainingOperatorLabel = "training.kubeflow.org/operator-name";
+constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
+
+constexpr GangOwnerKind training_job(std::string_view qualified, std::string_view kind, std::string_view made_by,
+                                     PodGroupReading (*read)(const Value& object)) {
+  return {.qualified = qualified,
+          .kind = kind,
+          .name_label = kTrainingJobLabel,
+          .mark_label = kTrainingOperatorLabel,
+          .mark = made_by,
+          .task_label = kReplicaTypeLabel,
+          .read = read};
+}
+
 constexpr GangOwnerKind kKinds[] = {
     {.qualified = "leaderworkersets.leaderworkerset.x-k8s.io",
      .kind = "LeaderWorkerSet",
@@ -18,6 +33,18 @@ constexpr GangOwnerKind kKinds[] = {
      .replica_label = "leaderworkerset.sigs.k8s.io/group-index",
      .size_annotation = "leaderworkerset.sigs.k8s.io/size",
      .read = read_leader_worker_set},
+    training_job("pytorchjobs.kubeflow.org", "PyTorchJob", "pytorchjob-controller", read_pytorch_job),
+    training_job("tfjobs.kubeflow.org", "TFJob", "tfjob-controller", read_tf_job),
+    training_job("xgboostjobs.kubeflow.org", "XGBoostJob", "xgboostjob-controller", read_xgboost_job),
+    training_job("paddlejobs.kubeflow.org", "PaddleJob", "paddlejob-controller", read_paddle_job),
+    training_job("jaxjobs.kubeflow.org", "JAXJob", "jaxjob-controller", read_jax_job),
+    {.qualified = "mpijobs.kubeflow.org",
+     .kind = "MPIJob",
+     .name_label = kTrainingJobLabel,
+     .mark_label = kTrainingOperatorLabel,
+     .mark = "mpi-operator",
+     .task_label = "training.kubeflow.org/job-role",
+     .read = read_mpi_job},
 };
 
 bool is_marked(const GangOwnerKind& kind, const Value& labels) {

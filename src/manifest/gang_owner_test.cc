@@ -16,6 +16,12 @@ namespace {
 Value object(const std::string& yaml) { return parse_yaml(yaml)->at(0); }
 
 constexpr std::string_view kLeaderWorkerSets = "leaderworkersets.leaderworkerset.x-k8s.io";
+constexpr std::string_view kPyTorchJobs = "pytorchjobs.kubeflow.org";
+constexpr std::string_view kTfJobs = "tfjobs.kubeflow.org";
+constexpr std::string_view kXgBoostJobs = "xgboostjobs.kubeflow.org";
+constexpr std::string_view kPaddleJobs = "paddlejobs.kubeflow.org";
+constexpr std::string_view kJaxJobs = "jaxjobs.kubeflow.org";
+constexpr std::string_view kMpiJobs = "mpijobs.kubeflow.org";
 
 PodGroupReading read(std::string_view qualified, const std::string& spec, const std::string& metadata = "{name: g}") {
   return read_pod_group(qualified, object("{metadata: " + metadata + ", spec: " + spec + "}"));
@@ -49,6 +55,14 @@ TEST(GangOwner, IsNamedByThePodsLabels) {
        kLeaderWorkerSets, "vllm-3", "0", 4, "leaderworkerset-vllm-3"},
       {"labels: {leaderworkerset.sigs.k8s.io/name: vllm}, annotations: {leaderworkerset.sigs.k8s.io/size: many}",
        kLeaderWorkerSets, "vllm", "", 0, "leaderworkerset-vllm"},
+      {"labels: {training.kubeflow.org/job-name: bert, training.kubeflow.org/operator-name: pytorchjob-controller, "
+       "training.kubeflow.org/replica-type: Worker, training.kubeflow.org/replica-index: '1'}",
+       kPyTorchJobs, "bert", "worker", 0, "pytorchjob-bert"},
+      {"labels: {training.kubeflow.org/job-name: bert, training.kubeflow.org/operator-name: tfjob-controller}", kTfJobs,
+       "bert", "", 0, "tfjob-bert"},
+      {"labels: {training.kubeflow.org/job-name: pi, training.kubeflow.org/operator-name: mpi-operator, "
+       "training.kubeflow.org/job-role: launcher}",
+       kMpiJobs, "pi", "launcher", 0, "mpijob-pi"},
   };
   for (const Case& each : cases) {
     const Value pod = object("{metadata: {" + std::string(each.metadata) + "}}");
@@ -69,6 +83,9 @@ TEST(GangOwner, IsNotNamedWhereOthersGoBeforeOrNobodyIsMeant) {
       "labels: {leaderworkerset.sigs.k8s.io/name: {a: b}}",
       "labels: [leaderworkerset.sigs.k8s.io/name]",
       "annotations: {leaderworkerset.sigs.k8s.io/size: '2'}",
+      "labels: {training.kubeflow.org/job-name: bert}",
+      "labels: {training.kubeflow.org/job-name: bert, training.kubeflow.org/operator-name: ''}",
+      "labels: {training.kubeflow.org/job-name: pi, training.kubeflow.org/operator-name: mpijob-controller}",
   };
   for (const char* const each : kOthers) {
     EXPECT_FALSE(pod_group_named_by(object("{metadata: {" + std::string(each) + "}}"))) << each;
@@ -104,6 +121,46 @@ TEST(GangOwner, SaysHowManyStartTogether) {
       {kLeaderWorkerSets, "{startupPolicy: LeaderCreated, leaderWorkerTemplate: {size: 4}}", 4, "", ""},
       {kLeaderWorkerSets, "{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4}}", 3, "", "0 1"},
       {kLeaderWorkerSets, "{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 1}}", 1, "", ""},
+      {kPyTorchJobs, "{pytorchReplicaSpecs: {Master: {}, Worker: {replicas: 3}}}", 4, "", ""},
+      {kPyTorchJobs, "{pytorchReplicaSpecs: {Worker: {replicas: 0}}}", 1, "", ""},
+      {kPyTorchJobs, "{elasticPolicy: {minReplicas: 2, maxReplicas: 8}, pytorchReplicaSpecs: {Worker: {replicas: 5}}}",
+       2, "worker 2", ""},
+      {kPyTorchJobs, "{elasticPolicy: {minReplicas: 2}, pytorchReplicaSpecs: {Master: {}, Worker: {replicas: 5}}}", 3,
+       "master 1, worker 2", ""},
+      {kPyTorchJobs, "{elasticPolicy: {minReplicas: 8}, pytorchReplicaSpecs: {Worker: {replicas: 2}}}", 2, "", ""},
+      {kPyTorchJobs,
+       "{runPolicy: {schedulingPolicy: {minAvailable: 2}}, pytorchReplicaSpecs: {Master: {}, Worker: {replicas: 4}}}",
+       2, "master 1", ""},
+      {kPyTorchJobs,
+       "{runPolicy: {schedulingPolicy: {minAvailable: 5}}, pytorchReplicaSpecs: {Master: {}, Worker: {replicas: 4}}}",
+       5, "", ""},
+      {kPyTorchJobs, "{runPolicy: {schedulingPolicy: {minAvailable: 0}}, pytorchReplicaSpecs: {Worker: {replicas: 4}}}",
+       1, "", ""},
+      {kTfJobs, "{tfReplicaSpecs: {PS: {replicas: 2}, Worker: {replicas: 4}, Chief: {}, Evaluator: {}}}", 8, "", ""},
+      {kXgBoostJobs, "{xgbReplicaSpecs: {Master: {}, Worker: {replicas: 2}}}", 3, "", ""},
+      {kPaddleJobs, "{paddleReplicaSpecs: {Worker: {replicas: 2}}, elasticPolicy: {minReplicas: 1}}", 1, "worker 1",
+       ""},
+      {kJaxJobs, "{jaxReplicaSpecs: {Worker: {replicas: 6}}}", 6, "", ""},
+      {kMpiJobs, "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}}", 5, "", ""},
+      {kMpiJobs, "{mpiReplicaSpecs: {Launcher: {}, Worker: {}}}", 1, "", ""},
+      {kMpiJobs, "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}, launcherCreationPolicy: AtStartup}", 5, "",
+       ""},
+      {kMpiJobs,
+       "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}, runPolicy: {schedulingPolicy: {minAvailable: 3}}}", 3,
+       "launcher 1", ""},
+      {kMpiJobs,
+       "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}, launcherCreationPolicy: WaitForWorkersReady}", 4, "",
+       "launcher 1"},
+      {kMpiJobs,
+       "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}, launcherCreationPolicy: WaitForWorkersReady, "
+       "runPolicy: "
+       "{schedulingPolicy: {minAvailable: 5}}}",
+       4, "", "launcher 1"},
+      {kMpiJobs,
+       "{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 4}}, launcherCreationPolicy: WaitForWorkersReady, "
+       "runPolicy: "
+       "{schedulingPolicy: {minAvailable: 2}}}",
+       2, "", "launcher 1"},
   };
   for (const Case& each : cases) {
     const PodGroupReading made = read(each.qualified, each.spec);
@@ -127,6 +184,10 @@ TEST(GangOwner, SaysInWhichQueueItsPodsWait) {
   EXPECT_EQ(made.spec.priority_class, "urgent");
   EXPECT_EQ(made.spec.queue, "research");
   EXPECT_EQ(fields(made.not_followed), "metadata.labels[berth.dev/queue]") << "pods alone may name one of Berth's own";
+  const char* const kJob = "{pytorchReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {queue: training}}}";
+  EXPECT_EQ(read(kPyTorchJobs, kJob, "{annotations: {scheduling.volcano.sh/queue-name: research}}").spec.queue,
+            "training")
+      << "as its operator has it";
 }
 
 TEST(GangOwner, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
@@ -144,6 +205,20 @@ TEST(GangOwner, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
        "spec.leaderWorkerTemplate.size", "spec.leaderWorkerTemplate.subGroupPolicy", ""},
       {kLeaderWorkerSets, "{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}}", "", "",
        "spec.startupPolicy"},
+      {kPyTorchJobs, "{}", "spec.pytorchReplicaSpecs", "", ""},
+      {kPyTorchJobs,
+       "{pytorchReplicaSpecs: {Worker: {replicas: -1}}, elasticPolicy: {minReplicas: 0}, runPolicy: {schedulingPolicy: "
+       "{minAvailable: many, minResources: {cpu: 1}, priorityClass: p, scheduleTimeoutSeconds: 9}}}",
+       "spec.pytorchReplicaSpecs[Worker].replicas, spec.elasticPolicy.minReplicas, "
+       "spec.runPolicy.schedulingPolicy.minAvailable",
+       "spec.runPolicy.schedulingPolicy.minResources, spec.runPolicy.schedulingPolicy.priorityClass, "
+       "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds",
+       ""},
+      {kPyTorchJobs, "{pytorchReplicaSpecs: {Worker: {replicas: 4}}, runPolicy: {schedulingPolicy: {minAvailable: 5}}}",
+       "spec.runPolicy.schedulingPolicy.minAvailable", "", ""},
+      {kTfJobs, "{tfReplicaSpecs: {PS: {replicas: 1000000}, Worker: {replicas: 1000000}}}", "spec.tfReplicaSpecs", "",
+       ""},
+      {kMpiJobs, "{mpiReplicaSpecs: {Launcher: {replicas: two}}}", "spec.mpiReplicaSpecs[Launcher].replicas", "", ""},
   };
   for (const Case& each : cases) {
     const PodGroupReading made = read(each.qualified, each.spec);
@@ -163,6 +238,14 @@ TEST(GangOwner, IsReadWhateverItHolds) {
       "{leaderWorkerTemplate: @}",
       "{leaderWorkerTemplate: {size: @}}",
       "{startupPolicy: @, leaderWorkerTemplate: {size: @}}",
+      "{pytorchReplicaSpecs: @, tfReplicaSpecs: @, mpiReplicaSpecs: @, runPolicy: @}",
+      "{pytorchReplicaSpecs: {Worker: @}, mpiReplicaSpecs: {Launcher: @, Worker: @}, elasticPolicy: @}",
+      "{pytorchReplicaSpecs: {Worker: {replicas: @}, Master: {replicas: @}}, elasticPolicy: {minReplicas: @}, "
+      "runPolicy: "
+      "{schedulingPolicy: {minAvailable: @, queue: @}}}",
+      "{mpiReplicaSpecs: {Worker: {replicas: @}, Launcher: {replicas: @}}, launcherCreationPolicy: "
+      "WaitForWorkersReady, "
+      "runPolicy: {schedulingPolicy: {minAvailable: @}}}",
   };
   for (const GangOwnerKind& kind : gang_owner_kinds()) {
     for (const std::string form : kSpecs) {

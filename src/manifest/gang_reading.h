@@ -40,5 +40,11 @@ class GangReading {
 };
 
 PodGroupReading read_leader_worker_set(const Value& object);
+PodGroupReading read_pytorch_job(const Value& object);
+PodGroupReading read_tf_job(const Value& object);
+PodGroupReading read_xgboost_job(const Value& object);
+PodGroupReading read_paddle_job(const Value& object);
+PodGroupReading read_jax_job(const Value& object);
+PodGroupReading read_mpi_job(const Value& object);
 
 }  // namespace berth

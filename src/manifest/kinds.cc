@@ -179,6 +179,19 @@ std::vector<Group> foreign_groups() {
       {"leaderworkerset.x-k8s.io",
        "v1",
        {foreign("lws", "LeaderWorkerSet", "leaderworkersets", Scope::kNamespaced, {"lws"}, {"status"})}},
+      {"kubeflow.org",
+       "v1",
+       {foreign("kubeflow", "PyTorchJob", "pytorchjobs", Scope::kNamespaced, {}, {"status"}),
+        foreign("kubeflow", "TFJob", "tfjobs", Scope::kNamespaced, {}, {"status"}),
+        foreign("kubeflow", "XGBoostJob", "xgboostjobs", Scope::kNamespaced, {}, {"status"}),
+        foreign("kubeflow", "PaddleJob", "paddlejobs", Scope::kNamespaced, {}, {"status"}),
+        foreign("kubeflow", "JAXJob", "jaxjobs", Scope::kNamespaced, {}, {"status"})}},
+      {"kubeflow.org", "v2beta1", {foreign("mpi", "MPIJob", "mpijobs", Scope::kNamespaced, {}, {"status"})}},
+      {"trainer.kubeflow.org",
+       "v1alpha1",
+       {foreign("trainer", "TrainJob", "trainjobs", Scope::kNamespaced, {}, {"status"}),
+        foreign("trainer", "TrainingRuntime", "trainingruntimes", Scope::kNamespaced, {}, {}),
+        foreign("trainer", "ClusterTrainingRuntime", "clustertrainingruntimes", Scope::kCluster, {}, {})}},
   };
 }
 

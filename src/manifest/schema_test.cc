@@ -260,7 +260,8 @@ TEST(Kinds, EachIsServedOnceAndItsNamesLeadToOneKind) {
     EXPECT_EQ(kind.has_subresource("status"), kind.has_verb("get") && kind.type->find("status") != nullptr);
     EXPECT_EQ(kind.custom, kind.group == "berth.dev" || kind.group.ends_with(".x-k8s.io") ||
                                kind.group.ends_with(".volcano.sh") || kind.plural == "podgroups" ||
-                               find_gang_owner_kind(kind.qualified()) != nullptr);
+                               find_gang_owner_kind(kind.qualified()) != nullptr ||
+                               kind.group == "trainer.kubeflow.org");
     EXPECT_TRUE(kind.has_verb("create"));
   }
 }

@@ -37,5 +37,6 @@ extern const char* const kPodGroupSchema;
 extern const char* const kJobSetSchema;
 extern const char* const kVolcanoJobSchema;
 extern const char* const kLeaderWorkerSetSchema;
+extern const char* const kKubeflowSchema;
 
 }  // namespace berth

@@ -290,6 +290,55 @@ TEST(GangOwners, StartALeaderByItselfWhereItsWorkersComeAfterIt) {
   }
 }
 
+std::string training_job(const std::string& kind, const std::string& spec) {
+  return "{apiVersion: kubeflow.org/v1, kind: " + kind +
+         ", metadata: {name: train, namespace: default, uid: t}, spec: " + spec + "}";
+}
+PodFacts of_job(const std::string& kinds, const std::string& task, int index, std::int64_t created_ms = 1000) {
+  PodFacts facts = member("train-" + task + "-" + std::to_string(index), 8, created_ms + index);
+  facts.pod_group = PodGroupName{.qualified = find_gang_owner_kind(kinds)->qualified, .name = "train", .task = task};
+  return facts;
+}
+
+TEST(GangOwners, LetALauncherComeAfterTheWorkersThatItWaitsFor) {
+  const std::string kReplicas = "mpiReplicaSpecs: {Launcher: {replicas: 1}, Worker: {replicas: 2}}";
+  for (const bool waits : {false, true}) {
+    Cluster cluster(3);
+    cluster.apply(
+        training_job("MPIJob", "{" + kReplicas + (waits ? ", launcherCreationPolicy: WaitForWorkersReady}" : "}")));
+    for (const int i : {0, 1}) cluster.set(of_job("mpijobs.kubeflow.org", "worker", i));
+    EXPECT_EQ(names_of(cluster.decide(1)).size(), waits ? 2U : 0U) << "it is made when they run, or with them";
+    cluster.set(of_job("mpijobs.kubeflow.org", "launcher", 0, 9000));
+    EXPECT_EQ(names_of(cluster.decide(2)).size(), waits ? 1U : 3U);
+  }
+}
+
+TEST(GangOwners, StartAnElasticJobWithItsLeastWorkersAndItsMaster) {
+  Cluster cluster(4);
+  cluster.apply(training_job(
+      "PyTorchJob", "{elasticPolicy: {minReplicas: 2}, pytorchReplicaSpecs: {Master: {}, Worker: {replicas: 5}}}"));
+  for (int i = 0; i < 5; ++i) cluster.set(of_job("pytorchjobs.kubeflow.org", "worker", i));
+  const Round early = cluster.decide(1);
+  EXPECT_TRUE(names_of(early).empty()) << "not without the master";
+  cluster.set(of_job("pytorchjobs.kubeflow.org", "master", 0, 9000));
+  EXPECT_EQ(names_of(cluster.decide(2)), (Names{"train-master-0", "train-worker-0", "train-worker-1"}));
+  EXPECT_EQ(reason_of(early, "train-worker-2"),
+            "GangFirst: the first 3 pods of its PyTorchJob 'train' start together, and it after them");
+  EXPECT_EQ(names_of(cluster.decide(3)), Names{"train-worker-2"}) << "there is room for one more";
+}
+
+TEST(GangOwners, AreOtherGangsWhereKindsShareALabelAndAName) {
+  Cluster cluster(2);
+  cluster.apply(training_job("PyTorchJob", "{pytorchReplicaSpecs: {Worker: {replicas: 1}}}"));
+  cluster.apply(training_job("TFJob", "{tfReplicaSpecs: {Worker: {replicas: 2}}}"));
+  PodFacts other = of_job("tfjobs.kubeflow.org", "worker", 7);
+  cluster.set(of_job("pytorchjobs.kubeflow.org", "worker", 0));
+  cluster.set(other);
+  const Round round = cluster.decide(1);
+  EXPECT_EQ(names_of(round), Names{"train-worker-0"});
+  EXPECT_TRUE(reason_of(round, other.name).starts_with("GangIncomplete: "));
+}
+
 TEST(GangOwners, RefuseOneDomainForALeaderThatIsApart) {
   Cluster cluster(4);
   cluster.apply(leader_worker_set("{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}}"));

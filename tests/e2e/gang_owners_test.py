@@ -15,7 +15,8 @@ from stories import PodStage, expect, main
 
 NODES = "4xH100x1"
 LWS = "leaderworkerset.sigs.k8s.io/"
-KINDS = ("leaderworkersets",)
+TRAINING = "training.kubeflow.org/"
+KINDS = ("leaderworkersets", "pytorchjobs", "tfjobs", "mpijobs", "trainjobs")
 
 
 def template(gpus=1):
@@ -103,6 +104,107 @@ def a_leader_that_is_ready_first(stage):
     stage.wait(lambda: stage.names() == ["vllm-0", "vllm-0-1", "vllm-0-2"], "its workers follow together")
 
 
+# ---- Kubeflow --------------------------------------------------------------------------------------------------------------
+
+
+def training_job(kind, replicas, version="v1", **spec):
+    """`replicas`: of each sort how many; as manifests have it, with a template each."""
+    field = {"PyTorchJob": "pytorchReplicaSpecs", "TFJob": "tfReplicaSpecs", "MPIJob": "mpiReplicaSpecs"}[kind]
+    specs = {sort: {"replicas": count, "restartPolicy": "OnFailure", "template": template()} for sort, count in replicas.items()}
+    return {"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": "train"}, "spec": {field: specs, **spec}}
+
+
+def of_job(job, sort, index):
+    made_by = "mpi-operator" if job["kind"] == "MPIJob" else job["kind"].lower() + "-controller"
+    word = "job-role" if job["kind"] == "MPIJob" else "replica-type"
+    return pod(f"train-{sort}-{index}", {TRAINING + "job-name": "train", TRAINING + "operator-name": made_by,
+                                         TRAINING + word: sort, TRAINING + "replica-index": str(index)}, owner=job)
+
+
+def an_elastic_pytorch_job(stage):
+    """The master and as many workers as it needs start together, the other workers as there is room. Its pods go with it."""
+    job, warned = stage.made(training_job("PyTorchJob", {"Master": 1, "Worker": 4}, elasticPolicy={"minReplicas": 2},
+                                          runPolicy={"schedulingPolicy": {"priorityClass": "high"}}))
+    expect("spec.runPolicy.schedulingPolicy.priorityClass is not followed: write it as priorityClassName" in warned, warned)
+    stage.apply(*[of_job(job, "worker", i) for i in range(4)])
+    stage.wait_why("train-worker-0", "^GangIncomplete: ")
+    stage.apply(of_job(job, "master", 0))
+    stage.wait(lambda: len(stage.names()) == 4, "the gang has its places, and one more")
+    expect("train-master-0" in stage.names(), f"{stage.names()}")
+    left = [name for name in (f"train-worker-{i}" for i in range(4)) if name not in stage.names()]
+    stage.wait_why(left[0], "^Capacity: ")
+    expect("pytorchjob-train" in stage.plane.must("get bwl"), "its Workload is there")
+    stage.plane.must("patch pytorchjob train --type=merge --subresource=status -p "
+                     '{"status":{"conditions":[{"type":"Created","status":"True"},{"type":"Running","status":"True"}]}}')
+    shown = stage.plane.must("get pytorchjobs")
+    expect(re.search(r"NAME +STATE +AGE", shown) and re.search(r"train +Running ", shown), shown)
+    stage.plane.must("delete pytorchjob train")
+    stage.wait(lambda: not stage.pods(), "its pods are gone", 60)
+
+
+def a_job_of_tensorflow_in_a_queue_of_kueues(stage):
+    """All of its replicas start together, in the LocalQueue that the job names and its pods do not."""
+    wanted = training_job("TFJob", {"PS": 1, "Worker": 2})
+    wanted["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+    job, _ = stage.made(wanted)
+    stage.apply(of_job(job, "ps", 0), of_job(job, "worker", 0), of_job(job, "worker", 1))
+    stage.wait_why("train-ps-0", "^QueueUnknown: there is no LocalQueue 'main'")
+    stage.apply({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "any"}},
+                {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "tf"},
+                 "spec": {"namespaceSelector": {}, "resourceGroups": [
+                     {"coveredResources": ["nvidia.com/gpu"],
+                      "flavors": [{"name": "any", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 2}]}]}]}},
+                {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "main"},
+                 "spec": {"clusterQueue": "tf"}})
+    stage.wait_why("train-ps-0", "clusterqueue/tf")
+    expect(stage.names() == [], f"{stage.names()} began in part")
+    stage.plane.must(["patch", "clusterqueue", "tf", "--type=json", "-p", json.dumps([
+        {"op": "replace", "path": "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota", "value": 3}])])
+    stage.wait(lambda: len(stage.names()) == 3, "with quota for all three they start")
+    stage.plane.must("delete localqueue main")
+    stage.plane.must("delete clusterqueue tf")
+    stage.plane.must("delete resourceflavors.kueue.x-k8s.io any")
+
+
+def a_launcher_that_waits_for_workers(stage):
+    """The workers start together; the launcher, which a Job makes when they are ready, follows by itself."""
+    job, _ = stage.made(training_job("MPIJob", {"Launcher": 1, "Worker": 3}, "v2beta1",
+                                     launcherCreationPolicy="WaitForWorkersReady", slotsPerWorker=1))
+    stage.apply(of_job(job, "worker", 0), of_job(job, "worker", 1))
+    stage.wait_why("train-worker-0", r"^GangIncomplete: .*1 of 3 pods have not been created")
+    stage.apply(of_job(job, "worker", 2))
+    stage.wait(lambda: len(stage.names()) == 3, "the workers have their places")
+    launcher = of_job(job, "launcher", 0)
+    stage.apply({"apiVersion": "batch/v1", "kind": "Job",
+                 "metadata": {"name": "train-launcher", "ownerReferences": launcher["metadata"]["ownerReferences"]},
+                 "spec": {"template": {"metadata": {key: launcher["metadata"][key] for key in ("labels", "annotations")},
+                                       "spec": launcher["spec"]}}})
+    stage.wait(lambda: len(stage.names()) == 4, "the launcher follows")
+
+
+def a_train_job(stage):
+    """Kubeflow's trainer makes a JobSet of it, whose pods start together as those of any JobSet; it goes with the job."""
+    job, _ = stage.made({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "tune"},
+                         "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 3}}})
+    stage.apply(pod("filler-0", {}), pod("filler-1", {}))
+    stage.wait(lambda: len(stage.names()) == 2, "the fillers have half of the fleet")
+    made = pod("unused", {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}, owner=job)
+    node = {"metadata": {key: made["metadata"][key] for key in ("labels", "annotations")}, "spec": made["spec"]}
+    stage.apply({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+                 "metadata": {"name": "tune", "ownerReferences": made["metadata"]["ownerReferences"]},
+                 "spec": {"replicatedJobs": [{"name": "node", "replicas": 1, "template": {"spec": {
+                     "parallelism": 3, "completions": 3, "completionMode": "Indexed", "template": node}}}]}})
+    stage.wait(lambda: len(stage.pods()) == 5, "its three pods are there")
+    waiting = [each["metadata"]["name"] for each in stage.pods() if each["metadata"]["name"].startswith("tune")]
+    stage.wait_why(waiting[0], "^Capacity: ")
+    expect(len(stage.names()) == 2, f"{stage.names()}: none of them began")
+    stage.plane.must("delete pod filler-0 --now")
+    stage.wait(lambda: len(stage.names()) == 4, "all three begin")
+    expect(re.search(r"NAME +STATE +AGE", stage.plane.must("get trainjobs")), "it has its columns")
+    stage.plane.must("delete trainjob tune")
+    stage.wait(lambda: [each["metadata"]["name"] for each in stage.pods()] == ["filler-1"], "its pods are gone", 60)
+
+
 def what_is_wrong_is_refused(stage):
     """All of it at once; and fields that there are not."""
     wrong = leader_worker_set(replicas=-1)
@@ -111,9 +213,13 @@ def what_is_wrong_is_refused(stage):
     for word in ("spec.leaderWorkerTemplate.size", "spec.replicas"):
         expect(word in refused, refused)
     expect("spec.size" in stage.refused(leader_worker_set(size=3)), "fields are checked strictly")
+    refused = stage.refused(training_job("PyTorchJob", {"Worker": -2}, runPolicy={"schedulingPolicy": {"minAvailable": 9}}))
+    for word in ("spec.pytorchReplicaSpecs[Worker].replicas", "spec.runPolicy.schedulingPolicy.minAvailable"):
+        expect(word in refused, refused)
 
 
-STORIES = (a_leader_worker_set, a_leader_that_is_ready_first, what_is_wrong_is_refused)
+STORIES = (a_leader_worker_set, a_leader_that_is_ready_first, an_elastic_pytorch_job, a_job_of_tensorflow_in_a_queue_of_kueues,
+           a_launcher_that_waits_for_workers, a_train_job, what_is_wrong_is_refused)
 
 
 if __name__ == "__main__":
