@@ -86,6 +86,7 @@ std::vector<Value> view_rules() {
       rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets", "leaderworkersets/status"}, kRead),
       rule({"kubeflow.org"}, kTrainingJobs, kRead),
       rule({"kubeflow.org"}, kTrainingJobStatuses, kRead),
+      rule({"ray.io"}, {"rayclusters", "rayclusters/status", "rayjobs", "rayjobs/status"}, kRead),
       rule({"trainer.kubeflow.org"}, {"trainjobs", "trainjobs/status", "trainingruntimes"}, kRead),
   };
 }
@@ -102,6 +103,7 @@ std::vector<Value> edit_rules() {
   rules.push_back(rule({"batch.volcano.sh"}, {"jobs"}, kWrite));
   rules.push_back(rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kWrite));
   rules.push_back(rule({"kubeflow.org"}, kTrainingJobs, kWrite));
+  rules.push_back(rule({"ray.io"}, {"rayclusters", "rayjobs"}, kWrite));
   rules.push_back(rule({"trainer.kubeflow.org"}, {"trainjobs", "trainingruntimes"}, kWrite));
   rules.push_back(rule({"policy"}, {"poddisruptionbudgets"}, kWrite));
   rules.push_back(rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups"}, kWrite));
@@ -145,6 +147,7 @@ std::vector<Value> scheduler_rules() {
       rule({"scheduling.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io"}, {"podgroups/status"},
            {"patch", "update"}),
       rule({"leaderworkerset.x-k8s.io"}, {"leaderworkersets"}, kRead),
+      rule({"ray.io"}, {"rayclusters"}, kRead),
       rule({"kubeflow.org"}, kTrainingJobs, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes"}, kRead),
       rule({"topology.volcano.sh"}, {"hypernodes/status"}, {"patch", "update"}),

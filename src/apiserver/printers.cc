@@ -374,6 +374,33 @@ Value::List training_job_cells(const Value& job, Time now) {
           age_cell(job, now)};
 }
 
+Value::List ray_cluster_cells(const Value& cluster, Time now) {
+  const Value& status = cluster["status"];
+  const auto amount = [&](std::string_view field) {
+    const Value& value = status[field];
+    return value.is_integer() ? Value(std::to_string(value.integer())) : Value(value.text());
+  };
+  return {name_cell(cluster),
+          status["desiredWorkerReplicas"].integer(),
+          status["availableWorkerReplicas"].integer(),
+          amount("desiredCPU"),
+          amount("desiredMemory"),
+          amount("desiredGPU"),
+          Value(status["state"].text()),
+          age_cell(cluster, now)};
+}
+
+Value::List ray_job_cells(const Value& job, Time now) {
+  const Value& status = job["status"];
+  return {name_cell(job),
+          Value(status["jobStatus"].text()),
+          Value(status["jobDeploymentStatus"].text()),
+          Value(status["rayClusterName"].text()),
+          Value(status["startTime"].text()),
+          Value(status["endTime"].text()),
+          age_cell(job, now)};
+}
+
 Value::List leader_worker_set_cells(const Value& set, Time now) {
   const Value& status = set["status"];
   return {name_cell(set), status["readyReplicas"].integer(), set["spec"]["replicas"].integer(1),
@@ -548,6 +575,25 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
       {"paddlejobs.kubeflow.org", kTrainingJobPrinter},
       {"jaxjobs.kubeflow.org", kTrainingJobPrinter},
       {"trainjobs.trainer.kubeflow.org", kTrainingJobPrinter},
+      {"rayclusters.ray.io",
+       {{kName,
+         {"Desired Workers", "How many workers there are to be.", false, "integer"},
+         {"Available Workers", "How many of them run.", false, "integer"},
+         {"CPUs", "What they request together."},
+         {"Memory", "What they request together."},
+         {"GPUs", "What they request together."},
+         {"Status", "How it is doing."},
+         kAge},
+        ray_cluster_cells}},
+      {"rayjobs.ray.io",
+       {{kName,
+         {"Job Status", "How the job is doing."},
+         {"Deployment Status", "How far its operator is with it."},
+         {"Ray Cluster Name", "Where it runs."},
+         {"Start Time", "When it began."},
+         {"End Time", "When it ended."},
+         kAge},
+        ray_job_cells}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
       {"trustcircles.berth.dev",

@@ -45,6 +45,15 @@ constexpr GangOwnerKind kKinds[] = {
      .mark = "mpi-operator",
      .task_label = "training.kubeflow.org/job-role",
      .read = read_mpi_job},
+    {.qualified = "rayclusters.ray.io",
+     .kind = "RayCluster",
+     .name_label = "ray.io/cluster",
+     .mark_label = "ray.io/node-type",
+     .mark = "head",
+     .other_mark = "worker",
+     .task_label = "ray.io/group",
+     .read = read_ray_cluster},
+    {.qualified = "rayjobs.ray.io", .kind = "RayJob", .read = read_ray_job},
 };
 
 bool is_marked(const GangOwnerKind& kind, const Value& labels) {

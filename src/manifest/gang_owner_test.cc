@@ -22,6 +22,8 @@ constexpr std::string_view kXgBoostJobs = "xgboostjobs.kubeflow.org";
 constexpr std::string_view kPaddleJobs = "paddlejobs.kubeflow.org";
 constexpr std::string_view kJaxJobs = "jaxjobs.kubeflow.org";
 constexpr std::string_view kMpiJobs = "mpijobs.kubeflow.org";
+constexpr std::string_view kRayClusters = "rayclusters.ray.io";
+constexpr std::string_view kRayJobs = "rayjobs.ray.io";
 
 PodGroupReading read(std::string_view qualified, const std::string& spec, const std::string& metadata = "{name: g}") {
   return read_pod_group(qualified, object("{metadata: " + metadata + ", spec: " + spec + "}"));
@@ -63,6 +65,10 @@ TEST(GangOwner, IsNamedByThePodsLabels) {
       {"labels: {training.kubeflow.org/job-name: pi, training.kubeflow.org/operator-name: mpi-operator, "
        "training.kubeflow.org/job-role: launcher}",
        kMpiJobs, "pi", "launcher", 0, "mpijob-pi"},
+      {"labels: {ray.io/cluster: demo, ray.io/node-type: head, ray.io/group: headgroup, ray.io/is-ray-node: 'yes'}",
+       kRayClusters, "demo", "headgroup", 0, "raycluster-demo"},
+      {"labels: {ray.io/cluster: demo, ray.io/node-type: worker, ray.io/group: GPU}", kRayClusters, "demo", "gpu", 0,
+       "raycluster-demo"},
   };
   for (const Case& each : cases) {
     const Value pod = object("{metadata: {" + std::string(each.metadata) + "}}");
@@ -84,6 +90,9 @@ TEST(GangOwner, IsNotNamedWhereOthersGoBeforeOrNobodyIsMeant) {
       "labels: [leaderworkerset.sigs.k8s.io/name]",
       "annotations: {leaderworkerset.sigs.k8s.io/size: '2'}",
       "labels: {training.kubeflow.org/job-name: bert}",
+      "labels: {ray.io/cluster: demo, ray.io/node-type: redis-cleanup}",
+      "labels: {ray.io/cluster: demo}",
+      "labels: {ray.io/originated-from-cr-name: job, ray.io/originated-from-crd: RayJob}",
       "labels: {training.kubeflow.org/job-name: bert, training.kubeflow.org/operator-name: ''}",
       "labels: {training.kubeflow.org/job-name: pi, training.kubeflow.org/operator-name: mpijob-controller}",
   };
@@ -161,6 +170,23 @@ TEST(GangOwner, SaysHowManyStartTogether) {
        "runPolicy: "
        "{schedulingPolicy: {minAvailable: 2}}}",
        2, "", "launcher 1"},
+      {kRayClusters, "{headGroupSpec: {}}", 1, "", ""},
+      {kRayClusters, "{workerGroupSpecs: [{groupName: gpu, replicas: 3, minReplicas: 1, maxReplicas: 5}]}", 4, "", ""},
+      {kRayClusters, "{workerGroupSpecs: [{groupName: gpu, replicas: 9, maxReplicas: 2}]}", 3, "", ""},
+      {kRayClusters, "{workerGroupSpecs: [{groupName: gpu, replicas: 0, minReplicas: 2, maxReplicas: 2147483647}]}", 3,
+       "", ""},
+      {kRayClusters,
+       "{workerGroupSpecs: [{groupName: tpu, replicas: 2, numOfHosts: 4}, {groupName: cpu, minReplicas: 1}, "
+       "{groupName: "
+       "idle, replicas: 9, suspend: true}]}",
+       10, "", ""},
+      {kRayClusters,
+       "{enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: gpu, replicas: 3, minReplicas: 1, numOfHosts: "
+       "2}]}",
+       3, "gpu 2, headgroup 1", ""},
+      {kRayClusters, "{enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: gpu, replicas: 0}]}", 1,
+       "gpu 0, headgroup 1", ""},
+      {kRayJobs, "{clusterSelector: {ray.io/cluster: demo}}", 1, "", ""},
   };
   for (const Case& each : cases) {
     const PodGroupReading made = read(each.qualified, each.spec);
@@ -185,6 +211,10 @@ TEST(GangOwner, SaysInWhichQueueItsPodsWait) {
   EXPECT_EQ(made.spec.queue, "research");
   EXPECT_EQ(fields(made.not_followed), "metadata.labels[berth.dev/queue]") << "pods alone may name one of Berth's own";
   const char* const kJob = "{pytorchReplicaSpecs: {Worker: {}}, runPolicy: {schedulingPolicy: {queue: training}}}";
+  const PodGroupReading ray =
+      read(kRayClusters, "{}", "{labels: {volcano.sh/queue-name: research, ray.io/priority-class-name: high}}");
+  EXPECT_EQ(ray.spec.queue, "research");
+  EXPECT_EQ(fields(ray.not_followed), "metadata.labels[ray.io/priority-class-name]");
   EXPECT_EQ(read(kPyTorchJobs, kJob, "{annotations: {scheduling.volcano.sh/queue-name: research}}").spec.queue,
             "training")
       << "as its operator has it";
@@ -219,6 +249,16 @@ TEST(GangOwner, IsReadWithAllThatIsWrongAndAllThatIsNotFollowed) {
       {kTfJobs, "{tfReplicaSpecs: {PS: {replicas: 1000000}, Worker: {replicas: 1000000}}}", "spec.tfReplicaSpecs", "",
        ""},
       {kMpiJobs, "{mpiReplicaSpecs: {Launcher: {replicas: two}}}", "spec.mpiReplicaSpecs[Launcher].replicas", "", ""},
+      {kRayClusters,
+       "{workerGroupSpecs: [{groupName: '', minReplicas: 3, maxReplicas: 2}, {groupName: headgroup, replicas: x}, "
+       "{groupName: a, numOfHosts: 0}, {groupName: A}]}",
+       "spec.workerGroupSpecs[0].maxReplicas, spec.workerGroupSpecs[0].groupName, spec.workerGroupSpecs[1].replicas, "
+       "spec.workerGroupSpecs[1].groupName, spec.workerGroupSpecs[2].numOfHosts, spec.workerGroupSpecs[3].groupName",
+       "", ""},
+      {kRayClusters, "{workerGroupSpecs: [{groupName: a, replicas: 1000000, numOfHosts: 1000000}]}",
+       "spec.workerGroupSpecs", "", ""},
+      {kRayJobs, "{rayClusterSpec: {workerGroupSpecs: [{}]}}", "spec.rayClusterSpec.workerGroupSpecs[0].groupName", "",
+       ""},
   };
   for (const Case& each : cases) {
     const PodGroupReading made = read(each.qualified, each.spec);
@@ -239,6 +279,12 @@ TEST(GangOwner, IsReadWhateverItHolds) {
       "{leaderWorkerTemplate: {size: @}}",
       "{startupPolicy: @, leaderWorkerTemplate: {size: @}}",
       "{pytorchReplicaSpecs: @, tfReplicaSpecs: @, mpiReplicaSpecs: @, runPolicy: @}",
+      "{enableInTreeAutoscaling: @, workerGroupSpecs: @, rayClusterSpec: @}",
+      "{workerGroupSpecs: [@, @], rayClusterSpec: {workerGroupSpecs: [@]}}",
+      "{enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: @, replicas: @, minReplicas: @, maxReplicas: @, "
+      "numOfHosts: @, suspend: @}, {groupName: b, replicas: @}]}",
+      "{workerGroupSpecs: [{groupName: a, replicas: @, maxReplicas: 3, numOfHosts: 2147483647}, {groupName: b, "
+      "minReplicas: @}]}",
       "{pytorchReplicaSpecs: {Worker: @}, mpiReplicaSpecs: {Launcher: @, Worker: @}, elasticPolicy: @}",
       "{pytorchReplicaSpecs: {Worker: {replicas: @}, Master: {replicas: @}}, elasticPolicy: {minReplicas: @}, "
       "runPolicy: "

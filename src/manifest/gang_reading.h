@@ -46,5 +46,7 @@ PodGroupReading read_xgboost_job(const Value& object);
 PodGroupReading read_paddle_job(const Value& object);
 PodGroupReading read_jax_job(const Value& object);
 PodGroupReading read_mpi_job(const Value& object);
+PodGroupReading read_ray_cluster(const Value& object);
+PodGroupReading read_ray_job(const Value& object);
 
 }  // namespace berth

@@ -212,8 +212,8 @@ class Tables {
 const Tables& tables() {
   static const Tables built({kMetaSchema, kPodSchema, kContainerSchema, kVolumeSchema, kPodStatusSchema, kCoreSchema,
                              kNodeSchema, kBatchSchema, kPolicySchema, kAccessSchema, kBerthSchema, kKueueSchema,
-                             kPodGroupSchema, kJobSetSchema, kVolcanoJobSchema, kLeaderWorkerSetSchema,
-                             kKubeflowSchema});
+                             kPodGroupSchema, kJobSetSchema, kVolcanoJobSchema, kLeaderWorkerSetSchema, kKubeflowSchema,
+                             kRaySchema});
   return built;
 }
 

@@ -38,5 +38,6 @@ extern const char* const kJobSetSchema;
 extern const char* const kVolcanoJobSchema;
 extern const char* const kLeaderWorkerSetSchema;
 extern const char* const kKubeflowSchema;
+extern const char* const kRaySchema;
 
 }  // namespace berth

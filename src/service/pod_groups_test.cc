@@ -339,6 +339,42 @@ TEST(GangOwners, AreOtherGangsWhereKindsShareALabelAndAName) {
   EXPECT_TRUE(reason_of(round, other.name).starts_with("GangIncomplete: "));
 }
 
+std::string ray_cluster(const std::string& spec) {
+  return "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: demo, namespace: default, uid: r}, spec: " + spec +
+         "}";
+}
+PodFacts of_cluster(const std::string& group, int index, std::int32_t gpus = 8, std::int64_t created_ms = 1000) {
+  PodFacts facts = member("demo-" + group + "-" + std::to_string(index), gpus, created_ms + index);
+  facts.pod_group = PodGroupName{.qualified = "rayclusters.ray.io", .name = "demo", .task = group};
+  return facts;
+}
+
+TEST(GangOwners, StartARayClusterWithAllItsWorkersOrWithThoseThatItKeeps) {
+  for (const bool autoscaled : {false, true}) {
+    Cluster cluster(3);
+    cluster.apply(ray_cluster(std::string("{enableInTreeAutoscaling: ") + (autoscaled ? "true" : "false") +
+                              ", workerGroupSpecs: [{groupName: gpu, replicas: 4, minReplicas: 2}]}"));
+    for (int i = 0; i < 4; ++i) cluster.set(of_cluster("gpu", i));
+    EXPECT_TRUE(names_of(cluster.decide(1)).empty()) << "not without the head";
+    cluster.set(of_cluster("headgroup", 0, 0, 9000));
+    EXPECT_EQ(names_of(cluster.decide(2)),
+              autoscaled ? (Names{"demo-headgroup-0", "demo-gpu-0", "demo-gpu-1"}) : Names{})
+        << "there are nodes for three";
+    EXPECT_EQ(names_of(cluster.decide(3)), autoscaled ? Names{"demo-gpu-2"} : Names{});
+  }
+}
+
+TEST(GangOwners, LetWorkersThatRayAddsComeAfterTheHead) {
+  Cluster cluster(2);
+  cluster.apply(ray_cluster("{enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: gpu, replicas: 1}]}"));
+  cluster.set(of_cluster("gpu", 0));
+  EXPECT_EQ(reason_of(cluster.decide(1), "demo-gpu-0"),
+            "GangFirst: the first pod of its RayCluster 'demo' starts before it");
+  cluster.set(of_cluster("headgroup", 0));
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"demo-headgroup-0"});
+  EXPECT_EQ(names_of(cluster.decide(3)), Names{"demo-gpu-0"});
+}
+
 TEST(GangOwners, RefuseOneDomainForALeaderThatIsApart) {
   Cluster cluster(4);
   cluster.apply(leader_worker_set("{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 3}}"));

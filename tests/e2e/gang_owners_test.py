@@ -16,7 +16,7 @@ from stories import PodStage, expect, main
 NODES = "4xH100x1"
 LWS = "leaderworkerset.sigs.k8s.io/"
 TRAINING = "training.kubeflow.org/"
-KINDS = ("leaderworkersets", "pytorchjobs", "tfjobs", "mpijobs", "trainjobs")
+KINDS = ("leaderworkersets", "pytorchjobs", "tfjobs", "mpijobs", "trainjobs", "rayclusters", "rayjobs")
 
 
 def template(gpus=1):
@@ -205,6 +205,68 @@ def a_train_job(stage):
     stage.wait(lambda: [each["metadata"]["name"] for each in stage.pods()] == ["filler-1"], "its pods are gone", 60)
 
 
+# ---- Ray -------------------------------------------------------------------------------------------------------------------
+
+
+def ray_cluster(replicas, least, **spec):
+    return {"rayVersion": "2.46.0", "headGroupSpec": {"rayStartParams": {}, "template": template(0)},
+            "workerGroupSpecs": [{"groupName": "gpu", "replicas": replicas, "minReplicas": least, "maxReplicas": 8,
+                                  "rayStartParams": {}, "template": template()}], **spec}
+
+
+def of_cluster(cluster, group, index):
+    kind = "head" if group == "headgroup" else "worker"
+    name = cluster["metadata"]["name"]
+    return pod(f"{name}-{group}-{index}", {"ray.io/cluster": name, "ray.io/node-type": kind, "ray.io/group": group,
+                                           "ray.io/is-ray-node": "yes", "ray.io/identifier": f"{name}-{kind}"},
+               owner=cluster, gpus=0 if kind == "head" else 1)
+
+
+def a_ray_cluster(stage):
+    """The head and all workers of a cluster of fixed size start together; what is added afterwards, too."""
+    cluster, _ = stage.made({"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "demo"},
+                             "spec": ray_cluster(3, 0)})
+    stage.apply(of_cluster(cluster, "headgroup", 0), *[of_cluster(cluster, "gpu", i) for i in range(2)])
+    stage.wait_why("demo-headgroup-0", r"^GangIncomplete: .*1 of 4 pods have not been created")
+    stage.apply(of_cluster(cluster, "gpu", 2))
+    stage.wait(lambda: len(stage.names()) == 4, "the cluster has its places")
+    shown = stage.plane.must("get rayclusters")
+    expect(re.search(r"NAME +DESIRED WORKERS +AVAILABLE WORKERS +CPUS +MEMORY +GPUS +STATUS +AGE", shown), shown)
+    os.kill(stage.plane.parts()["scheduler"], signal.SIGKILL)
+    stage.plane.must(["patch", "raycluster", "demo", "--type=json", "-p", json.dumps([
+        {"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 4}])])
+    stage.apply(of_cluster(cluster, "gpu", 3))
+    stage.wait(lambda: len(stage.names()) == 5, "one more has its place", 60)
+
+
+def a_ray_job_that_grows(stage):
+    """Its cluster starts with the workers that it keeps, and grows one by one; who submits to it is in no gang."""
+    job, _ = stage.made({"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "tune"},
+                         "spec": {"entrypoint": "python tune.py", "rayClusterSpec": ray_cluster(4, 2)}})
+    origin = {"ray.io/originated-from-cr-name": "tune", "ray.io/originated-from-crd": "RayJob"}
+    submitter = pod("unused", origin, owner=job, gpus=0)
+    wanted = {"apiVersion": "ray.io/v1", "kind": "RayCluster",
+              "metadata": {"name": "tune-x1", "labels": origin, "ownerReferences": submitter["metadata"]["ownerReferences"]},
+              "spec": ray_cluster(4, 2, enableInTreeAutoscaling=True)}
+    cluster, _ = stage.made(wanted)
+    stage.apply(pod("filler", {}), *[of_cluster(cluster, "gpu", i) for i in range(4)])
+    stage.apply({"apiVersion": "batch/v1", "kind": "Job",
+                 "metadata": {"name": "tune", "labels": origin, "ownerReferences": submitter["metadata"]["ownerReferences"]},
+                 "spec": {"backoffLimit": 2, "template": {
+                     "metadata": {key: submitter["metadata"][key] for key in ("labels", "annotations")},
+                     "spec": submitter["spec"]}}})
+    stage.wait(lambda: len(stage.names()) == 2 and "filler" in stage.names(), "who submits has a place, and no worker")
+    stage.wait_why("tune-x1-gpu-0", "^GangIncomplete: ")
+    stage.apply(of_cluster(cluster, "headgroup", 0))
+    stage.wait(lambda: len(stage.names()) == 6, "the head, two workers that start with it, and one more")
+    left = [name for name in (f"tune-x1-gpu-{i}" for i in range(4)) if name not in stage.names()]
+    stage.wait_why(left[0], "^Capacity: ")
+    stage.plane.must("delete pod filler --now")
+    stage.wait(lambda: left[0] in stage.names(), "the last one has room")
+    stage.plane.must("delete rayjob tune")
+    stage.wait(lambda: not stage.pods(), "all of it is gone", 60)
+
+
 def what_is_wrong_is_refused(stage):
     """All of it at once; and fields that there are not."""
     wrong = leader_worker_set(replicas=-1)
@@ -213,13 +275,15 @@ def what_is_wrong_is_refused(stage):
     for word in ("spec.leaderWorkerTemplate.size", "spec.replicas"):
         expect(word in refused, refused)
     expect("spec.size" in stage.refused(leader_worker_set(size=3)), "fields are checked strictly")
+    wrong = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "bad"}, "spec": {"rayClusterSpec": ray_cluster(3, 9)}}
+    expect("spec.rayClusterSpec.workerGroupSpecs[0].maxReplicas" in stage.refused(wrong), "what a RayJob would make is looked at")
     refused = stage.refused(training_job("PyTorchJob", {"Worker": -2}, runPolicy={"schedulingPolicy": {"minAvailable": 9}}))
     for word in ("spec.pytorchReplicaSpecs[Worker].replicas", "spec.runPolicy.schedulingPolicy.minAvailable"):
         expect(word in refused, refused)
 
 
 STORIES = (a_leader_worker_set, a_leader_that_is_ready_first, an_elastic_pytorch_job, a_job_of_tensorflow_in_a_queue_of_kueues,
-           a_launcher_that_waits_for_workers, a_train_job, what_is_wrong_is_refused)
+           a_launcher_that_waits_for_workers, a_train_job, a_ray_cluster, a_ray_job_that_grows, what_is_wrong_is_refused)
 
 
 if __name__ == "__main__":
