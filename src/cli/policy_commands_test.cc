@@ -90,7 +90,7 @@ TEST_F(PolicyCommands, PolicyShowPrintsTheTreeAndWhatIsNotFollowed) {
       "  research         h100     gpu        24          -      any         12        -       1        "
       "order=fifo-skip reclaim=never\n"
       "  product          h100     gpu        16          -      8           all       -       1        "
-      "order=fifo reclaim=never preempt=never submitters=product\n");
+      "order=fifo reclaim=never preempt=never backfill=none submitters=product\n");
   for (const char* const name : {"kueue", "volcano", "quotas"}) {
     const std::string path = std::string("examples/policies/") + name + ".yaml";
     EXPECT_EQ(berth_command({"lint", path, "--nodes", "8xH100x8", "--strict"}).exit_code, 0) << name;

@@ -134,6 +134,7 @@ Quota any_quota(Rng& rng) {
           .cooldown = Duration{any<std::int64_t>(rng)},
           .idle_after = Duration{any<std::int64_t>(rng)},
           .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
+          .backfill = static_cast<Backfill>(rng.below(std::size(kBackfillNames))),
           .half_life = Duration{any<std::int64_t>(rng)},
           .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
           .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
@@ -184,6 +185,7 @@ Plan any_plan(Rng& rng) {
     return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};
   });
   plan.starts = any_list(rng, any_start);
+  if (any<bool>(rng)) plan.shadows = any_list(rng, [&] { return Shadow{Time{any<std::int64_t>(rng)}, any_start()}; });
   plan.blocked = any_list(rng, [&] {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
                    static_cast<ReasonCode>(rng.below(std::size(kReasonNames))), any<bool>(rng)};

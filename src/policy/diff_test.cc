@@ -42,7 +42,9 @@ TEST(PolicyDiff, NamesWhatCameWentAndChanged) {
        queue("a", "guarantee: {h100: 8}"), "queue a: lendingLimit h100: 2 -> -\n"},
       {"policies", queue("a", "order: fifo"), queue("a", "order: sjf, weight: 2, patience: 30s, stop: hold"),
        "queue a: order: fifo -> sjf\nqueue a: weight: 1 -> 2\nqueue a: patience: 0s -> 30s\nqueue a: stop: none -> "
-       "hold\n"},
+       "hold\nqueue a: backfill: easy -> -\n"},
+      {"backfill", queue("a", "order: fifo"), queue("a", "order: fifo, backfill: none"),
+       "queue a: backfill: easy -> none\n"},
       {"queues", queue("a", "") + queue("b", ""), queue("b", "") + queue("c", "parent: b, guarantee: {h100: 4}"),
        "queue a is gone\nqueue b: pool h100: - -> 0\nflavor h100 is new\n"
        "queue c is new: parent b, guarantee h100 4\n"},

@@ -59,7 +59,8 @@ std::string cluster_queue(std::string_view more, std::string_view version = "v1b
 TEST(OwnObjects, SayTheSameAsWhatWasRead) {
   const std::string yaml =
       "apiVersion: berth.dev/v1alpha1\nkind: Queue\nmetadata: {name: a}\nspec:\n"
-      "  order: sjf\n  stop: drain\n  guarantee: {h100: 8}\n  limit: {h100: 16}\n  borrowingLimit: {h100: 4}\n"
+      "  order: fifo\n  backfill: conservative\n  stop: drain\n  guarantee: {h100: 8}\n  limit: {h100: 16}\n  "
+      "borrowingLimit: {h100: 4}\n"
       "  lendingLimit: {h100: 2}\n  userLimit: {h100: 3, h100.cpu: 64}\n  users: fair\n  halfLife: 7d\n  weight: 500m\n"
       "  reclaim: never\n  preempt: never\n  reclaimWithin: 2m\n  patience: 30s\n  minRuntime: 1h\n  cooldown: 5m\n  "
       "idleAfter: 12h\n"
@@ -80,8 +81,8 @@ TEST(OwnObjects, SayTheSameAsWhatWasRead) {
   EXPECT_TRUE(before.spec == after.spec) << to_yaml(own.objects.back());
   const std::string shown = table_of(policy).rows.front().back();
   for (const char* const word :
-       {"closed", "users=fair", "half_life=168h", "cooldown=5m", "idle_after=12h", "dedicated=node:n7,rack:r1",
-        "user_limit=h100:3,h100.cpu:64", "budget=0.25h", "budget_end=best-effort",
+       {"closed", "users=fair", "backfill=conservative", "half_life=168h", "cooldown=5m", "idle_after=12h",
+        "dedicated=node:n7,rack:r1", "user_limit=h100:3,h100.cpu:64", "budget=0.25h", "budget_end=best-effort",
         "grant=5h,until=2026-12-01T00:00:00Z", "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
         "window=daily,08:00-10:00,UTC,limit=h100:1,lendingLimit=h100:0"}) {
     EXPECT_TRUE(shown.contains(word)) << word << " in " << shown;
@@ -177,7 +178,7 @@ TEST(Kueue, PoliciesAreReadOrSaidNotToBeFollowed) {
   };
   const Case cases[] = {
       {"", "order=fifo-skip reclaim=never preempt=never", ""},
-      {"  queueingStrategy: StrictFIFO\n", "order=fifo reclaim=never preempt=never", ""},
+      {"  queueingStrategy: StrictFIFO\n", "order=fifo reclaim=never preempt=never backfill=none", ""},
       {"  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}\n", "order=fifo-skip reclaim=never",
        ""},
       {"  preemption: {withinClusterQueue: LowerOrNewerEqualPriority, reclaimWithinCohort: LowerPriority}\n",
