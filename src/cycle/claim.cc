@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "cycle/deliverable.h"
+#include "cycle/asking.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -24,10 +24,9 @@ class Search {
         trial_(trial),
         index_(index),
         claimant_(claimant),
-        way_(way),
+        asking_(state, claimant, way),
         exact_max_(exact_max),
-        shape_(state.shape(state.workload(claimant.workload).shape)),
-        sets_(shape_.ways[way]),
+        sets_(asking_.sets()),
         begin_(trial.mark()) {
     Victims victims = victims_of(state, claimant);
     victims_ = std::move(victims.takeable);
@@ -52,15 +51,8 @@ class Search {
  private:
   void take(const Victim& victim) { take_out(state_, trial_, victim.workload, Emptied::kCountsAsScrubbed); }
 
-  std::optional<QuotaRefusal> refusal() const {
-    return quota_refusal(trial_.quotas(), claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);
-  }
-
-  std::variant<Start, Unfit> place() {
-    // A stream of its own, so that the proof and the decision draw the same.
-    Rng rng(state_.seed(), claimant_.workload.value());
-    return place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, OpenFlavors::kFirst);
-  }
+  std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
+  std::variant<Start, Unfit> place() { return asking_.place(trial_, index_); }
 
   // Its places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or
   // if it does not fit.
@@ -73,25 +65,16 @@ class Search {
     if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
     auto outcome = place();
     Start* const start = std::get_if<Start>(&outcome);
-    if (start == nullptr || !is_as_asked(amounts_held(state_, shape_, *start))) return std::nullopt;
-    if (!leaves_floors_whole(state_, trial_, *start)) {
+    if (start == nullptr || !asking_.is_as_asked(trial_, *start)) return std::nullopt;
+    if (!asking_.leaves_floors_whole(trial_, *start)) {
       would_break_floors_ = true;
       return std::nullopt;
     }
     return std::move(*start);
   }
 
-  // A right is to the GPUs that were asked for, of the first flavor where that was left open. What runs without GPUs may come
-  // to stand beside other ones than was assumed, if it may be counted there.
-  bool is_as_asked(const AmountList& held) const {
-    if (held == claimant_.asked) return true;
-    const QuotaLedger& quotas = trial_.quotas();
-    return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held) &&
-           would_be_covered_at(held) == would_be_covered_at(claimant_.asked);
-  }
-  QueueId would_be_covered_at(const AmountList& amounts) const {
-    const QuotaLedger& quotas = trial_.quotas();
-    return quotas.would_be_covered_at(claimant_.queue, amounts, quotas.end_of(claimant_.terms));
+  QueueId would_be_covered() const {
+    return asking_.covered_at(trial_.quotas(), trial_.quotas().end_of(claimant_.terms));
   }
 
   // Its run limit counts from when the last of them has stopped.
@@ -106,8 +89,8 @@ class Search {
   // coverage stands before priority (rule 21).
   bool takes_a_stronger_claim(const Chosen& chosen) {
     const QuotaLedger& quotas = trial_.quotas();
-    const QueueId at_once = would_be_covered_at(claimant_.asked);
-    const QueueId then = quotas.would_be_covered_at(claimant_.queue, claimant_.asked, end_after(chosen));
+    const QueueId at_once = would_be_covered();
+    const QueueId then = asking_.covered_at(quotas, end_after(chosen));
     some_protected_ = some_protected_ || then != at_once;
     const std::int32_t own = coverage_of(quotas.tree(), then);
     if (claimant_.terms.guaranteed_only && own == 0) return true;
@@ -275,7 +258,7 @@ class Search {
   // Whoever becomes an owner only when lower priorities of his own queue have gone begins with those, the lowest first.
   void make_room_in_own_floor() {
     const auto owns_all = [&] {
-      const QueueId at = would_be_covered_at(claimant_.asked);
+      const QueueId at = would_be_covered();
       return std::ranges::all_of(victims_, [&](const Victim& victim) { return is_an_owner(victim, at); });
     };
     for (std::size_t each = 0; each < victims_.size() && !owns_all(); ++each) {
@@ -287,7 +270,7 @@ class Search {
   bool has_dropped_later_rights() {
     if (victims_.size() <= exact_max_) return false;
     trial_.rollback_to(begin_);
-    const QueueId at = would_be_covered_at(claimant_.asked);
+    const QueueId at = would_be_covered();
     return std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
   }
 
@@ -437,9 +420,7 @@ class Search {
 
   void leave(const Victim& victim, NodeId node) {
     for_each_pod(state_, victim.workload, [&](const Pod& pod) {
-      if (pod.node != node) return;
-      trial_.depart(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive),
-                    Emptied::kCountsAsScrubbed);
+      if (pod.node == node) give_back(state_, trial_, pod, Emptied::kCountsAsScrubbed);
     });
   }
 
@@ -466,9 +447,8 @@ class Search {
   Trial& trial_;
   ScoreIndex& index_;
   const Claimant& claimant_;
-  std::size_t way_;
+  Asking asking_;
   std::size_t exact_max_;
-  const Shape& shape_;
   const std::vector<NumberedPodSet>& sets_;
   Trial::Mark begin_;
   std::vector<Victim> victims_;  // by claim

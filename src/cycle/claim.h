@@ -1,4 +1,4 @@
-// Room that a waiting workload has a right to and others hold (docs/semantics.md, rules 13 to 19): who goes, so that it
+// Room that a waiting workload, or a gang that lacks some of its pods, has a right to and others hold (docs/semantics.md, rules 13 to 19): who goes, so that it
 // fits.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace berth {
 
 struct Claimed {
-  Start start;
+  Start start;                             // of a gang that is repaired: of those that it lacks (cycle/asking.h)
   std::vector<Eviction> evictions;         // the lowest claim first
   std::vector<Migration> migrations = {};  // instead of evictions (cycle/moving.h)
 };

@@ -53,21 +53,22 @@ class IfAllGaveBack {
   std::map<NodeId, std::vector<std::int32_t>> free_;
 };
 
-}  // namespace
+// Of whole GPUs, what is taken on each device.
+using Parts = std::map<FlavorId, std::map<std::pair<NodeId, int>, std::int32_t>>;
 
-bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
-  const Workload& workload = state.workload(start.workload);
-  const Shape& shape = state.shape(workload.shape);
-  std::map<FlavorId, std::map<std::pair<NodeId, int>, std::int32_t>> parts;  // on each device
-  for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
+template <class Placed>
+Parts parts_taken(const State& state, const Trial& trial, const Placed& placed) {
+  Parts parts;
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
     const NodeFree& node = trial.ledger().node(place.node);
     if (!request.is_fraction() || !gives_whole_gpus(node, FlavorId(node.flavor))) return;
     place.gpus.for_each([&](int gpu) { parts[FlavorId(node.flavor)][{place.node, gpu}] += node.milli_of(request); });
   });
-  if (parts.empty() || shape.terms.best_effort || start.best_effort) return true;
+  return parts;
+}
+
+bool leave_floors_whole(const State& state, const Trial& trial, const Workload& workload, const Parts& parts) {
   const QuotaLedger& quotas = trial.quotas();
-  const AmountList held = amounts_held(state, shape, start);
-  if (quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none()) return true;
   for (const auto& [flavor, taken] : parts) {
     const std::int64_t promised = whole_gpus_promised_beside(quotas, workload.queue, flavor);
     if (promised <= pods_that_fit(state, 1, flavor)) continue;
@@ -78,6 +79,26 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
     if (then.whole() > with_it) return false;
   }
   return true;
+}
+
+}  // namespace
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
+  const Workload& workload = state.workload(start.workload);
+  const Shape& shape = state.shape(workload.shape);
+  const Parts parts = parts_taken(state, trial, start);
+  if (parts.empty() || shape.terms.best_effort || start.best_effort) return true;
+  const QuotaLedger& quotas = trial.quotas();
+  const AmountList held = amounts_held(state, shape, start);
+  if (quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none()) return true;
+  return leave_floors_whole(state, trial, workload, parts);
+}
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
+  const Workload& workload = state.workload(repair.workload);
+  const Parts parts = parts_taken(state, trial, repair);
+  if (parts.empty() || trial.quotas().unit(workload.unit).covered_at.is_none()) return true;
+  return leave_floors_whole(state, trial, workload, parts);
 }
 
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {

@@ -15,6 +15,8 @@ namespace berth {
 // more than before is in nobody's way. PRE: the trial is on the state's
 // own ledgers; its places are taken there, its unit is not yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start);
+// The same of what takes the place of those that a gang has lost, whose unit is there.
+bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair);
 
 // How many GPUs of the flavor floors beside the queue's own line still promise, whole ones.
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor);

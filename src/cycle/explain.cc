@@ -15,6 +15,7 @@
 #include "model/quantity.h"
 #include "model/replica_ways.h"
 #include "placement/filters.h"
+#include "placement/place_missing.h"
 #include "placement/score_index.h"
 #include "state/room.h"
 
@@ -354,10 +355,53 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
   return "it is not to start for another " + format_duration_ms((workload.not_before - state.clock()).ms);
 }
 
+// Those whom a gang lacks, as a shape of their own.
+Shape shape_of_missing(const State& state, WorkloadId gang) {
+  Shape missing = state.shape(state.workload(gang).shape);
+  missing.ways = {missing_sets(state, gang)};
+  missing.pods = 0;
+  for (const NumberedPodSet& set : missing.ways.front()) missing.pods += set.count;
+  return missing;
+}
+
+// That there is room for so many may not be enough: they have to be with those who are left.
+void explain_repair(const State& state, WorkloadId id, Explanation& explanation) {
+  const Repairing& repairing = *state.find_repairing(id);
+  const auto lost = std::ssize(repairing.lost);
+  const auto for_so_long = [&](Duration duration) {
+    return format_duration_ms(std::max<std::int64_t>(0, duration.ms));
+  };
+  if (lost == 0) {
+    explanation.text =
+        "those in the place of the pods that it has lost have their room, which others have yet to leave";
+    return;
+  }
+  explanation.text = "it lacks " + with_separators(lost) + " of its " + with_separators(explanation.pods) +
+                     " pods since " + for_so_long(state.clock() - repairing.since) +
+                     ", and keeps the others for another " + for_so_long(repairing.until - state.clock());
+  const Shape missing = shape_of_missing(state, id);
+  Explanation what;
+  what.pods = missing.pods;
+  what.pods_that_fit = pods_that_fit(state, missing.ways.front());
+  tally_nodes(state, missing, what);
+  if (what.pods_that_fit < missing.pods) {
+    explanation.text += "; for those it lacks: " + explanation_text(state, what);
+  } else if (asks_for_domains(missing)) {
+    explanation.text += "; there is room for those it lacks, and not where they would be with the others as it asks";
+  } else {
+    explanation.text += "; there is room for those it lacks, it will be tried";
+  }
+  explanation.pods_that_fit = what.pods_that_fit;
+  explanation.nodes_that_fit = what.nodes_that_fit;
+  explanation.asked = what.asked;
+  explanation.tallies = std::move(what.tallies);
+}
+
 }  // namespace
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
+  if (state.find_repairing(id) != nullptr) return ReasonCode::kRepairing;
   if (workload.phase == Phase::kStarting) {
     return waits_for_a_scrub(state, id) ? ReasonCode::kDirty : ReasonCode::kCapacity;
   }
@@ -402,6 +446,10 @@ Explanation explain(const State& state, WorkloadId id) {
   if (workload.phase == Phase::kStarting) {
     explanation.text = explanation.code == ReasonCode::kDirty ? "it has its room, which is being scrubbed"
                                                               : "it has its room, which others have yet to leave";
+  }
+  if (explanation.code == ReasonCode::kRepairing) {
+    explain_repair(state, id, explanation);
+    return explanation;
   }
   if (workload.phase != Phase::kPending) return explanation;
   if (state.is_kept_aside(id)) {

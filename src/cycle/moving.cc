@@ -491,13 +491,15 @@ bool may_be_moved(const State& state, WorkloadId id, Time now) {
   if (!terms.movable || workload.phase != Phase::kRunning || terms.disruption_permille > 0) return false;
   if (workload.started + state.queues()[workload.queue.index()].quota.min_runtime > now) return false;
   if (workload.moved && *workload.moved + kMoveCooldown > now) return false;
-  // Elsewhere its run limit begins anew: nobody whom that would cost a budget or a window that he was promised; nor who is
-  // ended before he has stopped.
-  if (terms.run_limit && !state.windows().empty()) return false;
-  if (state.quotas().budgets().is_charged(id) || enforced_end(terms, workload.started) <= now + terms.grace) {
-    return false;
-  }
+  if (state.find_repairing(id) != nullptr || !may_begin_anew(state, id, now)) return false;
   return way_of(state, id).has_value();
+}
+
+bool may_begin_anew(const State& state, WorkloadId id, Time now) {
+  const Workload& workload = state.workload(id);
+  const Terms& terms = state.shape(workload.shape).terms;
+  if (terms.run_limit && !state.windows().empty()) return false;
+  return !state.quotas().budgets().is_charged(id) && enforced_end(terms, workload.started) > now + terms.grace;
 }
 
 std::optional<Moved> room_by_moving(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating,

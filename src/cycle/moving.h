@@ -19,6 +19,10 @@ namespace berth {
 // places would change by it. PRE: the workload is known.
 bool may_be_moved(const State& state, WorkloadId workload, Time now);
 
+// Whether its run limit may begin anew elsewhere: that costs no budget and no window what it was promised, and it is not ended
+// before it has stopped. PRE: it runs.
+bool may_begin_anew(const State& state, WorkloadId workload, Time now);
+
 // What a plan may cost.
 struct MoveBounds {
   static constexpr std::int64_t kMovesMax = 256;

@@ -28,6 +28,7 @@ class World {
     }
     state().apply(NodesAdded{nodes});
     relabels_ = rng_.below(3) == 0;
+    if (seed.value % 2 == 0) state().apply(RepairChosen{Duration{1000}});
   }
 
   State& state() { return engine_.state; }

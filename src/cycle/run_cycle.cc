@@ -15,6 +15,7 @@
 #include "cycle/moving.h"
 #include "cycle/parting.h"
 #include "cycle/patience.h"
+#include "cycle/repairs.h"
 #include "cycle/shadows.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
@@ -306,7 +307,9 @@ void begin(Cycle& cycle) {
     if (state.workload(id).phase == Phase::kMigrating || cycle.vacating.holds_up(state, id)) continue;
     cycle.vacating.begins(id);
     const Workload& workload = state.workload(id);
-    cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
+    // Of a gang only some begin, and its run limit goes on.
+    if (workload.phase != Phase::kRunning)
+      cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
     cycle.plan.begins.push_back(id);
   }
 }
@@ -323,7 +326,7 @@ void migrate(Cycle& cycle, const Migration& migration) {
   const Workload& workload = state.workload(migration.start.workload);
   const bool at_once = migration.stop_by <= cycle.plan.now;
   cycle.vacating.leaves(state, migration.start.workload, at_once);
-  if (!at_once) {
+  if (migration.start.waits) {
     cycle.vacating.waits(state, migration.start);
   } else {
     cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
@@ -349,8 +352,9 @@ void keep_budgets(Cycle& cycle) {
 }
 
 // Nothing is scrubbed where somebody begins who trusts all who have been there.
-void leave_dirty(Cycle& cycle, const Start& start) {
-  for_each_place(cycle.engine.state, start, [&](const PodRequest&, const PodPlacement& place) {
+template <class Placed>
+void leave_dirty(Cycle& cycle, const Placed& placed) {
+  for_each_place(cycle.engine.state, placed, [&](const PodRequest&, const PodPlacement& place) {
     place.gpus.for_each([&](int gpu) {
       for (const QueueId tenant : cycle.vacating.left_on({place.node, gpu})) {
         cycle.trial.add_residue({place.node, gpu}, tenant);
@@ -360,10 +364,13 @@ void leave_dirty(Cycle& cycle, const Start& start) {
 }
 
 // Somebody who waits looks at who is around, and it is one of those whom he counts.
-bool may_suit_others(const State& state, const Shape& shape, std::size_t way) {
-  return std::ranges::any_of(shape.ways[way], [&](const NumberedPodSet& set) {
-    return state.ledger().neighbourhood().is_counted(state.request(set.request).neighbours);
+template <class Placed>
+bool may_suit_others(const State& state, const Placed& placed) {
+  bool counted = false;
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement&) {
+    counted = counted || state.ledger().neighbourhood().is_counted(request.neighbours);
   });
+  return counted;
 }
 
 void decide(Cycle& cycle, Claimed claimed) {
@@ -388,7 +395,7 @@ void decide(Cycle& cycle, Claimed claimed) {
                    .covered_at = {}},
                   amounts_held(state, shape, claimed.start));
   // What it is to those who were tried before the next cycle knows.
-  if (may_suit_others(state, shape, claimed.start.way)) cycle.plan.finished = false;
+  if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
   cycle.plan.starts.push_back(std::move(claimed.start));
   if (cycle.shadows.started(cycle.plan.starts.back())) {
     // Who stood back for what is promised no more is tried again.
@@ -425,7 +432,7 @@ void part_strangers(Cycle& cycle) {
 // What was promised before, as things are now. Where nothing has changed since it was looked at, nothing has here.
 void renew_promises(Cycle& cycle) {
   const State& state = cycle.engine.state;
-  if (state.shadows().empty() || !cycle.plan.unpaid.empty()) return;
+  if (state.shadows().empty() || !cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
   const bool moved = cycle.plan.moves_somebody();
   const auto is_due = [&](const Shadow& each) { return each.at <= cycle.plan.now; };
   const bool stand =
@@ -451,13 +458,56 @@ void tell_promises(Cycle& cycle) {
   if (some) cycle.plan.finished = false;
 }
 
-// Starts whom the order names, as long as somebody fits.
-void allocate(Cycle& cycle) {
-  // What they hold counts for nothing only when the plan has been adopted.
+void put_in_place(Cycle& cycle, Repair repair) {
+  const State& state = cycle.engine.state;
+  // Those who are on their way for an earlier loss begin together with these.
+  const bool others_wait = std::ranges::find(state.starting(), repair.workload) != state.starting().end();
+  repair.waits = others_wait || cycle.vacating.holds_up(state, repair);
+  if (repair.waits) {
+    cycle.vacating.waits(state, repair);
+  } else {
+    leave_dirty(cycle, repair);
+  }
+  if (may_suit_others(state, repair)) cycle.plan.finished = false;
+  cycle.plan.repairs.push_back(std::move(repair));
+}
+
+// Those whom gangs have lost are replaced before anybody starts, but for who waits with a higher claim.
+void repair_gangs(Cycle& cycle) {
   if (!cycle.plan.unpaid.empty()) return;
   const State& state = cycle.engine.state;
+  const auto is_told_to_stop = [&](WorkloadId id) {
+    return std::ranges::find(cycle.plan.evictions, id, &Eviction::workload) != cycle.plan.evictions.end();
+  };
+  for (const WorkloadId gang : gangs_to_repair(state)) {
+    if (is_told_to_stop(gang)) continue;
+    if (cycle.plan.attempts == cycle.effort.attempts_max) {
+      cycle.plan.finished = false;
+      return;
+    }
+    ++cycle.plan.attempts;
+    auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
+    if (!found) continue;
+    for (const Eviction& eviction : found->evictions) evict(cycle, eviction);
+    cycle.rights.reset();
+    if (found->repair) {
+      put_in_place(cycle, std::move(*found->repair));
+      continue;
+    }
+    Migration& migration = *found->migration;
+    migration.start.waits = migration.stop_by > cycle.plan.now || cycle.vacating.holds_up(state, migration.start);
+    migrate(cycle, migration);
+    return;
+  }
+}
+
+// Starts whom the order names, as long as somebody fits.
+void allocate(Cycle& cycle) {
+  // What they hold counts for nothing, and who was moved is elsewhere, only when the plan has been adopted.
+  if (!cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
+  const State& state = cycle.engine.state;
   // Whoever must go has moved what the lines are looked at by.
-  const bool as_adopted = cycle.plan.evictions.empty();
+  const bool as_adopted = cycle.plan.evictions.empty() && cycle.plan.repairs.empty();
   CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr, &cycle.shadows.all());
   RefusedRequests refused;
   while (const auto candidate = order.next()) {
@@ -491,8 +541,8 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin,          keep_limits, keep_budgets, part_strangers,
-                                renew_promises, allocate,    tell_promises};
+constexpr std::array kPhases = {begin,        keep_limits,    keep_budgets, part_strangers,
+                                repair_gangs, renew_promises, allocate,     tell_promises};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ class History {
     apply(QueueAdded{{"queue/child", QueueId(1), {}}});
     apply(TypicalPodsChosen{random_typical_pods(rng_, kFlavors)});
     apply(NodesAdded{random_nodes(rng_, kFlavors, 1, 6)});
+    if (seed.value % 2 == 0) apply(RepairChosen{Duration{1000}});
     // Few shapes, so that many workloads have the same.
     for (int i = 0; i < 8; ++i) shapes_.push_back(random_shape(rng_, kFlavors));
   }
@@ -53,9 +55,10 @@ class History {
     EXPECT_EQ(state().hash(), hash) << "a cycle only wishes";
     EXPECT_TRUE(state().ledger().same_as(ledger));
     EXPECT_LE(plan.attempts, effort.attempts_max);
-    EXPECT_TRUE(plan.finished || plan.attempts == effort.attempts_max || !plan.evictions.empty());
+    EXPECT_TRUE(plan.finished || plan.attempts == effort.attempts_max || !plan.evictions.empty() ||
+                !plan.migrations.empty());
     state().adopt(plan);
-    if (!plan.starts.empty()) note_less_room();
+    if (!plan.starts.empty() || !plan.repairs.empty() || !plan.migrations.empty()) note_less_room();
     for (const Blocked& blocked : plan.blocked)
       less_room_since_refusal_[{blocked.line, blocked.shape}] = !plan.starts.empty();
     return plan;
@@ -120,12 +123,26 @@ class History {
         change.now.quota.dedicated = random_dedicated(rng_);
         return change;
       }
+      case 11:
+        if (const auto failed = some_pod_failed()) return *failed;
+        break;
       default:
         break;
     }
     const QueueId queue(static_cast<std::size_t>(rng_.below(3)));
     return submission(queue, shapes_[static_cast<std::size_t>(rng_.below(shapes_.size()))],
                       Duration{rng_.between(-1, 3)});
+  }
+
+  // Of a gang that is given up, too.
+  std::optional<Event> some_pod_failed() {
+    const Event ended = cancel_or_end(false);
+    const auto* const workload = std::get_if<WorkloadEnded>(&ended);
+    if (workload == nullptr) return std::nullopt;
+    const RepairGivenUp given_up{workload->workload};
+    if (rng_.below(3) == 0 && !state().refusal(given_up)) return given_up;
+    const PodFailed failed{workload->workload, static_cast<std::uint32_t>(rng_.below(4))};
+    return state().refusal(failed) ? std::nullopt : std::optional<Event>(failed);
   }
 
   Event cancel_or_end(bool pending_too) {

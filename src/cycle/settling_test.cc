@@ -91,6 +91,7 @@ struct Kind {
   std::string name = "some";  // with which all names begin
   bool hostile = false;
   bool movable = false;  // most of the work consents to being moved
+  bool repairs = false;  // gangs lose members, and are repaired
 };
 
 class Cluster {
@@ -123,12 +124,14 @@ class Cluster {
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
     }
     state.apply(NodesAdded{nodes});
+    if (kind_.repairs) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});
   }
 
   // Something arrives, ends, is cancelled, written down, or set anew.
   void disturb() {
     State& state = engine_.state;
     if (rng_.below(2) == 0) state.apply(TimePassed{now_});
+    if (kind_.repairs && rng_.below(3) == 0) return lose_something();
     const std::uint64_t kind = rng_.below(12);
     std::vector<WorkloadId> running, alive;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
@@ -168,6 +171,23 @@ class Cluster {
     now_ = now_ + Duration{rng_.between(0, 2000)};
   }
 
+  // A node, or a pod.
+  void lose_something() {
+    State& state = engine_.state;
+    state.apply(TimePassed{now_});
+    std::vector<WorkloadId> running;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kRunning) running.push_back(id);
+    });
+    const NodeId node(static_cast<std::size_t>(rng_.below(state.nodes())));
+    Event event = rng_.below(2) == 0 ? Event(NodeFailed{node}) : Event(NodeRestored{node});
+    if (!running.empty() && rng_.below(2) == 0) {
+      event = PodFailed{any(running), static_cast<std::uint32_t>(rng_.below(3))};
+    }
+    if (!state.refusal(event)) state.apply(event);
+    EXPECT_EQ(violations(state), std::vector<std::string>());
+  }
+
   // How many were evicted until nothing happens any more; -1: it did not come to rest.
   std::int64_t settle() {
     State& state = engine_.state;
@@ -181,14 +201,17 @@ class Cluster {
       check_who_goes(plan);
       evicted += static_cast<std::int64_t>(plan.evictions.size());
       const std::vector<QueueId> covered = covered_before(plan.migrations);
+      const std::vector<Places> left = left_before(plan.repairs);
       state.adopt(plan);
+      check_who_was_repaired(plan, left);
       check_who_was_moved(plan, covered);
       EXPECT_EQ(violations(state), std::vector<std::string>());
-      const bool moved =
-          !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty() || !plan.unpaid.empty();
+      const bool moved = !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty() ||
+                         !plan.unpaid.empty() || !plan.repairs.empty();
       // Protections of a time end by themselves.
       quiet = moved ? 0 : quiet + 1;
-      const bool changed = !plan.evictions.empty() || !plan.starts.empty();
+      const bool changed = !plan.evictions.empty() || !plan.starts.empty() || !plan.repairs.empty() ||
+                           std::ranges::any_of(plan.migrations, is_for_its_own_sake);
       // What a turn of the calendar or a budget stops for nobody's sake is news, as an end is.
       const bool stops = !plan.evictions.empty() && plan.evictions.front().claimant.is_none();
       const bool news = stops || !plan.unpaid.empty();
@@ -199,6 +222,7 @@ class Cluster {
       now_ = now_ + Duration{1500};
       const std::vector<WorkloadId> stopping = state.stopping();
       for (const WorkloadId id : stopping) state.apply(WorkloadStopped{id});
+      if (give_up_late_repairs()) quiet = 0;
       if (quiet > 3 && stopping.empty()) {
         check_who_claimed();
         check_whoever_moved_runs();
@@ -275,8 +299,51 @@ class Cluster {
   std::int64_t unpaid() const { return unpaid_; }
   std::int64_t cooled() const { return cooled_; }
   std::int64_t moves() const { return moves_; }
+  std::int64_t repairs() const { return repairs_; }
+  std::int64_t taken_for_repairs() const { return taken_for_repairs_; }
+  std::int64_t moved_whole() const { return moved_whole_; }
+  std::int64_t given_up() const { return given_up_; }
 
  private:
+  using Places = std::map<std::uint32_t, PodPlacement>;
+
+  Places places_of(WorkloadId id) const {
+    Places places;
+    for_each_leaving_pod(engine_.state, id, [&](const Pod& pod) { places[pod.number] = pod.place(); });
+    return places;
+  }
+  std::vector<Places> left_before(const std::vector<Repair>& repairs) const {
+    std::vector<Places> left;
+    for (const Repair& each : repairs) left.push_back(places_of(each.workload));
+    return left;
+  }
+
+  // Nobody who is left is moved, and it lacks nobody any more who has not his room.
+  void check_who_was_repaired(const Plan& plan, const std::vector<Places>& left) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const WorkloadId id = plan.repairs[i].workload;
+      ++repairs_;
+      taken_for_repairs_ += std::ranges::count(plan.evictions, id, &Eviction::claimant);
+      if (std::ranges::find(plan.evictions, id, &Eviction::workload) != plan.evictions.end()) continue;
+      const Places now = places_of(id);
+      for (const auto& [number, place] : left[i]) EXPECT_EQ(now.at(number), place) << "workload " << id.index();
+      const Repairing* const repairing = engine_.state.find_repairing(id);
+      EXPECT_TRUE(repairing == nullptr || repairing->lost.empty()) << "workload " << id.index();
+    }
+  }
+
+  // No gang is half beyond its deadline.
+  bool give_up_late_repairs() {
+    State& state = engine_.state;
+    std::vector<WorkloadId> late;
+    for (const auto& [id, repairing] : state.repairing()) {
+      if (!repairing.lost.empty() && repairing.until <= now_) late.push_back(id);
+    }
+    for (const WorkloadId id : late) state.apply(RepairGivenUp{id});
+    given_up_ += std::ssize(late);
+    return !late.empty() || !state.repairing().empty();
+  }
+
   std::vector<QueueId> covered_before(const std::vector<Migration>& migrations) const {
     std::vector<QueueId> covered;
     for (const Migration& each : migrations) {
@@ -293,8 +360,12 @@ class Cluster {
     for (std::size_t i = 0; i < migrations.size(); ++i) {
       const WorkloadId id = migrations[i].start.workload;
       const Workload& workload = state.workload(id);
-      EXPECT_TRUE(state.shape(workload.shape).terms.movable);
       EXPECT_TRUE(has_room(workload.phase)) << "workload " << id.index();
+      if (is_for_its_own_sake(migrations[i])) {
+        ++moved_whole_;
+        continue;
+      }
+      EXPECT_TRUE(state.shape(workload.shape).terms.movable);
       EXPECT_TRUE(has_room(state.workload(migrations[i].claimant).phase));
       // Who starts may push up one who is inside above, as ever.
       const QueueId now = state.quotas().unit(workload.unit).covered_at;
@@ -364,6 +435,16 @@ class Cluster {
     for (; gone < plan.evictions.size() && plan.evictions[gone].claimant.is_none(); ++gone) {
       EXPECT_TRUE(is_for_nobody(plan.evictions[gone].rule));
       quotas.remove(state.workload(plan.evictions[gone].workload).unit);
+    }
+    for (const Repair& repair : plan.repairs) {
+      const Workload& claimant = state.workload(repair.workload);
+      for (; gone < plan.evictions.size() && plan.evictions[gone].claimant == repair.workload; ++gone) {
+        const UnitId victim = state.workload(plan.evictions[gone].workload).unit;
+        const QueueId covered_at = quotas.unit(victim).covered_at;
+        EXPECT_TRUE(covered_at.is_none() || is_at_or_below(claimant.queue, covered_at))
+            << "workload " << plan.evictions[gone].workload.index() << " goes for " << repair.workload.index();
+        quotas.remove(victim);
+      }
     }
     for (const Start& start : plan.starts) {
       const Workload& claimant = state.workload(start.workload);
@@ -552,6 +633,10 @@ class Cluster {
   std::int64_t cooled_ = 0;           // starts inside a floor of those who may not borrow
   std::map<WorkloadId, Time> moved_;  // when last
   std::int64_t moves_ = 0;
+  std::int64_t repairs_ = 0;
+  std::int64_t taken_for_repairs_ = 0;  // who went
+  std::int64_t moved_whole_ = 0;
+  std::int64_t given_up_ = 0;
 };
 
 TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
@@ -594,6 +679,30 @@ TEST(SettlingProperty, WhoIsMovedConsentsAndRunsAgainAndEverythingComesToRest) {
     if (HasFailure()) return;
   }
   EXPECT_GE(moves, static_cast<std::int64_t>(property_seeds(kSeeds).size() / 200));
+}
+
+TEST(SettlingProperty, GangsThatLoseMembersAreRepairedOrGivenUpAndEverythingComesToRest) {
+  std::int64_t repairs = 0;
+  std::int64_t taken = 0;
+  std::int64_t moved = 0;
+  std::int64_t given_up = 0;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    Cluster cluster(seed, {.movable = seed.value % 2 == 0, .repairs = true});
+    for (int i = 0; i < 25; ++i) {
+      cluster.disturb();
+      ASSERT_GE(cluster.settle(), 0) << "step " << i;
+    }
+    repairs += cluster.repairs();
+    taken += cluster.taken_for_repairs();
+    moved += cluster.moved_whole();
+    given_up += cluster.given_up();
+    if (HasFailure()) return;
+  }
+  const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
+  EXPECT_GE(repairs, seeds / 10);
+  EXPECT_GE(given_up, seeds / 50);
+  for (const std::int64_t each : {taken, moved}) EXPECT_GE(each, seeds / 2000);
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {

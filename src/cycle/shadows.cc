@@ -169,7 +169,7 @@ Time Shadows::end_of(WorkloadId id, Time started) const {
   return end == kForever ? end : std::max(end, plan_.now) + state_.scrub();
 }
 
-// Who has room, but has not begun, has no end that is known yet.
+// Who has room, but has not begun, or lacks some of its pods, has no end that is known yet.
 void Shadows::find_ends() {
   if (known_ends_) return;
   known_ends_ = true;
@@ -182,7 +182,7 @@ void Shadows::find_ends() {
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
     for (const UnitId id : quotas.units_in(QueueId(queue))) {
       const WorkloadId workload = quotas.unit(id).workload;
-      if (quotas.unit(id).end == kForever) continue;
+      if (quotas.unit(id).end == kForever || state_.find_repairing(workload) != nullptr) continue;
       if (const auto start = starts.find(workload); start != starts.end()) {
         ends_.push_back({end_of(workload, plan_.now), workload, start->second});
       } else if (state_.workload(workload).phase == Phase::kRunning) {

@@ -8,11 +8,19 @@
 
 namespace berth {
 
+// The room of one pod. Who is not there yet leaves nothing behind.
+inline void give_back(const State& state, Trial& trial, const Pod& pod, Emptied emptied) {
+  const Move give = move_of(state.request(pod.request), pod.place(), Move::Direction::kGive);
+  if (pod.comes) {
+    trial.apply(give);
+  } else {
+    trial.depart(give, emptied);
+  }
+}
+
 // PRE: it runs, and the trial is on the state's own ledgers.
 inline void take_out(const State& state, Trial& trial, WorkloadId workload, Emptied emptied) {
-  for_each_pod(state, workload, [&](const Pod& pod) {
-    trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive), emptied);
-  });
+  for_each_pod(state, workload, [&](const Pod& pod) { give_back(state, trial, pod, emptied); });
   trial.remove(state.workload(workload).unit);
 }
 

@@ -15,8 +15,9 @@ Vacating::Vacating(const State& state) {
   }
   for (const WorkloadId id : state.stopping()) leaves(state, id, false);
   for (const WorkloadId id : state.starting()) {
-    for_each_pod(state, id,
-                 [&](const Pod& pod) { coming_.push_back(pod_on_node(id, state.request(pod.request), pod.place())); });
+    for_each_coming_pod(state, id, [&](const Pod& pod) {
+      coming_.push_back(pod_on_node(id, state.request(pod.request), pod.place()));
+    });
   }
 }
 
@@ -26,6 +27,8 @@ Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest&
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
+  // Of a gang some may have been on their way: they come no more.
+  begins(workload);
   if (state.scrub() > Duration{0}) leaves_residue(state, workload);
   if (at_once) return;
   for_each_leaving_pod(state, workload, [&](const Pod& pod) {
@@ -70,13 +73,19 @@ void Vacating::waits(const State& state, const Start& start) {
   });
 }
 
+void Vacating::waits(const State& state, const Repair& repair) {
+  for_each_place(state, repair, [&](const PodRequest& request, const PodPlacement& place) {
+    coming_.push_back(pod_on_node(repair.workload, request, place));
+  });
+}
+
 void Vacating::begins(WorkloadId workload) {
   std::erase_if(coming_, [&](const PodOnNode& pod) { return pod.workload == workload; });
 }
 
 bool Vacating::holds_up(const State& state, WorkloadId workload) const {
   bool held = false;
-  for_each_pod(state, workload, [&](const Pod& pod) {
+  for_each_coming_pod(state, workload, [&](const Pod& pod) {
     held = held || holds_up(state, pod_on_node(workload, state.request(pod.request), pod.place()));
   });
   return held;
@@ -86,6 +95,14 @@ bool Vacating::holds_up(const State& state, const Start& start) const {
   bool held = false;
   for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
     held = held || holds_up(state, pod_on_node(start.workload, request, place));
+  });
+  return held;
+}
+
+bool Vacating::holds_up(const State& state, const Repair& repair) const {
+  bool held = false;
+  for_each_place(state, repair, [&](const PodRequest& request, const PodPlacement& place) {
+    held = held || holds_up(state, pod_on_node(repair.workload, request, place));
   });
   return held;
 }

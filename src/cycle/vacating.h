@@ -20,11 +20,13 @@ class Vacating {
   // Somebody who is told to stop now, by then or at once; who was given room that is not clear yet; who begins now.
   void leaves(const State& state, WorkloadId workload, bool at_once);
   void waits(const State& state, const Start& start);
+  void waits(const State& state, const Repair& repair);
   void begins(WorkloadId workload);
 
   // Whether a workload's places are not clear yet. PRE: its room is taken in the state's ledger.
   bool holds_up(const State& state, WorkloadId workload) const;
   bool holds_up(const State& state, const Start& start) const;
+  bool holds_up(const State& state, const Repair& repair) const;
 
   // Of whom something is left there that is yet to be scrubbed.
   std::vector<QueueId> left_on(Device device) const;

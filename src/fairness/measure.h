@@ -1,5 +1,5 @@
-// What falls with every eviction and every start, so that everything comes to rest (docs/semantics.md, rule 21; the proof:
-// docs/decisions/0015-everything-comes-to-rest.md).
+// What falls with every eviction, every start and every repair, so that everything comes to rest (docs/semantics.md, rule 21; the proof:
+// docs/decisions/0015-everything-comes-to-rest.md, and 0033 for repairs).
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@ namespace berth {
 
 // Of one stretch without news: no arrival, end or change of the fleet.
 struct Measure {
-  // A unit that has room: how strongly it is held, but for its share.
+  // A unit that has room for all of it: how strongly it is held, but for its share.
   struct Held {
     std::int32_t coverage = 0;
     std::int32_t priority = 0;

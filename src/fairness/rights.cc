@@ -16,10 +16,7 @@ class Search {
         tree_(quotas_.tree()),
         claimant_(claimant),
         quota_(state.queues()[claimant.queue.index()].quota),
-        covered_at_(claimant.terms.best_effort
-                        ? QueueId()
-                        : quotas_.would_be_covered_at(claimant.queue, claimant.asked, quotas_.end_of(claimant.terms))) {
-  }
+        covered_at_(claimant.terms.best_effort ? QueueId() : covered_with(state, claimant)) {}
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
@@ -66,6 +63,7 @@ class Search {
 
   // A right by rule 13 is to what it would be covered by then.
   QueueId covered_without_lower_priorities() const {
+    if (holds_its_quota(state_, claimant_)) return covered_at_;
     std::vector<UnitId> gone;
     for (const Victim& victim : found_.takeable) {
       const UnitId unit = state_.workload(victim.workload).unit;
@@ -182,6 +180,16 @@ std::int32_t coverage_of(const QuotaLedger& quotas, const Workload& workload) {
   return workload.best_effort ? -1 : coverage_of(quotas.tree(), quotas.unit(workload.unit).covered_at);
 }
 
+bool holds_its_quota(const State& state, const Claimant& claimant) {
+  return has_room(state.workload(claimant.workload).phase);
+}
+
+QueueId covered_with(const State& state, const Claimant& claimant) {
+  const QuotaLedger& quotas = state.quotas();
+  if (holds_its_quota(state, claimant)) return quotas.unit(state.workload(claimant.workload).unit).covered_at;
+  return quotas.would_be_covered_at(claimant.queue, claimant.asked, quotas.end_of(claimant.terms));
+}
+
 Victims victims_of(const State& state, const Claimant& claimant) { return Search(state, claimant).run(); }
 
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim) {
@@ -268,10 +276,7 @@ bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountLi
 }
 
 std::int64_t lost_gpu_s(const State& state, WorkloadId id, Time now) {
-  const Workload& workload = state.workload(id);
-  const bool reported = workload.checkpoint >= workload.started;
-  const Duration since = reported ? now - workload.checkpoint : std::min(now - workload.started, kUnreportedWorkMax);
-  return narrow(Wide{workload.gpu_milli} * since.ms / 1'000'000).value_or(INT64_MAX);
+  return narrow(state.lost_gpu_us(id, now) / 1'000'000).value_or(INT64_MAX);
 }
 
 }  // namespace berth

@@ -48,7 +48,8 @@ struct Victim {
   Side claimants_side;
 };
 
-// What a waiting workload asks with: its queue, and what it would hold.
+// What a waiting workload asks with: its queue, and what it would hold. Or a gang that is repaired, which holds its quota
+// already: it asks nothing more of it, and takes as the unit that it is.
 struct Claimant {
   WorkloadId workload;
   QueueId queue;
@@ -57,13 +58,17 @@ struct Claimant {
   Time now;
 };
 
+bool holds_its_quota(const State& state, const Claimant& claimant);
+// Where it is, or would be, covered, as things are held now.
+QueueId covered_with(const State& state, const Claimant& claimant);
+
 struct Victims {
   std::vector<Victim> takeable;  // by claim, then lost work, then the latest submitted
   bool some_protected = false;   // a right was there, and their protection kept others from the list
 };
 
 // Everyone whose room the claimant has a right to; by rule 13 also where he would be covered only once lower priorities of
-// his own queue, who are among them, have gone. PRE: the claimant is not among what the ledger counts.
+// his own queue, who are among them, have gone. PRE: the claimant waits, or is repaired.
 Victims victims_of(const State& state, const Claimant& claimant);
 
 // By rule 14 a right may end with the evictions before it: whether it still holds, with what has been taken so far gone.

@@ -429,6 +429,14 @@ void fields(Io& io, Migration& migration) {
 }
 
 template <class Io>
+void fields(Io& io, Repair& repair) {
+  fields(io, repair.workload);
+  fields(io, repair.pods);
+  io(repair.waits);
+  io(repair.lost_gpu_s);
+}
+
+template <class Io>
 void fields(Io& io, Blocked& blocked) {
   fields(io, blocked.line);
   fields(io, blocked.shape);
@@ -565,7 +573,8 @@ void fields(Io& io, WorkloadSubmitted& event) {
 
 template <class Io, class Event>
   requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled> ||
-           std::is_same_v<Event, WorkloadStopped> || std::is_same_v<Event, WorkloadOverran>)
+           std::is_same_v<Event, WorkloadStopped> || std::is_same_v<Event, WorkloadOverran> ||
+           std::is_same_v<Event, RepairGivenUp>)
 void fields(Io& io, Event& event) {
   fields(io, event.workload);
 }
@@ -585,6 +594,17 @@ void fields(Io& io, WorkloadFound& event) {
 
 template <class Io>
 void fields(Io& io, PodEnded& event) {
+  fields(io, event.workload);
+  io(event.pod);
+}
+
+template <class Io>
+void fields(Io& io, RepairChosen& event) {
+  fields(io, event.within);
+}
+
+template <class Io>
+void fields(Io& io, PodFailed& event) {
   fields(io, event.workload);
   io(event.pod);
 }
@@ -698,6 +718,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.evictions);
   fields(io, plan.unpaid);
   fields(io, plan.migrations);
+  fields(io, plan.repairs);
   fields(io, plan.starts);
   fields(io, plan.blocked);
   fields(io, plan.shadows);

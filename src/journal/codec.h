@@ -5,7 +5,8 @@
 // format version 11; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs, no queues and workloads
 // that change, version 3 no labels, taints and constraints, version 4 no slices, version 5 nothing that is spread, version 6 no
 // GPUs that are shared by MPS or in turns, version 7 no circles of trust, and no scrubs, version 8 nobody who is moved, version 9 no slices
-// that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, and no parallel sizes.
+// that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
+// that is repaired.
 #pragma once
 
 #include <cstddef>

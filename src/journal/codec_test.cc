@@ -184,6 +184,10 @@ Plan any_plan(Rng& rng) {
   plan.migrations = any_list(rng, [&] {
     return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};
   });
+  plan.repairs = any_list(rng, [&] {
+    return Repair{any_id<WorkloadId>(rng), any_list(rng, [&] { return any_placement(rng); }), any<bool>(rng),
+                  any<std::int64_t>(rng)};
+  });
   plan.starts = any_list(rng, any_start);
   if (any<bool>(rng)) plan.shadows = any_list(rng, [&] { return Shadow{Time{any<std::int64_t>(rng)}, any_start()}; });
   plan.blocked = any_list(rng, [&] {
@@ -291,6 +295,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(ScrubChosen{Duration{any<std::int64_t>(rng)}});
     case 34:
       return Event(DeviceScrubbed{any_id<NodeId>(rng), any<std::int32_t>(rng), any<bool>(rng)});
+    case 35:
+      return Event(RepairChosen{Duration{any<std::int64_t>(rng)}});
+    case 36:
+      return Event(PodFailed{any_id<WorkloadId>(rng), static_cast<std::uint32_t>(rng.next())});
+    case 37:
+      return Event(RepairGivenUp{any_id<WorkloadId>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

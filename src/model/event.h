@@ -44,7 +44,8 @@ struct NodesAdded {
   std::vector<Node> nodes;
 };
 
-// The machine is gone, and with it whatever ran there: each workload that loses a pod stops whole and waits again.
+// The machine is gone, and with it whatever ran there: each workload that loses a pod stops whole and waits again; where
+// repair was chosen (RepairChosen), a gang some of whose pods are elsewhere is repaired.
 struct NodeFailed {
   NodeId node;
 };
@@ -256,11 +257,29 @@ struct DeviceScrubbed {
   bool failed = false;
 };
 
-using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
-                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
-                           GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
-                           FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed>;
+// A gang that loses some of its members, not all, keeps the others' devices and its quota for so long while those are
+// replaced; none: it stops whole and waits again. Said again it counts for those who lose their first from then on.
+struct RepairChosen {
+  Duration within;
+};
+
+// A pod of a running workload failed, and its node is still there: the workload has lost it.
+struct PodFailed {
+  WorkloadId workload;
+  std::uint32_t pod = 0;  // from 0, among all with which it started, in the order of its pod sets
+};
+
+// Nothing has replaced in time what a gang has lost: it stops whole, and waits again at the head of its line.
+struct RepairGivenUp {
+  WorkloadId workload;
+};
+
+using Event =
+    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
+                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
+                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
+                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
+                 ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp>;
 
 }  // namespace berth

@@ -45,16 +45,29 @@ struct Eviction {
   friend bool operator==(const Eviction&, const Eviction&) = default;
 };
 
-// Stop a workload that consents to it, and start it in other places, which are its own from now on; it stays the unit that it
+// Stop a workload that consents to it, or that is repaired, and start it in other places, which are its own from now on; it stays the unit that it
 // is, with its coverage and its place among others. INVARIANT: in the way in which it runs, holding the same amounts.
 struct Migration {
-  Start start;          // `waits`: until it has stopped itself
-  WorkloadId claimant;  // for whose sake; none: so that whole nodes come free
-  Time stop_by;         // the plan's own time: at once
+  Start start;  // `waits`: until it has stopped itself
+  WorkloadId
+      claimant;  // for whose sake; none: so that whole nodes come free; itself: it cannot be repaired where it is
+  Time stop_by;  // the plan's own time: at once
   std::int64_t lost_gpu_s = 0;
 
   friend bool operator==(const Migration&, const Migration&) = default;
 };
+
+// Put other pods in the place of those that a gang has lost. Those that are left stay where they are.
+struct Repair {
+  WorkloadId workload;
+  std::vector<PodPlacement> pods;  // of all that it lacks, in their order
+  bool waits = false;              // until those have stopped who are still there
+  std::int64_t lost_gpu_s = 0;     // since its last checkpoint until it lost the first, and in waiting since
+
+  friend bool operator==(const Repair&, const Repair&) = default;
+};
+
+inline bool is_for_its_own_sake(const Migration& migration) { return migration.claimant == migration.start.workload; }
 
 // The fleet could not hold it even if nothing ran: not tried again before nodes are added.
 inline constexpr std::int64_t kMissingForever = INT64_MAX;
@@ -88,12 +101,13 @@ struct Plan {
   Time now;
   std::uint64_t revision = 0;
   std::vector<WorkloadId> begins = {};  // whose room has been vacated
-  // First those for nobody's sake, then in the order of the starts of their claimants, each before that start.
+  // First those for nobody's sake, then in the order of the repairs and starts of their claimants, each before that one.
   std::vector<Eviction> evictions = {};
   // Who run, whose budget is gone, and who go on as best effort.
   std::vector<WorkloadId> unpaid = {};
-  // As evictions are ordered. Those of one claimant may go to each other's places: all leave theirs before the first has new ones.
+  // As evictions are ordered, and who moves for its own sake behind all repairs. Those of one claimant may go to each other's places: all leave theirs before the first has new ones.
   std::vector<Migration> migrations = {};
+  std::vector<Repair> repairs = {};
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::optional<std::vector<Shadow>> shadows = {};  // all that there are from now on, where they are others than before
@@ -101,7 +115,8 @@ struct Plan {
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
   bool moves_somebody() const {
-    return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !starts.empty();
+    return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !repairs.empty() ||
+           !starts.empty();
   }
   bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows; }
   friend bool operator==(const Plan&, const Plan&) = default;

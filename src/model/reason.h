@@ -41,6 +41,7 @@ enum class ReasonCode : std::uint8_t {
   kKeepsFloorDeliverable,  // it would take parts of devices that others were promised whole
   kAffinity,               // there is room for it, and not near those pods, or not apart from those, as it or they ask
   kPorts,                  // there is room for it where others have a port that it asks for
+  kRepairing,              // it has lost some of its pods, and keeps the others until these are replaced
 };
 
 inline constexpr std::string_view kReasonNames[] = {"None",
@@ -74,7 +75,8 @@ inline constexpr std::string_view kReasonNames[] = {"None",
                                                     "Dirty",
                                                     "KeepsFloorDeliverable",
                                                     "Affinity",
-                                                    "Ports"};
+                                                    "Ports",
+                                                    "Repairing"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

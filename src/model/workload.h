@@ -96,7 +96,7 @@ constexpr bool is_there(Phase phase) {
 // Why the last attempt ended before its time.
 enum class EvictionRule : std::uint8_t {
   kNone,
-  kNode,        // it lost its node
+  kNode,        // it lost its node, or a member that nothing replaced in time (rule 23)
   kReclaim,     // the owner took back what it had lent (rule 13)
   kFairShare,   // a borrower further below its share took its room (rule 14)
   kPreempt,     // a higher priority of its queue did (rule 15); of best effort, anyone who counts
@@ -117,18 +117,19 @@ inline constexpr Duration kUnreportedWorkMax{4 * 3'600'000};
 inline constexpr Duration kMoveCooldown{3'600'000};
 
 // A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
-// while it has room; pods that leave exactly while it migrates.
+// while it has room; pods that leave exactly while it migrates. While it is repaired (state/repairing.h) it runs, and lacks some.
 struct Workload {
   ShapeId shape;
   QueueId queue;
   UserId user;
   Time submitted;
   Duration declared_run = kRunNotDeclared;
-  std::int64_t rank = 0;   // as it was submitted with
-  Time started;            // of the current or the last attempt
-  Time checkpoint;         // the last that it reported in this attempt; before `started` if it reported none
-  Time stop_by;            // while it is stopping, or migrating
-  WorkloadId evicted_for;  // whose claim ended the last attempt
+  std::int64_t rank = 0;  // as it was submitted with
+  Time started;           // of the current or the last attempt
+  Time checkpoint;        // the last that it reported in this attempt; before `started` if it reported none
+  Time resumed;  // when it went on from its last checkpoint in this attempt; before `started` if it never had to
+  Time stop_by;  // while it is stopping, or migrating
+  WorkloadId evicted_for;                // whose claim ended the last attempt
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
   std::optional<Time> moved;             // when it was last moved (rule 20)
@@ -142,9 +143,10 @@ struct Workload {
   bool best_effort = false;       // this attempt counts for nothing
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
-  bool shut_out = false;   // it came to a closed queue, and waits until that is released
-  bool too_early = false;  // it waits for the moment before which it is not to start
-  bool follows = false;    // it waits for others to end (state/followers.h)
+  bool shut_out = false;    // it came to a closed queue, and waits until that is released
+  bool too_early = false;   // it waits for the moment before which it is not to start
+  bool follows = false;     // it waits for others to end (state/followers.h)
+  bool goes_first = false;  // it waited for a repair in vain: ahead of its line's others of its priority
 };
 
 }  // namespace berth

@@ -15,13 +15,15 @@
 namespace berth {
 namespace {
 
-// One way of a workload, set by set.
+// Some pod sets, one after the other.
 class Placing {
  public:
-  Placing(const State& state, Trial& trial, ScoreIndex& index, const Shape& shape, std::size_t way, Rng& rng,
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
           OpenFlavors open)
-      : state_(state), trial_(trial), index_(index), sets_(shape.ways[way]), rng_(rng), open_(open) {
-    places_.resize(static_cast<std::size_t>(shape.pods));
+      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), open_(open) {
+    std::int64_t pods = 0;
+    for (const NumberedPodSet& set : sets) pods += set.count;
+    places_.resize(static_cast<std::size_t>(pods));
   }
 
   // How many pods' room is missing at the least; none: all are placed.
@@ -123,13 +125,22 @@ class Placing {
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, OpenFlavors open) {
+  const auto& sets = state.shape(state.workload(workload).shape).ways[way];
+  auto places = place_sets(state, trial, index, sets, rng, open);
+  if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
+  return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(std::get<0>(places))};
+}
+
+std::variant<std::vector<PodPlacement>, Unfit> place_sets(const State& state, Trial& trial, ScoreIndex& index,
+                                                          const std::vector<NumberedPodSet>& sets, Rng& rng,
+                                                          OpenFlavors open) {
   const Trial::Mark mark = trial.mark();
-  Placing placing(state, trial, index, state.shape(state.workload(workload).shape), way, rng, open);
+  Placing placing(state, trial, index, sets, rng, open);
   if (const std::int64_t missing = placing.run(); missing > 0) {
     trial.rollback_to(mark);
     return Unfit{missing};
   }
-  return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(placing).places()};
+  return std::move(placing).places();
 }
 
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,

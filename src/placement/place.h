@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "base/rng.h"
 #include "model/plan.h"
@@ -24,6 +25,11 @@ enum class OpenFlavors : std::uint8_t { kAny, kFirst };
 // exactly as it was found. PRE: `trial` is on the state's own ledgers.
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, OpenFlavors open = OpenFlavors::kAny);
+
+// The same of pod sets that are no way of a shape: a place for each pod, set by set.
+std::variant<std::vector<PodPlacement>, Unfit> place_sets(const State& state, Trial& trial, ScoreIndex& index,
+                                                          const std::vector<NumberedPodSet>& sets, Rng& rng,
+                                                          OpenFlavors open = OpenFlavors::kAny);
 
 // Tries the ways of the workload's shape in their order and takes the first in which every pod gets a node. Then the
 // moves stay in the trial; else the trial is left exactly as it was found.

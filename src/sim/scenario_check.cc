@@ -58,7 +58,8 @@ void check_coverage(ScenarioWorld& world, const ExpectRunning& expected) {
 
 void check(ScenarioWorld& world, const ExpectRunning& expected) {
   const std::string& name = world.name_of_workload(expected.workload);
-  if (world.workload(expected.workload).phase != Phase::kRunning) {
+  const bool is_whole = world.state().find_repairing(expected.workload) == nullptr;
+  if (world.workload(expected.workload).phase != Phase::kRunning || !is_whole) {
     return world.fail("expected " + name + " running, found it " + how_it_is(world, expected.workload));
   }
   const Whereabouts found = whereabouts(world, expected.workload);
@@ -107,13 +108,18 @@ void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const WorkloadId id = expected.workload;
   const std::string& name = world.name_of_workload(id);
   const Phase phase = world.workload(id).phase;
-  if (phase != Phase::kPending && phase != Phase::kStarting)
+  // Who lacks some of its pods holds the others, and does not run.
+  const bool is_repaired = world.state().find_repairing(id) != nullptr;
+  if (phase != Phase::kPending && phase != Phase::kStarting && !is_repaired)
     return world.fail("expected " + name + " waiting, found it " + how_it_is(world, id));
   if (!expected.reason.empty() && name_of(reason_of(world.state(), id)) != expected.reason) {
     world.fail("expected " + name + " waiting: " + expected.reason + ", found it " + how_it_is(world, id));
   }
   check_words(world, id, "waiting", expected.has);
   check_shadow(world, expected);
+  if (expected.ahead && is_repaired) {
+    return world.fail("expected " + name + " in its line, found it " + how_it_is(world, id));
+  }
   if (expected.ahead) {
     if (!world.afford(static_cast<std::int64_t>(world.state().pending()))) return;
     const std::vector<WorkloadId> ahead = ahead_of(world.state(), id);
@@ -182,11 +188,30 @@ void check(ScenarioWorld& world, const ExpectEvicted& expected) {
 
 void check(ScenarioWorld& world, const ExpectMigrated& expected) {
   const Workload& found = world.workload(expected.workload);
-  if (!has_room(found.phase) || found.evicted_by != EvictionRule::kDefragment) {
+  const bool is_moved = found.evicted_by == EvictionRule::kDefragment || found.evicted_by == EvictionRule::kNode;
+  if (!has_room(found.phase) || !is_moved) {
     return world.fail("expected " + world.name_of_workload(expected.workload) + " migrated, found it " +
                       how_it_is(world, expected.workload));
   }
   check_for_whom(world, expected, "migrated");
+}
+
+void check(ScenarioWorld& world, const ExpectRepairing& expected) {
+  const std::string& name = world.name_of_workload(expected.workload);
+  const Repairing* const found = world.state().find_repairing(expected.workload);
+  if (found == nullptr) {
+    return world.fail("expected " + name + " repairing, found it " + how_it_is(world, expected.workload));
+  }
+  const bool holds_by_the_clock =
+      expected.until_on_any_day && expected.until && expected.until->ms % kDayMs == found->until.ms % kDayMs;
+  if (expected.until && !holds_by_the_clock) {
+    world.compare(name + " repairing until", format_moment(*expected.until), format_moment(found->until));
+  }
+  if (expected.lost_gpu_s) {
+    world.compare(name + " repairing with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
+                  counted(lost_gpu_s(world.state(), expected.workload, world.now()), "GPU-second"));
+  }
+  check_words(world, expected.workload, "repairing", expected.has);
 }
 
 void check(ScenarioWorld& world, const ExpectOver& expected) {

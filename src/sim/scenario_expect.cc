@@ -22,13 +22,14 @@ namespace {
 
 using namespace scenario;
 
-constexpr std::string_view kVerbs[] = {"running",  "waits", "impossible", "evicted",
-                                       "evicting", "done",  "cancelled",  "migrated"};
+constexpr std::string_view kVerbs[] = {"running", "waits",     "impossible", "evicted",  "evicting",
+                                       "done",    "cancelled", "migrated",   "repairing"};
 constexpr std::string_view kRunningKeys[] = {"on", "ranks", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
 constexpr std::string_view kMigratedKeys[] = {"for", "lost"};
+constexpr std::string_view kRepairingKeys[] = {"until", "lost", "has"};
 
 class ExpectationReader {
  public:
@@ -75,6 +76,7 @@ class ExpectationReader {
     if (word == "impossible") return expect_impossible(workload);
     if (word == "evicted" || word == "evicting") return expect_evicted(workload, word == "evicting");
     if (word == "migrated") return expect_migrated(workload);
+    if (word == "repairing") return expect_repairing(workload);
     if (word == "done" || word == "cancelled") {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
       return line_.finish("expect", {});
@@ -206,6 +208,25 @@ class ExpectationReader {
     }
     line_.finish("expect", kMigratedKeys);
     made_ = expected;
+  }
+
+  void expect_repairing(WorkloadId workload) {
+    ExpectRepairing expected{.workload = workload, .until = {}, .lost_gpu_s = {}, .has = {}};
+    if (const ScenarioWord* const until = line_.take("until")) {
+      const Parsed<Time> moment = clock_.due(until->value);
+      if (moment) {
+        expected.until = *moment;
+        expected.until_on_any_day = until->value.find('T') == std::string::npos;
+      } else {
+        line_.complain(*until, "until: " + moment.error());
+      }
+    }
+    if (const ScenarioWord* const lost = line_.take("lost")) {
+      expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
+    }
+    if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
+    line_.finish("expect", kRepairingKeys);
+    made_ = std::move(expected);
   }
 
   void expect_none() {

@@ -74,6 +74,9 @@ std::string how_it_is(ScenarioWorld& world, WorkloadId id) {
     case Phase::kStopping:
       return "evicting, until " + format_moment(world.workload(id).stop_by);
     case Phase::kRunning: {
+      if (const Repairing* const repairing = world.state().find_repairing(id)) {
+        return "repairing until " + format_moment(repairing->until) + ": " + explained(world, id).text;
+      }
       const Whereabouts found = whereabouts(world, id);
       return "running: " + counted(found.pods, "pod") + " on " + joined(found.nodes) + " (" +
              flavors_text(world, found.flavors) + "), started " + format_moment(world.workload(id).started) +

@@ -20,13 +20,11 @@ struct LaterWord {
 
 inline constexpr LaterWord kLaterWords[] = {
     {"", "reserve", "reservations"},
-    {"fail", "pod", "the end of a single pod"},
     {"window", "borrowing_limit",
      "bounds of borrowing that change; limit= is the same as guarantee and borrowing together"},
     {"submit", "max", "elastic workloads"},
     {"submit", "resize", "elastic workloads"},
     {"expect", "shrunk", "elastic workloads"},
-    {"expect", "repairing", "repair of a gang"},
 };
 
 constexpr const LaterWord* find_later_word(std::string_view statement, std::string_view word) {
@@ -44,7 +42,7 @@ inline std::string not_supported_yet(const std::string& quoted, const LaterWord&
 // Codes of the closed list of reasons that nothing in this version leads to. They may be expected: what is found instead is
 // then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority", "NamespaceQuota", "NotAllowed", "Numa", "BackOff", "Repairing",
+    "FairShare", "Priority", "NamespaceQuota", "NotAllowed", "Numa", "BackOff",
 };
 
 }  // namespace berth

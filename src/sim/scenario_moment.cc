@@ -156,6 +156,13 @@ Parsed<Time> ScenarioClock::earlier(std::string_view text) {
   return moment;
 }
 
+Parsed<Time> ScenarioClock::due(std::string_view text) {
+  if (text.find('T') != std::string_view::npos) return on_date(text);
+  const std::optional<std::int64_t> ms = time_of_day_ms(text);
+  if (!ms) return std::unexpected(quote(text) + " is not a moment; write 08:00, 08:00:30 or 2026-11-21T08:00:00Z");
+  return Time{now_.ms / kDayMs * kDayMs + *ms};
+}
+
 Duration ScenarioClock::zero_since_1970() const { return Duration{first_day_.value_or(kMonday) * kDayMs}; }
 
 std::string format_moment(Time moment) {

@@ -20,6 +20,8 @@ class ScenarioClock {
   Parsed<Time> later(std::string_view text);
   // The same of what is planned: a date says nothing of today, which without another is that Monday.
   Parsed<Time> planned(std::string_view text);
+  // "08:00": a moment at which something is expected to be due, before or after now, on this day or another.
+  Parsed<Time> due(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
   // From here on it may be later than `now`: how much later, only the run knows.
   void lose_track() { may_be_later_ = true; }

@@ -114,7 +114,7 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 28> kKeywords = {{
+constexpr std::array<Keyword, 29> kKeywords = {{
     {"seed", read_seed},     {"policy", read_policy},     {"flavor", read_flavor},   {"nodes", read_nodes},
     {"add", read_add},       {"queue", read_queue},       {"window", read_window},   {"grant", read_grant},
     {"at", read_at},         {"submit", read_submit},     {"group", read_group},     {"end", read_end},
@@ -122,6 +122,7 @@ constexpr std::array<Keyword, 28> kKeywords = {{
     {"set", read_set},       {"hold", read_hold},         {"release", read_release}, {"checkpoint", read_checkpoint},
     {"cycle", read_cycle},   {"settle", read_settle},     {"expect", read_expect},   {"lint", read_lint_line},
     {"circle", read_circle}, {"dissolve", read_dissolve}, {"scrub", read_scrub},     {"scrub_fails", read_scrub_fails},
+    {"repair", read_repair},
 }};
 
 void read_statement(ScenarioReading& reading, ScenarioLine& line) {
@@ -157,12 +158,16 @@ std::vector<ScenarioLine> split(ScenarioReading& reading, std::string_view text)
   return lines;
 }
 
+// What every scenario assumes.
+constexpr Duration kRepairWithinOfScenarios{10 * 60'000};
+
 // A scenario that declares no flavor has one called gpu; one that declares no queue has one called default.
 void open(ScenarioReading& reading, const std::vector<ScenarioLine>& lines) {
   const auto declares = [&](std::string_view keyword) {
     return std::ranges::any_of(lines, [&](const ScenarioLine& line) { return line.keyword() == keyword; });
   };
   reading.scenario.statements.push_back({0, RunConfigured{Seed{1}, PlacementPolicy::kBestFit}});
+  reading.scenario.statements.push_back({0, Event(RepairChosen{kRepairWithinOfScenarios})});
   if (!declares("flavor")) reading.add_flavor(0, {.name = "gpu", .model = "gpu", .memory_mib = 0});
   if (!declares("queue")) reading.add_queue(0, {.name = "default", .parent = {}, .order = Order::kFifo});
 }

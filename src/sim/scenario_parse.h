@@ -74,6 +74,11 @@ struct DeviceName {
 struct FailNextScrub {
   DeviceName device;
 };
+// One member of a workload ends without having done its work, and its node stays.
+struct FailPod {
+  WorkloadId workload;
+  std::uint32_t pod = 0;  // from 0
+};
 struct Cycle {};
 struct Settle {};
 
@@ -119,6 +124,14 @@ struct ExpectMigrated {
   WorkloadId workload;
   std::optional<WorkloadId> claimant;
   std::optional<std::int64_t> lost_gpu_s;
+};
+// It runs, and lacks some of its pods.
+struct ExpectRepairing {
+  WorkloadId workload;
+  std::optional<Time> until;
+  bool until_on_any_day = false;  // only the clock time of `until` counts
+  std::optional<std::int64_t> lost_gpu_s;
+  std::string has;
 };
 struct ExpectOver {
   WorkloadId workload;
@@ -184,10 +197,10 @@ struct ExpectLint {
 };
 
 using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated,
-                                 ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectFragments,
-                                 ExpectMig, ExpectDevice, ExpectLint>;
+                                 ExpectRepairing, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget,
+                                 ExpectFragments, ExpectMig, ExpectDevice, ExpectLint>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            RelabelNode, DeclareWindow, FailNextScrub, Cycle, Settle, Expectation>;
+                            RelabelNode, DeclareWindow, FailNextScrub, FailPod, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

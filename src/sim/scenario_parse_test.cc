@@ -230,7 +230,15 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"end w", "s.txt:1:5: there is no workload 'w'; submit it above\n"},
       {"submit train\ncancel trai", "s.txt:2:8: there is no workload 'trai'; did you mean 'train'?\n"},
       {"nodes n 2\nfail node n3", "s.txt:2:11: there is no node 'n3'; did you mean 'n1'?\n"},
-      {"nodes n 2\nfail nod n1", "s.txt:2:6: 'nod' is not known here; write fail node n1\n"},
+      {"nodes n 2\nfail nod n1", "s.txt:2:6: 'nod' is not known here; write fail node n1 or fail pod w/3\n"},
+      {"nodes n 2\ndrain pod n1", "s.txt:2:7: 'pod' is not known here; write drain node n1\n"},
+      {"submit w\nfail pod w", "s.txt:2:10: 'w' is no pod; write fail pod w/3, from 0\n"},
+      {"submit w\nfail pod w/x", "s.txt:2:10: 'w/x' is no pod; write fail pod w/3, from 0\n"},
+      {"submit w\nfail pod v/0", "s.txt:2:10: there is no workload 'v'; did you mean 'w'?\n"},
+      {"repair", "s.txt:1:1: something is missing; write repair 10m\n"},
+      {"repair 10", "s.txt:1:8: repair: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
+      {"submit w\nexpect w repairing until=noon",
+       "s.txt:2:20: until: 'noon' is not a moment; write 08:00, 08:00:30 or 2026-11-21T08:00:00Z\n"},
       {"at noon", "s.txt:1:4: 'noon' is not a moment; write 08:00, 08:00:30, +10m or 2026-11-21T08:00:00Z\n"},
       {"at 24:00", "s.txt:1:4: '24:00' is not a moment"},
       {"at 2026-02-30T00:00:00Z", "s.txt:1:4: '2026-02-30T00:00:00Z' is not a moment"},
@@ -306,8 +314,6 @@ TEST(ScenarioParse, RefusesWhatItDoesNotKnowYetByName) {
     if (later.statement == "nodes") texts = {"nodes n 1 " + pair, "add nodes n 1 " + pair};
     if (later.statement == "queue") texts = {"queue q " + pair};
     if (later.statement == "submit") texts = {"submit w " + pair, "submit w\ngroup w x " + pair};
-    if (later.statement == "fail" || later.statement == "drain")
-      texts = {std::string(later.statement) + " " + word + " a"};
     if (later.statement == "expect") {
       // Each is a subject, a verb or a key of one of the verbs.
       texts = {"submit w\nexpect w " + pair};

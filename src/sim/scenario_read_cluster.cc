@@ -179,8 +179,39 @@ void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line) {
   }
 }
 
+void read_repair(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const word = line.take_plain("repair 10m");
+  line.finish("repair", {});
+  if (word == nullptr) return;
+  const auto within = parse_duration_ms(word->value);
+  if (!within) return line.complain(*word, "repair: " + within.error());
+  reading.add(line, Event(RepairChosen{Duration{*within}}));
+}
+
+namespace {
+
+// "w/3"
+void fail_pod(ScenarioReading& reading, ScenarioLine& line) {
+  const char* const kForm = "fail pod w/3";
+  const ScenarioWord* const word = line.take_plain(kForm);
+  line.finish("fail", {});
+  if (word == nullptr) return;
+  reading.close_drafts();
+  const std::size_t slash = word->value.find('/');
+  const auto number = slash == std::string::npos
+                          ? std::nullopt
+                          : std::optional(parse_integer(word->value.substr(slash + 1), 0, kScenarioPodsMax - 1));
+  if (!number || !*number) return line.complain(*word, quote(word->value) + " is no pod; write " + kForm + ", from 0");
+  const auto workload = reading.names.workload(line, *word, word->value.substr(0, slash));
+  if (workload) reading.add(line, FailPod{*workload, static_cast<std::uint32_t>(**number)});
+}
+
+}  // namespace
+
 void read_fail(ScenarioReading& reading, ScenarioLine& line) {
-  change_node(reading, line, line.take_plain("fail node n1"), "fail", NodeChange::kFail);
+  const ScenarioWord* const kind = line.take_plain("fail node n1 or fail pod w/3");
+  if (kind != nullptr && kind->value == "pod") return fail_pod(reading, line);
+  change_node(reading, line, kind, "fail", NodeChange::kFail);
 }
 void read_restore(ScenarioReading& reading, ScenarioLine& line) {
   change_node(reading, line, line.take_plain("restore node n1"), "restore", NodeChange::kRestore);
@@ -190,10 +221,8 @@ void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWor
                  NodeChange change) {
   const ScenarioWord* const name = kind == nullptr ? nullptr : line.take_plain(verb + " node n1");
   if (kind != nullptr && kind->value != "node") {
-    const LaterWord* const later = find_later_word(verb, kind->value);
-    line.complain(*kind, later != nullptr
-                             ? not_supported_yet(quote(verb + " " + kind->value), *later) + "knows " + verb + " node"
-                             : quote(kind->value) + " is not known here; write " + verb + " node n1");
+    const std::string also = change == NodeChange::kFail ? " or fail pod w/3" : "";
+    line.complain(*kind, quote(kind->value) + " is not known here; write " + verb + " node n1" + also);
   } else if (name != nullptr && reading.names.is_node(line, *name, name->value)) {
     reading.add(line, ChangeNode{change, name->value});
   }

@@ -22,6 +22,7 @@ void carry_out(ScenarioWorld& world, const DeclareWindow& window) { world.declar
 void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_node(action); }
 void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
 void carry_out(ScenarioWorld& world, const FailNextScrub& action) { world.fail_next_scrub(action.device); }
+void carry_out(ScenarioWorld& world, const FailPod& action) { world.fail_pod(action); }
 void carry_out(ScenarioWorld& world, const Cycle&) { world.run_cycle(); }
 
 void carry_out(ScenarioWorld& world, const PassTime& action) {
@@ -39,11 +40,12 @@ void carry_out(ScenarioWorld& world, const Settle&) {
 }
 
 void carry_out(ScenarioWorld& world, const ReportCheckpoint& action) {
-  if (!is_there(world.workload(action.workload).phase)) {
+  const bool is_whole = world.state().find_repairing(action.workload) == nullptr;
+  if (!is_there(world.workload(action.workload).phase) || !is_whole) {
     return world.fail("expected " + world.name_of_workload(action.workload) +
                       " running, so that it could report a checkpoint, found it " + how_it_is(world, action.workload));
   }
-  world.apply(CheckpointReported{action.workload, world.now()});
+  world.note_checkpoint(action.workload);
   // Told to stop, and now it has: that is its word.
   const Phase phase = world.workload(action.workload).phase;
   if (phase == Phase::kStopping || phase == Phase::kMigrating) world.apply(WorkloadStopped{action.workload});

@@ -15,6 +15,7 @@ void read_add(ScenarioReading& reading, ScenarioLine& line);
 void read_fail(ScenarioReading& reading, ScenarioLine& line);
 void read_restore(ScenarioReading& reading, ScenarioLine& line);
 void read_scrub(ScenarioReading& reading, ScenarioLine& line);
+void read_repair(ScenarioReading& reading, ScenarioLine& line);
 void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set node`.
 void set_node(ScenarioReading& reading, ScenarioLine& line);

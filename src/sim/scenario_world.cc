@@ -158,7 +158,8 @@ void ScenarioWorld::pass_time(Time until) {
     const Time end = ends_.empty() ? kForever : ends_.begin()->at;
     const Time stop = next_stop();
     const Time scrub = next_scrub();
-    const Time next = std::min({end, stop, scrub});
+    const Time deadline = next_deadline();
+    const Time next = std::min({end, stop, scrub, deadline});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
@@ -169,8 +170,10 @@ void ScenarioWorld::pass_time(Time until) {
       end_one();
     } else if (next == stop) {
       stop_one();
-    } else {
+    } else if (next == scrub) {
       scrub_one();
+    } else {
+      give_up_one();
     }
   }
   now_ = until;
@@ -182,7 +185,11 @@ void ScenarioWorld::end_one() {
   ends_.erase(ends_.begin());
   const Workload& ending = workload(end.workload);
   if (ending.attempts != end.attempt) return;
-  if (!end.enforced && is_there(ending.phase)) finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
+  // Who lacks some of its pods does not go on, and after its repair ends later.
+  const bool is_done = end.at == submitted_[end.workload.index()].done_at;
+  const bool is_whole = state().find_repairing(end.workload) == nullptr;
+  if (!end.enforced && is_done && is_whole && is_there(ending.phase))
+    finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
   // Who was told to stop has stopped by then.
   if (end.enforced && ending.phase == Phase::kRunning) enforce_end(end.workload);
 }
@@ -194,6 +201,23 @@ void ScenarioWorld::enforce_end(WorkloadId id) {
   submitted_[id.index()].last->evicted_by = EvictionRule::kOverRun;
   submitted_[id.index()].last->evicted_for = WorkloadId();
   evictions_.push_back({id, now_, {id, WorkloadId(), EvictionRule::kOverRun, now_, lost}});
+}
+
+Time ScenarioWorld::next_deadline() const {
+  Time next = kForever;
+  for (const auto& [id, repairing] : state().repairing()) {
+    if (!repairing.lost.empty()) next = std::min(next, repairing.until);
+  }
+  return next;
+}
+
+void ScenarioWorld::give_up_one() {
+  const auto due = std::ranges::find_if(
+      state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
+  const WorkloadId id = due->first;
+  if (!afford(cost_of_freeing(id))) return;
+  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  if (apply(RepairGivenUp{id})) evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost}});
 }
 
 Time ScenarioWorld::next_stop() const {
@@ -290,35 +314,89 @@ void ScenarioWorld::fail_node(NodeId node) {
   }
   Wide cost = std::ssize(state().pods());
   for (const WorkloadId id : lost) cost += cost_of_freeing(id);
+  std::map<WorkloadId, std::int64_t> lost_gpu_s;
+  for (const WorkloadId id : lost) lost_gpu_s[id] = berth::lost_gpu_s(state(), id, now_);
   if (!afford(cost) || !apply(NodeFailed{node})) return;
-  for (const WorkloadId id : lost) evictions_.push_back({id, now_, {}});
+  for (const WorkloadId id : lost) note_stopped_for_a_loss(id, lost_gpu_s[id]);
+}
+
+void ScenarioWorld::fail_pod(const FailPod& action) {
+  const WorkloadId id = action.workload;
+  const std::int64_t pods = state().shape(workload(id).shape).pods;
+  if (action.pod >= pods) {
+    return fail(name_of_workload(id) + " has the pods 0 to " + std::to_string(pods - 1) + " alone");
+  }
+  const PodFailed event{id, action.pod};
+  if (state().refusal(event)) {
+    return fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
+                " running, so that it could fail, found that it does not");
+  }
+  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  if (afford(cost_of_freeing(id)) && apply(event)) note_stopped_for_a_loss(id, lost);
+}
+
+// Who has not been stopped is repaired.
+void ScenarioWorld::note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s) {
+  if (workload(id).phase == Phase::kRunning) return;
+  evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost_gpu_s}});
 }
 
 bool ScenarioWorld::run_cycle() {
   bring_state_to_now();
   const std::int64_t cost = cost_of_attempt();
   if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
+  std::set<WorkloadId> coming;  // in the place of lost ones
+  for (const auto& [id, repairing] : state().repairing()) coming.insert(id);
   const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
   static_cast<void>(afford(Wide{plan.attempts} * cost));
   note_scrubs();
   for (const Start& start : plan.starts) {
     if (!start.waits) note_begun(start.workload);
   }
-  for (const WorkloadId id : plan.begins) note_begun(id);
+  for (const WorkloadId id : plan.begins) {
+    coming.contains(id) ? note_repaired(id) : note_begun(id);
+  }
+  for (const Repair& repair : plan.repairs) {
+    if (!repair.waits) note_repaired(repair.workload);
+  }
   for (const Eviction& decision : plan.evictions) evictions_.push_back({decision.workload, now_, decision});
   for (const Migration& move : plan.migrations) {
     const WorkloadId id = move.start.workload;
     if (!move.start.waits) note_begun(id);
-    evictions_.push_back({id, now_, {id, move.claimant, EvictionRule::kDefragment, move.stop_by, move.lost_gpu_s}});
+    const EvictionRule rule = is_for_its_own_sake(move) ? EvictionRule::kNode : EvictionRule::kDefragment;
+    evictions_.push_back({id, now_, {id, move.claimant, rule, move.stop_by, move.lost_gpu_s}});
   }
   return !plan.changes_nothing();
 }
 
 void ScenarioWorld::note_begun(WorkloadId id) {
-  const Duration run = submitted_[id.index()].run;
-  if (run != kRunNotDeclared) ends_.insert({now_ + run, false, id, workload(id).attempts});
+  Submitted& submitted = submitted_[id.index()];
+  submitted.safe = Duration{0};
+  submitted.unsafe_since = now_;
+  note_done_at(id);
   const Time enforced = enforced_end(state().shape(workload(id).shape).terms, now_);
   if (enforced != kForever) ends_.insert({enforced, true, id, workload(id).attempts});
+}
+
+void ScenarioWorld::note_done_at(WorkloadId id) {
+  Submitted& submitted = submitted_[id.index()];
+  if (submitted.run == kRunNotDeclared) return;
+  submitted.done_at = submitted.unsafe_since + (submitted.run - submitted.safe);
+  ends_.insert({submitted.done_at, false, id, workload(id).attempts});
+}
+
+// If it lacks nobody any more it goes on from its last checkpoint; its run limit counts from its start.
+void ScenarioWorld::note_repaired(WorkloadId id) {
+  if (state().find_repairing(id) != nullptr || workload(id).phase != Phase::kRunning) return;
+  submitted_[id.index()].unsafe_since = now_;
+  note_done_at(id);
+}
+
+void ScenarioWorld::note_checkpoint(WorkloadId id) {
+  Submitted& submitted = submitted_[id.index()];
+  submitted.safe = submitted.safe + (now_ - submitted.unsafe_since);
+  submitted.unsafe_since = now_;
+  apply(CheckpointReported{id, now_});
 }
 
 }  // namespace berth::scenario

@@ -87,6 +87,9 @@ class ScenarioWorld {
   // Delivers what is due, that moment included: the ends of runs and of graces, at one moment the runs first, and then what
   // the calendar changes.
   void pass_time(Time until);
+  void fail_pod(const FailPod& action);
+  // What it did so far is safe. PRE: it runs, or stops.
+  void note_checkpoint(WorkloadId id);
   // When the next grace ends; the next scrub.
   Time next_stop() const;
   Time next_scrub() const;
@@ -118,6 +121,10 @@ class ScenarioWorld {
     Duration run;
     // As it was when it ended: the state forgets those that ended long ago.
     std::optional<Workload> last;
+    // Of this attempt: when it ends by itself, what of its run is safe, and since when what it did is not.
+    Time done_at = kForever;
+    Duration safe{0};
+    Time unsafe_since = {};
   };
   // The dearest workload so far, of which an attempt looks at each node once a set and way.
   struct Largest {
@@ -129,8 +136,13 @@ class ScenarioWorld {
   void add_nodes(const NodesAdded& added);
   void note_submitted(const WorkloadSubmitted& fact);
   void note_begun(WorkloadId id);
+  void note_done_at(WorkloadId id);
+  void note_repaired(WorkloadId id);
+  Time next_deadline() const;
+  void give_up_one();
   void note_taints(const std::vector<Taint>& taints);
   void fail_node(NodeId node);
+  void note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s);
   void end_one();
   void enforce_end(WorkloadId id);
   void stop_one();

@@ -72,7 +72,7 @@ class Inspection {
       running += has_room(workload.phase) ? 1 : 0;
       pending += workload.phase == Phase::kPending ? 1 : 0;
       const bool migrates = workload.phase == Phase::kMigrating;
-      starting += workload.phase == Phase::kStarting || migrates ? 1 : 0;
+      starting += workload.phase == Phase::kStarting || migrates || some_come(id, workload) ? 1 : 0;
       stopping += workload.phase == Phase::kStopping || migrates ? 1 : 0;
       movable += has_room(workload.phase) && state_.shape(workload.shape).terms.movable ? 1 : 0;
       limited += has_room(workload.phase) && state_.shape(workload.shape).terms.run_limit ? 1 : 0;
@@ -89,6 +89,7 @@ class Inspection {
       expect(has_room(workload.phase) != workload.unit.is_none(), {"workload", id.index()},
              " counts against quotas, and has no room, or has room and does not");
     });
+    for (const auto& [id, repairing] : state_.repairing()) check_repairing(id, repairing);
     expect(starting == state_.starting().size(), "those who wait for their room are not listed rightly");
     expect(stopping == state_.stopping().size(), "those who are stopping are not listed rightly");
     expect(running == state_.running(), "the count of running workloads is wrong");
@@ -116,29 +117,62 @@ class Inspection {
     }
   }
 
+  bool some_come(WorkloadId id, const Workload& workload) const {
+    bool found = false;
+    for_each_pod(state_, id, [&](const Pod& pod) { found = found || pod.comes; });
+    return found && workload.phase == Phase::kRunning;
+  }
+
+  // No half gang is kept for nothing: it runs, some of it is there, and somebody is missing.
+  void check_repairing(WorkloadId id, const Repairing& repairing) {
+    const Named name{"workload", id.index()};
+    const Workload* const workload = state_.workloads().find(id);
+    if (workload == nullptr || workload->phase != Phase::kRunning) {
+      return complain(name, " is repaired, and does not run");
+    }
+    bool some_there = false;
+    for_each_pod(state_, id, [&](const Pod& pod) { some_there = some_there || !pod.comes; });
+    expect(some_there, name, " is repaired, and nothing of it is left");
+    expect(!repairing.lost.empty() || some_come(id, *workload), name, " is repaired, and lacks nobody");
+    expect(repairing.since <= repairing.until && repairing.lost_gpu_us >= 0, name, " was never lost what it lost");
+  }
+
   void check_pods_of(WorkloadId id, const Workload& workload) {
     const Named name{"workload", id.index()};
-    std::vector<RequestId> requests;
+    std::vector<std::pair<std::uint32_t, RequestId>> members;
     std::int64_t gpu_milli = 0;
+    bool in_order = true;
+    bool comes_in_vain = false;
+    if (const Repairing* const repairing = state_.find_repairing(id)) {
+      for (const LostMember& lost : repairing->lost) members.emplace_back(lost.number, lost.request);
+    }
     for (PodId at = workload.first_pod; !at.is_none(); at = state_.pod(at).next) {
       if (at.index() >= state_.pods().size() || reached_[at.index()] || state_.pod(at).workload != id) {
         complain(name, " lists a pod that is not its own");
         return;
       }
       reached_[at.index()] = true;
-      requests.push_back(state_.pod(at).request);
-      if (state_.pod(at).node.index() >= state_.nodes()) continue;
-      const PodRequest& request = state_.request(requests.back());
+      const Pod& pod = state_.pod(at);
+      in_order = in_order && (pod.next.is_none() || pod.number < state_.pod(pod.next).number);
+      comes_in_vain = comes_in_vain || (pod.comes && state_.find_repairing(id) == nullptr);
+      members.emplace_back(pod.number, pod.request);
+      if (pod.node.index() >= state_.nodes() || pod.comes) continue;
+      const PodRequest& request = state_.request(pod.request);
       gpu_milli += std::int64_t{request.gpus} * state_.ledger().node(state_.pod(at).node).milli_of(request);
     }
     expect(workload.gpu_milli == gpu_milli, name, " does not hold what its pods hold");
+    expect(in_order && !comes_in_vain, name, " has pods in disorder, or some that come and nobody waits for");
+    std::ranges::sort(members);
+    expect(std::ranges::adjacent_find(members, {}, [](const auto& each) { return each.first; }) == members.end(), name,
+           " has a pod twice");
     const Shape& shape = state_.shape(workload.shape);
     const bool whole = std::any_of(shape.ways.begin(), shape.ways.end(), [&](const auto& way) {
       std::vector<RequestId> asked;
       for (const NumberedPodSet& set : way) asked.insert(asked.end(), static_cast<std::size_t>(set.count), set.request);
-      auto left = requests.begin();  // some may have ended
-      for (const RequestId request : asked) left += left != requests.end() && *left == request ? 1 : 0;
-      return left == requests.end() && !requests.empty();
+      // Some may have ended.
+      return !members.empty() && std::ranges::all_of(members, [&](const auto& each) {
+        return each.first < asked.size() && asked[each.first] == each.second;
+      });
     });
     expect(whole, name, " runs, but not with pods of one of its ways");
   }
@@ -426,6 +460,11 @@ class Inspection {
       for_each_pod(state_, id, [&](const Pod& pod) {
         if (!workload.best_effort) add_amounts(state_.request(pod.request), state_.node(pod.node).flavor, 1, held);
       });
+      if (const Repairing* const repairing = state_.find_repairing(id); repairing && !workload.best_effort) {
+        for (const LostMember& lost : repairing->lost) {
+          add_amounts(state_.request(lost.request), state_.node(lost.node).flavor, 1, held);
+        }
+      }
       bool is_covered = false;
       for (QueueId queue = workload.queue; !queue.is_none(); queue = tree.parent(queue)) {
         is_covered = is_covered || queue == unit.covered_at;

@@ -105,13 +105,16 @@ void QuotaLedger::remove(UnitId id) {
 }
 
 void QuotaLedger::set_held(UnitId id, const AmountList& held) {
-  BERTH_ASSERT(log_.empty());
-  go(id);
-  units_[id.index()].footprint = static_cast<std::uint32_t>(footprints_.intern(held));
-  come(id);
+  log_.push_back({Change::Kind::kHold, id, {}, unit(id)});
+  set_footprint(id, static_cast<std::uint32_t>(footprints_.intern(held)));
   const QuotaUnit now = unit(id);
   for (QueueId queue = now.queue; !queue.is_none(); queue = tree_->parent(queue)) grow(queue);
-  log_.clear();
+}
+
+void QuotaLedger::set_footprint(UnitId id, std::uint32_t footprint) {
+  go(id);
+  units_[id.index()].footprint = footprint;
+  come(id);
 }
 
 void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
@@ -141,6 +144,9 @@ void QuotaLedger::rollback_to(std::size_t mark) {
         break;
       case Change::Kind::kEnd:
         units_[change.unit.index()].end = change.gone.end;
+        break;
+      case Change::Kind::kHold:
+        set_footprint(change.unit, change.gone.footprint);
         break;
     }
   }

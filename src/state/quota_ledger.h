@@ -88,7 +88,8 @@ class QuotaLedger {
   UnitId add(QuotaUnit unit, const AmountList& held);
   // What it leaves covers others.
   void remove(UnitId unit);
-  // It holds less from now on; what it leaves covers others. PRE: outside of any trial.
+  // It holds other amounts from now on, and is covered where it was; what it leaves covers others. PRE: where it is covered
+  // there is room for what it holds more.
   void set_held(UnitId unit, const AmountList& held);
   // Decides about coverage from now on; what is covered stays so. PRE: outside of any trial.
   void set_priority(UnitId unit, std::int32_t priority);
@@ -147,10 +148,10 @@ class QuotaLedger {
  private:
   // The changes of which all others consist.
   struct Change {
-    enum class Kind : std::uint8_t { kCome, kGo, kCover, kEnd } kind;
+    enum class Kind : std::uint8_t { kCome, kGo, kCover, kEnd, kHold } kind;
     UnitId unit;
     QueueId before;  // covered_at; of kGo too
-    QuotaUnit gone;  // of kGo; of kEnd as it was
+    QuotaUnit gone;  // of kGo; of kEnd and kHold as it was
   };
   struct PriorityCount {
     std::int32_t priority = 0;
@@ -179,6 +180,7 @@ class QuotaLedger {
   void come(UnitId unit);
   void go(UnitId unit);
   void set_covered_at(UnitId unit, QueueId queue);
+  void set_footprint(UnitId unit, std::uint32_t footprint);
   void list(UnitId unit, bool add);
   void count_best_effort(QueueId queue, int by);
   void count_priority(const QuotaUnit& unit, std::int64_t by);

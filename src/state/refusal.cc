@@ -491,9 +491,29 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     FactRefusal operator()(const PodEnded& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping})) return refusal;
-      std::uint32_t left = 0;
-      for_each_pod(state, fact.workload, [&](const Pod&) { ++left; });
-      return unless(left > 1 && fact.pod < left, "a workload has no such pod beside another");
+      std::uint32_t at = 0;
+      std::uint32_t others = 0;
+      bool is_there = false;
+      for_each_pod(state, fact.workload, [&](const Pod& pod) {
+        if (at++ == fact.pod) {
+          is_there = !pod.comes;
+        } else {
+          others += pod.comes ? 0 : 1;
+        }
+      });
+      return unless(is_there && others > 0, "a workload has no such pod beside another");
+    }
+    FactRefusal operator()(const RepairChosen& fact) const { return refusal_of_time(Time{fact.within.ms}); }
+    FactRefusal operator()(const PodFailed& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
+      bool is_there = false;
+      for_each_leaving_pod(state, fact.workload,
+                           [&](const Pod& pod) { is_there = is_there || pod.number == fact.pod; });
+      return unless(is_there, "a workload has no such pod that runs");
+    }
+    FactRefusal operator()(const RepairGivenUp& fact) const {
+      const Repairing* const repairing = state.find_repairing(fact.workload);
+      return unless(repairing != nullptr && !repairing->lost.empty(), "that workload lacks nobody");
     }
     FactRefusal operator()(const ScrubChosen& fact) const {
       return first_of([&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },

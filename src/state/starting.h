@@ -14,7 +14,7 @@ inline std::vector<WorkloadId> starting_on(const State& state, NodeId node) {
   std::vector<WorkloadId> there;
   for (const WorkloadId id : state.starting()) {
     bool has_room_there = false;
-    for_each_pod(state, id, [&](const Pod& pod) { has_room_there = has_room_there || pod.node == node; });
+    for_each_coming_pod(state, id, [&](const Pod& pod) { has_room_there = has_room_there || pod.node == node; });
     if (has_room_there) there.push_back(id);
   }
   return there;
@@ -37,7 +37,7 @@ inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node,
   for (const WorkloadId id : starting_on(state, node)) {
     const auto& sets = state.shape(state.workload(id).shape).ways.front();
     bool stays = std::ranges::none_of(sets, &NumberedPodSet::asks_for_domains);
-    for_each_pod(state, id, [&](const Pod& pod) { stays = stays && (pod.node != node || may_stay(pod)); });
+    for_each_coming_pod(state, id, [&](const Pod& pod) { stays = stays && (pod.node != node || may_stay(pod)); });
     if (!stays) in_vain.push_back(id);
   }
   return in_vain;
@@ -50,8 +50,8 @@ inline std::vector<WorkloadId> starting_on_others_nodes(const State& state) {
   for (const WorkloadId id : state.starting()) {
     const QueueId home = state.home_of(state.workload(id).queue);
     bool is_there = false;
-    for_each_pod(state, id,
-                 [&](const Pod& pod) { is_there = is_there || !dedications.keeper(home, pod.node).is_none(); });
+    for_each_coming_pod(state, id,
+                        [&](const Pod& pod) { is_there = is_there || !dedications.keeper(home, pod.node).is_none(); });
     if (is_there) there.push_back(id);
   }
   return there;
@@ -62,7 +62,7 @@ inline std::vector<WorkloadId> starting_among_strangers(const State& state) {
   std::vector<WorkloadId> there;
   for (const WorkloadId id : state.starting()) {
     bool among_strangers = false;
-    for_each_pod(state, id, [&](const Pod& pod) {
+    for_each_coming_pod(state, id, [&](const Pod& pod) {
       const PodRequest& request = state.request(pod.request);
       if (!state.ledger().leaves_residue(request)) return;
       pod.gpus.for_each([&](int gpu) {
@@ -81,7 +81,7 @@ inline std::vector<Device> shared_with_starting(const State& state, const Pod& p
   std::vector<Device> devices;
   if (state.starting().empty() || !ledger.leaves_residue(state.request(pod.request))) return devices;
   for (const WorkloadId id : starting_on(state, pod.node)) {
-    for_each_pod(state, id, [&](const Pod& other) {
+    for_each_coming_pod(state, id, [&](const Pod& other) {
       if (other.node != pod.node || !ledger.leaves_residue(state.request(other.request))) return;
       if (tenant_of(other.request) != tenant_of(pod.request)) return;
       GpuSet::from_bits(pod.gpus.bits() & other.gpus.bits()).for_each([&](int gpu) {

@@ -95,11 +95,21 @@ void State::adopt(const Plan& plan) {
     }
     for (std::size_t at = first; at < moved; ++at) move_to(plan.migrations[at], plan.now);
   };
-  move_for(WorkloadId());
-  for (const Start& decision : plan.starts) {
-    for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == decision.workload; ++evicted) {
+  const auto evict_for = [&](WorkloadId claimant) {
+    for (; evicted < plan.evictions.size() && plan.evictions[evicted].claimant == claimant; ++evicted) {
       evict(plan.evictions[evicted], plan.now);
     }
+  };
+  move_for(WorkloadId());
+  for (const Repair& decision : plan.repairs) {
+    evict_for(decision.workload);
+    repair(decision, plan.now);
+  }
+  while (moved < plan.migrations.size() && is_for_its_own_sake(plan.migrations[moved])) {
+    move_for(plan.migrations[moved].claimant);
+  }
+  for (const Start& decision : plan.starts) {
+    evict_for(decision.workload);
     move_for(decision.workload);
     start(decision, plan.now);
   }

@@ -23,6 +23,7 @@
 #include "state/past_use.h"
 #include "state/pending.h"
 #include "state/quota_ledger.h"
+#include "state/repairing.h"
 #include "state/turns.h"
 #include "state/workload_table.h"
 
@@ -37,6 +38,8 @@ struct Pod {
   WorkloadId workload;  // none: this entry is free
   PodId next;
   std::uint8_t slice_start = 0;
+  bool comes = false;        // in the place of a lost one: it has room, and is not there as others have yet to leave
+  std::uint32_t number = 0;  // from 0, among all of its workload in the order of the pod sets
 
   PodPlacement place() const { return {node, gpus, slice_start}; }
 };
@@ -123,10 +126,10 @@ class State {
   QuotaLedger& quotas_for_trial() { return quotas_; }
 
   // Time makes a difference: to what is promised, to budgets, to the past of queues and to idle floors, to somebody who waits
-  // for it, or to those who have to part. Cycles have to be told how late it is.
+  // for it, to those who have to part, or to gangs that lose a member. Cycles have to be told how late it is.
   bool keeps_time() const {
     return !windows_->empty() || quotas_.budgets().has_any() || past_.counts() || idle_.counts() || !wakes_.empty() ||
-           !parting_.empty();
+           !parting_.empty() || repair_within_ > Duration{0} || !repairing_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const { return wakes_.empty() ? kForever : wakes_.begin()->first; }
@@ -163,7 +166,16 @@ class State {
   std::size_t pending() const { return pending_; }
   std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
   std::size_t limited() const { return limited_; }  // and whose end is enforced
-  // Those who migrate are among both.
+  // Those who are repaired, by number; what is known of one of them, nullptr: it lacks nobody.
+  const std::map<WorkloadId, Repairing>& repairing() const { return repairing_; }
+  const Repairing* find_repairing(WorkloadId workload) const {
+    const auto found = repairing_.find(workload);
+    return found == repairing_.end() ? nullptr : &found->second;
+  }
+  // What would be lost of a workload that has pods if it were stopped now, in GPU-microseconds: since its last checkpoint, and
+  // while it is repaired in waiting.
+  Wide lost_gpu_us(WorkloadId workload, Time now) const;
+  // Those who migrate are among both, and those who are repaired and have room that others have yet to leave among the first.
   const std::vector<WorkloadId>& starting() const { return starting_; }
   const std::vector<WorkloadId>& stopping() const { return stopping_; }
 
@@ -256,6 +268,9 @@ class State {
   void on(const TrustChanged& event);
   void on(const ScrubChosen& event);
   void on(const DeviceScrubbed& event);
+  void on(const RepairChosen& event);
+  void on(const PodFailed& event);
+  void on(const RepairGivenUp& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -288,6 +303,15 @@ class State {
   void give_room_back(const Pod& pod);
   void lose_room_to_come(WorkloadId workload);
   void migrates_without(WorkloadId workload, NodeId node);
+  template <class IsLost>
+  void lose_members(WorkloadId workload, IsLost is_lost);
+  void lose_on(NodeId node, WorkloadId workload);
+  void stop_for_a_loss(WorkloadId workload);
+  void repair(const Repair& repair, Time now);
+  void join(WorkloadId workload, Time now);
+  void count_waiting(WorkloadId workload);
+  void give_up_those_to_come(WorkloadId workload);
+  PodId& link_before(WorkloadId workload, std::uint32_t number);
   void count_for_nothing(WorkloadId workload);
   void end(WorkloadId workload, Phase phase, bool done);
   void forget_pods(WorkloadId workload);
@@ -361,6 +385,8 @@ class State {
   Followers followers_;
   std::vector<Shadow> shadows_;
   std::map<Device, Time> parting_;
+  std::map<WorkloadId, Repairing> repairing_;
+  Duration repair_within_{0};
   Duration scrub_{0};
   std::size_t running_ = 0;
   std::size_t pending_ = 0;
@@ -379,7 +405,18 @@ template <class Visit>
 void for_each_leaving_pod(const State& state, WorkloadId id, Visit visit) {
   const Workload& workload = state.workload(id);
   const PodId first = workload.phase == Phase::kMigrating ? workload.first_leaving : workload.first_pod;
-  for (PodId at = first; !at.is_none(); at = state.pod(at).next) visit(state.pod(at));
+  for (PodId at = first; !at.is_none(); at = state.pod(at).next) {
+    if (!state.pod(at).comes) visit(state.pod(at));
+  }
+}
+
+// Those who have room and are not there yet, of one of State::starting().
+template <class Visit>
+void for_each_coming_pod(const State& state, WorkloadId id, Visit visit) {
+  const bool all = state.workload(id).phase != Phase::kRunning;
+  for_each_pod(state, id, [&](const Pod& pod) {
+    if (all || pod.comes) visit(pod);
+  });
 }
 
 }  // namespace berth

@@ -260,11 +260,12 @@ void State::on(const NodeFailed& event) {
       migrates_without(id, event.node);
       continue;
     }
-    // Who was evicted already has only lost what was left of its grace.
-    if (has_room(workload.phase)) {
-      if (workload.phase == Phase::kRunning) workload.evicted_by = EvictionRule::kNode;
-      give_room_back(id);
+    if (workload.phase == Phase::kRunning) {
+      lose_on(event.node, id);
+      continue;
     }
+    // Who was evicted already has only lost what was left of its grace.
+    if (has_room(workload.phase)) give_room_back(id);
     wait_again(id);
   }
 }
@@ -284,7 +285,7 @@ void State::migrates_without(WorkloadId id, NodeId node) {
 void State::give_room_back(const Pod& pod) {
   const Move give = move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive);
   // Who has not begun leaves nothing behind.
-  const bool was_there = workloads_[pod.workload].phase == Phase::kRunning;
+  const bool was_there = workloads_[pod.workload].phase == Phase::kRunning && !pod.comes;
   retry_who_looks_at(give.request.neighbours);
   freeing(pod.node, [&] {
     if (was_there) {

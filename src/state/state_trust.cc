@@ -52,7 +52,7 @@ std::vector<Device> State::to_scrub() const {
 void State::break_down(Device device) {
   for (const WorkloadId id : starting_on(*this, device.node)) {
     bool is_to_be_there = false;
-    for_each_pod(*this, id, [&](const Pod& pod) {
+    for_each_coming_pod(*this, id, [&](const Pod& pod) {
       is_to_be_there = is_to_be_there || (pod.node == device.node && pod.gpus.contains(device.gpu));
     });
     if (is_to_be_there) lose_room_to_come(id);

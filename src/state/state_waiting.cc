@@ -24,6 +24,12 @@ PendingKey State::key_of(WorkloadId id) const {
   const Workload& workload = workloads_[id];
   const Terms& terms = shapes_[workload.shape.index()].terms;
   const std::int64_t lower_first = (terms.best_effort ? kBehindAllPriorities : 0) - terms.priority;
+  if (workload.goes_first) {
+    return {.lower_first = lower_first,
+            .first = std::numeric_limits<std::int64_t>::min(),
+            .second = workload.submitted.ms,
+            .workload = id};
+  }
   if (lines_[line_of(workload.queue).index()]->order() != Order::kSjf) {
     // Who is submitted anew with the time of an earlier attempt has its place again.
     return {.lower_first = lower_first, .first = workload.submitted.ms, .workload = id};
@@ -298,6 +304,7 @@ void State::on(const WorkloadMoved& event) {
   if (workload.queue == event.queue) return;
   dequeue(event.workload);
   workload.queue = event.queue;
+  workload.goes_first = false;
   tell_whose_parts(workload);
   workload.shut_out = !closed_at(event.queue).is_none();
   enqueue(event.workload);

@@ -13,6 +13,7 @@ namespace {
 void count_attempt(Workload& workload) {
   ++workload.attempts;
   workload.checkpoint = Time{-1};
+  workload.resumed = Time{-1};
   workload.ended_gpu_us = 0;
 }
 
@@ -81,6 +82,7 @@ void State::on(const WorkloadFound& event) {
 void State::on(const PodEnded& event) {
   history_.add(event.workload.value()).add(event.pod);
   Workload& workload = workloads_[event.workload];
+  count_waiting(event.workload);
   PodId* link = &workload.first_pod;
   for (std::uint32_t at = 0; at < event.pod; ++at) link = &pods_[link->index()].next;
   const PodId ended = *link;
@@ -94,6 +96,7 @@ void State::on(const PodEnded& event) {
   give_room_back(pod);
   note_what_was_held(workload.queue);
   quotas_.set_held(workload.unit, held_by(event.workload));
+  quotas_.keep();
 }
 
 void State::on(const LeavingFound& event) {
@@ -180,6 +183,7 @@ void State::start(const Start& start, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kPending);
   workload.phase = start.waits ? Phase::kStarting : Phase::kRunning;
   workload.shut_out = false;
+  workload.goes_first = false;
   if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
   workload.evicted_by = EvictionRule::kNone;
@@ -218,7 +222,8 @@ void State::take_places(const Start& start) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
       const PodPlacement& place = start.pods[at];
       ledger_.apply(move_of(requests_[set.request.index()], place));
-      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId(), place.slice_start});
+      const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId(), place.slice_start, false,
+                                 static_cast<std::uint32_t>(at)});
       (last.is_none() ? workload.first_pod : pods_[last.index()].next) = pod;
       last = pod;
       workload.gpu_milli += gpu_milli_of(pods_[pod.index()]);
@@ -236,7 +241,9 @@ void State::leave(const Migration& migration, Time now) {
   Workload& workload = workloads_[id];
   BERTH_ASSERT(workload.phase == Phase::kRunning);
   history_.add(id.value()).add(migration.claimant.value()).add(migration.stop_by.ms).add(migration.lost_gpu_s);
-  workload.evicted_by = EvictionRule::kDefragment;
+  workload.evicted_by = is_for_its_own_sake(migration) ? EvictionRule::kNode : EvictionRule::kDefragment;
+  give_up_those_to_come(id);
+  repairing_.erase(id);
   workload.evicted_for = migration.claimant;
   workload.moved = now;
   workload.stop_by = migration.stop_by;
@@ -266,6 +273,7 @@ void State::leave_old_places(WorkloadId id) {
 
 // The room that it was given and has not begun in is lost. Who migrates is still where it was, and stops there.
 void State::lose_room_to_come(WorkloadId id) {
+  if (workloads_[id].phase == Phase::kRunning) return give_up_those_to_come(id);
   give_room_back(id);
   Workload& workload = workloads_[id];
   if (workload.phase != Phase::kMigrating) return wait_again(id);
@@ -274,18 +282,25 @@ void State::lose_room_to_come(WorkloadId id) {
   workload.phase = Phase::kStopping;
 }
 
-// Best-effort work counts nowhere.
+// Best-effort work counts nowhere; what is lost and is to be replaced counts as it did.
 AmountList State::held_by(WorkloadId id) const {
   if (workloads_[id].best_effort) return {};
   AmountsByDim sums(quotas_.tree().dims());
   for_each_pod(*this, id,
                [&](const Pod& pod) { add_amounts(requests_[pod.request.index()], node(pod.node).flavor, 1, sums); });
+  if (const Repairing* const repairing = find_repairing(id)) {
+    for (const LostMember& lost : repairing->lost) {
+      add_amounts(requests_[lost.request.index()], node(lost.node).flavor, 1, sums);
+    }
+  }
   return amounts_of(sums);
 }
 
 // Those who were there have stopped: it runs from now on.
 void State::begin(WorkloadId id, Time now) {
   Workload& workload = workloads_[id];
+  history_.add(id.value());
+  if (workload.phase == Phase::kRunning) return join(id, now);
   BERTH_ASSERT(workload.phase == Phase::kStarting);
   workload.phase = Phase::kRunning;
   workload.started = now;
@@ -293,7 +308,6 @@ void State::begin(WorkloadId id, Time now) {
   quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
   quotas_.keep();
   std::erase(starting_, id);
-  history_.add(id.value());
 }
 
 void State::evict(const Eviction& eviction, Time now) {
@@ -325,6 +339,8 @@ void State::give_room_back(WorkloadId id) {
   if (shapes_[workload.shape.index()].terms.movable) --movable_;
   if (shapes_[workload.shape.index()].terms.run_limit) --limited_;
   if (workload.phase == Phase::kStarting || workload.phase == Phase::kMigrating) std::erase(starting_, id);
+  give_up_those_to_come(id);
+  repairing_.erase(id);
   note_what_was_held(workload.queue);
   quotas_.remove(workload.unit);
   quotas_.keep();

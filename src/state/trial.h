@@ -43,6 +43,7 @@ class Trial {
   UnitId add(const QuotaUnit& unit, const AmountList& held) { return quotas_.add(unit, held); }
   void remove(UnitId unit) { quotas_.remove(unit); }
   void set_end(UnitId unit, Time end) { quotas_.set_end(unit, end); }
+  void set_held(UnitId unit, const AmountList& held) { quotas_.set_held(unit, held); }
 
   Mark mark() const { return {moves_.size(), residues_.size(), quotas_.mark()}; }
 

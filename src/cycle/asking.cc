@@ -1,0 +1,79 @@
+#include "cycle/asking.h"
+
+#include <utility>
+
+#include "cycle/deliverable.h"
+#include "cycle/for_each_place.h"
+#include "placement/place_missing.h"
+
+namespace berth {
+
+AmountList held_when_repaired(const State& state, WorkloadId gang, const std::vector<PodPlacement>& places) {
+  if (state.workload(gang).best_effort) return {};
+  AmountsByDim sums(state.quotas().tree().dims());
+  const auto add = [&](const PodRequest& request, NodeId node) {
+    add_amounts(request, state.node(node).flavor, 1, sums);
+  };
+  for_each_pod(state, gang, [&](const Pod& pod) { add(state.request(pod.request), pod.node); });
+  for_each_place(state, Repair{.workload = gang, .pods = places},
+                 [&](const PodRequest& request, const PodPlacement& place) { add(request, place.node); });
+  return amounts_of(sums);
+}
+
+Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
+    : state_(state),
+      claimant_(claimant),
+      way_(way),
+      shape_(state.shape(state.workload(claimant.workload).shape)),
+      sets_(is_repair() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {}
+
+std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas) const {
+  if (is_repair()) return std::nullopt;
+  return quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, claimant_.asked);
+}
+
+// A stream of its own, so that the proof and the decision draw the same.
+std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const {
+  Rng rng(state_.seed(), claimant_.workload.value());
+  if (!is_repair()) return place_in_way(state_, trial, index, claimant_.workload, way_, rng, OpenFlavors::kFirst);
+  auto places = place_missing(state_, trial, index, claimant_.workload, rng);
+  if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
+  return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
+}
+
+// A right is to the GPUs that were asked for, of the first flavor where that was left open. What runs without GPUs may come
+// to stand beside other ones than was assumed, if it may be counted there. A gang that is repaired stays where it is covered.
+bool Asking::is_as_asked(Trial& trial, const Start& start) const {
+  const QuotaLedger& quotas = trial.quotas();
+  const auto may_hold = [&](const AmountList& held) {
+    return !quota_refusal(quotas, claimant_.queue, shape_.user, claimant_.terms, held);
+  };
+  const auto would_be_covered_at = [&](const AmountList& held) {
+    return quotas.would_be_covered_at(claimant_.queue, held, quotas.end_of(claimant_.terms));
+  };
+  if (!is_repair()) {
+    const AmountList held = amounts_held(state_, shape_, start);
+    return held == claimant_.asked ||
+           (may_hold(held) && would_be_covered_at(held) == would_be_covered_at(claimant_.asked));
+  }
+  const AmountList held = held_when_repaired(state_, claimant_.workload, start.pods);
+  if (held == quotas.held_by(unit())) return true;
+  const QueueId before = quotas.unit(unit()).covered_at;
+  const Trial::Mark mark = trial.mark();
+  trial.remove(unit());
+  const bool fits = may_hold(held) && (before.is_none() || would_be_covered_at(held) == before);
+  trial.rollback_to(mark);
+  return fits;
+}
+
+bool Asking::leaves_floors_whole(const Trial& trial, const Start& start) const {
+  if (!is_repair()) return berth::leaves_floors_whole(state_, trial, start);
+  return berth::leaves_floors_whole(state_, trial, Repair{.workload = start.workload, .pods = start.pods});
+}
+
+QueueId Asking::covered_at(const QuotaLedger& quotas, Time end) const {
+  if (is_repair()) return quotas.unit(unit()).covered_at;
+  return quotas.would_be_covered_at(claimant_.queue, claimant_.asked, end);
+}
+
+}  // namespace berth

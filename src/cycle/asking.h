@@ -1,0 +1,49 @@
+// What a claimant asks to be placed: all pods of a workload that waits, in one way of its shape; or those that a gang has lost,
+// which holds its quota already, so that no gate is asked (docs/semantics.md, rules 19 and 23).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "fairness/gates.h"
+#include "fairness/rights.h"
+#include "model/plan.h"
+#include "placement/place.h"
+#include "placement/score_index.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// A start in which the pods of a repair are those that the gang lacks.
+class Asking {
+ public:
+  Asking(const State& state, const Claimant& claimant, std::size_t way);
+
+  const std::vector<NumberedPodSet>& sets() const { return sets_; }
+  std::optional<QuotaRefusal> refusal(const QuotaLedger& quotas) const;
+  // The moves stay in the trial, or there are none.
+  std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
+  // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
+  bool is_as_asked(Trial& trial, const Start& start) const;
+  bool leaves_floors_whole(const Trial& trial, const Start& start) const;
+  // Where it would be covered if it came now and stayed until then.
+  QueueId covered_at(const QuotaLedger& quotas, Time end) const;
+
+ private:
+  bool is_repair() const { return holds_its_quota(state_, claimant_); }
+  UnitId unit() const { return state_.workload(claimant_.workload).unit; }
+
+  const State& state_;
+  const Claimant& claimant_;
+  std::size_t way_;
+  const Shape& shape_;
+  std::vector<NumberedPodSet> sets_;
+};
+
+// What a gang will hold with these in the place of those that it has lost.
+AmountList held_when_repaired(const State& state, WorkloadId gang, const std::vector<PodPlacement>& places);
+
+}  // namespace berth

@@ -1,0 +1,316 @@
+#include "placement/place_beside.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "state/idle_room.h"
+#include "state/neighbour_check.h"
+#include "state/room.h"
+
+namespace berth {
+namespace {
+
+// The nodes of a domain of the set's level that are in one domain of its slices' level, too. Where it has no such level all are
+// in one.
+struct Cell {
+  DomainId domain;  // none: in no domain
+  DomainId inner;
+
+  friend auto operator<=>(const Cell&, const Cell&) = default;
+};
+
+class Placing {
+ public:
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const PartOfASet& part, Rng& rng)
+      : state_(state),
+        trial_(trial),
+        index_(index),
+        part_(part),
+        topologies_(state.topologies()),
+        topology_(topologies_[part.set.topology]),
+        request_(state.request(part.set.request)),
+        around_(state.ledger(), request_),
+        rng_(rng),
+        places_(part.lost.size()) {}
+
+  std::optional<std::vector<PodPlacement>> run() {
+    if (!is_required()) return try_in(std::nullopt) ? std::optional(std::move(places_)) : std::nullopt;
+    for (const DomainId domain : domains_to_try()) {
+      if (try_in(domain)) return std::move(places_);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Pods that are to be in one cell: those of a slice, or one alone.
+  struct Group {
+    std::vector<std::size_t> pods;  // indexes into `lost`
+    std::optional<Cell> cell;       // where the rest of the slice is
+
+    std::int64_t size() const { return std::ssize(pods); }
+  };
+  struct CellRoom {
+    Cell cell;
+    std::vector<NodeId> nodes;
+    std::int64_t room = 0;
+    std::int64_t survivors = 0;  // in its domain
+  };
+
+  bool is_required() const { return topology_.together == Togetherness::kRequired; }
+  bool has_levels() const { return topology_.together != Togetherness::kAnywhere; }
+
+  DomainId domain_of(NodeId node) const {
+    return has_levels() ? topologies_.domains(part_.set.topology).of(node) : DomainId(0);
+  }
+  DomainId inner_of(NodeId node) const {
+    const bool has_inner = topology_.has_slices() || topology_.is_spread();
+    return has_inner ? topologies_.inner_domains(part_.set.topology).of(node) : DomainId(0);
+  }
+  Cell cell_of(NodeId node) const { return {domain_of(node), inner_of(node)}; }
+
+  template <class Visit>
+  void for_each_survivor(Visit visit) const {
+    for (const auto& node : part_.at) {
+      if (node) visit(*node);
+    }
+  }
+
+  // That in which the others are; if there are none, each, the tightest first. Where labels have changed the others may be in
+  // several, and then there is none for all.
+  std::vector<DomainId> domains_to_try() const {
+    std::vector<DomainId> domains;
+    for_each_survivor([&](NodeId node) { domains.push_back(domain_of(node)); });
+    std::ranges::sort(domains);
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+    if (!domains.empty()) {
+      if (domains.size() > 1 || domains.front().is_none()) domains.clear();
+      return domains;
+    }
+    std::vector<std::pair<std::int64_t, DomainId>> by_room;
+    const Domains& all = topologies_.domains(part_.set.topology);
+    for (std::size_t domain = 0; domain < all.size(); ++domain) {
+      std::int64_t room = 0;
+      for (const NodeId node : all.nodes(DomainId(domain))) room += room_on(node);
+      by_room.emplace_back(room, DomainId(domain));
+    }
+    std::ranges::sort(by_room);
+    for (const auto& each : by_room) domains.push_back(each.second);
+    return domains;
+  }
+
+  // None: in any, and in none.
+  bool try_in(std::optional<DomainId> domain) {
+    const Trial::Mark mark = trial_.mark();
+    if (topology_.is_spread() ? spread_in(domain) : gather_in(domain)) return true;
+    trial_.rollback_to(mark);
+    return false;
+  }
+
+  std::int64_t room_on(NodeId node) const {
+    return around_.allows(node) ? room_for(state_.ledger(), node, request_) : 0;
+  }
+
+  bool put(std::size_t lost, std::span<const NodeId> nodes) {
+    const auto place = index_.best_among(state_, part_.set.request, nodes, rng_);
+    if (!place) return false;
+    trial_.apply(move_of(request_, *place));
+    places_[lost] = *place;
+    return true;
+  }
+
+  // ---- together ----------------------------------------------------------------------------------------------------
+
+  std::vector<CellRoom> cells_in(std::optional<DomainId> domain) const {
+    std::map<Cell, CellRoom> cells;
+    for (std::size_t i = 0; i < state_.nodes(); ++i) {
+      const NodeId node(i);
+      const Cell cell = cell_of(node);
+      if (cell.inner.is_none() || (domain && cell.domain != *domain)) continue;
+      CellRoom& found = cells[cell];
+      found.cell = cell;
+      found.nodes.push_back(node);
+      found.room += room_on(node);
+    }
+    std::vector<CellRoom> list;
+    for (auto& [cell, room] : cells) {
+      for_each_survivor([&](NodeId node) { room.survivors += domain_of(node) == cell.domain ? 1 : 0; });
+      list.push_back(std::move(room));
+    }
+    return list;
+  }
+
+  // None if what is left of a slice is in several places.
+  std::optional<std::vector<Group>> groups() const {
+    std::map<std::size_t, Group> groups;
+    const std::size_t size = topology_.has_slices() ? static_cast<std::size_t>(topology_.slice_pods) : 1;
+    for (std::size_t i = 0; i < part_.lost.size(); ++i) groups[part_.lost[i] / size].pods.push_back(i);
+    bool whole = true;
+    for (std::size_t pod = 0; topology_.has_slices() && pod < part_.at.size(); ++pod) {
+      const auto group = groups.find(pod / size);
+      if (!part_.at[pod] || group == groups.end()) continue;
+      const Cell cell = cell_of(*part_.at[pod]);
+      whole = whole && group->second.cell.value_or(cell) == cell;
+      group->second.cell = cell;
+    }
+    if (!whole) return std::nullopt;
+    std::vector<Group> list;
+    for (auto& each : groups) list.push_back(std::move(each.second));
+    return list;
+  }
+
+  bool gather_in(std::optional<DomainId> domain) {
+    std::vector<CellRoom> cells = cells_in(domain);
+    const auto all = groups();
+    if (!all) return false;
+    std::vector<const Group*> free;
+    Chosen chosen;
+    for (const Group& group : *all) {
+      if (!group.cell) {
+        free.push_back(&group);
+        continue;
+      }
+      const auto cell = std::ranges::find(cells, *group.cell, &CellRoom::cell);
+      if (cell == cells.end() || cell->room < group.size()) return false;
+      cell->room -= group.size();
+      chosen.emplace_back(&group, static_cast<std::size_t>(cell - cells.begin()));
+    }
+    // The largest first, those of one size in their order.
+    std::ranges::stable_sort(free, std::ranges::greater(), [](const Group* group) { return group->size(); });
+    int in_vain = 0;
+    const bool some_differ = !free.empty() && free.front()->size() != free.back()->size();
+    const bool found = assign_at_once(free, cells, chosen) ||
+                       (some_differ && std::ssize(free) <= kGroupsMax && assign(free, 0, cells, chosen, in_vain));
+    if (!found) return false;
+    return std::ranges::all_of(chosen, [&](const auto& each) {
+      return std::ranges::all_of(each.first->pods,
+                                 [&](std::size_t lost) { return put(lost, cells[each.second].nodes); });
+    });
+  }
+
+  using Chosen = std::vector<std::pair<const Group*, std::size_t>>;
+
+  // Where more of the others are, of these where least is left over.
+  static bool is_better(const CellRoom& a, const CellRoom& b) {
+    return std::tie(b.survivors, a.room) < std::tie(a.survivors, b.room);
+  }
+
+  // Each where it is best; nothing is changed if one finds no room. For groups of one size no other way would do.
+  static bool assign_at_once(const std::vector<const Group*>& free, std::vector<CellRoom>& cells, Chosen& chosen) {
+    const std::vector<CellRoom> cells_before = cells;
+    const std::size_t before = chosen.size();
+    for (const Group* const group : free) {
+      std::optional<std::size_t> best;
+      for (std::size_t at = 0; at < cells.size(); ++at) {
+        if (cells[at].room < group->size()) continue;
+        if (!best || is_better(cells[at], cells[*best])) best = at;
+      }
+      if (!best) {
+        cells = cells_before;
+        chosen.resize(before);
+        return false;
+      }
+      cells[*best].room -= group->size();
+      chosen.emplace_back(group, *best);
+    }
+    return true;
+  }
+
+  // Groups are of different sizes where some pods of a slice have ended: then all ways are tried, up to a bound.
+  static bool assign(const std::vector<const Group*>& free, std::size_t next, std::vector<CellRoom>& cells,
+                     Chosen& chosen, int& in_vain) {
+    if (next == free.size()) return true;
+    for (std::size_t at = 0; at < cells.size() && in_vain < kInVainMax; ++at) {
+      if (cells[at].room < free[next]->size()) continue;
+      cells[at].room -= free[next]->size();
+      chosen.emplace_back(free[next], at);
+      if (assign(free, next + 1, cells, chosen, in_vain)) return true;
+      chosen.pop_back();
+      cells[at].room += free[next]->size();
+      ++in_vain;
+    }
+    return false;
+  }
+
+  // ---- apart -------------------------------------------------------------------------------------------------------
+
+  struct InnerDomain {
+    std::vector<NodeId> nodes;
+    std::int64_t pods = 0;
+    bool counts = false;  // a node there could hold one
+  };
+
+  std::vector<InnerDomain> inner_domains_in(std::optional<DomainId> domain) const {
+    const Domains& known = topologies_.inner_domains(part_.set.topology);
+    std::vector<InnerDomain> inner(known.size());
+    for (std::size_t at = 0; at < known.size(); ++at) {
+      for (const NodeId node : known.nodes(DomainId(at))) {
+        if (domain && domain_of(node) != *domain) continue;
+        inner[at].nodes.push_back(node);
+        inner[at].counts = inner[at].counts || (state_.ledger().node(node).open && could_be_on(state_, request_, node));
+      }
+    }
+    for_each_survivor([&](NodeId node) {
+      if (const DomainId at = known.of(node); !at.is_none()) ++inner[at.index()].pods;
+    });
+    return inner;
+  }
+
+  // One after the other, each to where there are fewest: no order of them would do if this does not.
+  bool spread_in(std::optional<DomainId> domain) {
+    std::vector<InnerDomain> inner = inner_domains_in(domain);
+    std::erase_if(inner, [](const InnerDomain& each) { return !each.counts; });
+    for (std::size_t lost = 0; lost < places_.size(); ++lost) {
+      InnerDomain* const emptiest = emptiest_of(inner);
+      if (emptiest == nullptr || !put(lost, emptiest->nodes)) return false;
+      ++emptiest->pods;
+    }
+    return true;
+  }
+
+  // Of those that may take one more the emptiest, of these the one with the least room left over.
+  InnerDomain* emptiest_of(std::vector<InnerDomain>& inner) const {
+    InnerDomain* best = nullptr;
+    std::int64_t room_of_best = 0;
+    std::int64_t least = INT64_MAX;
+    for (const InnerDomain& each : inner) least = std::min(least, each.pods);
+    for (InnerDomain& each : inner) {
+      if (topology_.spread == Spreading::kApart && each.pods > 0) continue;
+      if (topology_.spread == Spreading::kEven && each.pods > least) continue;
+      std::int64_t room = 0;
+      for (const NodeId node : each.nodes) room += room_on(node);
+      if (room == 0) continue;
+      const bool better = best == nullptr || each.pods < best->pods || (each.pods == best->pods && room < room_of_best);
+      if (!better) continue;
+      best = &each;
+      room_of_best = room;
+    }
+    return best;
+  }
+
+  static constexpr std::int64_t kGroupsMax = 64;
+  static constexpr int kInVainMax = 4096;
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const PartOfASet& part_;
+  const Topologies& topologies_;
+  const Topology& topology_;
+  const PodRequest& request_;
+  NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
+  Rng& rng_;
+  std::vector<PodPlacement> places_;
+};
+
+}  // namespace
+
+std::optional<std::vector<PodPlacement>> place_beside(const State& state, Trial& trial, ScoreIndex& index,
+                                                      const PartOfASet& part, Rng& rng) {
+  return Placing(state, trial, index, part, rng).run();
+}
+
+}  // namespace berth

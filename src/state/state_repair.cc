@@ -1,0 +1,164 @@
+// Gangs that lose members, and get others in their place (docs/semantics.md, rule 23).
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "state/state.h"
+
+namespace berth {
+
+void State::on(const RepairChosen& event) {
+  history_.add(event.within.ms);
+  repair_within_ = event.within;
+}
+
+void State::on(const PodFailed& event) {
+  history_.add(event.workload.value()).add(event.pod);
+  bool others = false;
+  for_each_leaving_pod(*this, event.workload, [&](const Pod& pod) { others = others || pod.number != event.pod; });
+  if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(event.workload);
+  lose_members(event.workload, [&](const Pod& pod) { return pod.number == event.pod; });
+}
+
+// The node where some of its pods are; where others are, too, these are kept.
+void State::lose_on(NodeId node, WorkloadId id) {
+  bool others = false;
+  for_each_leaving_pod(*this, id, [&](const Pod& pod) { others = others || pod.node != node; });
+  if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(id);
+  lose_members(id, [&](const Pod& pod) { return pod.node == node; });
+}
+
+void State::stop_for_a_loss(WorkloadId id) {
+  workloads_[id].evicted_by = EvictionRule::kNode;
+  give_room_back(id);
+  wait_again(id);
+}
+
+void State::on(const RepairGivenUp& event) {
+  history_.add(event.workload.value());
+  workloads_[event.workload].goes_first = true;
+  stop_for_a_loss(event.workload);
+}
+
+// Quotas do not see it. PRE: it runs.
+template <class IsLost>
+void State::lose_members(WorkloadId id, IsLost is_lost) {
+  Workload& workload = workloads_[id];
+  if (!repairing_.contains(id)) {
+    const Wide lost_gpu_us = this->lost_gpu_us(id, clock_);
+    repairing_[id] = {.since = clock_,
+                      .until = clock_ + repair_within_,
+                      .lost = {},
+                      .lost_gpu_us = lost_gpu_us,
+                      .counted_until = clock_};
+  }
+  count_waiting(id);
+  std::vector<LostMember>& lost = repairing_[id].lost;
+  bool some_come = false;
+  PodId* link = &workload.first_pod;
+  while (!link->is_none()) {
+    const PodId at = *link;
+    if (!is_lost(pods_[at.index()])) {
+      some_come = some_come || pods_[at.index()].comes;
+      link = &pods_[at.index()].next;
+      continue;
+    }
+    const Pod pod = std::exchange(pods_[at.index()], {});
+    *link = pod.next;
+    free_pods_.push_back(at);
+    lost.push_back({pod.number, pod.request, pod.node});
+    if (!pod.comes) {
+      workload.gpu_milli -= gpu_milli_of(pod);
+      workload.ended_gpu_us += gpu_milli_of(pod) * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+    }
+    give_room_back(pod);
+  }
+  std::ranges::sort(lost, {}, &LostMember::number);
+  if (!some_come) std::erase(starting_, id);
+}
+
+// The room in which some of it were to replace others is lost.
+void State::give_up_those_to_come(WorkloadId id) {
+  const auto comes = [](const Pod& pod) { return pod.comes; };
+  bool some_come = false;
+  for_each_pod(*this, id, [&](const Pod& pod) { some_come = some_come || comes(pod); });
+  if (some_come) lose_members(id, comes);
+}
+
+// The devices that it holds while it is repaired are held in vain.
+void State::count_waiting(WorkloadId id) {
+  const auto found = repairing_.find(id);
+  if (found == repairing_.end()) return;
+  found->second.lost_gpu_us = lost_gpu_us(id, clock_);
+  found->second.counted_until = std::max(found->second.counted_until, clock_);
+}
+
+Wide State::lost_gpu_us(WorkloadId id, Time now) const {
+  const Workload& workload = workloads_[id];
+  const auto held_for = [&](Duration duration) { return Wide{workload.gpu_milli} * duration.ms; };
+  if (const Repairing* const repairing = find_repairing(id)) {
+    return repairing->lost_gpu_us + held_for(std::max(Duration{0}, now - repairing->counted_until));
+  }
+  const Time resumed = std::max(workload.started, workload.resumed);
+  if (workload.checkpoint >= resumed) return held_for(now - workload.checkpoint);
+  return held_for(std::min(now - resumed, kUnreportedWorkMax));
+}
+
+// Before which a pod of that number stands.
+PodId& State::link_before(WorkloadId id, std::uint32_t number) {
+  PodId* link = &workloads_[id].first_pod;
+  while (!link->is_none() && pods_[link->index()].number < number) link = &pods_[link->index()].next;
+  return *link;
+}
+
+void State::repair(const Repair& repair, Time now) {
+  const WorkloadId id = repair.workload;
+  Workload& workload = workloads_[id];
+  BERTH_ASSERT(workload.phase == Phase::kRunning);
+  history_.add(id.value()).add(std::uint64_t{repair.waits}).add(repair.lost_gpu_s);
+  Repairing& repairing = repairing_.at(id);
+  BERTH_ASSERT(repair.pods.size() == repairing.lost.size());
+  for (std::size_t i = 0; i < repair.pods.size(); ++i) {
+    const LostMember& lost = repairing.lost[i];
+    const PodPlacement& place = repair.pods[i];
+    const PodRequest& request = requests_[lost.request.index()];
+    ledger_.apply(move_of(request, place));
+    const PodId pod =
+        new_pod({lost.request, place.node, place.gpus, id, PodId(), place.slice_start, true, lost.number});
+    PodId& link = link_before(id, lost.number);
+    pods_[pod.index()].next = link;
+    link = pod;
+    history_.add(place.node.value()).add(place.gpus.bits());
+    if (request.is_slice()) history_.add(std::uint64_t{place.slice_start});
+    retry_who_looks_at(request.neighbours);
+  }
+  // What it lost by now is told in the decision.
+  repairing.lost.clear();
+  repairing.lost_gpu_us = 0;
+  repairing.counted_until = now;
+  if (const AmountList held = held_by(id); held != quotas_.held_by(workload.unit)) {
+    note_what_was_held(workload.queue);
+    quotas_.set_held(workload.unit, held);
+    quotas_.keep();
+  }
+  if (std::ranges::find(starting_, id) == starting_.end()) starting_.push_back(id);
+  if (!repair.waits) join(id, now);
+}
+
+// Those who were in the way have stopped. If nobody is missing, it goes on from its last checkpoint.
+void State::join(WorkloadId id, Time now) {
+  Workload& workload = workloads_[id];
+  count_waiting(id);
+  for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) {
+    Pod& pod = pods_[at.index()];
+    if (!std::exchange(pod.comes, false)) continue;
+    workload.gpu_milli += gpu_milli_of(pod);
+    workload.ended_gpu_us -= gpu_milli_of(pod) * std::max<std::int64_t>(0, (now - workload.started).ms);
+  }
+  std::erase(starting_, id);
+  if (!repairing_.at(id).lost.empty()) return;
+  repairing_.erase(id);
+  workload.resumed = now;
+}
+
+}  // namespace berth
