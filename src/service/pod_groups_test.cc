@@ -48,6 +48,7 @@ class Cluster {
     engine_.set_queue(queue);
   }
 
+  LiveEngine& engine() { return engine_; }
   void apply(const std::string& yaml) { change(yaml, true); }
   void remove(const std::string& yaml) { change(yaml, false); }
   void set(const PodFacts& pod) {
@@ -385,6 +386,37 @@ TEST(GangOwners, RefuseOneDomainForALeaderThatIsApart) {
       reason_of(cluster.decide(1), "serve-0-0"),
       "NotFollowed: its LeaderWorkerSet 'serve' asks for one domain, and starts this pod apart from the others; have "
       "all of them start together");
+}
+
+// Its leader and its workers are made by several objects, and the next ones by others: all of them are one work.
+TEST(GangOwners, PauseWhoeverOfThemComesNextWhenTheyGaveBackWhatTheyHadBorrowed) {
+  Cluster cluster(2);
+  QueueFacts owner, borrower;
+  owner.name = "owner";
+  owner.spec.guarantee = {{"h100", Resource::kGpu, 16 * kMilliPerGpu}};
+  borrower.name = "borrower";
+  borrower.spec.policies.cooldown = seconds(600);
+  cluster.engine().set_queue(owner);
+  cluster.engine().set_queue(borrower);
+  cluster.apply(leader_worker_set("{leaderWorkerTemplate: {size: 2}}"));
+  const auto at = [](const std::string& queue, PodFacts pod, std::int64_t created_ms) {
+    pod.queue = queue;
+    pod.created = pod.queued = Time{created_ms};
+    return pod;
+  };
+  cluster.set(at("borrower", of_set(0, 0, 2), 1000));
+  cluster.set(at("borrower", of_set(0, 1, 2), 2000));
+  EXPECT_EQ(names_of(cluster.decide(10)).size(), 2U);
+  cluster.set(at("owner", pod("mine", 8), 20'000));
+  EXPECT_EQ(cluster.decide(20).evictions.size(), 2U);
+  for (const char* const name : {"serve-0-0", "serve-0-1", "mine"}) cluster.gone(name);
+  cluster.set(at("borrower", of_set(0, 1, 2), 22'000));
+  PodFacts leader = at("borrower", of_set(0, 0, 2), 23'000);
+  leader.uid = "uid-that-comes-later";
+  cluster.set(leader);
+  const Round round = cluster.decide(30);
+  EXPECT_TRUE(round.bindings.empty());
+  EXPECT_TRUE(reason_of(round, "serve-0-0").starts_with("Cooldown: ")) << reason_of(round, "serve-0-0");
 }
 
 TEST(GangOwners, AreReadAnewWhenTheirLabelsChange) {
