@@ -155,6 +155,48 @@ BENCHMARK_CAPTURE(gang_of_1024_gpus, in_racks_if_possible_by_eights,
                       .together = Togetherness::kPreferred, .level = "rack", .slice_pods = 8, .slice_level = "rack"})
     ->Unit(benchmark::kMicrosecond);
 
+// 50,000 GPUs on which 10,000 run, each with a limit; of 10,000 who wait in one line the first is a gang of 1,024 GPUs. `anew`: nobody has
+// been tried yet; else all have, and one has ended since.
+void easy_pass(benchmark::State& bench, bool anew) {
+  Engine engine = fleet(6'250);
+  State& state = engine.state;
+  Queue queue{.name = "queue", .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
+  state.apply(QueueAdded{queue});
+  const auto submit = [&](std::int32_t gpus, std::int64_t pods, std::int64_t minutes) {
+    WorkloadSubmitted submitted = job(QueueId(0), gpus, pods);
+    submitted.shape.terms.run_limit = Duration{minutes * 60'000};
+    state.apply(submitted);
+  };
+  const auto settle = [&] {
+    for (bool finished = false; !finished;) {
+      const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+      if (plan.changes_nothing()) return;
+      state.adopt(plan);
+      finished = plan.finished;
+    }
+  };
+  for (std::int64_t i = 0; i < 10'000; ++i) submit(i % 2 == 0 ? 5 : 3, 1, 60 + i % 997);
+  state.apply(job(QueueId(0), 8, 1'250));  // without one
+  settle();
+  BERTH_ASSERT(state.pending() == 0);
+  submit(8, 128, 600);
+  for (std::int64_t i = 0; i < 9'999; ++i) submit(1 + static_cast<std::int32_t>(i % 8), 1 + i % 3, 30 + i % 1'009);
+  if (!anew) {
+    settle();
+    state.apply(WorkloadEnded{WorkloadId(17)});
+  }
+  std::size_t starts = 0;
+  for (auto _ : bench) {
+    engine.shadows_stand_at = 0;
+    const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
+    starts = plan.starts.size();
+  }
+  bench.counters["starts"] = static_cast<double>(starts);
+  bench.counters["running"] = static_cast<double>(state.running());
+}
+BENCHMARK_CAPTURE(easy_pass, all_are_tried, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(easy_pass, one_has_ended, false)->Unit(benchmark::kMillisecond);
+
 // 50,000 GPUs in use, 100,000 jobs wait in 2,000 queues, and nothing has happened since they were tried.
 void cycle_in_which_nothing_can_change(benchmark::State& bench) {
   Engine engine = fleet(6'250);
