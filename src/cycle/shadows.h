@@ -25,7 +25,7 @@ struct NodeThen {
   std::vector<std::int16_t> gpu_milli;  // of each GPU
   std::vector<std::int32_t> gpu_memory_mib;
   std::vector<MigPlaceSet> layouts;  // slices that are taken, those of the shadow included
-  std::uint64_t parts = 0;           // GPUs of which the shadow has a part
+  std::vector<SharerId> parts;       // of each GPU: in whose name the shadow has a part of it; none: it has not
 };
 
 // The shadows of one cycle. INVARIANT: the trial is as it was found after each call but hold().

@@ -88,6 +88,12 @@ bool CandidateOrder::has_shadow_in(QueueId line) const {
          });
 }
 
+bool CandidateOrder::is_due(WorkloadId workload) const {
+  return shadows_ != nullptr && std::ranges::any_of(*shadows_, [&](const Shadow& each) {
+           return each.start.workload == workload && each.at <= now_;
+         });
+}
+
 // Among those of a line with backfill who are known not to fit: somebody whom nothing is promised to, and might be.
 bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) const {
   if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || state_.limited() == 0) return false;
@@ -119,8 +125,10 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   const bool fair = is_fair_to_users(state_, queue);
   if (strict && !retry && !fair && !line.heads().empty() && stands_still(queue, line)) return false;
   std::vector<Entry> entries;
+  // Whoever is to start by now at the latest is tried in any case.
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
-    entries.push_back({shape.waiting.front(), &shape, shape.waiting.begin_cursor(), blocked});
+    const PendingKey& first = shape.waiting.front();
+    entries.push_back({first, &shape, shape.waiting.begin_cursor(), blocked && !is_due(first.workload)});
   };
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& shape = line.shapes()[head.shape_index];

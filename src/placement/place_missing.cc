@@ -38,6 +38,7 @@ std::vector<Part> parts_of(const State& state, WorkloadId gang) {
       part.of.set.request = part.of.set.in_first_flavor = lost[next].request;
     }
     part.of.set.count = std::ssize(part.of.lost);
+    part.of.set.parallel = {};  // who is left stays where he is: the places of the others are not laid out anew
     if (!part.of.lost.empty()) parts.push_back(std::move(part));
     first = end;
   }
