@@ -100,10 +100,13 @@ class Waiting {
   std::optional<Time> next_end() const {
     std::optional<Time> next;
     for (const auto& [id, end] : ends_) next = next ? std::min(*next, end) : end;
+    const Time wake = state().next_wake();
+    if (wake != kForever) next = next ? std::min(*next, wake) : wake;
     return next;
   }
 
   void end_who_is_due() {
+    if (state().keeps_time()) engine_.state.apply(TimePassed{now_});
     for (auto at = ends_.begin(); at != ends_.end();) {
       if (at->second > now_) {
         ++at;

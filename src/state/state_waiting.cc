@@ -174,6 +174,12 @@ void State::wake() {
     wakes_.erase(wakes_.begin());
     const Workload* const workload = workloads_.find(id);
     if (workload == nullptr || workload->phase != Phase::kPending) continue;
+    // To whom room is promised from now on is tried again where he stands.
+    if (shadow_of(id) != nullptr) {
+      Line& line = *lines_[line_of(workload->queue).index()];
+      line.set_missing(line.index_of(workload->shape), 0);
+      continue;
+    }
     dequeue(id);
     if (workload->not_before <= clock_) workloads_[id].too_early = false;
     enqueue(id);
@@ -217,6 +223,7 @@ void State::promise(const std::vector<Shadow>& shadows) {
   shadows_ = shadows;
   history_.add(std::uint64_t{shadows.size()});
   for (const Shadow& each : shadows) {
+    if (each.at > clock_) wakes_.emplace(each.at, each.start.workload);
     history_.add(each.at.ms).add(each.start.workload.value()).add(each.start.way);
     for (const PodPlacement& place : each.start.pods) {
       history_.add(place.node.value()).add(place.gpus.bits()).add(std::uint64_t{place.slice_start});
