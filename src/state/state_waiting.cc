@@ -175,7 +175,7 @@ void State::wake() {
     const Workload* const workload = workloads_.find(id);
     if (workload == nullptr || workload->phase != Phase::kPending) continue;
     // To whom room is promised from now on is tried again where he stands.
-    if (shadow_of(id) != nullptr) {
+    if (shadow_of(id) != nullptr && !shapes_[workload->shape.index()].cools) {
       Line& line = *lines_[line_of(workload->queue).index()];
       line.set_missing(line.index_of(workload->shape), 0);
       continue;
