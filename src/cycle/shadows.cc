@@ -255,15 +255,16 @@ bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
   return true;
 }
 
-// Those who come later than it would, and before it has ended.
-bool Shadows::leaves_others(const Start& start, Time then, std::size_t others) {
+// Those who come later than it would, and before it has ended. Who was promised his room beside it minds it no more.
+bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, bool is_new) {
   const Time end = end_of(start.workload, then);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose == start.workload || all_[i].at <= then || end <= all_[i].at) continue;
     std::vector<NodeThen> beside = then_[i];
     if (outranks(state_, start.workload, whose)) continue;
-    if (mind_each_other(state_, whose, start.workload) || !fits_beside(beside, start)) return false;
+    if (is_new && mind_each_other(state_, whose, start.workload)) return false;
+    if (!fits_beside(beside, start)) return false;
     if (!leaves_quota(all_[i], start, end, others)) return false;
   }
   return true;
@@ -278,7 +279,8 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
     for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way);
   }
   trial_.rollback_to(mark);
-  const bool goes = start && leaves_others(*start, then, others) && has_quota({then, *start}, others, WorkloadId());
+  const bool goes =
+      start && leaves_others(*start, then, others, true) && has_quota({then, *start}, others, WorkloadId());
   return goes ? start : std::nullopt;
 }
 
@@ -356,7 +358,7 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   const Trial::Mark mark = trial_.mark();
   const bool there = take_others(shadow.start.workload, shadow.at, others) && put_if_free(shadow.start);
   trial_.rollback_to(mark);
-  return there && leaves_others(shadow.start, shadow.at, others) && has_quota(shadow, others, WorkloadId());
+  return there && leaves_others(shadow.start, shadow.at, others, false) && has_quota(shadow, others, WorkloadId());
 }
 
 // What the others leave beside it is another then.

@@ -94,7 +94,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
-  bool leaves_others(const Start& start, Time then, std::size_t others);
+  bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
   void count(const Start& start, Time end);
   bool has_quota(const Shadow& shadow, std::size_t others, WorkloadId without);
   bool leaves_quota(const Shadow& shadow, const Start& start, Time end, std::size_t others);
