@@ -93,6 +93,7 @@ int parse_and_run(int argc, char** argv) {
   simulate.require_subcommand(1);
   add_simulate_fill(simulate, exit_code);
   add_simulate_run(simulate, exit_code);
+  add_simulate_forecast(simulate, exit_code);
   add_simulate_compare(simulate, exit_code);
   add_simulate_table(simulate, exit_code);
   add_simulate_defrag(simulate, exit_code);
@@ -102,6 +103,8 @@ int parse_and_run(int argc, char** argv) {
   add_policy(app, exit_code);
   add_lint(app, exit_code);
   add_replay(app, exit_code);
+  add_what_if(app, exit_code);
+  add_when(app, exit_code);
   add_generate(app, exit_code);
   add_completion(app, exit_code);
   app.footer(

@@ -11,11 +11,14 @@ namespace berth {
 void add_simulate_compare(CLI::App& simulate, int& exit_code);
 void add_simulate_defrag(CLI::App& simulate, int& exit_code);
 void add_simulate_fill(CLI::App& simulate, int& exit_code);
+void add_simulate_forecast(CLI::App& simulate, int& exit_code);
 void add_simulate_run(CLI::App& simulate, int& exit_code);
 void add_simulate_table(CLI::App& simulate, int& exit_code);
 void add_defrag(CLI::App& berth, int& exit_code);
 void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
+void add_what_if(CLI::App& berth, int& exit_code);
+void add_when(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
 void add_policy(CLI::App& berth, int& exit_code);
 void add_policy_diff(CLI::App& policy, int& exit_code);

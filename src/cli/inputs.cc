@@ -109,6 +109,16 @@ Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_
   return trace;
 }
 
+Result<std::optional<std::int64_t>> parse_limits(const std::string& text) {
+  constexpr std::int64_t kLimitsMaxMilli = 1'000'000;
+  if (text.empty()) return std::optional<std::int64_t>();
+  const Parsed<std::int64_t> milli = parse_milli(text);
+  if (!milli || *milli < 1000 || *milli > kLimitsMaxMilli) {
+    return Complaints({"--limits"}, quote(text) + " is no factor of 1 to 1000; write --limits 2");
+  }
+  return std::optional(*milli);
+}
+
 Result<std::int64_t> parse_count(const std::string& option, const std::string& text, std::int64_t least,
                                  std::int64_t most) {
   const auto count = parse_integer(text, least, most);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ Result<std::int64_t> parse_until_percent(std::string_view text);
 
 Result<PlacementPolicy> parse_policy(std::string_view text);
 Result<LineOrder> parse_order(std::string_view text);
+// Of --limits: "2", "1.5", in thousandths; none where nothing is said.
+Result<std::optional<std::int64_t>> parse_limits(const std::string& text);
 
 // Complaints of both files together.
 Result<Trace> read_trace(const std::string& nodes_file, const std::string& jobs_file);

@@ -54,18 +54,6 @@ Result<Trace> trace_for(const Typed& typed, Seed seed) {
   return trace;
 }
 
-constexpr std::int64_t kLimitsMaxMilli = 1'000'000;
-
-// "2", "1.5": in thousandths; none where nothing is said.
-Result<std::optional<std::int64_t>> parse_limits(const std::string& text) {
-  if (text.empty()) return std::optional<std::int64_t>();
-  const Parsed<std::int64_t> milli = parse_milli(text);
-  if (!milli || *milli < 1000 || *milli > kLimitsMaxMilli) {
-    return Complaints({"--limits"}, quote(text) + " is no factor of 1 to 1000; write --limits 2");
-  }
-  return std::optional(*milli);
-}
-
 Complaints unused_fleet_options(const Typed& typed) {
   Complaints complaints;
   for (const CLI::Option* option : typed.fleet_options) {

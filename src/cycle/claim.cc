@@ -31,6 +31,7 @@ class Search {
     Victims victims = victims_of(state, claimant);
     victims_ = std::move(victims.takeable);
     some_protected_ = victims.some_protected;
+    note_minima();
   }
 
   std::variant<Claimed, Unclaimed> run() {
@@ -49,6 +50,12 @@ class Search {
   }
 
  private:
+  void note_minima() {
+    minima_.clear();
+    for (const Victim& victim : victims_) minima_.push_back(state_.minimum_of(victim.workload));
+    some_elastic_ = std::ranges::any_of(minima_, [&](WorkloadId id) { return state_.elastic().contains(id); });
+  }
+
   void take(const Victim& victim) { take_out(state_, trial_, victim.workload, Emptied::kCountsAsScrubbed); }
 
   std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
@@ -125,24 +132,61 @@ class Search {
   };
 
   Cost cost_of(const Chosen& chosen, const std::vector<std::size_t>& claims) const {
-    Cost cost{.count = static_cast<int>(chosen.size())};
+    Cost cost;
     for (const std::size_t each : chosen) {
       cost.highest_claim = std::max(cost.highest_claim, claims[each]);
-      cost.lost_gpu_s += victims_[each].lost_gpu_s;
+      cost.count += static_cast<int>(stopped_with(each));
     }
+    cost.lost_gpu_s = lost_by(chosen);
     return cost;
+  }
+
+  // Of an elastic workload all restart, once, whether one of its pods goes or many.
+  Wide lost_by(const Chosen& chosen) const {
+    Wide lost = 0;
+    for (std::size_t at = 0; at < chosen.size(); ++at) {
+      const std::size_t each = chosen[at];
+      const auto is_of_the_same = [&](std::size_t other) { return minima_[other] == minima_[each]; };
+      if (some_elastic_ &&
+          std::any_of(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(at), is_of_the_same))
+        continue;
+      std::int64_t most = victims_[each].lost_gpu_s;
+      for (std::size_t later = at + 1; some_elastic_ && later < chosen.size(); ++later) {
+        if (is_of_the_same(chosen[later])) most = std::max(most, victims_[chosen[later]].lost_gpu_s);
+      }
+      lost += most;
+    }
+    return lost;
+  }
+
+  // With an elastic workload go all of its steps, and so it is never the smaller loss.
+  std::int64_t stopped_with(std::size_t victim) const {
+    if (!some_elastic_) return 1;
+    return 1 + std::ranges::count_if(state_.steps_of(victims_[victim].workload),
+                                     [&](WorkloadId step) { return state_.workload(step).phase == Phase::kRunning; });
+  }
+
+  // A step goes with its workload, which is another victim: the same set again.
+  bool says_it_twice(const Chosen& chosen) const {
+    return some_elastic_ && std::ranges::any_of(chosen, [&](std::size_t each) {
+             return std::ranges::any_of(
+                 chosen, [&](std::size_t other) { return other != each && victims_[other].workload == minima_[each]; });
+           });
   }
 
   std::optional<Chosen> cheapest() {
     const std::vector<std::size_t> claims = numbered_claims();
     std::vector<Cost> costs;
     for (std::uint32_t set = 1; set < std::uint32_t{1} << victims_.size(); ++set) {
-      Cost cost = cost_of(members(set), claims);
+      const Chosen chosen = members(set);
+      if (says_it_twice(chosen)) continue;
+      Cost cost = cost_of(chosen, claims);
       cost.set = set;
       costs.push_back(cost);
     }
     // Usually, if it does not fit with everyone gone, no smaller set needs to be looked at.
-    if (!fewer_may_do() && !fit_without(members(costs.back().set))) return std::nullopt;
+    const std::uint32_t all = (std::uint32_t{1} << victims_.size()) - 1;
+    if (!fewer_may_do() && !fit_without(members(all))) return std::nullopt;
     std::sort(costs.begin(), costs.end());
     for (const Cost& cost : costs) {
       Chosen chosen = members(cost.set);
@@ -196,6 +240,7 @@ class Search {
 
   std::optional<Chosen> by_alternatives() {
     on_node_.clear();
+    taken_.assign(victims_.size(), false);
     list_by_node();
     if (const Domains* const domains = domains_to_be_in()) {
       const auto best = cheapest_domain(*domains);
@@ -271,22 +316,33 @@ class Search {
     if (victims_.size() <= exact_max_) return false;
     trial_.rollback_to(begin_);
     const QueueId at = would_be_covered();
-    return std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
+    const bool dropped = std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
+    note_minima();
+    return dropped;
   }
 
   void list_by_node() {
     for (std::size_t each = 0; each < victims_.size(); ++each) {
-      for_each_pod(state_, victims_[each].workload, [&](const Pod& pod) { on_node_.push_back({pod.node, each}); });
+      for_each_pod_gone_with(each, {}, [&](const Pod& pod) { on_node_.push_back({pod.node, each}); });
     }
     std::sort(on_node_.begin(), on_node_.end());
     on_node_.erase(std::unique(on_node_.begin(), on_node_.end()), on_node_.end());
   }
 
   bool take_if_allowed(std::size_t each) {
-    if (taken_[each] || !still_takeable(state_, claimant_, victims_[each])) return false;
+    if (is_gone(each) || !still_takeable(state_, claimant_, victims_[each])) return false;
     take(victims_[each]);
     taken_[each] = true;
     return true;
+  }
+
+  // Taken, or with the workload of which it is a step.
+  bool is_gone(std::size_t each) const {
+    if (taken_[each] || !some_elastic_ || victims_[each].workload == minima_[each]) return taken_[each];
+    for (std::size_t other = 0; other < victims_.size(); ++other) {
+      if (taken_[other] && victims_[other].workload == minima_[each]) return true;
+    }
+    return false;
   }
 
   Chosen all_taken() const {
@@ -301,7 +357,7 @@ class Search {
   bool take_all(const Chosen& victims) {
     const Trial::Mark mark = trial_.mark();
     for (std::size_t i = 0; i < victims.size(); ++i) {
-      if (take_if_allowed(victims[i])) continue;
+      if (is_gone(victims[i]) || take_if_allowed(victims[i])) continue;
       trial_.rollback_to(mark);
       while (i > 0) taken_[victims[--i]] = false;
       return false;
@@ -333,7 +389,7 @@ class Search {
                                              [&](const Amount& amount) { return amount.dim == refused->dim; });
         return holds && (refused->code == ReasonCode::kLendingLimit || is_below(victims_[each], refused->queue));
       };
-      while (next < victims_.size() && !(!taken_[next] && helps(next) && take_if_allowed(next))) ++next;
+      while (next < victims_.size() && !(!is_gone(next) && helps(next) && take_if_allowed(next))) ++next;
       if (next == victims_.size()) return false;
     }
     return true;
@@ -407,21 +463,45 @@ class Search {
     const Trial::Mark mark = trial_.mark();
     bool frees = false;
     for (auto at = begin; !frees && at != on_node_.end() && at->node == node && at->victim < end; ++at) {
-      if (taken_[at->victim] || !still_takeable(state_, claimant_, victims_[at->victim])) continue;
+      const bool goes_with_another =
+          minima_[at->victim] != victims_[at->victim].workload && is_among(minima_[at->victim], made.victims);
+      if (goes_with_another || is_gone(at->victim) || !still_takeable(state_, claimant_, victims_[at->victim]))
+        continue;
       made.victims.push_back(at->victim);
-      made.lost_gpu_s += victims_[at->victim].lost_gpu_s;
-      ++made.count;
-      leave(victims_[at->victim], node);
+      made.count += static_cast<std::size_t>(stopped_with(at->victim));
+      leave(at->victim, node, made.victims);
       frees = room_on(node) > before;
     }
     trial_.rollback_to(mark);
+    made.lost_gpu_s = lost_beside_those_taken(made.victims);
     return frees ? std::optional(std::move(made)) : std::nullopt;
   }
 
-  void leave(const Victim& victim, NodeId node) {
-    for_each_pod(state_, victim.workload, [&](const Pod& pod) {
+  Wide lost_beside_those_taken(const Chosen& victims) const {
+    if (!some_elastic_) return lost_by(victims);
+    Chosen all = all_taken();
+    const Wide before = lost_by(all);
+    all.insert(all.end(), victims.begin(), victims.end());
+    return lost_by(all) - before;
+  }
+
+  void leave(std::size_t victim, NodeId node, const Chosen& with) {
+    for_each_pod_gone_with(victim, with, [&](const Pod& pod) {
       if (pod.node == node) give_back(state_, trial_, pod, Emptied::kCountsAsScrubbed);
     });
+  }
+
+  // Its own, and those of its steps that are there, but for whoever has been taken or goes as one of these.
+  template <class Visit>
+  void for_each_pod_gone_with(std::size_t victim, const Chosen& with, Visit visit) const {
+    for_each_pod(state_, victims_[victim].workload, visit);
+    for (const WorkloadId step : state_.steps_of(victims_[victim].workload)) {
+      const bool is_there = state_.workload(step).phase == Phase::kRunning;
+      if (is_there && !is_among(step, with) && !is_out(state_, trial_, step)) for_each_pod(state_, step, visit);
+    }
+  }
+  bool is_among(WorkloadId id, const Chosen& chosen) const {
+    return std::ranges::any_of(chosen, [&](std::size_t each) { return victims_[each].workload == id; });
   }
 
   // The highest claims are put back first.
@@ -451,7 +531,9 @@ class Search {
   std::size_t exact_max_;
   const std::vector<NumberedPodSet>& sets_;
   Trial::Mark begin_;
-  std::vector<Victim> victims_;  // by claim
+  std::vector<Victim> victims_;     // by claim
+  std::vector<WorkloadId> minima_;  // of each victim: itself, or of a step its workload
+  bool some_elastic_ = false;
   bool some_protected_ = false;
   bool would_break_floors_ = false;
   std::vector<OnNode> on_node_;

@@ -7,6 +7,7 @@
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "cycle/neighbours_text.h"
+#include "cycle/reserved_text.h"
 #include "cycle/slices_free.h"
 #include "cycle/topology_text.h"
 #include "fairness/gates.h"
@@ -352,6 +353,11 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
            " was drained before this came: it waits until the queue is released";
   }
   if (workload.follows) return why_it_follows(state.followers(), id);
+  if (!workload.step_of.is_none()) {
+    return "it is one pod more of an elastic workload: it comes when that runs, all who wait have had their turn and, "
+           "if "
+           "the others have to restart for it, that pays";
+  }
   return "it is not to start for another " + format_duration_ms((workload.not_before - state.clock()).ms);
 }
 
@@ -408,7 +414,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
-  if (workload.follows) return ReasonCode::kDependency;
+  if (workload.follows || !workload.step_of.is_none()) return ReasonCode::kDependency;
   if (workload.too_early) return ReasonCode::kNotBefore;
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
@@ -484,7 +490,8 @@ Explanation explain(const State& state, WorkloadId id) {
     return explanation;
   }
   if (explanation.code == ReasonCode::kReserved && !is_never(state, workload)) {
-    explanation.text = promised_text(state, workload);
+    const auto reserved = reserved_text(state, workload);
+    explanation.text = reserved ? *reserved : promised_text(state, workload);
     return explanation;
   }
   explanation.text = waits_for_a_domain(state, shape)

@@ -10,6 +10,7 @@
 #include "cycle/feasibility.h"
 #include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
+#include "fairness/rights.h"
 #include "model/quantity.h"
 #include "placement/filters.h"
 
@@ -275,9 +276,6 @@ std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const Pod
   return 0;
 }
 
-namespace {
-
-// "8 GPUs of h100", "64 CPUs", "2Ti of memory of h100"
 std::string amount_in_words(const State& state, Dim dim, std::int64_t amount) {
   const FlavorId flavor = dim.flavor();
   const std::string of =
@@ -287,11 +285,12 @@ std::string amount_in_words(const State& state, Dim dim, std::int64_t amount) {
   return decimal_of_milli(amount) + unit + (amount == 1000 ? "" : "s") + of;
 }
 
-// "10.5 GPU-hours"
 std::string gpu_time_text(std::int64_t gpu_us) {
   const std::int64_t milli_hours = gpu_us / 3'600'000;
   return decimal_of_milli(milli_hours) + (milli_hours == 1000 ? " GPU-hour" : " GPU-hours");
 }
+
+namespace {
 
 // "the floor of queue research has room for it for 3h, and it may run for 12h"
 std::string floor_for_a_while(const State& state, const CoveredForAWhile& covered, Time end) {
@@ -315,6 +314,22 @@ std::string floor_text(const State& state, WorkloadId id) {
   return covered ? "Calendar: " + floor_for_a_while(state, *covered, unit.end) : "no floor has room for it";
 }
 
+std::string steps_text(const State& state, WorkloadId id) {
+  const std::vector<WorkloadId>& steps = state.steps_of(id);
+  if (steps.empty()) return "";
+  std::int64_t running = 0;
+  std::int64_t covered = 0;
+  for (const WorkloadId step : steps) {
+    const Workload& workload = state.workload(step);
+    if (workload.phase != Phase::kRunning) continue;
+    ++running;
+    covered += coverage_of(state.quotas(), workload) > 0 ? 1 : 0;
+  }
+  return "; this is its minimum of " + with_separators(state.shape(state.workload(id).shape).pods) +
+         ", beside which run " + with_separators(running) + " of " + with_separators(std::ssize(steps)) +
+         " pods more, " + with_separators(covered) + " of them inside a floor";
+}
+
 }  // namespace
 
 std::string coverage_text(const State& state, WorkloadId id) {
@@ -322,7 +337,7 @@ std::string coverage_text(const State& state, WorkloadId id) {
   const Duration within = state.quotas().lenders_clock(unit.queue, unit.covered_at);
   const std::string clock =
       within == kNoClock ? "" : "; those who could take it back give it " + format_duration_ms(within.ms) + " to leave";
-  return floor_text(state, id) + clock;
+  return floor_text(state, id) + clock + steps_text(state, id);
 }
 
 std::string quota_text(const State& state, const QuotaRefusal& refusal) {

@@ -15,6 +15,12 @@ namespace berth {
 // What a node has free of that for which this row of the filters refuses it; 0 where the row is about no amount.
 std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const PodRequest& request);
 
+// "8 GPUs of h100", "64 CPUs", "2Ti of memory of h100"
+std::string amount_in_words(const State& state, Dim dim, std::int64_t amount);
+
+// "10.5 GPU-hours"
+std::string gpu_time_text(std::int64_t gpu_us);
+
 // Which bound of which queue is in the way.
 std::string quota_text(const State& state, const QuotaRefusal& refusal);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "cycle/taking_out.h"
@@ -20,10 +21,15 @@ struct Excess {
 
 class FallenLimit {
  public:
-  FallenLimit(const State& state, Trial& trial, QueueId queue, Time now)
+  // `borrows`: the calendar changes how much it may borrow, too.
+  FallenLimit(const State& state, Trial& trial, QueueId queue, bool borrows, Time now)
       : state_(state), trial_(trial), queue_(queue), now_(now) {
     const auto used = trial.quotas().used(queue);
-    const auto limit = trial.quotas().tree().limit(queue);
+    const QuotaTree& tree = trial.quotas().tree();
+    AmountsByDim limit(tree.limit(queue).begin(), tree.limit(queue).end());
+    for (std::size_t dim = 0; borrows && dim < used.size(); ++dim) {
+      limit[dim] = std::min(limit[dim], tree.borrowing_end(queue)[dim]);
+    }
     std::int64_t gpus = 0;
     for (std::size_t dim = 0; dim < used.size(); ++dim) {
       if (used[dim] > limit[dim]) excess_.push_back({Dim::at(dim), used[dim] - limit[dim]});
@@ -79,11 +85,21 @@ class FallenLimit {
       const QuotaUnit& unit = quotas.unit(id);
       const Workload* const workload = state_.workloads().find(unit.workload);
       if (workload == nullptr || workload->phase != Phase::kRunning) continue;
-      running_.push_back({unit.workload,
-                          {coverage_of(quotas, *workload), unit.priority, share},
-                          lost_gpu_s(state_, unit.workload, now_)});
+      running_.push_back(
+          {unit.workload, claim_of(unit.workload, share), lost_if_taken_gpu_s(state_, unit.workload, now_)});
     }
     for (const QueueId child : quotas.tree().children(queue)) list(child);
+  }
+
+  // A minimum holds as strongly as what runs beside it, so that this goes before it.
+  Claim claim_of(WorkloadId id, const Fraction& share) const {
+    const QuotaLedger& quotas = trial_.quotas();
+    const Workload& workload = state_.workload(id);
+    Claim claim{coverage_of(quotas, workload), quotas.unit(workload.unit).priority, share};
+    for (const WorkloadId step : state_.steps_of(id)) {
+      if (has_room(state_.workload(step).phase)) claim = std::max(claim, claim_of(step, share));
+    }
+    return claim;
   }
 
   bool holds_too_much(const Running& each) const {
@@ -119,16 +135,15 @@ class FallenLimit {
 }  // namespace
 
 std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now) {
-  std::vector<QueueId> queues;
+  std::map<QueueId, bool> queues;  // whether what they may borrow changes
   for (const Window& window : state.windows()) {
-    if (!window.limit.empty()) queues.push_back(window.queue);
+    if (!window.limit.empty()) queues.try_emplace(window.queue, false);
+    if (!window.borrowing_limit.empty()) queues[window.queue] = true;
   }
-  std::sort(queues.begin(), queues.end());
-  queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
   std::vector<Eviction> stopped;
   // Children stand behind their parents: who stops for a child's sake stops for its parent's too.
   for (auto queue = queues.rbegin(); queue != queues.rend(); ++queue) {
-    FallenLimit(state, trial, *queue, now).stop(stopped);
+    FallenLimit(state, trial, queue->first, queue->second, now).stop(stopped);
   }
   return stopped;
 }

@@ -10,7 +10,7 @@
 
 namespace berth {
 
-// Who has to stop, for nobody's sake: of each queue whose limit a window changes, until it holds no more than that; the
+// Who has to stop, for nobody's sake: of each queue whose limit, or borrowing limit, a window changes, until it holds no more than that; the
 // weakest claims first. Their room is given back in the trial.
 std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now);
 

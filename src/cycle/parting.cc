@@ -58,7 +58,7 @@ std::vector<Eviction> stop_strangers(const State& state, Trial& trial, const std
       gone.insert(each.workload);
       const Time stop_by = end_of_grace(state, each.workload, now);
       stopped.push_back(
-          {each.workload, WorkloadId(), EvictionRule::kTrust, stop_by, lost_gpu_s(state, each.workload, now)});
+          {each.workload, WorkloadId(), EvictionRule::kTrust, stop_by, lost_if_taken_gpu_s(state, each.workload, now)});
       take_out(state, trial, each.workload, Emptied::kIsToBeScrubbed);
     }
   }

@@ -12,7 +12,7 @@ namespace berth {
 bool may_end_by(const State& state, WorkloadId id, Time by) {
   const Workload& workload = state.workload(id);
   const Terms& terms = state.shape(workload.shape).terms;
-  return !terms.run_limit || enforced_end(terms, workload.started) <= by;
+  return !terms.run_limit || state.end_of(id, workload.started) <= by;
 }
 
 bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,

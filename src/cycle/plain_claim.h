@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -39,6 +41,7 @@ class PlainClaim {
       for (std::size_t i = 0; i < victims_.size(); ++i) {
         if (((bits >> i) & 1) != 0) set.push_back(i);
       }
+      if (says_it_twice(set)) continue;
       const Cost cost = cost_of(set);
       if ((!best || cost < *best) && fits_without(set)) best = cost;
     }
@@ -49,21 +52,34 @@ class PlainClaim {
   Cost cost_of(const Set& set) const {
     const auto same_claim = [&](const Victim& each) { return each.claim == victims_[set.back()].claim; };
     const auto highest = std::find_if(victims_.begin(), victims_.end(), same_claim) - victims_.begin();
+    // Pods that run beside each other restart once, whoever of them goes.
+    std::map<WorkloadId, std::int64_t> lost_of;
+    std::size_t stopped = 0;
+    for (const std::size_t each : set) {
+      const WorkloadId id = victims_[each].workload;
+      std::int64_t& most = lost_of[engine_.state.minimum_of(id)];
+      most = std::max(most, victims_[each].lost_gpu_s);
+      stopped += all_with(id).size();
+    }
     std::int64_t lost = 0;
-    for (const std::size_t each : set) lost += victims_[each].lost_gpu_s;
-    return {static_cast<std::size_t>(highest), lost, set.size()};
+    for (const auto& [minimum, most] : lost_of) lost += most;
+    return {static_cast<std::size_t>(highest), lost, stopped};
   }
 
   bool fits_without(const Set& set) {
     State& state = engine_.state;
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    std::set<WorkloadId> gone;
     for (const std::size_t each : set) {
       if (!still_takeable(state, claimant_, victims_[each])) return false;
-      for_each_pod(state, victims_[each].workload, [&](const Pod& pod) {
-        trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive),
-                     Emptied::kCountsAsScrubbed);
-      });
-      trial.remove(state.workload(victims_[each].workload).unit);
+      for (const WorkloadId id : all_with(victims_[each].workload)) {
+        if (!gone.insert(id).second) continue;
+        for_each_pod(state, id, [&](const Pod& pod) {
+          trial.depart(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive),
+                       Emptied::kCountsAsScrubbed);
+        });
+        trial.remove(state.workload(id).unit);
+      }
     }
     const UserId user = state.shape(state.workload(claimant_.workload).shape).user;
     if (quota_refusal(state.quotas(), claimant_.queue, user, claimant_.terms, claimant_.asked)) return false;
@@ -83,6 +99,23 @@ class PlainClaim {
   }
 
  private:
+  // With a minimum go its steps.
+  std::vector<WorkloadId> all_with(WorkloadId id) const {
+    std::vector<WorkloadId> all = {id};
+    for (const WorkloadId step : engine_.state.steps_of(id)) {
+      if (engine_.state.workload(step).phase == Phase::kRunning) all.push_back(step);
+    }
+    return all;
+  }
+  bool says_it_twice(const Set& set) const {
+    std::set<WorkloadId> ids;
+    for (const std::size_t each : set) ids.insert(victims_[each].workload);
+    return std::ranges::any_of(ids, [&](WorkloadId id) {
+      const WorkloadId minimum = engine_.state.minimum_of(id);
+      return minimum != id && ids.contains(minimum);
+    });
+  }
+
   Engine& engine_;
   const Claimant& claimant_;
   std::vector<Victim> victims_;

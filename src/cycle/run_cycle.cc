@@ -9,6 +9,7 @@
 
 #include "cycle/claim.h"
 #include "cycle/deliverable.h"
+#include "cycle/elastic.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
 #include "cycle/for_each_place.h"
@@ -16,6 +17,7 @@
 #include "cycle/parting.h"
 #include "cycle/patience.h"
 #include "cycle/repairs.h"
+#include "cycle/reserved.h"
 #include "cycle/shadows.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/vacating.h"
@@ -34,6 +36,7 @@ struct Cycle {
   Effort effort;
   Plan& plan;
   Vacating vacating;
+  Reserved& reserved;
   Shadows shadows;
   std::optional<RightsAtAGlance> rights = {};  // as things are held now; none: not looked at since they changed
 };
@@ -48,22 +51,40 @@ struct Refused {
 // One workload on its way through the gates: quotas, room, and the room of others.
 class Attempt {
  public:
-  Attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused)
+  // PRE: the trial keeps what `heeding` says from it.
+  Attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused, Heeding heeding = Heeding::kAll)
       : cycle_(cycle),
+        heeding_(heeding),
         state_(cycle.engine.state),
         id_(candidate),
         queue_(state_.workload(candidate).queue),
         shape_(state_.shape(state_.workload(candidate).shape)),
         refused_(refused),
+        terms_(shape_.terms),
         // A stream per workload: what one draws does not depend on who was tried before it.
         rng_(state_.seed(), candidate.value()) {}
+
+  // One more pod beside those that an elastic workload has: in free room, and for it nobody goes.
+  std::optional<Start> grow(const Growing& growing) {
+    growing_ = &growing;
+    // It ends when the others do.
+    if (const Time end = state_.end_of(id_, cycle_.plan.now); end != kForever) terms_.run_limit = end - cycle_.plan.now;
+    ++cycle_.plan.attempts;
+    const AmountList asked = asked_by(state_, shape_, *growing.way);
+    if (budget_refusal(state_.quotas(), queue_, terms_, asked)) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = in_free_room(*growing.way, asked, false);
+    if (start && !cycle_.vacating.holds_up(state_, *start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
 
   std::variant<Claimed, Refused> make() {
     if (shares_against_its_terms(state_, shape_)) return Refused{};
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
     if (state_.quotas().budgets().has_any()) {
-      const auto refusal = budget_refusal(state_.quotas(), queue_, shape_.terms, asked_by(state_, shape_, 0));
+      const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, shape_, 0));
       if (refusal) return beyond_the_budget(refusal->queue, no_room);
     }
     // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
@@ -100,14 +121,33 @@ class Attempt {
     return in_room_not_promised(way);
   }
 
-  // Nobody is ahead of it whom it would delay.
-  bool is_let(Start& start) {
-    if (cycle_.shadows.none()) return true;
+  // Nobody is ahead of it whom it would delay, and nothing of it is reserved for others.
+  bool is_let(Start& start) { return is_let(start, cycle_.plan.now); }
+  bool is_let(Start& start, Time begins) {
+    if (cycle_.shadows.none() && cycle_.reserved.none()) return true;
     start.waits = cycle_.vacating.holds_up(state_, start);
-    const bool let = cycle_.shadows.let(start);
+    const bool let = cycle_.shadows.none() || cycle_.shadows.let(start);
+    const bool is_free = leaves_reserved_alone(start, begins);
     start.waits = false;
-    promised_ = promised_ || !let;
-    return let;
+    promised_ = promised_ || !let || !is_free;
+    return let && is_free;
+  }
+
+  // What is reserved beyond a floor gives way to a guaranteed claim, and to no other.
+  bool leaves_reserved_alone(const Start& start, Time begins) const {
+    if (heeding_ != Heeding::kInsideFloors) return cycle_.reserved.lets(start, begins, heeding_);
+    const QueueId covered_at = start.best_effort ? QueueId() : would_be_covered_at(held_by(start));
+    return cycle_.reserved.lets(start, begins, heeding_, covered_at);
+  }
+
+  // By then the last of those has left who go for it, and those who are moved leave alone what is reserved, too.
+  bool is_let(Claimed& claimed) {
+    Time begins = cycle_.plan.now;
+    for (const Eviction& each : claimed.evictions) begins = std::max(begins, each.stop_by);
+    for (const Migration& each : claimed.migrations) begins = std::max(begins, each.stop_by);
+    return is_let(claimed.start, begins) && std::ranges::all_of(claimed.migrations, [&](const Migration& each) {
+             return cycle_.reserved.lets(each.start, each.stop_by);
+           });
   }
 
   // What is promised to those ahead is left out from the beginning.
@@ -115,7 +155,7 @@ class Attempt {
     const Trial::Mark mark = cycle_.trial.mark();
     const std::vector<Move> held = cycle_.shadows.hold(id_);
     ++cycle_.plan.attempts;
-    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
+    auto outcome = find_places(way, OpenFlavors::kAny);
     if (Start* const start = std::get_if<Start>(&outcome)) {
       cycle_.shadows.give_back(held);
       if (passes_all(*start)) return std::move(*start);
@@ -125,12 +165,12 @@ class Attempt {
   }
 
   bool passes_all(Start& start) {
-    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(start));
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(start));
     return passes && leaves_floors_whole(start) && is_let(start);
   }
 
   std::optional<Start> in_any_free_room(std::size_t way, const AmountList& asked, bool no_room) {
-    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, asked)) {
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, terms_, asked)) {
       if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
       return std::nullopt;
     }
@@ -138,7 +178,7 @@ class Attempt {
     auto start = place(way, no_room);
     if (!start) return std::nullopt;
     // Where the flavor was left open, only now it is known what it would hold.
-    const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start));
+    const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
     if (!refusal && leaves_floors_whole(*start)) return start;
     if (refusal && gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
     cycle_.trial.rollback_to(mark);
@@ -154,10 +194,10 @@ class Attempt {
   // Of which it is known that quotas allow it.
   std::optional<Start> in_first_flavor(std::size_t way) {
     const Trial::Mark mark = cycle_.trial.mark();
-    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, OpenFlavors::kFirst);
+    auto outcome = find_places(way, OpenFlavors::kFirst);
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
-    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, shape_.terms, held_by(*start));
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
     if (passes && leaves_floors_whole(*start)) return std::move(*start);
     cycle_.trial.rollback_to(mark);
     return std::nullopt;
@@ -170,19 +210,28 @@ class Attempt {
     });
   }
 
+  std::variant<Start, Unfit> find_places(std::size_t way, OpenFlavors open) {
+    if (growing_ == nullptr) return place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, open);
+    auto start = place_step(state_, cycle_.trial, cycle_.engine.index, *growing_, id_, rng_, open);
+    if (!start) return Unfit{};
+    return std::move(*start);
+  }
+
   std::optional<Start> place(std::size_t way, bool no_room) {
     if (no_room) {
       unfit_ = Unfit{1};
       return std::nullopt;
     }
-    auto outcome = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_);
+    auto outcome = find_places(way, OpenFlavors::kAny);
     if (std::holds_alternative<Unfit>(outcome) && counts_fewer_domains_in_one_flavor(way)) {
-      auto in_first = place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, OpenFlavors::kFirst);
+      auto in_first = find_places(way, OpenFlavors::kFirst);
       if (std::holds_alternative<Start>(in_first)) outcome = std::move(in_first);
     }
     if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
       unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
-      if (++ways_without_room_ == shape_.ways.size()) refused_.add(state_, shape_);
+      // Where something is kept from it, others may have more room.
+      const bool of_all = cycle_.trial.kept().empty();
+      if (++ways_without_room_ == shape_.ways.size() && of_all) refused_.add(state_, shape_);
       return std::nullopt;
     }
     return std::move(std::get<Start>(outcome));
@@ -212,7 +261,7 @@ class Attempt {
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
     const Trial::Mark mark = cycle_.trial.mark();
     auto claimed = by_moving_or_taking(claimant, way);
-    if (claimed && !is_let(claimed->start)) {
+    if (claimed && !is_let(*claimed)) {
       cycle_.trial.rollback_to(mark);
       return std::nullopt;
     }
@@ -268,7 +317,7 @@ class Attempt {
   }
 
   QueueId would_be_covered_at(const AmountList& asked) const {
-    return state_.quotas().would_be_covered_at(queue_, asked, state_.quotas().end_of(shape_.terms));
+    return state_.quotas().would_be_covered_at(queue_, asked, state_.quotas().end_of(terms_));
   }
   AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
@@ -284,11 +333,14 @@ class Attempt {
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
   Cycle& cycle_;
+  Heeding heeding_;
   const State& state_;
   WorkloadId id_;
   QueueId queue_;
   const Shape& shape_;
   RefusedRequests& refused_;
+  const Growing* growing_ = nullptr;  // of a step
+  Terms terms_;
   Rng rng_;
   std::optional<Unfit> unfit_;  // in one of its ways only room was missing
   ReasonCode gate_ = ReasonCode::kNone;
@@ -298,6 +350,46 @@ class Attempt {
   bool promised_ = false;  // there would be room, but for those to whom it is promised
   bool patient_ = false;
 };
+
+std::variant<Claimed, Refused> attempt_beside(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused,
+                                              Heeding heeding, QueueId covered_at = {}) {
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(candidate, cycle.plan.now, heeding, covered_at));
+  auto outcome = Attempt(cycle, candidate, refused, heeding).make();
+  cycle.trial.let_go();
+  return outcome;
+}
+
+// Whether nothing but reservations is in its way to free room.
+bool would_fit_without_reservations(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  const Trial::Mark mark = cycle.trial.mark();
+  auto outcome = Attempt(cycle, candidate, refused, Heeding::kNone).make();
+  cycle.trial.rollback_to(mark);
+  const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+  return claimed != nullptr && claimed->evictions.empty() && claimed->migrations.empty();
+}
+
+// First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others.
+std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  const bool bound = !cycle.reserved.kept_from(candidate, cycle.plan.now).empty();
+  auto outcome = attempt_beside(cycle, candidate, refused, Heeding::kAll);
+  if (!bound || std::holds_alternative<Claimed>(outcome)) return outcome;
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(candidate);
+  const Shape& shape = state.shape(workload.shape);
+  const Time end = state.quotas().end_of(shape.terms);
+  const QueueId covered_at = shape.terms.best_effort
+                                 ? QueueId()
+                                 : state.quotas().would_be_covered_at(workload.queue, asked_by(state, shape, 0), end);
+  if (!covered_at.is_none()) {
+    auto instead = attempt_beside(cycle, candidate, refused, Heeding::kInsideFloors, covered_at);
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  if (would_fit_without_reservations(cycle, candidate, refused)) {
+    Refused& why = std::get<Refused>(outcome);
+    why = {.missing = 1, .gate = ReasonCode::kReserved, .by_quota = why.by_quota};
+  }
+  return outcome;
+}
 
 // Whose room has been vacated.
 void begin(Cycle& cycle) {
@@ -314,8 +406,24 @@ void begin(Cycle& cycle) {
   }
 }
 
-void evict(Cycle& cycle, const Eviction& eviction) {
-  cycle.vacating.leaves(cycle.engine.state, eviction.workload, eviction.stop_by <= cycle.plan.now);
+// With an elastic workload go its steps, before it. What all of them lose is said once, of the first.
+void evict(Cycle& cycle, Eviction eviction) {
+  const State& state = cycle.engine.state;
+  const WorkloadId minimum = state.minimum_of(eviction.workload);
+  if (state.elastic().contains(minimum)) {
+    const auto is_decided = [&](WorkloadId id) {
+      return std::ranges::find(cycle.plan.evictions, id, &Eviction::workload) != cycle.plan.evictions.end();
+    };
+    if (is_decided(eviction.workload)) return;
+    const bool restarts = !state.shape(state.workload(minimum).shape).terms.resizes_live;
+    if (restarts && std::ranges::any_of(state.steps_of(minimum), is_decided)) eviction.lost_gpu_s = 0;
+    for (const WorkloadId step : state.steps_of(eviction.workload)) {
+      if (state.workload(step).phase != Phase::kRunning || is_decided(step)) continue;
+      evict(cycle, {step, eviction.claimant, eviction.rule, eviction.stop_by, 0});
+    }
+  }
+  cycle.vacating.leaves(state, eviction.workload, eviction.stop_by <= cycle.plan.now);
+  std::erase(cycle.plan.unpaid, eviction.workload);
   cycle.plan.evictions.push_back(eviction);
   cycle.plan.finished = false;  // who was evicted waits now
 }
@@ -345,10 +453,9 @@ void keep_limits(Cycle& cycle) {
 // Where they are gone.
 void keep_budgets(Cycle& cycle) {
   Unpaid unpaid = stop_unpaid(cycle.engine.state, cycle.trial, cycle.plan.evictions, cycle.plan.now);
-  for (const Eviction& eviction : unpaid.stopped) evict(cycle, eviction);
-  if (unpaid.best_effort.empty()) return;
   cycle.plan.unpaid = std::move(unpaid.best_effort);
-  cycle.plan.finished = false;
+  for (const Eviction& eviction : unpaid.stopped) evict(cycle, eviction);
+  if (!cycle.plan.unpaid.empty()) cycle.plan.finished = false;
 }
 
 // Nothing is scrubbed where somebody begins who trusts all who have been there.
@@ -373,10 +480,23 @@ bool may_suit_others(const State& state, const Placed& placed) {
   return counted;
 }
 
+void add_unit(Cycle& cycle, const Start& start) {
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(start.workload);
+  const Shape& shape = state.shape(workload.shape);
+  cycle.trial.add({.workload = start.workload,
+                   .queue = workload.queue,
+                   .user = workload.user,
+                   .priority = shape.terms.priority,
+                   .admitted = cycle.plan.now,
+                   .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+                   .end = state.end_of(start.workload, cycle.plan.now),
+                   .covered_at = {}},
+                  amounts_held(state, shape, start));
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
-  const Workload& workload = state.workload(claimed.start.workload);
-  const Shape& shape = state.shape(workload.shape);
   for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
   for (const Migration& migration : claimed.migrations) migrate(cycle, migration);
   claimed.start.waits = cycle.vacating.holds_up(state, claimed.start);
@@ -385,17 +505,10 @@ void decide(Cycle& cycle, Claimed claimed) {
   } else {
     leave_dirty(cycle, claimed.start);
   }
-  cycle.trial.add({.workload = claimed.start.workload,
-                   .queue = workload.queue,
-                   .user = workload.user,
-                   .priority = shape.terms.priority,
-                   .admitted = cycle.plan.now,
-                   .may_be_covered = !shape.terms.best_effort && !claimed.start.best_effort,
-                   .end = enforced_end(shape.terms, cycle.plan.now),
-                   .covered_at = {}},
-                  amounts_held(state, shape, claimed.start));
+  add_unit(cycle, claimed.start);
   // What it is to those who were tried before the next cycle knows.
   if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
+  if (cycle.reserved.started(claimed.start)) cycle.plan.finished = false;
   cycle.plan.starts.push_back(std::move(claimed.start));
   if (cycle.shadows.started(cycle.plan.starts.back())) {
     // Who stood back for what is promised no more is tried again.
@@ -429,14 +542,28 @@ void part_strangers(Cycle& cycle) {
   }
 }
 
+// What is reserved is chosen anew, and whoever would be in its way is told in time.
+void keep_reservations(Cycle& cycle) {
+  if (cycle.reserved.none()) return;
+  cycle.reserved.choose();
+  for (const Eviction& eviction : cycle.reserved.take_due()) evict(cycle, eviction);
+}
+
+// Who stood back for what was reserved is tried again where that is not what it was.
+void tell_reservations(Cycle& cycle) {
+  if (cycle.reserved.none() || !cycle.reserved.have_changed()) return;
+  cycle.plan.holdings = cycle.reserved.all();
+  cycle.plan.finished = false;
+}
+
 // What was promised before, as things are now. Where nothing has changed since it was looked at, nothing has here.
 void renew_promises(Cycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.shadows().empty() || !cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
   const bool moved = cycle.plan.moves_somebody();
   const auto is_due = [&](const Shadow& each) { return each.at <= cycle.plan.now; };
-  const bool stand =
-      cycle.engine.shadows_stand_at == state.news() && !moved && std::ranges::none_of(state.shadows(), is_due);
+  const bool stand = cycle.engine.shadows_stand_at == state.news() && !moved && !cycle.reserved.have_changed() &&
+                     std::ranges::none_of(state.shadows(), is_due);
   if (stand) return;
   cycle.shadows.renew();
 }
@@ -486,8 +613,17 @@ void repair_gangs(Cycle& cycle) {
       return;
     }
     ++cycle.plan.attempts;
+    const Trial::Mark mark = cycle.trial.mark();
+    cycle.trial.keep_from_all(cycle.reserved.kept_from(gang, state.workload(gang).started));
     auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
+    cycle.trial.let_go();
     if (!found) continue;
+    const bool lets = found->repair ? cycle.reserved.lets(*found->repair)
+                                    : cycle.reserved.lets(found->migration->start, found->migration->stop_by);
+    if (!lets) {
+      cycle.trial.rollback_to(mark);
+      continue;
+    }
     for (const Eviction& eviction : found->evictions) evict(cycle, eviction);
     cycle.rights.reset();
     if (found->repair) {
@@ -516,7 +652,8 @@ void allocate(Cycle& cycle) {
       return;
     }
     cycle.shadows.look(*candidate);
-    auto outcome = Attempt(cycle, *candidate, refused).make();
+    auto outcome =
+        cycle.reserved.none() ? Attempt(cycle, *candidate, refused).make() : attempt(cycle, *candidate, refused);
     if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
       if (!claimed->evictions.empty()) {
         order.rank_again();
@@ -541,8 +678,75 @@ void allocate(Cycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin,        keep_limits,    keep_budgets, part_strangers,
-                                repair_gangs, renew_promises, allocate,     tell_promises};
+bool would_be_inside_floor(const State& state, WorkloadId step, std::size_t way, Time now) {
+  const Workload& workload = state.workload(step);
+  const Shape& shape = state.shape(workload.shape);
+  const AmountList asked = asked_by(state, shape, way);
+  const QueueId at = state.quotas().would_be_covered_at(workload.queue, asked, state.end_of(step, now));
+  return !shape.terms.best_effort && !at.is_none();
+}
+
+std::optional<Start> place_next_step(Cycle& cycle, const Growing& growing, WorkloadId step) {
+  if (cycle.plan.attempts == cycle.effort.attempts_max) {
+    cycle.plan.finished = false;
+    return std::nullopt;
+  }
+  cycle.shadows.look(step);
+  RefusedRequests refused;
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(step, cycle.plan.now));
+  auto start = Attempt(cycle, step, refused).grow(growing);
+  cycle.trial.let_go();
+  return start;
+}
+
+// Whether it pays to restart it for as many steps as there is room for.
+bool pays_to_grow(Cycle& cycle, Growing growing) {
+  const State& state = cycle.engine.state;
+  const Time now = cycle.plan.now;
+  const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
+  if (growth_pays(state, growing, 0, now)) return true;
+  if (!growth_pays(state, growing, of_each * std::ssize(growing.steps), now)) return false;
+  const Trial::Mark mark = cycle.trial.mark();
+  Wide added = 0;
+  for (const WorkloadId step : growing.steps) {
+    const auto start = place_next_step(cycle, growing, step);
+    if (!start) break;
+    add_unit(cycle, *start);
+    growing.at.emplace_back(start->pods.front().node);
+    added += of_each;
+  }
+  cycle.trial.rollback_to(mark);
+  return growth_pays(state, growing, added, now);
+}
+
+// As many as fit, of those that would be inside a floor or of all.
+void take_steps(Cycle& cycle, Growing& growing, bool inside_floor) {
+  const State& state = cycle.engine.state;
+  std::size_t taken = 0;
+  for (; taken < growing.steps.size(); ++taken) {
+    const WorkloadId step = growing.steps[taken];
+    if (inside_floor && !would_be_inside_floor(state, step, *growing.way, cycle.plan.now)) break;
+    auto start = place_next_step(cycle, growing, step);
+    if (!start) break;
+    growing.at.emplace_back(start->pods.front().node);
+    decide(cycle, {.start = std::move(*start), .evictions = {}});
+  }
+  growing.steps.erase(growing.steps.begin(), growing.steps.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
+// Elastic workloads take what nobody who waits had any use for: first those who have floor left, then the others.
+void grow(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  if (state.elastic().empty() || !cycle.plan.finished) return;
+  std::vector<Growing> all = who_may_grow(state, cycle.plan, cycle.shadows.all());
+  std::erase_if(all, [&](const Growing& growing) { return !pays_to_grow(cycle, growing); });
+  for (Growing& growing : all) take_steps(cycle, growing, true);
+  for (Growing& growing : all) take_steps(cycle, growing, false);
+}
+
+constexpr std::array kPhases = {begin,        keep_limits,    keep_budgets, part_strangers, keep_reservations,
+                                repair_gangs, renew_promises, allocate,     grow,           tell_reservations,
+                                tell_promises};
 
 }  // namespace
 
@@ -553,7 +757,14 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
 #endif
   {
     Trial trial(engine.state.ledger_for_trial(), engine.state.quotas_for_trial());
-    Cycle cycle{engine, trial, effort, plan, Vacating(engine.state), Shadows(engine.state, trial, engine.index, plan)};
+    Reserved reserved(engine.state, trial, plan);
+    Cycle cycle{engine,
+                trial,
+                effort,
+                plan,
+                Vacating(engine.state),
+                reserved,
+                Shadows(engine.state, trial, engine.index, plan, &reserved)};
     for (const auto phase : kPhases) phase(cycle);
   }
 #ifdef BERTH_CHECKED

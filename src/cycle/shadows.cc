@@ -1,6 +1,7 @@
 #include "cycle/shadows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -147,8 +148,14 @@ class Shadows::Later {
   std::vector<Trial::Mark> marks_;  // before each of the ends
 };
 
-Shadows::Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan)
-    : state_(state), trial_(trial), index_(index), plan_(plan), all_(state.shadows()), then_(all_.size()) {}
+Shadows::Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan, const Reserved* reserved)
+    : state_(state),
+      trial_(trial),
+      index_(index),
+      plan_(plan),
+      reserved_(reserved),
+      all_(state.shadows()),
+      then_(all_.size()) {}
 
 bool Shadows::have_changed() const {
   std::vector<Shadow> adopted = state_.shadows();
@@ -165,7 +172,7 @@ std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
 
 // What others leave is scrubbed first.
 Time Shadows::end_of(WorkloadId id, Time started) const {
-  const Time end = enforced_end(terms_of(state_, id), started);
+  const Time end = state_.end_of(id, started);
   return end == kForever ? end : std::max(end, plan_.now) + state_.scrub();
 }
 
@@ -276,7 +283,9 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
   std::optional<Start> start;
   const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
   if (take_others(id, then, others)) {
+    if (reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(id, then));
     for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way);
+    trial_.let_go();
   }
   trial_.rollback_to(mark);
   const bool goes =
@@ -288,6 +297,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
 std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t others) {
   std::vector<Time> found;
   for (const End& each : ends_) found.push_back(each.at);
+  if (reserved_ != nullptr) std::ranges::copy(reserved_->ends(), std::back_inserter(found));
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose != id) found.push_back(end_of(whose, all_[i].at));
@@ -356,7 +366,10 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   Later later(*this);
   later.go_to(shadow.at);
   const Trial::Mark mark = trial_.mark();
-  const bool there = take_others(shadow.start.workload, shadow.at, others) && put_if_free(shadow.start);
+  bool there = take_others(shadow.start.workload, shadow.at, others);
+  if (there && reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(shadow.start.workload, shadow.at));
+  there = there && put_if_free(shadow.start);
+  trial_.let_go();
   trial_.rollback_to(mark);
   return there && leaves_others(shadow.start, shadow.at, others, false) && has_quota(shadow, others, WorkloadId());
 }
@@ -374,6 +387,10 @@ void Shadows::replace(std::size_t shadow, std::optional<Shadow> with) {
 // In the order in which they were made: each stands beside those before it. Whoever can start earlier leaves everybody else where
 // he is; of places that come at one moment none is better than another.
 void Shadows::renew() {
+  // Who could not start in time, for what was reserved since he was promised that, is promised anew: others were promised his places
+  // for behind his end, and would wait for each other.
+  const bool may_be_late = state_.next_reservation() != ReservationId(0);
+  if (may_be_late) std::erase_if(all_, [&](const Shadow& each) { return each.at < plan_.now; });
   then_.assign(all_.size(), {});
   for (std::size_t i = 0; i < all_.size();) {
     const Shadow known = all_[i];
@@ -541,7 +558,9 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   return fits_beside(beside, start) && leaves_quota(all_[shadow], start, end, all_.size());
 }
 
+// Who is where his queue has reserved is in nobody's way there.
 bool Shadows::let(const Start& start) {
+  if (reserved_ != nullptr && reserved_->is_inside_own(start)) return true;
   const Time end = end_of(start);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!let(i, start, end) && !outranks(state_, start.workload, all_[i].start.workload)) return false;
@@ -576,10 +595,11 @@ bool Shadows::started(const Start& start) {
 }
 
 // What of it is free now: whole GPUs, CPUs and memory. What is left to chance of parts of devices let() sees.
-void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves) {
+void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
+                        const std::vector<GpusOfNode>& own) {
   for (const NodeThen& then : then_[shadow]) {
     const NodeFree& node = trial_.ledger().node(then.node);
-    if (node.pods < 1) continue;
+    if (node.pods < 1 || std::ranges::binary_search(own, then.node, {}, &GpusOfNode::node)) continue;
     const auto milli = trial_.ledger().gpu_milli(then.node);
     std::uint64_t whole = 0;
     for (std::size_t gpu = 0; gpu < milli.size(); ++gpu) {
@@ -602,10 +622,11 @@ void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& 
 std::vector<Move> Shadows::hold(WorkloadId id) {
   std::vector<Move> moves;
   const Time end = end_of(id, plan_.now);
+  const auto own = reserved_ == nullptr ? std::vector<GpusOfNode>() : reserved_->own_places(state_.workload(id).queue);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose == id || end <= all_[i].at || outranks(state_, id, whose)) continue;
-    hold_back(i, asks_parts(state_, id), moves);
+    hold_back(i, asks_parts(state_, id), moves, own);
   }
   return moves;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cycle/reserved.h"
 #include "model/plan.h"
 #include "placement/score_index.h"
 #include "state/state.h"
@@ -32,7 +33,8 @@ struct NodeThen {
 class Shadows {
  public:
   // PRE: `trial` is on the state's own ledgers; `plan` is the one that is being made.
-  Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan);
+  // `reserved`: what is to be left alone besides; none: nothing.
+  Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan, const Reserved* reserved = nullptr);
 
   const std::vector<Shadow>& all() const { return all_; }
   bool none() const { return all_.empty(); }
@@ -87,7 +89,9 @@ class Shadows {
   bool is_still_there(const Shadow& shadow, std::size_t others);
   bool put_if_free(const Start& start);
   bool take_others(WorkloadId workload, Time then, std::size_t others);
-  void hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves);
+  // Not on nodes where something of the workload's `own` is.
+  void hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
+                 const std::vector<GpusOfNode>& own = {});
   void look(std::size_t others, WorkloadId without);
   std::vector<NodeThen> look_then(std::size_t shadow, std::size_t others, WorkloadId without);
   std::vector<Time> moments(WorkloadId workload, Time before, std::size_t others);
@@ -107,6 +111,7 @@ class Shadows {
   Trial& trial_;
   ScoreIndex& index_;
   const Plan& plan_;
+  const Reserved* reserved_;
   std::vector<Shadow> all_;
   std::vector<std::vector<NodeThen>> then_;  // by shadow, by node; empty: not looked at yet
   std::vector<End> ends_;                    // ascending

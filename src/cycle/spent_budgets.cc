@@ -26,7 +26,7 @@ Unpaid stop_unpaid(const State& state, Trial& trial, const std::vector<Eviction>
         continue;
       }
       const Time stop_by = end_of_grace(state, id, now);
-      unpaid.stopped.push_back({id, WorkloadId(), EvictionRule::kBudget, stop_by, lost_gpu_s(state, id, now)});
+      unpaid.stopped.push_back({id, WorkloadId(), EvictionRule::kBudget, stop_by, lost_if_taken_gpu_s(state, id, now)});
       take_out(state, trial, id, Emptied::kIsToBeScrubbed);
     }
   }

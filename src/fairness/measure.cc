@@ -24,7 +24,10 @@ Measure measure_of(const State& state) {
     if (alive && !state.lost_to_a_share(id)) ++measure.may_lose_to_a_share;
     if (!has_room(workload.phase) || lacks_somebody(state, id)) return;
     const Terms& terms = state.shape(workload.shape).terms;
-    measure.held.push_back({coverage_of(quotas, workload), terms.priority});
+    // Who has a right to its minimum takes a step with it.
+    const Workload& minimum = state.workload(state.minimum_of(id));
+    const std::int32_t coverage = std::min(coverage_of(quotas, workload), coverage_of(quotas, minimum));
+    measure.held.push_back({coverage, terms.priority});
   });
   std::sort(measure.held.begin(), measure.held.end(), std::greater<>());
   return measure;

@@ -20,6 +20,9 @@ constexpr auto kLaterParty = [](const auto& a, const auto& b) {
 };
 constexpr auto kLaterRank = [](const auto& a, const auto& b) { return a.rank > b.rank; };
 
+// Somebody is ended by his limit, or something that is reserved comes free: so some start can be promised.
+bool some_end_is_known(const State& state) { return state.limited() > 0 || !state.reservations().empty(); }
+
 template <class Entry, class Later>
 void pop(std::vector<Entry>& heap, Later later) {
   std::pop_heap(heap.begin(), heap.end(), later);
@@ -96,7 +99,7 @@ bool CandidateOrder::is_due(WorkloadId workload) const {
 
 // Among those of a line with backfill who are known not to fit: somebody whom nothing is promised to, and might be.
 bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) const {
-  if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || state_.limited() == 0) return false;
+  if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || !some_end_is_known(state_)) return false;
   PromisedInLine promised(state_.queues()[queue.index()].quota.backfill);
   bool wanted = false;
   line.heads().for_each([&](const Head& head) {
@@ -210,7 +213,7 @@ void CandidateOrder::drop_first(Turn& turn, bool has_started) {
 
 // It is tried again for that.
 bool CandidateOrder::may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const {
-  return shadows_ != nullptr && shadows_->size() < kShadowsMax && state_.limited() > 0 &&
+  return shadows_ != nullptr && shadows_->size() < kShadowsMax && some_end_is_known(state_) &&
          turn.promised.wants_promise(gate, shape.flavors);
 }
 

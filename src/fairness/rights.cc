@@ -126,7 +126,7 @@ class Search {
     found_.takeable.push_back({.workload = unit.workload,
                                .rule = rule,
                                .claim = {coverage_of(state_.quotas(), workload), unit.priority, share},
-                               .lost_gpu_s = lost_gpu_s(state_, unit.workload, claimant_.now),
+                               .lost_gpu_s = lost_if_taken_gpu_s(state_, unit.workload, claimant_.now),
                                .stop_by = *stop_by,
                                .side = side,
                                .claimants_side = own});
@@ -138,7 +138,7 @@ class Search {
   std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
     const Terms& terms = state_.shape(workload.shape).terms;
     // Whatever protects it, at its run limit it is gone.
-    const Time end = enforced_end(terms, workload.started);
+    const Time end = state_.end_of(unit.workload, workload.started);
     const Time free_from = workload.started + state_.queues()[workload.queue.index()].quota.min_runtime;
     const bool is_protected = terms.disruption_permille > 0 || free_from > claimant_.now;
     const Time graceful = claimant_.now + terms.grace;
@@ -277,6 +277,18 @@ bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountLi
 
 std::int64_t lost_gpu_s(const State& state, WorkloadId id, Time now) {
   return narrow(state.lost_gpu_us(id, now) / 1'000'000).value_or(INT64_MAX);
+}
+
+std::int64_t lost_if_taken_gpu_s(const State& state, WorkloadId id, Time now) {
+  const WorkloadId minimum = state.minimum_of(id);
+  if (!state.elastic().contains(minimum)) return lost_gpu_s(state, id, now);
+  // What the pod did is with the others.
+  if (id != minimum && state.shape(state.workload(id).shape).terms.resizes_live) return 0;
+  Wide lost_gpu_us = state.lost_gpu_us(minimum, now);
+  for (const WorkloadId step : state.steps_of(minimum)) {
+    if (state.workload(step).phase == Phase::kRunning) lost_gpu_us += state.lost_gpu_us(step, now);
+  }
+  return narrow(lost_gpu_us / 1'000'000).value_or(INT64_MAX);
 }
 
 }  // namespace berth

@@ -41,7 +41,7 @@ struct Victim {
   WorkloadId workload;
   EvictionRule rule = EvictionRule::kNone;
   Claim claim;
-  std::int64_t lost_gpu_s = 0;
+  std::int64_t lost_gpu_s = 0;  // with all that restarts for it
   Time stop_by;
   // Where the two meet: within one queue both are that queue.
   Side side;
@@ -110,5 +110,9 @@ class RightsAtAGlance {
 
 // Work that would be lost if it were stopped now, in GPU-seconds.
 std::int64_t lost_gpu_s(const State& state, WorkloadId workload, Time now);
+
+// The same with all that runs beside it: of an elastic workload, or of a step of it, as all of them restart. Of a step of one that
+// resizes live nothing. PRE: it runs.
+std::int64_t lost_if_taken_gpu_s(const State& state, WorkloadId workload, Time now);
 
 }  // namespace berth

@@ -105,9 +105,11 @@ std::expected<std::span<const std::uint8_t>, std::string> ChainReader::next() {
     if (auto header = read_header(); !header) return std::unexpected(header.error());
   }
   const auto left = file_.subspan(offset_);
-  if (left.size() < 4) return std::unexpected(at("the journal is cut off here; up to here it is sound"));
+  cut_off_ = left.size() < 4;
+  if (cut_off_) return std::unexpected(at("the journal is cut off here; up to here it is sound"));
   const std::uint32_t size = get_u32(left, 0);
-  if (size == 0 || size > kRecordBytesMax || left.size() - 4 < std::size_t{size} + last_.size()) {
+  cut_off_ = size > 0 && size <= kRecordBytesMax && left.size() - 4 < std::size_t{size} + last_.size();
+  if (size == 0 || size > kRecordBytesMax || cut_off_) {
     return std::unexpected(at("the record is damaged, or the journal is cut off; up to here it is sound"));
   }
   const Digest digest = sha_.of(last_, left.first(4 + size));

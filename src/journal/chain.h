@@ -64,6 +64,8 @@ class ChainReader {
   std::uint64_t records() const { return records_; }
   std::uint32_t sections() const { return section_; }
   std::size_t offset() const { return offset_; }
+  // The file ends within a record: it is still being written, or was when that stopped. Up to there it is sound.
+  bool is_cut_off() const { return cut_off_; }
 
  private:
   std::expected<void, std::string> read_header();
@@ -78,6 +80,7 @@ class ChainReader {
   std::uint32_t section_ = 0;
   std::uint32_t sections_ = 0;
   bool in_section_ = false;
+  bool cut_off_ = false;
 };
 
 }  // namespace berth

@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 12;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 12; this program reads formats 1 to 11");
+  newer[8] = 13;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 13; this program reads formats 1 to 12");
 }
 
 constexpr const char* kFormatOne =
@@ -254,11 +254,20 @@ constexpr const char* kFormatTen =
     "020000004201"
     "4d810a366e448a6f805dabcea81202127422b08db8717111539037b57654a221";
 
+constexpr const char* kFormatEleven =
+    "42455254484a4e4c0b0000000000000001000000"
+    "0400000000ac0201"
+    "252c6447876b7375bc1002ee565f8a0d64792abfd8fe3e25a7c4667521ef99f7"
+    "0400000040018001"
+    "9c92f39004ed709a51f00776e5138ed24e1bb921c7277922e6ec4fd802ba7459"
+    "020000004201"
+    "ba2b9ae6ad3b8a9016338cf2c6932a9cd31a217cc3df126959c2a1e62904c44c";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen}) {
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -275,8 +284,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 11, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatElevenHasTheseBytes) {
+// Format version 12, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatTwelveHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -288,13 +297,13 @@ TEST(Chain, AJournalOfFormatElevenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0b0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c0c0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "252c6447876b7375bc1002ee565f8a0d64792abfd8fe3e25a7c4667521ef99f7"
+            "4e5c5672c610c76786e2c183e876b9c1f52b192cd7b3405d71eaf599aae86cc2"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "9c92f39004ed709a51f00776e5138ed24e1bb921c7277922e6ec4fd802ba7459"
+            "3ae4fc96eb87c59f09753ed3b16439606e82074c7f39c44ea90b3ab2844d0b6f"
             "020000004201"  // closed with hash 1
-            "ba2b9ae6ad3b8a9016338cf2c6932a9cd31a217cc3df126959c2a1e62904c44c");
+            "f578c6faa0d7b347fc97dba882f0de2d6c0e506891dbe7477b678f026617142a");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -397,6 +397,7 @@ void fields(Io& io, Terms& terms) {
   io(terms.best_effort);
   io(terms.latency_critical);
   io(terms.movable);
+  io(terms.resizes_live);
   fields(io, terms.grace);
   io(terms.disruption_permille);
   fields(io, terms.run_limit);
@@ -409,6 +410,7 @@ void fields(Io& io, Eviction& eviction) {
   enumerator(io, eviction.rule, std::size(kEvictionRuleNames));
   fields(io, eviction.stop_by);
   io(eviction.lost_gpu_s);
+  fields(io, eviction.reservation);
 }
 
 template <class Io>
@@ -443,6 +445,37 @@ void fields(Io& io, Blocked& blocked) {
   io(blocked.missing);
   enumerator(io, blocked.gate, std::size(kReasonNames));
   io(blocked.by_quota);
+}
+
+template <class Io>
+void fields(Io& io, GpusOfNode& held) {
+  fields(io, held.node);
+  fields(io, held.gpus);
+}
+
+template <class Io>
+void fields(Io& io, HeldPlaces& holding) {
+  fields(io, holding.reservation);
+  fields(io, holding.gpus);
+  fields(io, holding.drains_at);
+}
+
+template <class Io>
+void fields(Io& io, ReservationAdded& event) {
+  Reservation& reservation = event.reservation;
+  io(reservation.name);
+  fields(io, reservation.queue);
+  fields(io, reservation.flavor);
+  io(reservation.gpus);
+  fields(io, reservation.nodes);
+  fields(io, reservation.from);
+  fields(io, reservation.lasts);
+  fields(io, reservation.every);
+}
+
+template <class Io>
+void fields(Io& io, ReservationRemoved& event) {
+  fields(io, event.reservation);
 }
 
 template <class Io>
@@ -569,6 +602,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   io(event.user);
   fields(io, event.not_before);
   fields(io, event.after);
+  fields(io, event.step_of);
 }
 
 template <class Io, class Event>
@@ -722,6 +756,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.starts);
   fields(io, plan.blocked);
   fields(io, plan.shadows);
+  fields(io, plan.holdings);
   io(plan.attempts);
   io(plan.finished);
 }

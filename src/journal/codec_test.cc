@@ -153,15 +153,12 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.user = any_text(rng);
   submitted.not_before = Time{any<std::int64_t>(rng)};
   submitted.after = any_list(rng, [&] { return Dependency{any_id<WorkloadId>(rng), any<bool>(rng)}; });
-  submitted.shape.terms = {any<std::int32_t>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           any<bool>(rng),
-                           Duration{any<std::int64_t>(rng)},
-                           any<std::int32_t>(rng),
-                           {}};
+  submitted.shape.terms = {any<std::int32_t>(rng), any<bool>(rng),
+                           any<bool>(rng),         any<bool>(rng),
+                           any<bool>(rng),         any<bool>(rng),
+                           any<bool>(rng),         Duration{any<std::int64_t>(rng)},
+                           any<std::int32_t>(rng), {}};
+  submitted.step_of = any_id<WorkloadId>(rng);
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
@@ -172,9 +169,12 @@ Plan any_plan(Rng& rng) {
   plan.finished = any<bool>(rng);
   plan.begins = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   plan.evictions = any_list(rng, [&] {
-    return Eviction{any_id<WorkloadId>(rng), any_id<WorkloadId>(rng),
-                    static_cast<EvictionRule>(rng.below(std::size(kEvictionRuleNames))), Time{any<std::int64_t>(rng)},
-                    any<std::int64_t>(rng)};
+    return Eviction{any_id<WorkloadId>(rng),
+                    any_id<WorkloadId>(rng),
+                    static_cast<EvictionRule>(rng.below(std::size(kEvictionRuleNames))),
+                    Time{any<std::int64_t>(rng)},
+                    any<std::int64_t>(rng),
+                    any_id<ReservationId>(rng)};
   });
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   const auto any_start = [&] {
@@ -190,6 +190,12 @@ Plan any_plan(Rng& rng) {
   });
   plan.starts = any_list(rng, any_start);
   if (any<bool>(rng)) plan.shadows = any_list(rng, [&] { return Shadow{Time{any<std::int64_t>(rng)}, any_start()}; });
+  if (any<bool>(rng)) {
+    plan.holdings = any_list(rng, [&] {
+      const auto any_gpus = [&] { return GpusOfNode{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; };
+      return HeldPlaces{any_id<ReservationId>(rng), any_list(rng, any_gpus), Time{any<std::int64_t>(rng)}};
+    });
+  }
   plan.blocked = any_list(rng, [&] {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
                    static_cast<ReasonCode>(rng.below(std::size(kReasonNames))), any<bool>(rng)};
@@ -301,6 +307,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(PodFailed{any_id<WorkloadId>(rng), static_cast<std::uint32_t>(rng.next())});
     case 37:
       return Event(RepairGivenUp{any_id<WorkloadId>(rng)});
+    case 38:
+      return Event(ReservationAdded{{any_text(rng), any_id<QueueId>(rng), any_id<FlavorId>(rng), any<std::int64_t>(rng),
+                                     any_list(rng, [&] { return any_id<NodeId>(rng); }), Time{any<std::int64_t>(rng)},
+                                     Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}}});
+    case 39:
+      return Event(ReservationRemoved{any_id<ReservationId>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -344,6 +356,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->user, again.user);
     ASSERT_EQ(job->not_before, again.not_before);
     ASSERT_EQ(job->after, again.after);
+    ASSERT_EQ(job->step_of, again.step_of);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);

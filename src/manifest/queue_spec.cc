@@ -186,11 +186,15 @@ class SpecReader {
     check_hours(place, window, made);
     read_amounts(window, place + ".guarantee", made.guarantee);
     read_amounts(window, place + ".limit", made.limit);
+    read_amounts(window, place + ".borrowingLimit", made.borrowing_limit);
     read_amounts(window, place + ".lendingLimit", made.lending_limit);
     if (!window["weight"].is_null()) made.weight_milli = read_weight(place + ".weight", window["weight"]);
     if (made_.mistakes.size() > before) return;
-    if (made.guarantee.empty() && made.limit.empty() && made.lending_limit.empty() && !made.weight_milli) {
-      return complain(place, Value(), "changes nothing; give it guarantee, limit, lendingLimit or weight");
+    const bool has_amounts =
+        !made.guarantee.empty() || !made.limit.empty() || !made.borrowing_limit.empty() || !made.lending_limit.empty();
+    if (!has_amounts && !made.weight_milli) {
+      return complain(place, Value(),
+                      "changes nothing; give it guarantee, limit, borrowingLimit, lendingLimit or weight");
     }
     made.times = *WindowTimes::read(made.days, made.from + "-" + made.to, made.zone);
     made_.spec.windows.push_back(std::move(made));

@@ -39,7 +39,7 @@ inline constexpr std::string_view kQueueStopNames[] = {"none", "hold", "drain"};
 struct WindowSpec {
   std::string days{"daily"}, from, to, zone{WindowTimes::kUtc};
   WindowTimes times = {};
-  std::vector<FlavorAmount> guarantee = {}, limit = {}, lending_limit = {};
+  std::vector<FlavorAmount> guarantee = {}, limit = {}, borrowing_limit = {}, lending_limit = {};
   std::optional<std::int64_t> weight_milli = {};
 
   friend bool operator==(const WindowSpec&, const WindowSpec&) = default;

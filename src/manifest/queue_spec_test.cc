@@ -29,7 +29,8 @@ TEST(QueueSpec, SaysWhatTheQueueIsMeantToBe) {
       "{stop: drain, userLimit: {h100: 4}, users: fair, halfLife: 7d,\n"
       " windows: [{days: mon-fri, from: '20:00', to: '08:00', zone: Europe/Berlin, guarantee: {h100: 24}, limit: "
       "{h100.cpu: "
-      "8}, lendingLimit: {h100: 1}, weight: 500m}, {from: '00:00', to: '24:00', weight: 2}],\n"
+      "8}, borrowingLimit: {h100: 3}, lendingLimit: {h100: 1}, weight: 500m}, {from: '00:00', to: '24:00', weight: "
+      "2}],\n"
       " budget: {gpuHours: 100, end: best-effort, grants: [{gpuHours: '0.5', until: '2026-12-01T00:00:00Z'}]}}");
   ASSERT_TRUE(reading.mistakes.empty()) << reading.mistakes[0].field << ": " << reading.mistakes[0].text;
   const QueueSpec& spec = reading.spec;
@@ -41,6 +42,7 @@ TEST(QueueSpec, SaysWhatTheQueueIsMeantToBe) {
   EXPECT_EQ(spec.windows[0].times, *WindowTimes::read("mon-fri", "20:00-08:00", "Europe/Berlin"));
   EXPECT_EQ(spec.windows[0].guarantee, (std::vector<FlavorAmount>{{"h100", Resource::kGpu, 24'000}}));
   EXPECT_EQ(spec.windows[0].limit, (std::vector<FlavorAmount>{{"h100", Resource::kCpu, 8000}}));
+  EXPECT_EQ(spec.windows[0].borrowing_limit, (std::vector<FlavorAmount>{{"h100", Resource::kGpu, 3000}}));
   EXPECT_EQ(spec.windows[0].lending_limit, (std::vector<FlavorAmount>{{"h100", Resource::kGpu, 1000}}));
   EXPECT_EQ(spec.windows[0].weight_milli, 500);
   EXPECT_EQ(spec.windows[1].times, *WindowTimes::read("daily", "00:00-24:00", "UTC"));
@@ -69,7 +71,7 @@ TEST(QueueSpec, SaysAllThatIsWrongAtOnceAndWhatToWriteInstead) {
              "spec.windows[0].guarantee[h100]: " + parse_milli("-1").error(),
              "spec.windows[0].weight: write a weight of 0.001 to 1000, such as 2 or 500m",
              "spec.windows[1].to: '08:00-08:00' is nothing or a whole day; write 00:00-24:00 for whole days",
-             "spec.windows[2]: changes nothing; give it guarantee, limit, lendingLimit or weight",
+             "spec.windows[2]: changes nothing; give it guarantee, limit, borrowingLimit, lendingLimit or weight",
              "spec.windows[3].from: write a time such as 20:00; a day begins at 00:00"}));
   EXPECT_EQ(mistakes("{budget: {gpuHours: lots, end: never, grants: [{gpuHours: 0, until: soon}]}}"),
             (Texts{"spec.budget.gpuHours: " + parse_milli("lots").error(), "spec.budget.end: write stop or best-effort",

@@ -60,6 +60,7 @@ type QueueWindow "Hours at which a queue has other amounts; what is not named st
   0 zone: text "Where the clock hangs, such as Europe/Berlin; UTC if absent.";
   0 guarantee: <quantity> "The guarantee while it is open.";
   0 limit: <quantity> "The limit while it is open. Who is above it when it opens has to stop.";
+  0 borrowingLimit: <quantity> "The borrowing limit while it is open. Who is above it when it opens has to stop.";
   0 lendingLimit: <quantity> "The lending limit while it is open.";
   0 weight: quantity "The weight while it is open.";
 }

@@ -16,6 +16,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/queue.h"
+#include "model/reservation.h"
 #include "model/workload.h"
 
 namespace berth {
@@ -85,6 +86,9 @@ struct WorkloadSubmitted {
   std::string user = {};               // who submitted it; whoever is not named is one user like another
   Time not_before = {};                // it does not start earlier
   std::vector<Dependency> after = {};  // nor before all of these have ended
+  // One more pod for that elastic workload, of the same kind as its others: a unit of its own, which runs beside it while it
+  // does and ends with it. Then it is of one pod, in that one's queue, and waits for nothing else.
+  WorkloadId step_of = {};
 };
 
 // All its pods ended by themselves.
@@ -274,12 +278,22 @@ struct RepairGivenUp {
   WorkloadId workload;
 };
 
-using Event =
-    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
-                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
-                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
-                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
-                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
-                 ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp>;
+// Capacity is promised for a time; they are numbered as they come.
+struct ReservationAdded {
+  Reservation reservation;
+};
+
+// It is taken back, before it begins or while it lasts.
+struct ReservationRemoved {
+  ReservationId reservation;
+};
+
+using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
+                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
+                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
+                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
+                           GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
+                           FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed,
+                           RepairChosen, PodFailed, RepairGivenUp, ReservationAdded, ReservationRemoved>;
 
 }  // namespace berth

@@ -18,6 +18,7 @@ using WorkloadId = Id<struct WorkloadTag>;                // in the order of sub
 using PodId = Id<struct PodTag>;                          // running pods
 using UserId = Id<struct UserTag>;                        // people, in the order in which they first submitted
 using SharerId = Id<struct SharerTag>;  // in whose name a part of a device is held: a tenant, or one of its users
-using UnitId = Id<struct UnitTag>;      // what counts against quotas as one: running workloads
+using ReservationId = Id<struct ReservationTag>;  // in the order in which they were made; never used again
+using UnitId = Id<struct UnitTag>;                // what counts against quotas as one: running workloads
 
 }  // namespace berth

@@ -10,6 +10,7 @@
 #include "model/ids.h"
 #include "model/node.h"
 #include "model/reason.h"
+#include "model/reservation.h"
 #include "model/workload.h"
 
 namespace berth {
@@ -39,8 +40,9 @@ struct Eviction {
   WorkloadId workload;
   WorkloadId claimant;  // none: its queue holds more than it may, or has used more than it was given
   EvictionRule rule = EvictionRule::kNone;
-  Time stop_by;                 // the plan's own time: at once
-  std::int64_t lost_gpu_s = 0;  // work since its last checkpoint, in GPU-seconds
+  Time stop_by;                    // the plan's own time: at once
+  std::int64_t lost_gpu_s = 0;     // work since its last checkpoint, in GPU-seconds
+  ReservationId reservation = {};  // in whose way it was
 
   friend bool operator==(const Eviction&, const Eviction&) = default;
 };
@@ -111,6 +113,7 @@ struct Plan {
   std::vector<Start> starts = {};
   std::vector<Blocked> blocked = {};
   std::optional<std::vector<Shadow>> shadows = {};  // all that there are from now on, where they are others than before
+  std::optional<std::vector<HeldPlaces>> holdings = {};  // of all reservations, where they are others than before
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
@@ -118,7 +121,7 @@ struct Plan {
     return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !repairs.empty() ||
            !starts.empty();
   }
-  bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows; }
+  bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows && !holdings; }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

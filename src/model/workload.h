@@ -49,6 +49,7 @@ struct Terms {
   bool best_effort = false;              // neither counts nor protects
   bool latency_critical = false;         // shares no GPU but in slices, whomever it might trust
   bool movable = false;                  // consents to being stopped here and started elsewhere (rule 20)
+  bool resizes_live = false;             // its other pods go on when some come or go (rule 18); else all restart
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
   std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is
@@ -116,6 +117,9 @@ inline constexpr Duration kUnreportedWorkMax{4 * 3'600'000};
 // Who was moved is not moved again before that.
 inline constexpr Duration kMoveCooldown{3'600'000};
 
+// Who was made smaller, or restarted to be larger, does not grow before that.
+inline constexpr Duration kResizeCooldown{600'000};
+
 // A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
 // while it has room; pods that leave exactly while it migrates. While it is repaired (state/repairing.h) it runs, and lacks some.
 struct Workload {
@@ -133,6 +137,8 @@ struct Workload {
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
   std::optional<Time> moved;             // when it was last moved (rule 20)
+  std::optional<Time> resized;           // when this attempt was last made smaller, or restarted to be larger (rule 18)
+  WorkloadId step_of;                    // as it was submitted with
   Time not_before;                       // as it was submitted with
   PodId first_pod;
   PodId first_leaving;  // while it migrates: where it still is

@@ -33,8 +33,11 @@ Value list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-std::array<std::pair<const char*, const std::vector<FlavorAmount>*>, 3> amounts_named(const WindowSpec& window) {
-  return {{{"guarantee", &window.guarantee}, {"limit", &window.limit}, {"lendingLimit", &window.lending_limit}}};
+std::array<std::pair<const char*, const std::vector<FlavorAmount>*>, 4> amounts_named(const WindowSpec& window) {
+  return {{{"guarantee", &window.guarantee},
+           {"limit", &window.limit},
+           {"borrowingLimit", &window.borrowing_limit},
+           {"lendingLimit", &window.lending_limit}}};
 }
 
 Value windows_value(const std::vector<WindowSpec>& windows) {

@@ -67,7 +67,7 @@ void read_berth_queue(ObjectReader& reader) {
        "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget",    "dedicated", "backfill"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
-                  {"days", "from", "to", "zone", "guarantee", "limit", "lendingLimit", "weight"});
+                  {"days", "from", "to", "zone", "guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"});
   }
   for (std::size_t i = 0; i < spec["dedicated"].items().size(); ++i) {
     reader.finish(spec["dedicated"].items()[i], "spec.dedicated[" + std::to_string(i) + "]", {"key", "value"});

@@ -69,6 +69,7 @@ Session::Recorder JournalFolder::begin() {
     const auto open = weak.lock();
     if (!open) return;
     open->file.append(payload);
+    open->file.flush();
     open->bytes += payload.size();
   };
 }

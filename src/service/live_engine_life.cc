@@ -23,7 +23,8 @@ std::vector<std::string> flavors_named_in(const QueueSpec& spec) {
     add(*list);
   }
   for (const WindowSpec& window : spec.windows) {
-    for (const auto* const list : {&window.guarantee, &window.limit, &window.lending_limit}) add(*list);
+    for (const auto* const list : {&window.guarantee, &window.limit, &window.borrowing_limit, &window.lending_limit})
+      add(*list);
   }
   return names;
 }

@@ -25,6 +25,7 @@ void LiveEngine::tell_windows(Time now) {
       windows_.push_back({.window = {.queue = id,
                                      .guarantee = amounts_of(spec.guarantee),
                                      .limit = amounts_of(spec.limit),
+                                     .borrowing_limit = amounts_of(spec.borrowing_limit),
                                      .lending_limit = amounts_of(spec.lending_limit),
                                      .weight_milli = spec.weight_milli},
                           .times = spec.times});

@@ -41,8 +41,10 @@ class Simulation {
       report_checkpoints_until(*now);
       finish_until(*now);
       stop_until(*now);
+      const std::size_t first = submitted_;
       submit_until(*now);
       pass(*now);
+      show_who_waits_since(first, *now);
       if (ends_too_late_) {
         return Complaints({source},
                           "the jobs run on for more than 10,000 years; look for a run time in the wrong unit");
@@ -81,6 +83,15 @@ class Simulation {
     std::uint32_t number = 0;
     Duration kept;  // what the attempts before have done
   };
+
+  void show_who_waits_since(std::size_t first, Time now) {
+    if (!options_.watch.submitted) return;
+    std::vector<WorkloadId> waiting;
+    for (; first < submitted_; ++first) {
+      if (is_pending(WorkloadId(first))) waiting.emplace_back(first);
+    }
+    if (!waiting.empty()) options_.watch.submitted(session_.state(), waiting, now);
+  }
 
   void open() {
     for (const Event& event : door_.opening()) session_.apply(event);
@@ -161,6 +172,7 @@ class Simulation {
       const WorkloadId workload = ends_.top().workload;
       ends_.pop();
       ++attempt_of(workload).number;
+      if (options_.watch.ended) options_.watch.ended(session_.state(), workload, now - times_of(workload).start);
       session_.apply(WorkloadEnded{workload});
       change_held(workload, -gpu_milli_of(job_of(workload)));
       run_.last_end = std::max(run_.last_end, now);
@@ -254,6 +266,7 @@ class Simulation {
     const TraceJob& job = job_of(workload);
     const Attempt& attempt = attempt_of(workload);
     JobTimes& times = times_of(workload);
+    if (options_.watch.started) options_.watch.started(workload, now);
     times.started = true;
     times.start = now;
     times.end = now + (job.run - attempt.kept);

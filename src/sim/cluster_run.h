@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@
 #include "sim/trace.h"
 
 namespace berth {
+
+// Who looks on, and changes nothing. Jobs are numbered in the order of their submission.
+struct RunWatch {
+  // They were submitted at this moment, a pass was made, and they wait.
+  std::function<void(const State& state, std::span<const WorkloadId> waiting, Time now)> submitted = {};
+  std::function<void(WorkloadId job, Time now)> started = {};
+  std::function<void(const State& state, WorkloadId job, Duration ran)> ended = {};  // just before it has
+};
 
 struct RunOptions {
   PlacementPolicy policy = PlacementPolicy::kFgd;
@@ -33,6 +42,7 @@ struct RunOptions {
   std::optional<std::int64_t> limits_up_to_milli = {};
   // In place of `quotas`: a tree of queues, as a policy has it.
   std::optional<TraceQueues> tree = {};
+  RunWatch watch = {};
 };
 
 // What the cluster looked like after the pass at one moment.

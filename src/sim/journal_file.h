@@ -1,4 +1,4 @@
-// A journal on disk: written section by section, and read back with every decision made again.
+// A journal on disk, written section by section.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ class JournalFile {
 
   void begin_section(std::uint32_t index, std::uint32_t sections);
   void append(std::span<const std::uint8_t> payload);
+  // Whoever reads the file sees what was appended so far.
+  void flush();
   // Everything is on the disk, or a complaint.
   Result<std::uint64_t> close();  // bytes
 
@@ -35,18 +37,6 @@ class JournalFile {
   std::uint64_t bytes_ = 0;
   int error_ = 0;  // errno of the first failure
 };
-
-struct Replay {
-  std::uint32_t runs = 0;
-  std::uint64_t records = 0;
-  std::uint64_t cycles = 0;
-  std::uint64_t starts = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t state_hash = 0;  // of all runs together, as state_hash_of()
-};
-
-// Applies the recorded facts, asks for the recorded cycles, and compares every byte that comes out with the journal's.
-Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file);
 
 // One hash of several runs' final ones; a single run's own.
 std::uint64_t state_hash_of(std::span<const std::uint64_t> hashes);

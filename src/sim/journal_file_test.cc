@@ -9,6 +9,7 @@
 #include "model/gpu.h"
 #include "sim/cluster_run.h"
 #include "sim/files.h"
+#include "sim/replay.h"
 
 namespace berth {
 namespace {
@@ -46,6 +47,54 @@ Bytes recorded(const Trace& trace, std::vector<Seed> seeds, std::vector<std::uin
                          .state_hash);
   }
   return file;
+}
+
+TEST(RecordedAtProperty, IsTheRunUpToThatMoment) {
+  for (const Seed seed : property_seeds(20)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    std::vector<std::uint64_t> hashes;
+    const Bytes file = recorded(small_trace(rng), {seed}, hashes);
+    const auto all = recorded_at("journal", file, {});
+    ASSERT_TRUE(all.has_value()) << all.error().to_string();
+    EXPECT_EQ(all->engine.state.hash(), hashes.front());
+    EXPECT_EQ(all->workloads.size(), 12u);
+    EXPECT_TRUE(all->find("job-3").has_value());
+    EXPECT_FALSE(all->find("job-99").has_value());
+    std::uint64_t records = 0;
+    for (std::int64_t second = 0; second < 60; second += 5) {
+      const auto then = recorded_at("journal", file, Time{second * 1000});
+      ASSERT_TRUE(then.has_value());
+      EXPECT_LE(then->now, Time{second * 1000});
+      EXPECT_GE(then->records, records);
+      EXPECT_LE(then->workloads.size(), all->workloads.size());
+      then->engine.state.workloads().for_each(
+          [&](WorkloadId, const Workload& workload) { EXPECT_LE(workload.submitted, Time{second * 1000}); });
+      records = then->records;
+    }
+    EXPECT_GT(all->run_times.count(), 0u);
+  }
+}
+
+TEST(RecordedAt, EndsWhereAJournalThatIsStillWrittenEnds) {
+  Rng rng(Seed{5});
+  std::vector<std::uint64_t> hashes;
+  const Bytes file = recorded(small_trace(rng), {Seed{5}}, hashes);
+  std::uint64_t records = 0;
+  for (std::size_t size = 0; size < file.size(); size += 7) {
+    const auto there = recorded_at("journal", std::span(file).first(size), {});
+    if (!there) {
+      EXPECT_EQ(records, 0u) << "once something is recorded it can be read";
+      continue;
+    }
+    EXPECT_GE(there->records, records);
+    records = there->records;
+    EXPECT_FALSE(replay_journal("journal", std::span(file).first(size)).has_value());
+  }
+  EXPECT_GT(records, 50u);
+  Bytes changed = file;
+  changed[changed.size() / 2] ^= 1;
+  EXPECT_FALSE(recorded_at("journal", changed, {}).has_value()) << "what was changed is no end";
 }
 
 TEST(ReplayJournalProperty, MakesTheSameDecisionsAgain) {

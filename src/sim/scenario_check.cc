@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "cycle/changes.h"
 #include "cycle/explain.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
@@ -33,9 +34,17 @@ void check_coverage(ScenarioWorld& world, const ExpectRunning& expected) {
   const QueueId covered_at = world.state().quotas().unit(found.unit).covered_at;
   const std::string& name = world.name_of_workload(expected.workload);
   if (expected.covered) {
-    const Coverage coverage = found.best_effort      ? Coverage::kBestEffort
-                              : covered_at.is_none() ? Coverage::kBorrowed
-                                                     : Coverage::kFloor;
+    // As the weakest of its pods.
+    Coverage coverage = Coverage::kFloor;
+    const auto note = [&](const Workload& each) {
+      const bool borrows = world.state().quotas().unit(each.unit).covered_at.is_none();
+      const Coverage own = each.best_effort ? Coverage::kBestEffort : borrows ? Coverage::kBorrowed : Coverage::kFloor;
+      coverage = std::max(coverage, own);
+    };
+    note(found);
+    for (const WorkloadId step : world.state().steps_of(expected.workload)) {
+      if (world.workload(step).phase == Phase::kRunning) note(world.workload(step));
+    }
     const auto text = [](Coverage value) {
       return value == Coverage::kFloor ? "floor" : value == Coverage::kBorrowed ? "borrowed" : "best-effort";
     };
@@ -104,6 +113,24 @@ void check_shadow(ScenarioWorld& world, const ExpectWaits& expected) {
                 found != nullptr ? format_moment(found->at) : "none");
 }
 
+// The text of a change; of one that is about somebody else, with his name.
+std::string text_of(const ScenarioWorld& world, const SmallestChange& change) {
+  return change.kind == ChangeKind::kEnd ? "if " + world.name_of_workload(change.other) + " ended" : change.text;
+}
+
+void check_change(ScenarioWorld& world, const ExpectWaits& expected) {
+  if (expected.would_start.empty() || !world.afford_changes(expected.workload)) return;
+  std::vector<std::string> texts;
+  for (const SmallestChange& change : smallest_changes(world.state(), expected.workload, world.now())) {
+    texts.push_back(text_of(world, change));
+  }
+  if (expected.would_start == "none" ? texts.empty() : std::ranges::count(texts, expected.would_start) > 0) return;
+  std::string found;
+  for (const std::string& text : texts) found += (found.empty() ? "" : "; ") + text;
+  world.compare("what would start " + world.name_of_workload(expected.workload), expected.would_start,
+                found.empty() ? "none" : found);
+}
+
 void check(ScenarioWorld& world, const ExpectWaits& expected) {
   const WorkloadId id = expected.workload;
   const std::string& name = world.name_of_workload(id);
@@ -117,6 +144,7 @@ void check(ScenarioWorld& world, const ExpectWaits& expected) {
   }
   check_words(world, id, "waiting", expected.has);
   check_shadow(world, expected);
+  check_change(world, expected);
   if (expected.ahead && is_repaired) {
     return world.fail("expected " + name + " in its line, found it " + how_it_is(world, id));
   }
@@ -168,6 +196,16 @@ void check_for_whom(ScenarioWorld& world, const Expected& expected, const std::s
   }
 }
 
+void check_for_reservation(ScenarioWorld& world, const ExpectEvicted& expected) {
+  const auto& evictions = world.evictions();
+  const auto last = std::find_if(evictions.rbegin(), evictions.rend(),
+                                 [&](const Evicted& each) { return each.workload == expected.workload; });
+  const ReservationId found = last == evictions.rend() ? ReservationId() : last->decision.reservation;
+  world.compare(world.name_of_workload(expected.workload) + " evicted for",
+                world.name_of_reservation(*expected.reservation),
+                found.is_none() ? "no reservation" : world.name_of_reservation(found));
+}
+
 // The last attempt ended so, requeued or not. Who was moved runs again at once: it is asked for by its rule.
 void check(ScenarioWorld& world, const ExpectEvicted& expected) {
   const Workload& found = world.workload(expected.workload);
@@ -183,6 +221,7 @@ void check(ScenarioWorld& world, const ExpectEvicted& expected) {
   if (!expected.rule.empty()) {
     world.compare(name + " evicted by the rule", expected.rule, std::string(name_of(found.evicted_by)));
   }
+  if (expected.reservation) check_for_reservation(world, expected);
   check_for_whom(world, expected, "evicted");
 }
 
@@ -214,6 +253,26 @@ void check(ScenarioWorld& world, const ExpectRepairing& expected) {
   check_words(world, expected.workload, "repairing", expected.has);
 }
 
+void check(ScenarioWorld& world, const ExpectShrunk& expected) {
+  const std::string& name = world.name_of_workload(expected.workload);
+  if (world.workload(expected.workload).phase != Phase::kRunning) {
+    return world.fail("expected " + name + " shrunk, found it " + how_it_is(world, expected.workload));
+  }
+  std::int64_t taken = 0;
+  std::int64_t taken_for_others = 0;
+  for (const WorkloadId step : world.state().steps_of(expected.workload)) {
+    const Workload& found = world.workload(step);
+    if (found.phase == Phase::kRunning || found.evicted_by == EvictionRule::kNone) continue;
+    const bool is_for_him = !expected.claimant || found.evicted_for == *expected.claimant;
+    ++(is_for_him ? taken : taken_for_others);
+  }
+  const std::string whom = expected.claimant ? " for " + world.name_of_workload(*expected.claimant) : "";
+  if (taken == expected.pods) return;
+  world.fail("expected " + name + " shrunk" + whom + " by " + counted(expected.pods, "pod") +
+             ", found that it was by " + std::to_string(taken) +
+             (taken_for_others > 0 ? ", and by " + std::to_string(taken_for_others) + " for others" : ""));
+}
+
 void check(ScenarioWorld& world, const ExpectOver& expected) {
   // Who was ended by his limit has not done what he was there for.
   const Workload& found = world.workload(expected.workload);
@@ -224,12 +283,16 @@ void check(ScenarioWorld& world, const ExpectOver& expected) {
 }
 
 void check_none_evicted(ScenarioWorld& world, const ExpectNoneEvicted& expected, std::size_t since_last) {
-  const std::size_t first = expected.since_start ? 0 : since_last;
-  if (first >= world.evictions().size()) return;
-  const Evicted& eviction = world.evictions()[first];
+  // Who was made smaller goes on.
+  std::vector<Evicted> evictions(
+      world.evictions().begin() + static_cast<std::ptrdiff_t>(expected.since_start ? 0 : since_last),
+      world.evictions().end());
+  std::erase_if(evictions, [&](const Evicted& each) { return !world.workload(each.workload).step_of.is_none(); });
+  if (evictions.empty()) return;
+  const Evicted& eviction = evictions.front();
   world.fail("expected none evicted since " +
              std::string(expected.since_start ? "the start" : "the last expectations") + ", found " +
-             counted(static_cast<std::int64_t>(world.evictions().size() - first), "eviction") + ", the first of " +
+             counted(std::ssize(evictions), "eviction") + ", the first of " +
              world.name_of_workload(eviction.workload) + " at " + format_moment(eviction.at));
 }
 
@@ -359,6 +422,33 @@ void check(ScenarioWorld& world, const ExpectDevice& expected) {
   const auto text = [](DeviceState state) { return std::string(kDeviceStateNames[static_cast<std::size_t>(state)]); };
   world.compare("device " + expected.device.node + "/" + std::to_string(expected.device.gpu), text(expected.state),
                 text(state_of(world.state(), *device)));
+}
+
+void check(ScenarioWorld& world, const ExpectReservation& expected) {
+  const State& state = world.state();
+  const std::string name = "reservation " + world.name_of_reservation(expected.reservation);
+  const auto reservation = state.reservations().find(expected.reservation);
+  if (expected.over || reservation == state.reservations().end()) {
+    const bool is_over = reservation == state.reservations().end();
+    if (is_over != expected.over)
+      world.fail("expected " + name + (is_over ? ", found that it is over" : " over, found that it is not"));
+    return;
+  }
+  const HeldPlaces* const holding = state.holding_of(expected.reservation);
+  const std::int64_t holds = holding == nullptr ? 0 : holding->count();
+  if (expected.holds) world.compare(name + " holding", counted(*expected.holds, "GPU"), counted(holds, "GPU"));
+  if (expected.missing) {
+    world.compare(name + " short by", counted(*expected.missing, "GPU"),
+                  counted(reservation->second.gpus - holds, "GPU"));
+  }
+  if (!expected.on) return;
+  std::vector<std::string> on;
+  for (const NodeId node : reservation->second.nodes) on.push_back(state.node(node).name);
+  for (const GpusOfNode& each : holding == nullptr ? std::vector<GpusOfNode>() : holding->gpus) {
+    on.push_back(state.node(each.node).name);
+  }
+  std::ranges::sort(on);
+  world.compare(name + " on", joined(*expected.on), joined(on));
 }
 
 void check(ScenarioWorld& world, const ExpectLint& expected) {

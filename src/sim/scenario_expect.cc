@@ -22,13 +22,15 @@ namespace {
 
 using namespace scenario;
 
-constexpr std::string_view kVerbs[] = {"running", "waits",     "impossible", "evicted",  "evicting",
-                                       "done",    "cancelled", "migrated",   "repairing"};
+constexpr std::string_view kVerbs[] = {"running", "waits",     "impossible", "evicted",   "evicting",
+                                       "done",    "cancelled", "migrated",   "repairing", "shrunk"};
 constexpr std::string_view kRunningKeys[] = {"on", "ranks", "flavor", "started", "covered", "against", "has"};
-constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow"};
+constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow", "would_start"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
 constexpr std::string_view kEvictedKeys[] = {"rule", "for", "lost"};
 constexpr std::string_view kMigratedKeys[] = {"for", "lost"};
+constexpr std::string_view kShrunkKeys[] = {"for"};
+constexpr std::string_view kReservationKeys[] = {"holds", "short", "on"};
 constexpr std::string_view kRepairingKeys[] = {"until", "lost", "has"};
 
 class ExpectationReader {
@@ -50,13 +52,7 @@ class ExpectationReader {
     if (subject->value == "fragments") return expect_fragments();
     if (subject->value == "mig") return expect_mig();
     if (subject->value == "device") return expect_device();
-    if (const LaterWord* const later = find_later_word("expect", subject->value);
-        later != nullptr && !names_.workloads.contains(subject->value)) {
-      return line_.complain(
-          *subject,
-          not_supported_yet(quote(subject->value), *later) +
-              "knows expect WORKLOAD, none, usage, borrowed, lent, idle, share, budget, fragments, mig and device");
-    }
+    if (subject->value == "reservation" && !names_.workloads.contains("reservation")) return expect_reservation();
     const ScenarioWord* const verb = line_.take_any("what is expected: " + listed_words(kVerbs));
     if (verb == nullptr) return;
     const auto workload = names_.workload(line_, *subject, subject->value);
@@ -69,6 +65,7 @@ class ExpectationReader {
   void expect_of(WorkloadId workload, const ScenarioWord& verb) {
     const std::string& word = verb.is_pair() ? verb.key : verb.value;
     if (word == "running") return expect_running(workload, verb);
+    if (word == "shrunk") return expect_shrunk(workload, verb);
     if (verb.is_pair() && std::find(std::begin(kVerbs), std::end(kVerbs), word) != std::end(kVerbs)) {
       return line_.complain(verb, quote(word + "=") + " takes no value; write " + word);
     }
@@ -79,9 +76,9 @@ class ExpectationReader {
     if (word == "repairing") return expect_repairing(workload);
     if (word == "done" || word == "cancelled") {
       made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
-      return line_.finish("expect", {});
+      return line_.finish({});
     }
-    line_.complain_unknown(verb, word, "expect", kVerbs, "is nothing to expect");
+    line_.complain_unknown(verb, word, kVerbs, "is nothing to expect");
   }
 
   void expect_running(WorkloadId workload, const ScenarioWord& verb) {
@@ -122,7 +119,7 @@ class ExpectationReader {
     }
     take_coverage(expected);
     if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
-    line_.finish("expect", kRunningKeys);
+    line_.finish(kRunningKeys);
     made_ = std::move(expected);
   }
 
@@ -150,7 +147,8 @@ class ExpectationReader {
   std::string take_reason() { return take_name("reason", kReasonNames, kLaterReasonNames, "is no reason"); }
 
   void expect_waits(WorkloadId workload) {
-    ExpectWaits expected{.workload = workload, .reason = take_reason(), .has = {}, .ahead = {}, .shadow = {}};
+    ExpectWaits expected{
+        .workload = workload, .reason = take_reason(), .has = {}, .ahead = {}, .shadow = {}, .would_start = {}};
     if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
     if (const ScenarioWord* const word = line_.take("ahead")) {
       std::vector<WorkloadId>& ahead = expected.ahead.emplace();
@@ -161,7 +159,8 @@ class ExpectationReader {
       }
     }
     take_shadow(expected);
-    line_.finish("expect", kWaitsKeys);
+    if (const ScenarioWord* const change = line_.take("would_start")) expected.would_start = change->value;
+    line_.finish(kWaitsKeys);
     made_ = std::move(expected);
   }
 
@@ -181,20 +180,25 @@ class ExpectationReader {
   void expect_impossible(WorkloadId workload) {
     ExpectImpossible expected{.workload = workload, .reason = take_reason(), .has = {}};
     if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
-    line_.finish("expect", kImpossibleKeys);
+    line_.finish(kImpossibleKeys);
     made_ = std::move(expected);
   }
 
   void expect_evicted(WorkloadId workload, bool stopping) {
-    ExpectEvicted expected{.workload = workload, .stopping = stopping, .rule = {}, .claimant = {}, .lost_gpu_s = {}};
+    ExpectEvicted expected{
+        .workload = workload, .stopping = stopping, .rule = {}, .claimant = {}, .reservation = {}, .lost_gpu_s = {}};
     expected.rule = take_name("rule", kEvictionRuleNames, {}, "is no rule");
     if (const ScenarioWord* const claimant = line_.take("for")) {
-      expected.claimant = names_.workload(line_, *claimant, claimant->value);
+      if (const auto reserved = names_.reservations.find(claimant->value)) {
+        expected.reservation = ReservationId(*reserved);
+      } else {
+        expected.claimant = names_.workload(line_, *claimant, claimant->value);
+      }
     }
     if (const ScenarioWord* const lost = line_.take("lost")) {
       expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
     }
-    line_.finish("expect", kEvictedKeys);
+    line_.finish(kEvictedKeys);
     made_ = expected;
   }
 
@@ -206,7 +210,17 @@ class ExpectationReader {
     if (const ScenarioWord* const lost = line_.take("lost")) {
       expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
     }
-    line_.finish("expect", kMigratedKeys);
+    line_.finish(kMigratedKeys);
+    made_ = expected;
+  }
+
+  void expect_shrunk(WorkloadId workload, const ScenarioWord& verb) {
+    if (!verb.is_pair()) return line_.complain(verb, "by how many pods it was shrunk is missing; write shrunk=3");
+    ExpectShrunk expected{.workload = workload, .pods = line_.integer(&verb, 0, kScenarioPodsMax, 0), .claimant = {}};
+    if (const ScenarioWord* const claimant = line_.take("for")) {
+      expected.claimant = names_.workload(line_, *claimant, claimant->value);
+    }
+    line_.finish(kShrunkKeys);
     made_ = expected;
   }
 
@@ -225,7 +239,7 @@ class ExpectationReader {
       expected.lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
     }
     if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
-    line_.finish("expect", kRepairingKeys);
+    line_.finish(kRepairingKeys);
     made_ = std::move(expected);
   }
 
@@ -240,7 +254,7 @@ class ExpectationReader {
     if (words[0]->value != "evicted" || words[1]->value != "since" || (since != "start" && since != "last")) {
       return line_.complain("this is nothing to expect; write " + std::string(kForm));
     }
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = ExpectNoneEvicted{since == "start"};
   }
 
@@ -274,7 +288,7 @@ class ExpectationReader {
     if (!equation) return;
     ExpectUsage expected{.queue = names_.queue(line_, equation->left).value_or(QueueId()), .amounts = {}, .kind = kind};
     for (const std::string& part : line_.list(equation->right)) read_amount(equation->right, part, expected.amounts);
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = std::move(expected);
   }
 
@@ -292,7 +306,7 @@ class ExpectationReader {
     if (equals->value != "=" || !part || !whole) {
       return line_.complain(*share, "a share is a fraction; write " + std::string(kForm));
     }
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = ExpectShare{names_.queue(line_, *path).value_or(QueueId()), *part, *whole};
   }
 
@@ -322,7 +336,7 @@ class ExpectationReader {
         line_.complain(*parts, quote(part) + " is nothing to expect of a budget; write " + kForm);
       }
     }
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = expected;
   }
 
@@ -342,7 +356,7 @@ class ExpectationReader {
     const auto gpus = parse_integer(size, 1, kGpusPerNodeMax);
     if (!well_formed || !gpus) return line_.complain(*word, "this is nothing to expect; write " + std::string(kForm));
     const std::int64_t count = line_.integer(word, 0, kScenarioNodesMax * kGpusPerNodeMax, 0);
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = ExpectFragments{static_cast<std::int32_t>(*gpus), count};
   }
 
@@ -354,10 +368,34 @@ class ExpectationReader {
     const auto named = read_device(line_, *device, names_, kForm);
     const auto* const found = std::ranges::find(kDeviceStateNames, state->value);
     if (found == std::end(kDeviceStateNames)) {
-      return line_.complain_unknown(*state, state->value, "expect", kDeviceStateNames, "is no state of a device");
+      return line_.complain_unknown(*state, state->value, kDeviceStateNames, "is no state of a device");
     }
-    line_.finish("expect", {});
+    line_.finish({});
     if (named) made_ = ExpectDevice{*named, static_cast<DeviceState>(found - std::begin(kDeviceStateNames))};
+  }
+
+  void expect_reservation() {
+    const char* const kForm = "expect reservation r holds=8 short=2 on=n1,n2, or expect reservation r over";
+    const ScenarioWord* const name = line_.take_plain(kForm);
+    if (name == nullptr) return;
+    const auto known = names_.reservations.look_up(line_, *name, name->value);
+    ExpectReservation expected;
+    if (known) expected.reservation = ReservationId(*known);
+    if (const ScenarioWord* const over = line_.take_plain()) {
+      expected.over = over->value == "over";
+      if (!expected.over) line_.complain(*over, quote(over->value) + " is nothing to expect; write " + kForm);
+    }
+    if (const ScenarioWord* const holds = line_.take("holds")) expected.holds = line_.integer(holds, 0, INT64_MAX, 0);
+    if (const ScenarioWord* const lacks = line_.take("short")) expected.missing = line_.integer(lacks, 0, INT64_MAX, 0);
+    if (const ScenarioWord* const on = line_.take("on")) {
+      expected.on.emplace();
+      for (const std::string& node : line_.list(*on)) {
+        if (names_.is_node(line_, *on, node)) expected.on->push_back(node);
+      }
+      std::ranges::sort(*expected.on);
+    }
+    line_.finish(kReservationKeys);
+    if (known) made_ = std::move(expected);
   }
 
   void expect_mig() {
@@ -376,7 +414,7 @@ class ExpectationReader {
       }
     }
     std::ranges::sort(expected.slices);
-    line_.finish("expect", {});
+    line_.finish({});
     made_ = std::move(expected);
   }
 
@@ -406,7 +444,7 @@ std::optional<Expectation> read_lint(ScenarioLine& line, const ScenarioNames& na
   ExpectLint expected;
   if (const ScenarioWord* const at = line.take("at")) expected.at = names.queue(line, *at);
   constexpr std::string_view kLintKeys[] = {"at"};
-  line.finish("lint", kLintKeys);
+  line.finish(kLintKeys);
   if (words == nullptr) return std::nullopt;
   if (words->value != "nothing") expected.text = words->value;
   return expected;

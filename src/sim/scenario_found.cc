@@ -26,13 +26,18 @@ std::string counted(std::int64_t count, const std::string& thing) {
 Whereabouts whereabouts(ScenarioWorld& world, WorkloadId id) {
   Whereabouts found;
   // Names are copied and sorted, which costs more than a look at a number.
-  if (!world.afford(20 * Wide{world.state().shape(world.workload(id).shape).pods})) return found;
-  for_each_pod(world.state(), id, [&](const Pod& pod) {
+  const std::vector<WorkloadId>& steps = world.state().steps_of(id);
+  if (!world.afford(20 * (Wide{world.state().shape(world.workload(id).shape).pods} + std::ssize(steps)))) return found;
+  const auto note = [&](const Pod& pod) {
     ++found.pods;
     const Node& node = world.state().node(pod.node);
     found.nodes.push_back(node.name);
     if (world.state().request(pod.request).gpus > 0) found.flavors.add(node.flavor);
-  });
+  };
+  for_each_pod(world.state(), id, note);
+  for (const WorkloadId step : steps) {
+    if (world.workload(step).phase == Phase::kRunning) for_each_pod(world.state(), step, note);
+  }
   found.ranks = found.nodes;
   std::sort(found.nodes.begin(), found.nodes.end());
   found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/wording.h"
-#include "sim/scenario_later.h"
 
 namespace berth {
 namespace {
@@ -116,14 +115,11 @@ const ScenarioWord* ScenarioLine::take(std::string_view key) {
   return &*word;
 }
 
-void ScenarioLine::finish(std::string_view statement, std::span<const std::string_view> known) {
-  const std::string what_is_known = known.empty() ? "takes no keys here" : "knows " + listed_words(known);
+void ScenarioLine::finish(std::span<const std::string_view> known) {
   for (const ScenarioWord& word : words_) {
     if (word.taken) continue;
     if (!word.is_pair()) {
       complain(word, shown(word) + " is one word too many; end the line before it");
-    } else if (const LaterWord* const later = find_later_word(statement, word.key)) {
-      complain(word, not_supported_yet(shown(word), *later) + what_is_known);
     } else if (std::find(known.begin(), known.end(), word.key) != known.end()) {
       complain(word, shown(word) + " stands here twice; write it once");
     } else {
@@ -132,11 +128,9 @@ void ScenarioLine::finish(std::string_view statement, std::span<const std::strin
   }
 }
 
-void ScenarioLine::complain_unknown(const ScenarioWord& word, std::string_view name, std::string_view statement,
+void ScenarioLine::complain_unknown(const ScenarioWord& word, std::string_view name,
                                     std::span<const std::string_view> known, const std::string& verdict) const {
-  const LaterWord* const later = find_later_word(statement, name);
-  complain(word, later != nullptr ? not_supported_yet(quote(name), *later) + "knows " + listed_words(known)
-                                  : quote(name) + " " + verdict + instead(name, known));
+  complain(word, quote(name) + " " + verdict + instead(name, known));
 }
 
 std::optional<std::size_t> ScenarioLine::choice(const ScenarioWord& word, std::span<const std::string_view> known,

@@ -50,14 +50,12 @@ class ScenarioLine {
   // The pair with this key that is not taken yet; nullptr if there is none.
   const ScenarioWord* take(std::string_view key);
 
-  // Complains about every word that nobody took: a key that is not supported yet (those of `statement` in
-  // sim/scenario_later.h), one that is there twice, one that nobody knows. `known` are the keys that there are.
-  void finish(std::string_view statement, std::span<const std::string_view> known);
+  // Complains about every word that nobody took: one that is there twice, one that nobody knows. `known` are the keys that there are.
+  void finish(std::span<const std::string_view> known);
 
-  // About a name that is none of the `known` where words of `statement` may stand: one that is not supported yet (those
-  // of sim/scenario_later.h), or one of which the `verdict` holds, such as "is no statement".
-  void complain_unknown(const ScenarioWord& word, std::string_view name, std::string_view statement,
-                        std::span<const std::string_view> known, const std::string& verdict) const;
+  // About a name that is none of the `known`, of which the `verdict` holds, such as "is no statement".
+  void complain_unknown(const ScenarioWord& word, std::string_view name, std::span<const std::string_view> known,
+                        const std::string& verdict) const;
   // Which of the `known` the value is; nothing, and a complaint with the `verdict`, if it is none.
   std::optional<std::size_t> choice(const ScenarioWord& word, std::span<const std::string_view> known,
                                     const std::string& verdict) const;

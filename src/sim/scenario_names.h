@@ -45,6 +45,7 @@ struct ScenarioNames {
   NameTable queues{"queue", "declare it above"};
   NameTable nodes{"node", "write a line like nodes n 4 above"};
   NameTable workloads{"workload", "submit it above"};
+  NameTable reservations{"reservation", "reserve it above"};
 
   std::optional<FlavorId> flavor(const ScenarioLine& line, const ScenarioWord& word, const std::string& name) const {
     const auto index = flavors.look_up(line, word, name);

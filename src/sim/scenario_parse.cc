@@ -35,7 +35,7 @@ void read_seed(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const word = line.take_plain("seed 7");
   const std::int64_t seed = line.integer(word, 0, INT64_MAX, 1);
   if (is_first(reading, line)) configuration(reading).seed.value = static_cast<std::uint64_t>(seed);
-  line.finish("seed", {});
+  line.finish({});
 }
 
 void read_policy(ScenarioReading& reading, ScenarioLine& line) {
@@ -50,7 +50,7 @@ void read_policy(ScenarioReading& reading, ScenarioLine& line) {
   } else if (policy && is_first(reading, line)) {
     configuration(reading).policy = *policy;
   }
-  line.finish("policy", {});
+  line.finish({});
 }
 
 void read_at(ScenarioReading& reading, ScenarioLine& line) {
@@ -66,19 +66,19 @@ void read_at(ScenarioReading& reading, ScenarioLine& line) {
       line.complain(*word, moment.error());
     }
   }
-  line.finish("at", {});
+  line.finish({});
 }
 
 void read_cycle(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   reading.add(line, Cycle{});
-  line.finish("cycle", {});
+  line.finish({});
 }
 void read_settle(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   reading.add(line, Settle{});
   reading.clock.lose_track();
-  line.finish("settle", {});
+  line.finish({});
 }
 
 void read_set(ScenarioReading& reading, ScenarioLine& line) {
@@ -114,15 +114,38 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 29> kKeywords = {{
-    {"seed", read_seed},     {"policy", read_policy},     {"flavor", read_flavor},   {"nodes", read_nodes},
-    {"add", read_add},       {"queue", read_queue},       {"window", read_window},   {"grant", read_grant},
-    {"at", read_at},         {"submit", read_submit},     {"group", read_group},     {"end", read_end},
-    {"cancel", read_cancel}, {"fail", read_fail},         {"drain", read_drain},     {"restore", read_restore},
-    {"set", read_set},       {"hold", read_hold},         {"release", read_release}, {"checkpoint", read_checkpoint},
-    {"cycle", read_cycle},   {"settle", read_settle},     {"expect", read_expect},   {"lint", read_lint_line},
-    {"circle", read_circle}, {"dissolve", read_dissolve}, {"scrub", read_scrub},     {"scrub_fails", read_scrub_fails},
+constexpr std::array<Keyword, 31> kKeywords = {{
+    {"seed", read_seed},
+    {"policy", read_policy},
+    {"flavor", read_flavor},
+    {"nodes", read_nodes},
+    {"add", read_add},
+    {"queue", read_queue},
+    {"window", read_window},
+    {"grant", read_grant},
+    {"at", read_at},
+    {"submit", read_submit},
+    {"group", read_group},
+    {"end", read_end},
+    {"cancel", read_cancel},
+    {"fail", read_fail},
+    {"drain", read_drain},
+    {"restore", read_restore},
+    {"set", read_set},
+    {"hold", read_hold},
+    {"release", read_release},
+    {"checkpoint", read_checkpoint},
+    {"cycle", read_cycle},
+    {"settle", read_settle},
+    {"expect", read_expect},
+    {"lint", read_lint_line},
+    {"circle", read_circle},
+    {"dissolve", read_dissolve},
+    {"scrub", read_scrub},
+    {"scrub_fails", read_scrub_fails},
     {"repair", read_repair},
+    {"reserve", read_reserve},
+    {"maintain", read_maintain},
 }};
 
 void read_statement(ScenarioReading& reading, ScenarioLine& line) {
@@ -136,11 +159,12 @@ void read_statement(ScenarioReading& reading, ScenarioLine& line) {
     reading.begun = reading.begun || (name != "seed" && name != "policy");
     return;
   }
-  line.complain_unknown(word, name, "", known, "is no statement");
+  line.complain_unknown(word, name, known, "is no statement");
 }
 
-// The lines that say something.
-std::vector<ScenarioLine> split(ScenarioReading& reading, std::string_view text) {
+}  // namespace
+
+std::vector<ScenarioLine> lines_of(ScenarioReading& reading, std::string_view text) {
   std::vector<ScenarioLine> lines;
   std::int64_t number = 0;
   while (!text.empty()) {
@@ -157,6 +181,8 @@ std::vector<ScenarioLine> split(ScenarioReading& reading, std::string_view text)
   reading.scenario.lines = std::ssize(lines);
   return lines;
 }
+
+namespace {
 
 // What every scenario assumes.
 constexpr Duration kRepairWithinOfScenarios{10 * 60'000};
@@ -177,7 +203,7 @@ Result<Scenario> parse(const std::string& file_name, std::string_view text) {
     return Complaints({file_name}, "larger than 1 MiB; split it into several scenarios");
   }
   ScenarioReading reading(file_name);
-  std::vector<ScenarioLine> lines = split(reading, without_byte_order_mark(text));
+  std::vector<ScenarioLine> lines = lines_of(reading, without_byte_order_mark(text));
   open(reading, lines);
   for (ScenarioLine& line : lines) read_statement(reading, line);
   reading.close_drafts();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,14 @@ struct FailPod {
   WorkloadId workload;
   std::uint32_t pod = 0;  // from 0
 };
+// Of nodes by name.
+struct DeclareMaintenance {
+  Reservation reservation;
+  std::vector<std::string> nodes;
+};
+struct CancelReservation {
+  ReservationId reservation;
+};
 struct Cycle {};
 struct Settle {};
 
@@ -105,6 +114,7 @@ struct ExpectWaits {
   std::optional<Time> shadow;                    // when it is promised to start at the latest
   bool shadow_on_any_day = false;                // only the clock time of `shadow` counts
   bool no_shadow = false;                        // nothing is promised to it
+  std::string would_start;                       // what one of the smallest changes says; "none": there is none
 };
 struct ExpectImpossible {
   WorkloadId workload;
@@ -117,7 +127,16 @@ struct ExpectEvicted {
   bool stopping = false;  // it is within its grace
   std::string rule;       // its name
   std::optional<WorkloadId> claimant;
+  std::optional<ReservationId> reservation;
   std::optional<std::int64_t> lost_gpu_s;
+};
+// What is promised for a time, and is not over.
+struct ExpectReservation {
+  ReservationId reservation;
+  std::optional<std::int64_t> holds;           // GPUs
+  std::optional<std::int64_t> missing;         // of those that were reserved
+  std::optional<std::vector<std::string>> on;  // exactly these nodes, sorted
+  bool over = false;
 };
 // It has room where it was moved to.
 struct ExpectMigrated {
@@ -132,6 +151,12 @@ struct ExpectRepairing {
   bool until_on_any_day = false;  // only the clock time of `until` counts
   std::optional<std::int64_t> lost_gpu_s;
   std::string has;
+};
+// So many of its pods were taken, and it runs on with the others.
+struct ExpectShrunk {
+  WorkloadId workload;
+  std::int64_t pods = 0;
+  std::optional<WorkloadId> claimant;
 };
 struct ExpectOver {
   WorkloadId workload;
@@ -197,10 +222,11 @@ struct ExpectLint {
 };
 
 using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated,
-                                 ExpectRepairing, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget,
-                                 ExpectFragments, ExpectMig, ExpectDevice, ExpectLint>;
+                                 ExpectRepairing, ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare,
+                                 ExpectBudget, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            RelabelNode, DeclareWindow, FailNextScrub, FailPod, Cycle, Settle, Expectation>;
+                            RelabelNode, DeclareWindow, DeclareMaintenance, CancelReservation, FailNextScrub, FailPod,
+                            Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;
@@ -212,6 +238,8 @@ struct Statement {
 }  // namespace scenario
 
 struct Scenario {
+  // Of elastic workloads: with so many pods they run as long as they say.
+  std::map<WorkloadId, std::int64_t> sizes;
   // The first is the run's configuration. A `group` is part of its `submit`.
   std::vector<scenario::Statement> statements;
   std::int64_t lines = 0;  // statements as they were written

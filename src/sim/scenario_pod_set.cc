@@ -137,22 +137,44 @@ void take_parallelism(ScenarioLine& line, SetDraft& set) {
   set.parallel = *parallel;
 }
 
+void count_pods(ScenarioReading& reading, const ScenarioLine& line, std::int64_t more) {
+  const bool were_few = reading.pods <= kScenarioPodsMax;
+  reading.pods += more;
+  if (were_few && reading.pods > kScenarioPodsMax) line.complain("more than 100,000 pods in one scenario; take fewer");
+}
+
+// How many start together, and how many more there may be. PRE: `count` is that of pods=.
+void take_sizes(ScenarioReading& reading, ScenarioLine& line, SetDraft& set) {
+  set.pods = set.count;
+  const ScenarioWord* const min = line.take("min");
+  const ScenarioWord* const max = line.take("max");
+  const std::int64_t least = line.integer(min, 1, kScenarioPodsMax, set.pods);
+  const std::int64_t most = line.integer(max, 1, kScenarioPodsMax, set.pods);
+  if (least > set.pods) {
+    line.complain(*min, "min: it starts with " + std::to_string(least) + " pods at least, and pods=" +
+                            std::to_string(set.pods) + " are fewer; write pods=" + std::to_string(least) + " or more");
+  } else if (most < set.pods) {
+    line.complain(*max, "max: it has " + std::to_string(most) + " pods at most, and pods=" + std::to_string(set.pods) +
+                            " are more; write max=" + std::to_string(set.pods) + " or more");
+  } else {
+    set.count = least;
+    set.steps = most - least;
+    if (set.steps > kScenarioStepsMax) {
+      line.complain("max: " + std::to_string(set.steps) + " pods above its minimum are more than " +
+                    std::to_string(kScenarioStepsMax) + "; take fewer");
+      set.steps = 0;
+    }
+    count_pods(reading, line, set.count + set.steps - set.pods);
+  }
+}
+
 }  // namespace
 
 SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   SetDraft set;
   set.count = line.integer(line.take("pods"), 1, kScenarioPodsMax, 1);
-  reading.pods += set.count;
-  if (reading.pods > kScenarioPodsMax && reading.pods - set.count <= kScenarioPodsMax) {
-    line.complain("more than 100,000 pods in one scenario; take fewer");
-  }
-  if (const ScenarioWord* const min = line.take("min");
-      min != nullptr && line.integer(min, 1, kScenarioPodsMax, set.count) != set.count) {
-    line.complain(*min,
-                  "'min=' other than pods= is not supported yet (elastic workloads); this version starts all "
-                  "pods or none, write min=" +
-                      std::to_string(set.count));
-  }
+  count_pods(reading, line, set.count);
+  take_sizes(reading, line, set);
   const ScenarioWord* const slice = take_gpus(line, set);
   if (const ScenarioWord* const memory = line.take("gpu_memory")) {
     if (slice != nullptr) line.complain(*memory, "gpu_memory= is of GPUs that are not cut; a slice has its own");
@@ -168,6 +190,11 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);
   take_parallelism(line, set);
+  if (set.steps > 0 && (set.topology.has_slices() || set.parallel.is_declared())) {
+    line.complain(
+        "slice= and parallel= are of a size that stays, and min= and max= of one that changes pod by pod; write words "
+        "of one kind");
+  }
   if (!set.topology.asks_nothing() && !set.neighbours.asks_nothing()) {
     line.complain(
         "topology=, slice=, spread= and strategy= find places for all pods together, and near=, apart=, even= and "

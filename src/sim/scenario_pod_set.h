@@ -14,10 +14,15 @@ namespace berth::scenario {
 
 struct ScenarioReading;
 
+// Pods of one workload above its minimum.
+inline constexpr std::int64_t kScenarioStepsMax = 1000;
+
 // A pod set before its flavors are made into ways.
 struct SetDraft {
   PodRequest request;
-  std::int64_t count = 1;
+  std::int64_t count = 1;         // that start together
+  std::int64_t pods = 1;          // by which its run time is meant
+  std::int64_t steps = 0;         // how many more there may be
   std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
   bool mixed = false;
   std::string slice = {};  // the name of its MIG profile; empty: none

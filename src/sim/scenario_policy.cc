@@ -67,7 +67,8 @@ Result<Policy> read_scenario_policy(const std::string& file_name, std::string_vi
   for (const Statement& statement : scenario->statements) {
     const Event* const event = std::get_if<Event>(&statement.action);
     if (event == nullptr) continue;
-    places.note(statement.line, *event);
+    const auto* const submitted = std::get_if<WorkloadSubmitted>(event);
+    if (submitted == nullptr || submitted->step_of.is_none()) places.note(statement.line, *event);
     const bool declares = std::holds_alternative<RunConfigured>(*event) ||
                           std::holds_alternative<FlavorAdded>(*event) || std::holds_alternative<QueueAdded>(*event) ||
                           std::holds_alternative<QueueChanged>(*event) || std::holds_alternative<NodesAdded>(*event);

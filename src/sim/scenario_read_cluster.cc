@@ -96,7 +96,7 @@ void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
                                                     : "; did you mean " + quote(nearest) + "?"));
   }
   const std::int64_t weight = line.integer(line.take("weight"), 1, kFlavorWeightMax, 1);
-  line.finish("flavor", kFlavorKeys);
+  line.finish(kFlavorKeys);
   if (name == nullptr || !line.is_name(*name) || !reading.names.flavors.is_new(line, *name, name->value)) return;
   if (reading.names.flavors.size() == kFlavorsMax) return line.complain("more than 64 flavors; leave some out");
   reading.add_flavor(line.number(), {.name = name->value,
@@ -130,7 +130,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.sharing = take_sharing(reading, line, node);
   node.replicas = take_replicas(line, node.sharing);
   node.fixed_slices = take_fixed_slices(reading, line, node);
-  line.finish("nodes", kNodesKeys);
+  line.finish(kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {
     return line.complain("more than 100,000 nodes in one scenario; take fewer");
@@ -153,7 +153,7 @@ void set_node(ScenarioReading& reading, ScenarioLine& line) {
   if (line.find("taints") != nullptr) change.taints = take_taints(line);
   if (!change.labels && !change.taints)
     line.complain("nothing is set; write what, as in labels=rack:r1 or taints=none");
-  line.finish("set", kSetNodeKeys);
+  line.finish(kSetNodeKeys);
   if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
   change.node = name->value;
   reading.add(line, std::move(change));
@@ -161,7 +161,7 @@ void set_node(ScenarioReading& reading, ScenarioLine& line) {
 
 void read_scrub(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const word = line.take_plain("scrub 2m");
-  line.finish("scrub", {});
+  line.finish({});
   if (word == nullptr) return;
   const auto takes = parse_duration_ms(word->value);
   if (!takes) return line.complain(*word, "scrub: " + takes.error());
@@ -172,7 +172,7 @@ void read_scrub(ScenarioReading& reading, ScenarioLine& line) {
 }
 void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const word = line.take_plain("scrub_fails n1/0");
-  line.finish("scrub_fails", {});
+  line.finish({});
   if (word == nullptr) return;
   if (const auto device = read_device(line, *word, reading.names, "scrub_fails n1/0")) {
     reading.add(line, FailNextScrub{*device});
@@ -181,7 +181,7 @@ void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line) {
 
 void read_repair(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const word = line.take_plain("repair 10m");
-  line.finish("repair", {});
+  line.finish({});
   if (word == nullptr) return;
   const auto within = parse_duration_ms(word->value);
   if (!within) return line.complain(*word, "repair: " + within.error());
@@ -194,7 +194,7 @@ namespace {
 void fail_pod(ScenarioReading& reading, ScenarioLine& line) {
   const char* const kForm = "fail pod w/3";
   const ScenarioWord* const word = line.take_plain(kForm);
-  line.finish("fail", {});
+  line.finish({});
   if (word == nullptr) return;
   reading.close_drafts();
   const std::size_t slash = word->value.find('/');
@@ -226,7 +226,7 @@ void change_node(ScenarioReading& reading, ScenarioLine& line, const ScenarioWor
   } else if (name != nullptr && reading.names.is_node(line, *name, name->value)) {
     reading.add(line, ChangeNode{change, name->value});
   }
-  line.finish(verb, {});
+  line.finish({});
 }
 
 }  // namespace berth::scenario

@@ -22,7 +22,7 @@ constexpr std::string_view kQueueKeys[] = {
     "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",   "half_life",
     "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill"};
 constexpr std::string_view kGrantKeys[] = {"until"};
-constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "lending_limit", "weight", "zone"};
+constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
 // A path stands for all queues on it.
 constexpr std::ptrdiff_t kQueueLevelsMax = 32;
@@ -89,12 +89,18 @@ void heed_order_of_backfill(ScenarioLine& line, Order order) {
 void take_window_amounts(ScenarioReading& reading, ScenarioLine& line, Window& window) {
   take_amounts(reading, line, "guarantee", window.guarantee, false);
   take_amounts(reading, line, "limit", window.limit, false);
+  if (const ScenarioWord* const word = line.take("borrowing_limit")) {
+    window.borrowing_limit = read_quota_amounts(line, *word, reading.names, false);
+  }
   take_amounts(reading, line, "lending_limit", window.lending_limit, false);
   if (const ScenarioWord* const word = line.take("weight")) {
     window.weight_milli = take_weight(line, word, 1000);
   }
-  if (window.guarantee.empty() && window.limit.empty() && window.lending_limit.empty() && !window.weight_milli) {
-    line.complain("nothing changes while it is open; write guarantee=, limit=, lending_limit= or weight=");
+  const bool has_amounts = !window.guarantee.empty() || !window.limit.empty() || !window.borrowing_limit.empty() ||
+                           !window.lending_limit.empty();
+  if (!has_amounts && !window.weight_milli) {
+    line.complain(
+        "nothing changes while it is open; write guarantee=, limit=, borrowing_limit=, lending_limit= or weight=");
   }
 }
 
@@ -123,7 +129,7 @@ template <class Change>
 void change_named_queue(ScenarioReading& reading, ScenarioLine& line, const std::string& verb, Change change) {
   const ScenarioWord* const path = line.take_plain(verb + " queue research");
   const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
-  line.finish(verb, {});
+  line.finish({});
   if (!id) return;
   Queue now = reading.queues[id->index()];
   change(now);
@@ -145,7 +151,7 @@ void read_queue(ScenarioReading& reading, ScenarioLine& line) {
   const Order order = take_named(line, "order", kOrderNames, Order::kFifo);
   heed_order_of_backfill(line, order);
   Quota quota = take_quota(reading, line, {});
-  line.finish("queue", kQueueKeys);
+  line.finish(kQueueKeys);
   if (path == nullptr || !line.is_name(*path, true)) return;
   if (std::ranges::count(path->value, '/') >= kQueueLevelsMax) {
     return line.complain(*path, "more than 32 queues one below the other; take fewer");
@@ -163,7 +169,7 @@ void set_queue(ScenarioReading& reading, ScenarioLine& line) {
   heed_order_of_backfill(line, *now.order);
   now.quota = take_quota(reading, line, std::move(now.quota));
   if (names_none_of(line, kQueueKeys)) line.complain("nothing is set; write what, as in guarantee=8");
-  line.finish("queue", kQueueKeys);
+  line.finish(kQueueKeys);
   if (id) reading.change_queue(line, *id, std::move(now));
 }
 
@@ -182,7 +188,7 @@ void read_grant(ScenarioReading& reading, ScenarioLine& line) {
   } else if (hours != nullptr) {
     line.complain("a grant ends; write until=2026-12-01T00:00:00Z, or a larger budget= with set queue");
   }
-  line.finish("grant", kGrantKeys);
+  line.finish(kGrantKeys);
   if (queue && !reading.queues[queue->index()].quota.budget_gpu_us) {
     return line.complain(*path, "queue " + quote(path->value) +
                                     " has no budget that a grant could go beside; write budget= on its line");
@@ -192,7 +198,7 @@ void read_grant(ScenarioReading& reading, ScenarioLine& line) {
 
 void read_circle(ScenarioReading& reading, ScenarioLine& line) {
   const auto circle = take_circle(reading, line, "circle a,b");
-  line.finish("circle", {});
+  line.finish({});
   if (!circle) return;
   if (std::ranges::find(reading.circles, *circle) != reading.circles.end())
     return line.complain("there is a circle of just these already");
@@ -212,7 +218,7 @@ void read_dissolve(ScenarioReading& reading, ScenarioLine& line) {
   }
   const auto circle = take_circle(reading, line, "dissolve circle a,b within=10m");
   const Duration within = take_duration(line, "within", kPartWithin);
-  line.finish("dissolve", kDissolveKeys);
+  line.finish(kDissolveKeys);
   if (!circle) return;
   if (std::erase(reading.circles, *circle) == 0) {
     return line.complain("there is no circle of just these; name those of one circle line above");
@@ -236,7 +242,7 @@ void read_window(ScenarioReading& reading, ScenarioLine& line) {
     declared.times = *times;
   }
   take_window_amounts(reading, line, declared.window);
-  line.finish("window", kWindowKeys);
+  line.finish(kWindowKeys);
   if (++reading.windows > kWindowsMax) return line.complain("more than 64 windows in one scenario; take fewer");
   reading.add(line, std::move(declared));
 }

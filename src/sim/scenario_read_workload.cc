@@ -20,11 +20,12 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue",    "pods",  "min",         "gpus",         "gpu_memory", "cpu",         "memory",  "flavor",
-    "mixed",    "run",   "priority",    "preempts",     "guaranteed", "coverage",    "grace",   "pdb",
-    "limit",    "user",  "begin",       "after",        "after_ok",   "namespace",   "select",  "tolerate",
-    "topology", "slice", "prefer",      "spread",       "strategy",   "latency",     "movable", "labels",
-    "near",     "apart", "rather_near", "rather_apart", "even",       "rather_even", "ports",   "parallel"};
+    "queue",        "pods",    "min",         "gpus",     "gpu_memory", "cpu",        "memory",
+    "flavor",       "mixed",   "run",         "priority", "preempts",   "guaranteed", "coverage",
+    "grace",        "pdb",     "limit",       "user",     "begin",      "after",      "after_ok",
+    "namespace",    "select",  "tolerate",    "topology", "slice",      "prefer",     "spread",
+    "strategy",     "latency", "movable",     "labels",   "near",       "apart",      "rather_near",
+    "rather_apart", "even",    "rather_even", "ports",    "parallel",   "max",        "resize"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
     "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
@@ -39,6 +40,7 @@ Terms take_terms(ScenarioLine& line) {
   terms.best_effort = takes_the_word(line, "coverage", "best-effort");
   terms.latency_critical = takes_the_word(line, "latency", "critical");
   terms.movable = takes_yes(line, "movable");
+  terms.resizes_live = takes_the_word(line, "resize", "live");
   if (terms.best_effort && terms.guaranteed_only) {
     line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
   }
@@ -75,6 +77,26 @@ QueueId take_queue(ScenarioReading& reading, ScenarioLine& line) {
   return {};
 }
 
+// Each pod above the minimum is submitted below it, as one that runs beside it.
+void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSubmitted step, SetDraft set) {
+  const std::string of = std::move(step.name);
+  step.step_of = WorkloadId(reading.names.workloads.size() - 1);
+  step.declared_run = kRunNotDeclared;
+  step.not_before = {};
+  step.after.clear();
+  step.shape.terms.movable = false;
+  // Of a scenario with too many pods nothing is run.
+  const std::int64_t steps = reading.pods > kScenarioPodsMax ? 0 : set.steps;
+  set.steps = 0;
+  set.count = 1;
+  for (std::int64_t number = 1; number <= steps; ++number) {
+    step.name = of + "+" + std::to_string(number);
+    reading.drafts.push_back({WorkloadId(reading.names.workloads.size()), reading.scenario.statements.size(), {set}});
+    reading.names.workloads.add(step.name);
+    reading.add(line, Event(step));
+  }
+}
+
 }  // namespace
 
 void read_submit(ScenarioReading& reading, ScenarioLine& line) {
@@ -94,19 +116,27 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   take_dependencies(reading, line, "after_ok", true, submitted.after);
   SetDraft set = take_set(reading, line);
   set.neighbours = in_namespace(std::move(set.neighbours), name_space);
-  line.finish("submit", kSubmitKeys);
+  line.finish(kSubmitKeys);
   if (name == nullptr || !line.is_name(*name)) return;
   const bool reserved =
       std::find(std::begin(kReservedNames), std::end(kReservedNames), name->value) != std::end(kReservedNames);
   if (reserved) {
     return line.complain(*name, quote(name->value) + " has a meaning of its own after expect; choose another name");
   }
-  if (!reading.names.workloads.is_new(line, *name, name->value)) return;
+  if (!reading.names.workloads.is_new(line, *name, name->value) ||
+      !reading.names.reservations.is_new(line, *name, name->value)) {
+    return;
+  }
+  for (std::int64_t number = 1; number <= set.steps; ++number) {
+    if (!reading.names.workloads.is_new(line, *name, name->value + "+" + std::to_string(number))) return;
+  }
   const WorkloadId workload(reading.names.workloads.size());
   reading.names.workloads.add(name->value);
   submitted.name = name->value;
   reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
-  reading.add(line, Event(std::move(submitted)), from_now);
+  if (set.steps > 0) reading.scenario.sizes[workload] = set.pods;
+  reading.add(line, Event(submitted), from_now);
+  submit_steps(reading, line, std::move(submitted), set);
 }
 
 void read_group(ScenarioReading& reading, ScenarioLine& line) {
@@ -114,7 +144,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const set_name =
       name == nullptr ? nullptr : line.take_plain("a name for the pods, as in group w workers");
   SetDraft set = take_set(reading, line);
-  line.finish("submit", kGroupKeys);
+  line.finish(kGroupKeys);
   if (set_name == nullptr || !line.is_name(*set_name)) return;
   const auto workload = reading.names.workload(line, *name, name->value);
   if (!workload) return;
@@ -123,6 +153,13 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   if (draft == reading.drafts.end()) {
     return line.complain(*name, quote(name->value) + " is submitted already; write group lines right below its submit");
   }
+  const Statement& statement = reading.scenario.statements[draft->statement];
+  const bool is_step = !std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).step_of.is_none();
+  if (is_step || set.steps > 0 || draft->sets.front().steps > 0) {
+    return line.complain(
+        "min= and max= are of workloads whose pods are all of one kind; write the same number of pods "
+        "for each kind");
+  }
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
   draft->sets.push_back(set);
 }
@@ -130,17 +167,23 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
 void read_end(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   if (const auto workload = reading.take_workload(line)) reading.add(line, EndWorkload{*workload});
-  line.finish("end", {});
+  line.finish({});
 }
 void read_cancel(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
-  if (const auto workload = reading.take_workload(line)) reading.add(line, CancelWorkload{*workload});
-  line.finish("cancel", {});
+  const ScenarioWord* const word = line.take_plain("the name of a workload or a reservation");
+  const auto reserved = word == nullptr ? std::nullopt : reading.names.reservations.find(word->value);
+  if (reserved) {
+    reading.add(line, CancelReservation{ReservationId(*reserved)});
+  } else if (const auto workload = word == nullptr ? std::nullopt : reading.names.workload(line, *word, word->value)) {
+    reading.add(line, CancelWorkload{*workload});
+  }
+  line.finish({});
 }
 void read_checkpoint(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   if (const auto workload = reading.take_workload(line)) reading.add(line, ReportCheckpoint{*workload});
-  line.finish("checkpoint", {});
+  line.finish({});
 }
 
 void set_workload(ScenarioReading& reading, ScenarioLine& line) {
@@ -152,7 +195,7 @@ void set_workload(ScenarioReading& reading, ScenarioLine& line) {
   }
   if (const ScenarioWord* const word = line.take("queue")) change.queue = reading.names.queue(line, *word);
   if (names_none_of(line, kSetWorkloadKeys)) line.complain("nothing is set; write priority=200 or queue=other");
-  line.finish("set workload", kSetWorkloadKeys);
+  line.finish(kSetWorkloadKeys);
   if (workload) reading.add(line, change);
 }
 

@@ -19,6 +19,8 @@ namespace {
 
 void carry_out(ScenarioWorld& world, const Event& event) { world.declare(event); }
 void carry_out(ScenarioWorld& world, const DeclareWindow& window) { world.declare(window); }
+void carry_out(ScenarioWorld& world, const DeclareMaintenance& maintenance) { world.declare(maintenance); }
+void carry_out(ScenarioWorld& world, const CancelReservation& action) { world.cancel(action); }
 void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_node(action); }
 void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
 void carry_out(ScenarioWorld& world, const FailNextScrub& action) { world.fail_next_scrub(action.device); }
@@ -97,7 +99,14 @@ Action at_its_time(const Statement& statement, Time now) {
     if (auto* const grant = std::get_if<GrantAdded>(event); grant != nullptr && statement.from_now) {
       grant->until = now + *statement.from_now;
     }
+    if (auto* const reserved = std::get_if<ReservationAdded>(event); reserved != nullptr && statement.from_now) {
+      reserved->reservation.from = now + *statement.from_now;
+    }
     if (auto* const trust = std::get_if<TrustChanged>(event)) trust->part_by = now + *statement.from_now;
+  }
+  if (auto* const maintenance = std::get_if<DeclareMaintenance>(&action);
+      maintenance != nullptr && statement.from_now) {
+    maintenance->reservation.from = now + *statement.from_now;
   }
   return action;
 }
@@ -127,7 +136,7 @@ void play(ScenarioWorld& world, const Scenario& scenario) {
 }
 
 ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
-  ScenarioWorld world(file, scenario.zero_since_1970);
+  ScenarioWorld world(file, scenario.zero_since_1970, scenario.sizes);
   play(world, scenario);
   return {.file = file,
           .statements = scenario.lines,
@@ -156,7 +165,7 @@ ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text
 Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text) {
   const Result<Scenario> parsed = parse_scenario(file_name, text);
   if (!parsed) return parsed.error();
-  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970);
+  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970, parsed->sizes);
   scenario::play(world, *parsed);
   if (Complaints failures = world.take_failures(); !failures.empty()) return failures;
   world.bring_state_to_now();

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/scenario_line.h"
 #include "sim/scenario_reading.h"
 
 namespace berth::scenario {
+
+// The lines of a text that say something: 10,000 at most.
+std::vector<ScenarioLine> lines_of(ScenarioReading& reading, std::string_view text);
 
 // sim/scenario_read_cluster.cc: flavors and nodes.
 void read_flavor(ScenarioReading& reading, ScenarioLine& line);
@@ -36,10 +41,15 @@ void read_drain(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set queue`.
 void set_queue(ScenarioReading& reading, ScenarioLine& line);
 
+// sim/scenario_read_reservation.cc: what is promised for a time.
+void read_reserve(ScenarioReading& reading, ScenarioLine& line);
+void read_maintain(ScenarioReading& reading, ScenarioLine& line);
+
 // sim/scenario_read_workload.cc: workloads.
 void read_submit(ScenarioReading& reading, ScenarioLine& line);
 void read_group(ScenarioReading& reading, ScenarioLine& line);
 void read_end(ScenarioReading& reading, ScenarioLine& line);
+// Of a workload, or of a reservation.
 void read_cancel(ScenarioReading& reading, ScenarioLine& line);
 void read_checkpoint(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set workload`.

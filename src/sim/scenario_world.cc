@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "cycle/changes.h"
 #include "fairness/rights.h"
 #include "manifest/window_times.h"
 #include "model/plan.h"
@@ -43,6 +44,7 @@ bool ScenarioWorld::apply(const Event& event) {
   }
   bring_state_to_now();
   session_.apply(event);
+  note_sizes();
   note_scrubs();
   return !stopped_;
 }
@@ -97,6 +99,14 @@ Time ScenarioWorld::next_scrub() const {
   return next;
 }
 
+bool ScenarioWorld::afford_changes(WorkloadId id) {
+  const Shape& shape = state().shape(workload(id).shape);
+  Wide tries = 64 * Wide{std::ssize(state().node_types().counts)} + std::ssize(state().flavors());
+  for (const NumberedPodSet& set : shape.ways.front()) tries += std::min(set.count, kChangeTriesMax) + kGpusPerNodeMax;
+  tries += std::min<std::int64_t>(kChangeTriesMax, std::ssize(submitted_)) * 3;
+  return afford(tries * (cost_of_attempt() + std::ssize(submitted_) + std::ssize(state().queues())));
+}
+
 void ScenarioWorld::scrub_one() {
   const auto next = std::ranges::min_element(scrubs_, {}, [](const auto& each) { return each.second; });
   const Device device = next->first;
@@ -116,9 +126,14 @@ void ScenarioWorld::declare(const Event& event) {
       !afford(1 + Wide{nodes()} + std::ssize(submitted_) + std::ssize(state().pods()) + cost_of_freeing(64))) {
     return;
   }
+  const auto* const reserved = std::get_if<ReservationAdded>(&event);
+  // So that it is known what time it is before there was anything to know it for.
+  if (reserved != nullptr && (!afford(1 + 8 * Wide{nodes()}) || !apply(TimePassed{now_}))) return;
   if (!apply(event)) return;
-  places_.note(line_, event);
-  if (const auto* const fact = std::get_if<WorkloadSubmitted>(&event)) note_submitted(*fact);
+  const auto* const fact = std::get_if<WorkloadSubmitted>(&event);
+  if (fact == nullptr || fact->step_of.is_none()) places_.note(line_, event);
+  if (reserved != nullptr) reservations_.push_back(reserved->reservation.name);
+  if (fact != nullptr) note_submitted(*fact);
 }
 
 void ScenarioWorld::add_nodes(const NodesAdded& added) {
@@ -133,7 +148,10 @@ void ScenarioWorld::add_nodes(const NodesAdded& added) {
 }
 
 void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
-  submitted_.push_back({fact.name, fact.declared_run, {}});
+  const WorkloadId id(submitted_.size());
+  submitted_.push_back({.name = fact.name, .run = fact.declared_run, .last = {}});
+  const auto size = sizes_.find(id);
+  submitted_.back().size = size == sizes_.end() ? state().shape(state().workload(id).shape).pods : size->second;
   const Shape& shape = state().shape(state().workload(WorkloadId(submitted_.size() - 1)).shape);
   sets_ += sets_of(shape);
   for (const PodSet& set : fact.shape.ways.front()) {
@@ -240,6 +258,24 @@ void ScenarioWorld::declare(const DeclareWindow& window) {
   if (apply(TimePassed{now_})) tell_window(windows_.size() - 1);
 }
 
+void ScenarioWorld::declare(const DeclareMaintenance& maintenance) {
+  Reservation reservation = maintenance.reservation;
+  for (const std::string& name : maintenance.nodes) {
+    if (const auto node = find_node(name)) reservation.nodes.push_back(*node);
+  }
+  std::ranges::sort(reservation.nodes);
+  declare(Event(ReservationAdded{std::move(reservation)}));
+}
+
+void ScenarioWorld::cancel(const CancelReservation& action) {
+  if (state().reservations().contains(action.reservation)) {
+    if (afford(cost_of_freeing(1 + nodes()))) apply(ReservationRemoved{action.reservation});
+    return;
+  }
+  fail("expected reservation " + name_of_reservation(action.reservation) +
+       " still to come, or lasting, so that it could be cancelled, found that it is over");
+}
+
 Wide ScenarioWorld::cost_of_calendar() const {
   const Wide openings = Wide{std::ssize(windows_)} * kCalendarAhead.ms / kDayMs;
   return openings * 4 + Wide{std::ssize(state().queues())} * (1 + 4 * std::ssize(windows_));
@@ -262,12 +298,14 @@ void ScenarioWorld::turn_calendar(Time at) {
 }
 
 void ScenarioWorld::finish(const Event& event, WorkloadId id, Phase phase) {
-  if (!afford(cost_of_freeing(id))) return;
-  Workload last = workload(id);
-  if (!apply(event)) return;
-  last.phase = phase;
-  last.first_pod = PodId();
-  submitted_[id.index()].last = last;
+  std::vector<std::pair<WorkloadId, Workload>> over = {{id, workload(id)}};
+  for (const WorkloadId step : state().steps_of(id)) over.emplace_back(step, workload(step));
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(over) - 1)) || !apply(event)) return;
+  for (auto& [each, last] : over) {
+    last.phase = phase;
+    last.first_pod = PodId();
+    submitted_[each.index()].last = last;
+  }
 }
 
 bool ScenarioWorld::prioritize(WorkloadId id, std::int32_t priority) {
@@ -322,10 +360,13 @@ void ScenarioWorld::fail_node(NodeId node) {
 
 void ScenarioWorld::fail_pod(const FailPod& action) {
   const WorkloadId id = action.workload;
-  const std::int64_t pods = state().shape(workload(id).shape).pods;
-  if (action.pod >= pods) {
-    return fail(name_of_workload(id) + " has the pods 0 to " + std::to_string(pods - 1) + " alone");
+  const std::int64_t minimum = state().shape(workload(id).shape).pods;
+  const std::vector<WorkloadId>& steps = state().steps_of(id);
+  if (action.pod >= minimum + std::ssize(steps)) {
+    return fail(name_of_workload(id) + " has the pods 0 to " + std::to_string(minimum + std::ssize(steps) - 1) +
+                " alone");
   }
+  if (action.pod >= minimum) return fail_pod({steps[action.pod - static_cast<std::size_t>(minimum)], 0});
   const PodFailed event{id, action.pod};
   if (state().refusal(event)) {
     return fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
@@ -347,6 +388,9 @@ bool ScenarioWorld::run_cycle() {
   if (!afford(1 + std::ssize(state().queues()) + static_cast<std::int64_t>(state().pending()) + cost)) return false;
   std::set<WorkloadId> coming;  // in the place of lost ones
   for (const auto& [id, repairing] : state().repairing()) coming.insert(id);
+  // Each looks at all devices, and at all who are there.
+  const Wide devices = Wide{std::ssize(state().reservations())} * (8 * nodes() + std::ssize(state().pods()));
+  if (!afford(devices)) return false;
   const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
   static_cast<void>(afford(Wide{plan.attempts} * cost));
   note_scrubs();
@@ -366,12 +410,15 @@ bool ScenarioWorld::run_cycle() {
     const EvictionRule rule = is_for_its_own_sake(move) ? EvictionRule::kNode : EvictionRule::kDefragment;
     evictions_.push_back({id, now_, {id, move.claimant, rule, move.stop_by, move.lost_gpu_s}});
   }
+  note_sizes();
   return !plan.changes_nothing();
 }
 
 void ScenarioWorld::note_begun(WorkloadId id) {
+  if (!workload(id).step_of.is_none()) return;  // it ends with the others
   Submitted& submitted = submitted_[id.index()];
-  submitted.safe = Duration{0};
+  submitted.safe = submitted.unsafe = 0;
+  submitted.pods = pods_there(id);
   submitted.unsafe_since = now_;
   note_done_at(id);
   const Time enforced = enforced_end(state().shape(workload(id).shape).terms, now_);
@@ -381,20 +428,45 @@ void ScenarioWorld::note_begun(WorkloadId id) {
 void ScenarioWorld::note_done_at(WorkloadId id) {
   Submitted& submitted = submitted_[id.index()];
   if (submitted.run == kRunNotDeclared) return;
-  submitted.done_at = submitted.unsafe_since + (submitted.run - submitted.safe);
+  const Wide left = Wide{submitted.run.ms} * submitted.size - submitted.safe - submitted.unsafe;
+  const Wide takes_ms = (std::max<Wide>(0, left) + submitted.pods - 1) / submitted.pods;
+  submitted.done_at = submitted.unsafe_since + Duration{narrow(takes_ms).value_or(kTimeMax.ms)};
   ends_.insert({submitted.done_at, false, id, workload(id).attempts});
 }
 
 // If it lacks nobody any more it goes on from its last checkpoint; its run limit counts from its start.
 void ScenarioWorld::note_repaired(WorkloadId id) {
   if (state().find_repairing(id) != nullptr || workload(id).phase != Phase::kRunning) return;
+  submitted_[id.index()].unsafe = 0;
   submitted_[id.index()].unsafe_since = now_;
   note_done_at(id);
 }
 
+std::int64_t ScenarioWorld::pods_there(WorkloadId id) const {
+  return state().shape(workload(id).shape).pods + std::ranges::count_if(state().steps_of(id), [&](WorkloadId step) {
+           return is_there(state().workload(step).phase);
+         });
+}
+
+// Who has other pods than before goes on with these; unless he resizes live, from his last checkpoint.
+void ScenarioWorld::note_sizes() {
+  for (const auto& [id, steps] : state().elastic()) {
+    if (state().workload(id).phase != Phase::kRunning || state().find_repairing(id) != nullptr) continue;
+    Submitted& submitted = submitted_[id.index()];
+    const std::int64_t pods = pods_there(id);
+    if (pods == submitted.pods) continue;
+    const bool live = state().shape(state().workload(id).shape).terms.resizes_live;
+    submitted.unsafe = live ? submitted.done_unsafe(now_) : 0;
+    submitted.pods = pods;
+    submitted.unsafe_since = now_;
+    note_done_at(id);
+  }
+}
+
 void ScenarioWorld::note_checkpoint(WorkloadId id) {
   Submitted& submitted = submitted_[id.index()];
-  submitted.safe = submitted.safe + (now_ - submitted.unsafe_since);
+  submitted.safe += submitted.done_unsafe(now_);
+  submitted.unsafe = 0;
   submitted.unsafe_since = now_;
   apply(CheckpointReported{id, now_});
 }

@@ -39,7 +39,9 @@ struct Evicted {
 // INVARIANT: `submitted_` is numbered as the state numbers its workloads.
 class ScenarioWorld {
  public:
-  ScenarioWorld(const std::string& file, Duration zero_since_1970) : file_(file), zero_since_1970_(zero_since_1970) {
+  // `sizes`: of elastic workloads, with how many pods they run as long as they say.
+  ScenarioWorld(const std::string& file, Duration zero_since_1970, std::map<WorkloadId, std::int64_t> sizes)
+      : file_(file), zero_since_1970_(zero_since_1970), sizes_(std::move(sizes)) {
     places_.file = file;
   }
 
@@ -69,6 +71,8 @@ class ScenarioWorld {
   bool stopped() const { return stopped_; }
   // Whether so many steps are left; takes them. What cannot be afforded is not done, and the scenario ends there.
   [[nodiscard]] bool afford(Wide steps);
+  // The same of looking for what would start somebody: each thing that is tried is a fork and a cycle.
+  [[nodiscard]] bool afford_changes(WorkloadId id);
 
   // ---- what happens -----------------------------------------------------------------------------------------------
 
@@ -77,6 +81,10 @@ class ScenarioWorld {
   // A fact that the text tells, with all that follows from it.
   void declare(const Event& event);
   void declare(const DeclareWindow& window);
+  void declare(const DeclareMaintenance& maintenance);
+  void cancel(const CancelReservation& action);
+  // Over or not.
+  const std::string& name_of_reservation(ReservationId id) const { return reservations_[id.index()]; }
   // The workload is over by this event, in that phase. PRE: it is not over yet.
   void finish(const Event& event, WorkloadId id, Phase phase);
   // Whether it happened.
@@ -121,10 +129,16 @@ class ScenarioWorld {
     Duration run;
     // As it was when it ended: the state forgets those that ended long ago.
     std::optional<Workload> last;
-    // Of this attempt: when it ends by itself, what of its run is safe, and since when what it did is not.
+    std::int64_t size = 1;  // with so many pods it runs as long as it says
+    // Of this attempt: when it ends by itself; what of its work is safe, and what is not yet that it did before it was given
+    // the pods that it has now, in pods x milliseconds; how many that are, and since when.
     Time done_at = kForever;
-    Duration safe{0};
+    Wide safe = 0;
+    Wide unsafe = 0;
+    std::int64_t pods = 1;
     Time unsafe_since = {};
+
+    Wide done_unsafe(Time now) const { return unsafe + Wide{pods} * (now - unsafe_since).ms; }
   };
   // The dearest workload so far, of which an attempt looks at each node once a set and way.
   struct Largest {
@@ -138,6 +152,8 @@ class ScenarioWorld {
   void note_begun(WorkloadId id);
   void note_done_at(WorkloadId id);
   void note_repaired(WorkloadId id);
+  void note_sizes();
+  std::int64_t pods_there(WorkloadId id) const;
   Time next_deadline() const;
   void give_up_one();
   void note_taints(const std::vector<Taint>& taints);
@@ -165,6 +181,7 @@ class ScenarioWorld {
 
   const std::string& file_;
   Duration zero_since_1970_;
+  std::map<WorkloadId, std::int64_t> sizes_;
   ScenarioPlaces places_;
   Session session_;
   Complaints failures_;
@@ -174,6 +191,7 @@ class ScenarioWorld {
   std::map<std::string, NodeId> node_ids_;
   std::set<End> ends_;
   std::vector<DeclareWindow> windows_;
+  std::vector<std::string> reservations_;  // by number
   std::vector<Evicted> evictions_;
   std::map<Device, Time> scrubs_;  // when each ends that has begun
   std::set<Device> failing_;       // of which the next scrub fails

@@ -90,6 +90,7 @@ class Inspection {
              " counts against quotas, and has no room, or has room and does not");
     });
     for (const auto& [id, repairing] : state_.repairing()) check_repairing(id, repairing);
+    for (const auto& [minimum, steps] : state_.elastic()) check_steps(minimum, steps);
     expect(starting == state_.starting().size(), "those who wait for their room are not listed rightly");
     expect(stopping == state_.stopping().size(), "those who are stopping are not listed rightly");
     expect(running == state_.running(), "the count of running workloads is wrong");
@@ -97,6 +98,43 @@ class Inspection {
     expect(movable == state_.movable(), "the count of those who consent to being moved is wrong");
     expect(limited == state_.limited(), "the count of those whose end is enforced is wrong");
     check_shadows();
+    check_reservations();
+  }
+
+  // Of what is not over, and of nodes that are; no GPU twice.
+  void check_reservations() {
+    for (std::size_t at = 0; at < state_.nodes(); ++at) {
+      const NodeId id(at);
+      const bool takes_work = !state_.is_down(id) && !state_.is_maintained(id);
+      expect(state_.ledger().node(id).open == takes_work, {"node", at},
+             " is open though it is closed, or closed for nothing");
+    }
+    for (const HeldPlaces& each : state_.holdings()) {
+      const Named name{"reservation", each.reservation.index()};
+      const auto found = state_.reservations().find(each.reservation);
+      if (found == state_.reservations().end()) return complain(name, " is over, and still has places");
+      expect(each.count() <= found->second.gpus, name, " has more than was reserved");
+      for (const GpusOfNode& held : each.gpus) {
+        const bool is_there = held.node.index() < state_.nodes() &&
+                              (held.gpus.bits() >> state_.node(held.node).gpus) == 0 && held.gpus.size() > 0;
+        expect(is_there, name, " has GPUs that are not there");
+      }
+      check_apart(each, found->second);
+    }
+  }
+
+  void check_apart(const HeldPlaces& places, const Reservation& reservation) {
+    for (const HeldPlaces& other : state_.holdings()) {
+      if (other.reservation == places.reservation) return;
+      const auto its = state_.reservations().find(other.reservation);
+      if (its == state_.reservations().end() || !its->second.meets(reservation)) continue;
+      for (const GpusOfNode& a : places.gpus) {
+        for (const GpusOfNode& b : other.gpus) {
+          expect(a.node != b.node || (a.gpus.bits() & b.gpus.bits()) == 0, {"reservation", places.reservation.index()},
+                 " has a GPU that another has at the same time");
+        }
+      }
+    }
   }
 
   // To each who waits once at most, and to nobody else.
@@ -135,6 +173,20 @@ class Inspection {
     expect(some_there, name, " is repaired, and nothing of it is left");
     expect(!repairing.lost.empty() || some_come(id, *workload), name, " is repaired, and lacks nobody");
     expect(repairing.since <= repairing.until && repairing.lost_gpu_us >= 0, name, " was never lost what it lost");
+  }
+
+  // Nothing above a minimum that is not whole.
+  void check_steps(WorkloadId minimum, const std::vector<WorkloadId>& steps) {
+    const Named name{"workload", minimum.index()};
+    const bool is_whole = state_.workload(minimum).phase == Phase::kRunning && !state_.find_repairing(minimum);
+    for (const WorkloadId step : steps) {
+      const Workload& workload = state_.workload(step);
+      expect(workload.step_of == minimum && workload.queue == state_.workload(minimum).queue, name,
+             " has the step of another");
+      expect(!has_room(workload.phase) || (workload.phase == Phase::kRunning && is_whole), name,
+             " has more than its minimum, and not that");
+      expect(workload.phase != Phase::kEnded && workload.phase != Phase::kCancelled, name, " has a step that is over");
+    }
   }
 
   void check_pods_of(WorkloadId id, const Workload& workload) {
@@ -454,7 +506,7 @@ class Inspection {
       expect(unit.workload == id && unit.queue == workload.queue && unit.user == workload.user &&
                  unit.priority == shape.terms.priority,
              {"workload", id.index()}, " has the unit of another");
-      expect(unit.end == enforced_end(shape.terms, workload.started), {"workload", id.index()},
+      expect(unit.end == state_.end_of(id, workload.started), {"workload", id.index()},
              " is not expected to end when its run limit ends it");
       AmountsByDim held(tree.dims());
       for_each_pod(state_, id, [&](const Pod& pod) {

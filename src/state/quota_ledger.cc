@@ -20,6 +20,14 @@ std::int64_t gpu_milli_of(const AmountList& amounts) {
   return sum;
 }
 
+const QuotaTree& QuotaLedger::tree_at(Time then) const {
+  const QuotaTree* found = tree_.get();
+  for (const LaterTree& later : later_) {
+    if (later.from <= then) found = later.tree.get();
+  }
+  return *found;
+}
+
 void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity,
                                std::vector<LaterTree> later) {
   BERTH_ASSERT(log_.empty());

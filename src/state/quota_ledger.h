@@ -59,6 +59,8 @@ std::int64_t gpu_milli_of(const AmountList& amounts);
 class QuotaLedger {
  public:
   const QuotaTree& tree() const { return *tree_; }
+  // As the calendar has it at a moment that is not past.
+  const QuotaTree& tree_at(Time then) const;
   // By dimension, of the nodes that take work.
   const AmountsByDim& capacity() const { return capacity_; }
 

@@ -9,6 +9,7 @@
 
 #include "base/wide.h"
 #include "model/gpu_hardware.h"
+#include "state/reservation_refusals.h"
 #include "state/state.h"
 #include "state/value_refusals.h"
 
@@ -59,6 +60,23 @@ FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
     }
   }
   return std::nullopt;
+}
+
+// One more pod for one that is there or may come, which has one pod set.
+FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
+  if (fact.step_of.is_none()) return std::nullopt;
+  const Workload* const minimum = state.workloads().find(fact.step_of);
+  const bool is_over = minimum == nullptr || minimum->phase == Phase::kEnded || minimum->phase == Phase::kCancelled;
+  if (is_over || !minimum->step_of.is_none()) return "a step is of a workload that has not ended";
+  if (fact.queue != minimum->queue) return "a step is in its workload's queue";
+  if (fact.not_before > Time{} || !fact.after.empty()) return "a step waits for its workload alone";
+  const auto& ways = state.shape(minimum->shape).ways;
+  const auto is_one_set = [](const auto& way) { return way.size() == 1; };
+  const bool fits = fact.shape.ways.size() == ways.size() && std::ranges::all_of(ways, is_one_set) &&
+                    std::ranges::all_of(fact.shape.ways, [&](const PodSets& way) {
+                      return is_one_set(way) && way.front().count == 1 && !way.front().parallel.is_declared();
+                    });
+  return unless(fits, "a step is one pod of a workload that has one pod set");
 }
 
 FactRefusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {
@@ -137,6 +155,9 @@ FactRefusal refusal_of_window(const State& state, const WindowChanged& change) {
   if (!state.queues()[window.queue.index()].order) return "a queue with quotas needs an order";
   Quota changes;
   window.change(changes);
+  for (const Amount& each : window.borrowing_limit) {
+    if (each.dim == kGpusOfAllFlavors) return "what a queue may borrow changes by the hour for each flavor by itself";
+  }
   for (const AmountList* const amounts :
        {&window.guarantee, &window.limit, &window.borrowing_limit, &window.lending_limit}) {
     if (auto refusal = refusal_of_amounts(*amounts, state.flavors().size())) return refusal;
@@ -402,6 +423,11 @@ std::optional<std::string> State::refusal(const Event& event) const {
     return unless(ok, "there is no such workload in that phase");
   };
   struct Visitor {
+    // What becomes of a workload becomes of its steps.
+    FactRefusal no_step(WorkloadId id) const {
+      return unless(state.workload(id).step_of.is_none(), "a step is no workload by itself");
+    }
+
     const State& state;
     const decltype(known_node)& node_known;
     const decltype(in_phase)& workload_in_phase;
@@ -429,21 +455,25 @@ std::optional<std::string> State::refusal(const Event& event) const {
                       [&] { return refusal_of_labels(fact.labels, fact.taints); });
     }
     FactRefusal operator()(const WorkloadSubmitted& fact) const {
-      return first_of([&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); },
-                      [&] { return refusal_of_time(fact.at); },
-                      [&] {
-                        return fact.declared_run == kRunNotDeclared ? FactRefusal()
-                                                                    : refusal_of_time(Time{fact.declared_run.ms});
-                      },
-                      [&] { return refusal_of_time(fact.not_before); },
-                      [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
-                      [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
-                      [&] { return refusal_of_slices(state, fact.shape); });
+      return first_of(
+          [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); },
+          [&] { return refusal_of_time(fact.at); },
+          [&] {
+            return fact.declared_run == kRunNotDeclared ? FactRefusal() : refusal_of_time(Time{fact.declared_run.ms});
+          },
+          [&] { return refusal_of_time(fact.not_before); },
+          [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
+          [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
+          [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_step(state, fact); });
     }
     FactRefusal operator()(const WorkloadEnded& fact) const {
-      return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping, Phase::kMigrating});
+      return first_of(
+          [&] { return workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping, Phase::kMigrating}); },
+          [&] { return no_step(fact.workload); });
     }
-    FactRefusal operator()(const WorkloadCancelled& fact) const { return workload_in_phase(fact.workload, kAlive); }
+    FactRefusal operator()(const WorkloadCancelled& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, kAlive); }, [&] { return no_step(fact.workload); });
+    }
     FactRefusal operator()(const WorkloadStopped& fact) const {
       return workload_in_phase(fact.workload, {Phase::kStopping, Phase::kMigrating});
     }
@@ -462,6 +492,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
     FactRefusal operator()(const CalendarTurned& fact) const { return refusal_of_clock(fact.at, state.clock()); }
     FactRefusal operator()(const WorkloadOverran& fact) const {
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
+      if (auto refusal = no_step(fact.workload)) return refusal;
       const Terms& terms = state.shape(state.workload(fact.workload).shape).terms;
       return unless(terms.run_limit.has_value(), "a workload without a run limit cannot run over it");
     }
@@ -474,17 +505,25 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return refusal_of_change(fact, state.queues(), state.flavors().size());
     }
     FactRefusal operator()(const WorkloadPrioritized& fact) const {
-      return first_of([&] { return workload_in_phase(fact.workload, kAlive); },
+      return first_of([&] { return workload_in_phase(fact.workload, kAlive); }, [&] { return no_step(fact.workload); },
                       [&] { return refusal_of_terms({.priority = fact.priority}); });
     }
     FactRefusal operator()(const WorkloadMoved& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kPending}); },
-                      [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); });
+                      [&] { return no_step(fact.workload); },
+                      [&] { return unless(fact.queue.index() < state.queues().size(), "there is no such queue"); },
+                      [&] {
+                        const bool all_wait = std::ranges::all_of(state.steps_of(fact.workload), [&](WorkloadId step) {
+                          return state.workload(step).phase == Phase::kPending;
+                        });
+                        return unless(all_wait, "some of its pods are still stopping");
+                      });
     }
     FactRefusal operator()(const TimePassed& fact) const { return refusal_of_time(fact.now); }
     FactRefusal operator()(const WorkloadFound& fact) const {
       if (auto refusal = (*this)(fact.workload)) return refusal;
       if (auto refusal = refusal_of_time(fact.started)) return refusal;
+      if (!fact.workload.step_of.is_none()) return "what runs already is no step of another";
       const bool waits = fact.workload.not_before > Time{} || !fact.workload.after.empty();
       if (waits) return "a found workload waits for nothing";
       return refusal_of_found(state, fact);
@@ -515,6 +554,12 @@ std::optional<std::string> State::refusal(const Event& event) const {
       const Repairing* const repairing = state.find_repairing(fact.workload);
       return unless(repairing != nullptr && !repairing->lost.empty(), "that workload lacks nobody");
     }
+    FactRefusal operator()(const ReservationAdded& fact) const {
+      return refusal_of_reservation(state, fact.reservation);
+    }
+    FactRefusal operator()(const ReservationRemoved& fact) const {
+      return unless(state.reservations().contains(fact.reservation), "there is no such reservation");
+    }
     FactRefusal operator()(const ScrubChosen& fact) const {
       return first_of([&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },
                       [&] {
@@ -532,7 +577,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
     FactRefusal operator()(const TrustChanged& fact) const { return refusal_of_trust(state, fact); }
     FactRefusal operator()(const LeavingFound& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },
-                      [&] { return refusal_of_time(fact.stop_by); });
+                      [&] { return no_step(fact.workload); }, [&] { return refusal_of_time(fact.stop_by); });
     }
   };
   return std::visit(Visitor{*this, known_node, in_phase}, event);

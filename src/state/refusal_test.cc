@@ -487,6 +487,49 @@ TEST(Refusal, OfWorkloadsThatChange) {
                 });
 }
 
+// One that waits with a step, one that is over, and one with two pod sets.
+TEST(Refusal, OfSteps) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo, Order::kFifo});
+  const PodSet pod{{.gpus = 1, .gpu_milli = kMilliPerGpu}, 1};
+  const auto step_of = [&](std::size_t of, WorkloadShape shape) {
+    WorkloadSubmitted step = submission(QueueId(0), std::move(shape));
+    step.step_of = WorkloadId(of);
+    return step;
+  };
+  const WorkloadShape one{{{pod}}, {}};
+  state.apply(submission(QueueId(0), one));
+  state.apply(step_of(0, one));
+  state.apply(submission(QueueId(0), one));
+  state.apply(WorkloadCancelled{WorkloadId(2)});
+  state.apply(submission(QueueId(0), {{{pod, pod}}, {}}));
+  WorkloadSubmitted elsewhere = step_of(0, one);
+  elsewhere.queue = QueueId(1);
+  WorkloadSubmitted later = step_of(0, one);
+  later.not_before = Time{1000};
+  PodSet two = pod;
+  two.count = 2;
+  const char* const alone = "a step is no workload by itself";
+  const char* const size = "a step is one pod of a workload that has one pod set";
+  const char* const whose = "a step is of a workload that has not ended";
+  expect(state, {
+                    {"one more", step_of(0, one), ""},
+                    {"of nobody", step_of(9, one), whose},
+                    {"of one that is over", step_of(2, one), whose},
+                    {"of a step", step_of(1, one), whose},
+                    {"of one with two pod sets", step_of(3, one), size},
+                    {"of two pods", step_of(0, {{{two}}, {}}), size},
+                    {"in other ways", step_of(0, {{{pod}, {pod}}, {}}), size},
+                    {"in another queue", elsewhere, "a step is in its workload's queue"},
+                    {"later", later, "a step waits for its workload alone"},
+                    {"that runs", WorkloadFound{step_of(0, one), {{NodeId(0), {}}}, Time{}},
+                     "what runs already is no step of another"},
+                    {"cancelled", WorkloadCancelled{WorkloadId(1)}, alone},
+                    {"prioritized", WorkloadPrioritized{WorkloadId(1), 1}, alone},
+                    {"moved", WorkloadMoved{WorkloadId(1), QueueId(1)}, alone},
+                    {"moved with its workload", WorkloadMoved{WorkloadId(0), QueueId(1)}, ""},
+                });
+}
+
 // One cut A100 of the first flavor; the second is of another family.
 State cut() {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo});
@@ -683,6 +726,84 @@ TEST(Refusal, OfSharesAndReplicasFoundRunning) {
 }
 
 // Three tenants, of whom the first has a queue with work below it and one without.
+TEST(Refusal, OfReservations) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo});
+  Queue bounded{.name = "bounded", .parent = {}, .order = Order::kFifo};
+  bounded.quota.limit = {{Dim(FlavorId(0), Resource::kGpu), 2000}};
+  state.apply(QueueAdded{bounded});
+  state.apply(NodesAdded{{{.name = "a", .flavor = FlavorId(0), .gpus = 4},
+                          {.name = "b", .flavor = FlavorId(0), .gpus = 4, .sharing = Sharing::kMps}}});
+  const Reservation good{.name = "r",
+                         .queue = QueueId(0),
+                         .flavor = FlavorId(0),
+                         .gpus = 4,
+                         .nodes = {},
+                         .from = Time{10'000},
+                         .lasts = Duration{1000}};
+  const auto with = [&](auto change) {
+    Reservation made = good;
+    made.name = "other";
+    change(made);
+    return Event(ReservationAdded{made});
+  };
+  const auto close = [&](std::vector<NodeId> nodes) {
+    Reservation made{good};
+    made.name = "m";
+    made.queue = {};
+    made.flavor = {};
+    made.gpus = 0;
+    made.nodes = std::move(nodes);
+    made.from = Time{10'000};
+    made.lasts = Duration{1000};
+    return Event(ReservationAdded{made});
+  };
+  expect(state, {{"one", ReservationAdded{good}, ""}});
+  state.apply(ReservationAdded{good});
+  state.apply(TimePassed{Time{5000}});
+  const char* const past = "a reservation begins in the past; let it begin later";
+  const char* const of_gpus = "there are 4 GPUs of flavor that are not shared; reserve no more";
+  expect(state,
+         {
+             {"another", with([](Reservation&) {}), ""},
+             {"its name", with([](Reservation& r) { r.name = "r"; }),
+              "there is a reservation r already; take another name, or cancel that one"},
+             {"no name", with([](Reservation& r) { r.name = ""; }), "a reservation has a name"},
+             {"now", with([](Reservation& r) { r.from = Time{5000}; }), ""},
+             {"the past", with([](Reservation& r) { r.from = Time{4999}; }), past},
+             {"no time", with([](Reservation& r) { r.lasts = Duration{0}; }),
+              "a reservation lasts no time; write for how long"},
+             {"a year and more", with([](Reservation& r) { r.lasts = kReservationLastsMax + Duration{1}; }),
+              "a reservation lasts at most 366 days"},
+             {"every day", with([](Reservation& r) { r.lasts = r.every = kReservationDay; }), ""},
+             {"longer than a day, every day", with([](Reservation& r) {
+                r.every = kReservationDay;
+                r.lasts = kReservationDay + Duration{1};
+              }),
+              "what comes every day lasts at most 24 hours"},
+             {"every hour", with([](Reservation& r) { r.every = Duration{3'600'000}; }),
+              "a reservation comes once or every day"},
+             {"an unknown queue", with([](Reservation& r) { r.queue = QueueId(2); }), "there is no such queue"},
+             {"an unknown flavor", with([](Reservation& r) { r.flavor = FlavorId(2); }), "there is no such flavor"},
+             {"nothing", with([](Reservation& r) { r.gpus = 0; }), "nothing is reserved; write how many GPUs"},
+             {"more than there are", with([](Reservation& r) { r.gpus = 5; }), of_gpus},
+             {"nodes of a queue", with([](Reservation& r) { r.nodes = {NodeId(0)}; }),
+              "a queue reserves GPUs, and not nodes"},
+             {"as many as it may hold", with([](Reservation& r) {
+                r.queue = QueueId(1);
+                r.gpus = 2;
+              }),
+              ""},
+             {"more than it may hold", with([](Reservation& r) { r.queue = QueueId(1); }),
+              "queue bounded may hold 2 of these GPUs at most when it begins; reserve no more, or raise its limit"},
+             {"maintenance", close({NodeId(0), NodeId(1)}), ""},
+             {"of nothing", close({}), "maintenance is of some nodes; name them"},
+             {"of one node twice", close({NodeId(1), NodeId(1)}), "maintenance names each node once"},
+             {"of a node that there is not", close({NodeId(2)}), "there is no such node"},
+             {"its end", ReservationRemoved{ReservationId(0)}, ""},
+             {"the end of another", ReservationRemoved{ReservationId(1)}, "there is no such reservation"},
+         });
+}
+
 TEST(Refusal, OfCirclesOfTrust) {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo, Order::kFifo, Order::kFifo});
   for (int child = 0; child < 2; ++child) state.apply(QueueAdded{{"queue/child", QueueId(0), Order::kFifo}});

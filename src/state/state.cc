@@ -44,6 +44,7 @@ std::uint64_t digest_of(const Shape& shape) {
   hasher.add(terms.priority).add(std::uint64_t{terms.preempts}).add(std::uint64_t{terms.guaranteed_only});
   hasher.add(std::uint64_t{terms.best_effort}).add(std::uint64_t{terms.latency_critical});
   if (terms.movable) hasher.add(std::uint64_t{terms.movable});
+  if (terms.resizes_live) hasher.add(std::uint64_t{2});
   hasher.add(terms.grace.ms).add(terms.disruption_permille);
   hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
   return hasher.digest();
@@ -62,6 +63,28 @@ void State::apply(const Event& event) {
   std::visit([this](const auto& fact) { on(fact); }, event);
 }
 
+namespace {
+
+// Whether something is held for nobody any more that the starts of the plan have not taken.
+bool frees_what_was_reserved(const std::vector<HeldPlaces>& before, const Plan& plan) {
+  std::map<NodeId, std::uint64_t> left;
+  for (const HeldPlaces& each : before) {
+    for (const GpusOfNode& held : each.gpus) left[held.node] |= held.gpus.bits();
+  }
+  const auto take = [&](NodeId node, GpuSet gpus) {
+    if (const auto found = left.find(node); found != left.end()) found->second &= ~gpus.bits();
+  };
+  for (const HeldPlaces& each : *plan.holdings) {
+    for (const GpusOfNode& held : each.gpus) take(held.node, held.gpus);
+  }
+  for (const Start& start : plan.starts) {
+    for (const PodPlacement& pod : start.pods) take(pod.node, pod.gpus);
+  }
+  return std::ranges::any_of(left, [](const auto& each) { return each.second != 0; });
+}
+
+}  // namespace
+
 void State::adopt(const Plan& plan) {
   BERTH_ASSERT(plan.revision == revision_);
   ++revision_;
@@ -73,6 +96,8 @@ void State::adopt(const Plan& plan) {
     return std::ranges::find(plan.starts, each.start.workload, &Start::workload) != plan.starts.end();
   };
   if (plan.shadows || std::erase_if(shadows_, starts) > 0) retry_who_stands_back();
+  // What was kept from them may not be any more, whatever they were told.
+  if (plan.holdings && frees_what_was_reserved(holdings_, plan)) retry_who_waits_for_room();
   for (const WorkloadId id : plan.begins) begin(id, plan.now);
   // Before the evictions: some were refused before the room of others came free, and may fit what is left of it.
   for (const Blocked& blocked : plan.blocked) {
@@ -115,11 +140,13 @@ void State::adopt(const Plan& plan) {
   }
   BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
   if (plan.shadows) promise(*plan.shadows);
+  if (plan.holdings) hold(*plan.holdings);
 }
 
 std::uint64_t State::hash() const {
   Hasher hasher = history_;
   ledger_.add_to(hasher);
+  for (const NodeId node : maintained_) hasher.add(node.value());
   return hasher.add(std::uint64_t{running_}).add(std::uint64_t{pending_}).digest();
 }
 

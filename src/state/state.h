@@ -2,6 +2,8 @@
 // capacity, who waits where) is derived from them and can be recomputed at any time (state/invariants.h).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -128,11 +130,12 @@ class State {
   // Time makes a difference: to what is promised, to budgets, to the past of queues and to idle floors, to somebody who waits
   // for it, to those who have to part, or to gangs that lose a member. Cycles have to be told how late it is.
   bool keeps_time() const {
-    return !windows_->empty() || quotas_.budgets().has_any() || past_.counts() || idle_.counts() || !wakes_.empty() ||
-           !parting_.empty() || repair_within_ > Duration{0} || !repairing_.empty();
+    return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
+           idle_.counts() || !wakes_.empty() || !parting_.empty() || repair_within_ > Duration{0} ||
+           !repairing_.empty() || !steps_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
-  Time next_wake() const { return wakes_.empty() ? kForever : wakes_.begin()->first; }
+  Time next_wake() const { return std::min(wakes_.empty() ? kForever : wakes_.begin()->first, next_reserved()); }
   const std::vector<Window>& windows() const { return *windows_; }
   OpenWindows open_windows() const { return open_; }
   // When the next window opens or closes, as far as is known.
@@ -175,6 +178,16 @@ class State {
   // What would be lost of a workload that has pods if it were stopped now, in GPU-microseconds: since its last checkpoint, and
   // while it is repaired in waiting.
   Wide lost_gpu_us(WorkloadId workload, Time now) const;
+  // Elastic workloads that have not ended, by number, each with its steps: workloads of one pod that run beside it.
+  const std::map<WorkloadId, std::vector<WorkloadId>>& elastic() const { return steps_; }
+  const std::vector<WorkloadId>& steps_of(WorkloadId workload) const;
+  // Itself, or of a step the workload beside which it runs.
+  WorkloadId minimum_of(WorkloadId workload) const {
+    const WorkloadId of = workloads_[workload].step_of;
+    return of.is_none() ? workload : of;
+  }
+  // When its run limit ends it if it started at this moment: a step with its minimum.
+  Time end_of(WorkloadId workload, Time started) const;
   // Those who migrate are among both, and those who are repaired and have room that others have yet to leave among the first.
   const std::vector<WorkloadId>& starting() const { return starting_; }
   const std::vector<WorkloadId>& stopping() const { return stopping_; }
@@ -198,6 +211,17 @@ class State {
   // What is promised to those who wait for room, in the order in which it was; nullptr: nothing to this one.
   const std::vector<Shadow>& shadows() const { return shadows_; }
   const Shadow* shadow_of(WorkloadId workload) const;
+  // What is promised for a time and is not over, by number; and what each of them has, as the last cycle chose it.
+  const std::map<ReservationId, Reservation>& reservations() const { return reservations_; }
+  const std::vector<HeldPlaces>& holdings() const { return holdings_; }
+  const HeldPlaces* holding_of(ReservationId reservation) const;
+  // Failed or drained, and not restored since; closed for maintenance that goes on.
+  bool is_down(NodeId node) const { return down_.contains(node); }
+  bool is_maintained(NodeId node) const { return maintained_.contains(node); }
+  // The number of the next.
+  ReservationId next_reservation() const { return ReservationId(reservations_made_); }
+  // Whether the queue is this one, or below it.
+  bool is_below(QueueId queue, QueueId above) const;
   // After its room was taken by rule 13 or 14, its queue's cooldown later; long ago if it was not.
   Time borrows_again_at(WorkloadId workload) const;
 
@@ -271,9 +295,17 @@ class State {
   void on(const RepairChosen& event);
   void on(const PodFailed& event);
   void on(const RepairGivenUp& event);
+  void on(const ReservationAdded& event);
+  void on(const ReservationRemoved& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
+  Time next_reserved() const;
+  void pass_reservations();
+  void drop_reservation(ReservationId reservation);
+  void maintain();
+  void reopen(NodeId node);
+  void hold(const std::vector<HeldPlaces>& holdings);
   AmountsByDim capacity() const;
   // What the queue and those above it hold is about to change.
   void note_what_was_held(QueueId queue);
@@ -306,7 +338,16 @@ class State {
   template <class IsLost>
   void lose_members(WorkloadId workload, IsLost is_lost);
   void lose_on(NodeId node, WorkloadId workload);
+  template <class IsLost>
+  void lose(WorkloadId workload, IsLost is_lost);
   void stop_for_a_loss(WorkloadId workload);
+  template <class IsLost>
+  void let_steps_stand_in(WorkloadId minimum, IsLost is_lost);
+  void stop_steps(WorkloadId minimum);
+  void end_steps(WorkloadId minimum, Phase phase);
+  void resize(WorkloadId minimum, bool smaller);
+  void prioritize(WorkloadId workload, std::int32_t priority);
+  void move_to_queue(WorkloadId workload, QueueId queue);
   void repair(const Repair& repair, Time now);
   void join(WorkloadId workload, Time now);
   void count_waiting(WorkloadId workload);
@@ -319,7 +360,6 @@ class State {
   void wait_again(WorkloadId workload);
   void enqueue(WorkloadId workload);
   void dequeue(WorkloadId workload);
-  bool is_below(QueueId queue, QueueId above) const;
   bool users_matter(QueueId queue) const;
   void dedicate();
   void go_home(Shape& shape, QueueId home);
@@ -384,8 +424,14 @@ class State {
   std::set<std::pair<Time, WorkloadId>> wakes_;
   Followers followers_;
   std::vector<Shadow> shadows_;
+  std::map<ReservationId, Reservation> reservations_;
+  std::vector<HeldPlaces> holdings_;
+  std::size_t reservations_made_ = 0;
+  std::set<NodeId> down_;        // failed or drained, and not restored since
+  std::set<NodeId> maintained_;  // closed for a time that goes on
   std::map<Device, Time> parting_;
   std::map<WorkloadId, Repairing> repairing_;
+  std::map<WorkloadId, std::vector<WorkloadId>> steps_;  // by minimum
   Duration repair_within_{0};
   Duration scrub_{0};
   std::size_t running_ = 0;

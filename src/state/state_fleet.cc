@@ -138,6 +138,7 @@ void State::retry_the_impossible() {
 }
 
 void State::on(const NodeDrained& event) {
+  down_.insert(event.node);
   set_open(event.node, false);
   // Nothing new begins there: who has his room and waits for others to leave it is new, too.
   for (const WorkloadId id : starting_on(*this, event.node)) lose_room_to_come(id);
@@ -145,8 +146,13 @@ void State::on(const NodeDrained& event) {
 }
 
 void State::on(const NodeRestored& event) {
+  down_.erase(event.node);
   freeing(event.node, [&] { open_mended(event.node); });
   history_.add(event.node.value());
+}
+
+void State::reopen(NodeId node) {
+  freeing(node, [&] { set_open(node, true); });
 }
 
 void State::on(const DeviceScrubbed& event) {
@@ -247,6 +253,7 @@ void State::add_to_history(const Labels& labels, const std::vector<Taint>& taint
 
 void State::on(const NodeFailed& event) {
   history_.add(event.node.value());
+  down_.insert(event.node);
   set_open(event.node, false);
   std::vector<WorkloadId> lost;
   for (const Pod& pod : pods_) {
@@ -256,6 +263,7 @@ void State::on(const NodeFailed& event) {
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   for (const WorkloadId id : lost) {
     Workload& workload = workloads_[id];
+    if (workload.phase == Phase::kPending) continue;  // a step: it has stopped with its minimum
     if (workload.phase == Phase::kMigrating) {
       migrates_without(id, event.node);
       continue;

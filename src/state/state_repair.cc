@@ -14,18 +14,62 @@ void State::on(const RepairChosen& event) {
 
 void State::on(const PodFailed& event) {
   history_.add(event.workload.value()).add(event.pod);
-  bool others = false;
-  for_each_leaving_pod(*this, event.workload, [&](const Pod& pod) { others = others || pod.number != event.pod; });
-  if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(event.workload);
-  lose_members(event.workload, [&](const Pod& pod) { return pod.number == event.pod; });
+  const auto steps_there = [&] {
+    return std::ranges::count_if(steps_of(event.workload),
+                                 [&](WorkloadId step) { return has_room(workloads_[step].phase); });
+  };
+  const auto is_lost = [&](const Pod& pod) { return pod.workload == event.workload && pod.number == event.pod; };
+  const auto before = steps_there();
+  let_steps_stand_in(event.workload, is_lost);
+  if (steps_there() == before) lose(event.workload, is_lost);
 }
 
-// The node where some of its pods are; where others are, too, these are kept.
 void State::lose_on(NodeId node, WorkloadId id) {
+  lose(id, [&](const Pod& pod) { return pod.node == node; });
+}
+
+// Of an elastic workload first those above its minimum make up for it; where others are left, these are kept.
+template <class IsLost>
+void State::lose(WorkloadId id, IsLost is_lost) {
+  let_steps_stand_in(id, is_lost);
+  bool some = false;
   bool others = false;
-  for_each_leaving_pod(*this, id, [&](const Pod& pod) { others = others || pod.node != node; });
+  for_each_pod(*this, id, [&](const Pod& pod) {
+    some = some || is_lost(pod);
+    others = others || (!pod.comes && !is_lost(pod));
+  });
+  if (!some) return;
   if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(id);
-  lose_members(id, [&](const Pod& pod) { return pod.node == node; });
+  stop_steps(id);
+  lose_members(id, is_lost);
+}
+
+// Each in the place of one that is lost, the last to come first; it stops as if it had been there. Quotas do not see it.
+template <class IsLost>
+void State::let_steps_stand_in(WorkloadId minimum, IsLost is_lost) {
+  std::vector<WorkloadId> steps = steps_of(minimum);
+  std::erase_if(steps, [&](WorkloadId step) {
+    const Workload& workload = workloads_[step];
+    return workload.phase != Phase::kRunning || is_lost(pods_[workload.first_pod.index()]);
+  });
+  for (PodId at = workloads_[minimum].first_pod; !at.is_none() && !steps.empty(); at = pods_[at.index()].next) {
+    Pod& lost = pods_[at.index()];
+    if (!is_lost(lost)) continue;
+    const auto is_like_it = [&](WorkloadId step) {
+      const Pod& other = pods_[workloads_[step].first_pod.index()];
+      return other.request == lost.request && node(other.node).flavor == node(lost.node).flavor &&
+             gpu_milli_of(other) == gpu_milli_of(lost);
+    };
+    const auto found = std::ranges::find_if(steps.rbegin(), steps.rend(), is_like_it);
+    if (found == steps.rend()) continue;
+    const WorkloadId step = *found;
+    Pod& other = pods_[workloads_[step].first_pod.index()];
+    std::swap(lost.node, other.node);
+    std::swap(lost.gpus, other.gpus);
+    std::swap(lost.slice_start, other.slice_start);
+    std::erase(steps, step);
+    stop_for_a_loss(step);
+  }
 }
 
 void State::stop_for_a_loss(WorkloadId id) {

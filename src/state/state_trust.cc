@@ -73,7 +73,7 @@ void State::open_mended(NodeId node) {
     ledger_.set_broken(device, false);
     ledger_.clean(device);
   }
-  set_open(node, true, then);
+  set_open(node, !maintained_.contains(node), then);
   rebuild_quotas(std::move(then));
 }
 

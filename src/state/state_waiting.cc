@@ -62,7 +62,7 @@ QueueId State::closed_at(QueueId queue) const {
 
 bool State::is_kept_aside(WorkloadId id) const {
   const Workload& workload = workloads_[id];
-  const bool aside = workload.shut_out || workload.too_early || workload.follows;
+  const bool aside = workload.shut_out || workload.too_early || workload.follows || !workload.step_of.is_none();
   return workload.phase == Phase::kPending && (aside || !held_at(workload.queue).is_none());
 }
 
@@ -189,8 +189,9 @@ void State::wake() {
 void State::enqueue(WorkloadId id) {
   ++pending_;
   if (workloads_[id].too_early) wakes_.emplace(workloads_[id].not_before, id);
-  if (is_kept_aside(id)) return;
-  know_as_it_waits(id);
+  const bool aside = is_kept_aside(id);
+  if (!aside || !workloads_[id].step_of.is_none()) know_as_it_waits(id);
+  if (aside) return;
   const QueueId of_line = line_of(workloads_[id].queue);
   Line& line = *lines_[of_line.index()];
   if (line.size() == 0) lines_in_use_.insert(of_line);
@@ -287,14 +288,19 @@ void State::on(const QueueChanged& event) {
 // Another priority is another shape: it is tried anew.
 void State::on(const WorkloadPrioritized& event) {
   history_.add(event.workload.value()).add(event.priority);
-  Workload& workload = workloads_[event.workload];
+  prioritize(event.workload, event.priority);
+  for (const WorkloadId step : steps_of(event.workload)) prioritize(step, event.priority);
+}
+
+void State::prioritize(WorkloadId id, std::int32_t priority) {
+  Workload& workload = workloads_[id];
   Shape shape = shapes_[workload.shape.index()];
-  shape.terms.priority = event.priority;
+  shape.terms.priority = priority;
   const bool waits = workload.phase == Phase::kPending;
-  if (waits) dequeue(event.workload);
+  if (waits) dequeue(id);
   workload.shape = ShapeId(shapes_.intern(shape));
-  if (waits) enqueue(event.workload);
-  if (has_room(workload.phase)) quotas_.set_priority(workload.unit, event.priority);
+  if (waits) enqueue(id);
+  if (has_room(workload.phase)) quotas_.set_priority(workload.unit, priority);
 }
 
 void State::on(const TimePassed& event) {
@@ -302,19 +308,25 @@ void State::on(const TimePassed& event) {
   clock_ = std::max(clock_, event.now);
   quotas_.tell_time(clock_);
   wake();
+  pass_reservations();
 }
 
 // To a closed queue it comes as a new one would.
 void State::on(const WorkloadMoved& event) {
   history_.add(event.workload.value()).add(event.queue.value());
-  Workload& workload = workloads_[event.workload];
-  if (workload.queue == event.queue) return;
-  dequeue(event.workload);
-  workload.queue = event.queue;
+  if (workloads_[event.workload].queue == event.queue) return;
+  move_to_queue(event.workload, event.queue);
+  for (const WorkloadId step : steps_of(event.workload)) move_to_queue(step, event.queue);
+}
+
+void State::move_to_queue(WorkloadId id, QueueId queue) {
+  Workload& workload = workloads_[id];
+  dequeue(id);
+  workload.queue = queue;
   workload.goes_first = false;
   tell_whose_parts(workload);
-  workload.shut_out = !closed_at(event.queue).is_none();
-  enqueue(event.workload);
+  workload.shut_out = !closed_at(queue).is_none();
+  enqueue(id);
 }
 
 }  // namespace berth

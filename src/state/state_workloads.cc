@@ -31,7 +31,12 @@ void State::on(const WorkloadSubmitted& event) {
   workload.shut_out = !closed_at(event.queue).is_none();
   workload.not_before = event.not_before;
   workload.too_early = event.not_before > std::max(clock_, event.at);
+  workload.step_of = event.step_of;
   const WorkloadId id = workloads_.add(workload);
+  if (!event.step_of.is_none()) {
+    steps_[event.step_of].push_back(id);
+    history_.add(event.step_of.value());
+  }
   follow(id, event.after);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
@@ -62,6 +67,7 @@ void State::end(WorkloadId id, Phase phase, bool done) {
   forget_pods(id);
   workloads_[id].phase = phase;
   workloads_.note_ended(id);
+  end_steps(id, phase);
   followers_.forget(id);
   for (const WorkloadId follower : followers_.ended(id, done)) {
     dequeue(follower);
@@ -119,6 +125,7 @@ void State::on(const WorkloadOverran& event) {
 void State::on(const CheckpointReported& event) {
   history_.add(event.workload.value()).add(event.at.ms);
   workloads_[event.workload].checkpoint = event.at;
+  for (const WorkloadId step : steps_of(event.workload)) workloads_[step].checkpoint = event.at;
 }
 
 NodeConstraintsId State::number(const NodeConstraints& constraints) {
@@ -188,6 +195,7 @@ void State::start(const Start& start, Time now) {
   workload.started = now;
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
+  workload.resized.reset();
   count_attempt(workload);
   ++running_;
   const Terms& terms = shapes_[workload.shape.index()].terms;
@@ -206,10 +214,11 @@ void State::start(const Start& start, Time now) {
                                .priority = terms.priority,
                                .admitted = now,
                                .may_be_covered = !workload.best_effort,
-                               .end = enforced_end(terms, now),
+                               .end = end_of(start.workload, now),
                                .covered_at = {}},
                               held_by(start.workload));
   quotas_.keep();
+  if (!workload.step_of.is_none()) resize(workload.step_of, false);
 }
 
 // PRE: it has no pods, but those that leave.
@@ -339,6 +348,7 @@ void State::give_room_back(WorkloadId id) {
   if (shapes_[workload.shape.index()].terms.movable) --movable_;
   if (shapes_[workload.shape.index()].terms.run_limit) --limited_;
   if (workload.phase == Phase::kStarting || workload.phase == Phase::kMigrating) std::erase(starting_, id);
+  stop_steps(id);
   give_up_those_to_come(id);
   repairing_.erase(id);
   note_what_was_held(workload.queue);
@@ -402,8 +412,10 @@ void State::forget_pods_from(PodId& first) {
 
 void State::wait_again(WorkloadId id) {
   forget_pods(id);
-  workloads_[id].phase = Phase::kPending;
+  Workload& workload = workloads_[id];
+  workload.phase = Phase::kPending;
   enqueue(id);
+  if (!workload.step_of.is_none()) resize(workload.step_of, true);
 }
 
 PodId State::new_pod(const Pod& pod) {

@@ -2,15 +2,26 @@
 // migration and sizing are all tried this way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
+#include "model/reservation.h"
 #include "state/ledger.h"
 #include "state/quota_ledger.h"
 
 namespace berth {
+
+// Room that somebody may not have, whoever leaves it meanwhile.
+struct KeptRoom {
+  std::vector<GpusOfNode> gpus;  // by node, ascending
+  std::vector<NodeId> nodes;     // whole ones, ascending
+
+  bool empty() const { return gpus.empty() && nodes.empty(); }
+};
 
 // INVARIANT: when it ends without keep(), both ledgers are exactly as they were when it began.
 class Trial {
@@ -22,7 +33,10 @@ class Trial {
   };
 
   Trial(Ledger& ledger, QuotaLedger& quotas) : ledger_(ledger), quotas_(quotas), begin_(mark()) {}
-  ~Trial() { rollback_to(begin_); }
+  ~Trial() {
+    let_go();
+    rollback_to(begin_);
+  }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
@@ -31,12 +45,14 @@ class Trial {
 
   void apply(const Move& move) {
     ledger_.apply(move);
-    moves_.push_back(move);
+    moves_.push_back({move});
+    if (move.direction == Move::Direction::kGive) keep_what_came_free(move.node);
   }
   // Of a pod that is there: what it leaves on devices, too.
   void depart(const Move& give, Emptied emptied) {
     for (Residue& before : ledger_.depart(give, emptied)) residues_.push_back(std::move(before));
-    moves_.push_back(give);
+    moves_.push_back({give});
+    keep_what_came_free(give.node);
   }
   // What is left there stays: nobody scrubs it before somebody else is there.
   void add_residue(Device device, QueueId tenant) { residues_.push_back(ledger_.add_residue(device, tenant)); }
@@ -56,7 +72,7 @@ class Trial {
       residues_.pop_back();
     }
     while (moves_.size() > mark.moves) {
-      ledger_.apply(inverse(moves_.back()));
+      ledger_.apply(inverse(moves_.back().move));
       moves_.pop_back();
     }
   }
@@ -69,12 +85,34 @@ class Trial {
     begin_ = {};
   }
 
+  // Until let_go() nobody gets this room: what is free of it is taken now, and what comes free of it at once. Whole GPUs are
+  // meant; a part of one that is free stays so. Replaces what was kept before, and gives that back. What was tried meanwhile may stay.
+  // PRE: nothing is rolled back afterwards to a mark from before this call while it holds.
+  void keep_from_all(KeptRoom kept);
+  void let_go() { keep_from_all({}); }
+  const KeptRoom& kept() const { return kept_; }
+
  private:
+  struct Done {
+    Move move;
+    bool keeps = false;  // it takes room that is kept, and is nobody's
+  };
+
+  void keep_what_came_free(NodeId node) {
+    if (kept_.gpus.empty()) return;
+    const auto at = std::ranges::lower_bound(kept_.gpus, node, {}, &GpusOfNode::node);
+    if (at != kept_.gpus.end() && at->node == node) keep_what_is_free(*at);
+  }
+  void keep_what_is_free(const GpusOfNode& kept);
+
   Ledger& ledger_;
   QuotaLedger& quotas_;
-  std::vector<Move> moves_;
+  std::vector<Done> moves_;
   std::vector<Residue> residues_;
   Mark begin_;
+  KeptRoom kept_;
+  std::size_t kept_since_ = 0;  // of the moves the first that was made since
+  std::vector<NodeId> closed_;  // by keep_from_all()
 };
 
 }  // namespace berth

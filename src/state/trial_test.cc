@@ -52,6 +52,37 @@ TEST(Trial, WhatWasKeptIsNotTakenBackByLaterRollbacks) {
   EXPECT_EQ(ledger.gpu_milli(NodeId(0))[0], 600);
 }
 
+// Two nodes of two GPUs; somebody is on the first GPU of the first.
+TEST(Trial, KeepsRoomFromAllUntilItLetsGo) {
+  Ledger ledger = one_node();
+  ledger.add({.name = "", .flavor = FlavorId(0), .gpus = 2, .gpu_memory_mib = 10, .cpu_milli = 10, .memory_bytes = 10});
+  const Move there{
+      .request = {.cpu_milli = 1, .gpus = 1, .gpu_milli = 1000}, .node = NodeId(0), .gpus = GpuSet::from_bits(1)};
+  ledger.apply(there);
+  const Ledger before = ledger;
+  const auto free = [&](std::size_t gpu) { return ledger.gpu_milli(NodeId(0))[gpu]; };
+  QuotaLedger quotas;
+  {
+    Trial trial(ledger, quotas);
+    trial.keep_from_all({.gpus = {{NodeId(0), GpuSet::from_bits(3)}}, .nodes = {NodeId(1)}});
+    EXPECT_EQ(free(1), 0) << "what is free is taken";
+    EXPECT_FALSE(ledger.node(NodeId(1)).open);
+    const Trial::Mark mark = trial.mark();
+    trial.depart(inverse(there), Emptied::kCountsAsScrubbed);
+    EXPECT_EQ(free(0), 0) << "what comes free is taken at once";
+    trial.rollback_to(mark);
+    EXPECT_EQ(free(0), 0) << "whoever was there is there again";
+    trial.depart(inverse(there), Emptied::kCountsAsScrubbed);
+    trial.let_go();
+    EXPECT_EQ(free(0), 1000);
+    EXPECT_EQ(free(1), 1000);
+    EXPECT_TRUE(ledger.node(NodeId(1)).open);
+    trial.keep_from_all({.gpus = {{NodeId(0), GpuSet::from_bits(2)}}, .nodes = {}});
+    EXPECT_EQ(free(0), 1000);
+  }
+  EXPECT_TRUE(ledger.same_as(before));
+}
+
 TEST(TrialProperty, RollingBackToAMarkRestoresTheLedgerOfThen) {
   struct Then {
     Trial::Mark mark;

@@ -1,0 +1,142 @@
+#include "cycle/elastic.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "fairness/kept_back.h"
+#include "fairness/rights.h"
+#include "placement/place_beside.h"
+
+namespace berth {
+namespace {
+
+const Start* find_start(const Plan& plan, WorkloadId id) {
+  const auto found = std::ranges::find(plan.starts, id, &Start::workload);
+  return found == plan.starts.end() ? nullptr : &*found;
+}
+
+bool is_told_to_stop(const Plan& plan, WorkloadId id) {
+  return std::ranges::find(plan.evictions, id, &Eviction::workload) != plan.evictions.end();
+}
+
+// Of one shape, who waits and is not started by this plan, as it leaves him.
+std::optional<ShapeInLine> left_of(const State& state, const Plan& plan, QueueId line, const ShapeInLine& entry) {
+  const auto starts = std::ranges::count_if(plan.starts, [&](const Start& start) {
+    const Workload& workload = state.workload(start.workload);
+    return workload.shape == entry.shape && workload.step_of.is_none() && state.line_of(workload.queue) == line;
+  });
+  if (std::cmp_greater_equal(starts, entry.waiting.size())) return std::nullopt;
+  ShapeInLine left{.shape = entry.shape, .waiting = {}, .missing = entry.missing, .gate = entry.gate, .listed = {}};
+  const auto news = std::ranges::find_if(
+      plan.blocked, [&](const Blocked& each) { return each.line == line && each.shape == entry.shape; });
+  if (news == plan.blocked.end()) return left;
+  left.missing = news->missing;
+  left.gate = news->gate;
+  return left;
+}
+
+// Nobody of a strict line passes who would take what a blocked head waits for, but beside what was promised to that one.
+bool stands_behind(const State& state, const Plan& plan, const std::vector<Shadow>& shadows, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  const QueueId queue = state.line_of(state.workload(id).queue);
+  const Line& line = *state.lines()[queue.index()];
+  if (line.order() != Order::kFifo) return false;
+  const bool is_promised = std::ranges::any_of(shadows, [&](const Shadow& each) {
+    const Workload& other = state.workload(each.start.workload);
+    return state.line_of(other.queue) == queue && state.shape(other.shape).flavors.meets(shape.flavors);
+  });
+  if (is_promised) return false;
+  return std::ranges::any_of(line.shapes(), [&](const ShapeInLine& entry) {
+    const auto left = left_of(state, plan, queue, entry);
+    return left && holds_up(state, queue, *left, shape);
+  });
+}
+
+// The way in which it was placed; none if none is of that kind any more.
+std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
+  const auto& ways = state.shape(state.workload(id).shape).ways;
+  const RequestId request = state.pod(state.workload(id).first_pod).request;
+  const auto found = std::ranges::find_if(ways, [&](const auto& way) { return way.front().request == request; });
+  return found == ways.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ways.begin()));
+}
+
+// Whether it is there, or begins, by the end of this plan; then where its pods are.
+bool find_pods(const State& state, const Plan& plan, Growing& growing) {
+  const Workload& workload = state.workload(growing.minimum);
+  if (const Start* const start = find_start(plan, growing.minimum)) {
+    if (start->waits || start->best_effort) return false;
+    growing.begins = true;
+    growing.way = start->way;
+    for (const PodPlacement& place : start->pods) growing.at.emplace_back(place.node);
+    return true;
+  }
+  growing.begins = std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
+  const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
+  const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
+  if ((workload.phase != Phase::kRunning && !growing.begins) || !counts || !is_whole) return false;
+  for_each_pod(state, growing.minimum, [&](const Pod& pod) { growing.at.emplace_back(pod.node); });
+  growing.way = way_of(state, growing.minimum);
+  return growing.way.has_value();
+}
+
+bool may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows, const Growing& growing) {
+  const Workload& workload = state.workload(growing.minimum);
+  if (is_told_to_stop(plan, growing.minimum)) return false;
+  if (!state.held_at(workload.queue).is_none() || !state.closed_at(workload.queue).is_none()) return false;
+  const bool rests = !growing.begins && workload.resized && *workload.resized + kResizeCooldown > plan.now;
+  return !rests && !stands_behind(state, plan, shadows, growing.minimum);
+}
+
+}  // namespace
+
+std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows) {
+  std::vector<Growing> list;
+  for (const auto& [minimum, steps] : state.elastic()) {
+    Growing growing{.minimum = minimum, .steps = {}, .way = {}, .at = {}};
+    if (!find_pods(state, plan, growing) || !may_grow(state, plan, shadows, growing)) continue;
+    for (const WorkloadId step : steps) {
+      const Workload& each = state.workload(step);
+      if (each.phase == Phase::kPending) growing.steps.push_back(step);
+      if (each.phase == Phase::kRunning) growing.at.emplace_back(state.pod(each.first_pod).node);
+    }
+    if (!growing.steps.empty()) list.push_back(std::move(growing));
+  }
+  std::ranges::stable_sort(list, std::ranges::greater(), [&](const Growing& each) {
+    return state.shape(state.workload(each.minimum).shape).terms.priority;
+  });
+  return list;
+}
+
+std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
+                                WorkloadId step, Rng& rng, OpenFlavors open) {
+  Start start{.workload = step, .way = static_cast<std::uint32_t>(*growing.way), .pods = {}};
+  const NumberedPodSet& set = state.shape(state.workload(step).shape).ways[*growing.way].front();
+  if (!set.asks_for_domains()) {
+    auto outcome = place_in_way(state, trial, index, step, *growing.way, rng, open);
+    if (Start* const found = std::get_if<Start>(&outcome)) return std::move(*found);
+    return std::nullopt;
+  }
+  PartOfASet part{.set = set, .at = growing.at, .lost = {growing.at.size()}};
+  part.at.emplace_back();
+  if (open == OpenFlavors::kFirst) part.set.request = set.in_first_flavor;
+  auto places = place_beside(state, trial, index, part, rng);
+  if (!places) return std::nullopt;
+  start.pods = std::move(*places);
+  return start;
+}
+
+bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_milli, Time now) {
+  const Workload& workload = state.workload(growing.minimum);
+  const Terms& terms = state.shape(workload.shape).terms;
+  if (growing.begins || terms.resizes_live) return true;
+  const std::int64_t lost_gpu_s = lost_if_taken_gpu_s(state, growing.minimum, now);
+  if (lost_gpu_s == 0) return true;
+  Time end = enforced_end(terms, workload.started);
+  if (workload.declared_run != kRunNotDeclared) end = std::min(end, workload.started + workload.declared_run);
+  const Wide gained_gpu_us = added_gpu_milli * std::max<std::int64_t>(0, (end - now).ms);
+  return end != kForever && gained_gpu_us / 1'000'000 > lost_gpu_s;
+}
+
+}  // namespace berth

@@ -1,0 +1,285 @@
+#include "cycle/reserved.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cycle/for_each_place.h"
+#include "cycle/taking_out.h"
+#include "state/tree_at.h"
+
+namespace berth {
+namespace {
+
+bool asks_parts(const State& state, const Shape& shape) {
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    return std::ranges::any_of(way,
+                               [&](const NumberedPodSet& set) { return state.request(set.request).is_fraction(); });
+  });
+}
+
+}  // namespace
+
+void Reserved::choose() {
+  if (none()) return;
+  who_.emplace(state_, plan_);
+  all_.clear();
+  for (const auto& [id, reservation] : state_.reservations()) {
+    HeldPlaces holding{.reservation = id, .gpus = {}, .drains_at = kForever};
+    if (!reservation.is_maintenance()) {
+      const std::set<Device> taken = taken_from(id, reservation);
+      holding.gpus = choose_places(state_, trial_, *who_, id, taken, plan_.now);
+    }
+    all_.push_back(std::move(holding));
+  }
+}
+
+// What those before it have chosen, and what those behind it have from before: nobody takes from another, or two of them and somebody
+// who may take from the one and has to give to the other would go round for ever.
+std::set<Device> Reserved::taken_from(ReservationId id, const Reservation& reservation) const {
+  std::set<Device> taken;
+  const auto take = [&](const HeldPlaces& other) {
+    if (!state_.reservations().at(other.reservation).meets(reservation)) return;
+    for (const GpusOfNode& each : other.gpus) {
+      each.gpus.for_each([&](int gpu) { taken.insert({each.node, gpu}); });
+    }
+  };
+  std::ranges::for_each(all_, take);
+  for (const HeldPlaces& other : state_.holdings()) {
+    if (other.reservation > id) take(other);
+  }
+  return taken;
+}
+
+std::vector<Eviction> Reserved::take_due() {
+  std::vector<Eviction> due;
+  std::set<WorkloadId> told;
+  for (HeldPlaces& holding : all_) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    const EvictionRule rule = reservation.is_maintenance() ? EvictionRule::kNode : EvictionRule::kWindow;
+    for (const Told& each : in_the_way(holding, reservation)) {
+      if (each.at > plan_.now) {
+        holding.drains_at = std::min(holding.drains_at, each.at);
+        continue;
+      }
+      if (!told.insert(each.workload).second) continue;
+      due.push_back({.workload = each.workload,
+                     .claimant = WorkloadId(),
+                     .rule = rule,
+                     .stop_by = each.stop_by,
+                     .lost_gpu_s = lost_gpu_s(state_, each.workload, plan_.now),
+                     .reservation = holding.reservation});
+      take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
+    }
+  }
+  return due;
+}
+
+std::vector<Reserved::Told> Reserved::in_the_way(const HeldPlaces& holding, const Reservation& reservation) const {
+  const Time then = std::max(plan_.now, reservation.from);
+  std::map<WorkloadId, Time> ends;
+  const auto note = [&](const Stay& each) {
+    const bool runs = state_.workload(each.workload).phase == Phase::kRunning;
+    if (runs && each.end > then && !is_own(state_, reservation, each.workload)) ends.emplace(each.workload, each.end);
+  };
+  for (const NodeId node : reservation.nodes) std::ranges::for_each(who_->on(node), note);
+  for (const GpusOfNode& held : holding.gpus) {
+    held.gpus.for_each([&](int gpu) {
+      const auto there = who_->by_device().find({held.node, gpu});
+      if (there != who_->by_device().end()) std::ranges::for_each(there->second, note);
+    });
+  }
+  std::vector<Told> told;
+  for (const auto& [id, end] : ends) {
+    const Duration notice = notice_of(id, reservation);
+    const Time at{reservation.from.ms - notice.ms};
+    told.push_back({id, at, std::min(end, std::max(reservation.from, plan_.now + notice))});
+  }
+  return told;
+}
+
+// A node that is closed waits for a grace, and for nothing else that somebody has set for himself. Whose room is taken back has
+// what protects him from a lender (rule 16).
+Duration Reserved::notice_of(WorkloadId id, const Reservation& reservation) const {
+  const Workload& workload = state_.workload(id);
+  const Terms& terms = state_.shape(workload.shape).terms;
+  if (reservation.is_maintenance()) return terms.grace;
+  const QuotaUnit& unit = state_.quotas().unit(workload.unit);
+  const Duration own = state_.queues()[reservation.queue.index()].quota.reclaim_within;
+  Duration clock = state_.quotas().lenders_clock(unit.queue, unit.covered_at);
+  if (clock == kNoClock || !unit.may_be_covered) clock = std::min(clock, own);
+  const Time free_from = workload.started + state_.queues()[workload.queue.index()].quota.min_runtime;
+  const bool is_protected = terms.disruption_permille > 0 || free_from > Time{reservation.from.ms - terms.grace.ms};
+  return is_protected ? clock : std::min(clock, terms.grace);
+}
+
+// Some of its own work is there.
+bool Reserved::is_on_own(const Reservation& reservation, Device device) const {
+  const auto there = who_->by_device().find(device);
+  return there != who_->by_device().end() && std::ranges::any_of(there->second, [&](const Stay& each) {
+           return is_own(state_, reservation, each.workload);
+         });
+}
+
+// What its own work is on, and of the rest as much as the floor has room for, in the order of the nodes.
+std::int64_t Reserved::gpus_inside_floor(const HeldPlaces& holding, const Reservation& reservation) const {
+  const std::size_t dim = Dim(reservation.flavor, Resource::kGpu).index();
+  const QuotaLedger& quotas = trial_.quotas();
+  const Time then = std::max(plan_.now, reservation.from);
+  const std::int64_t floor = tree_at(state_, then).floor(reservation.queue)[dim];
+  std::int64_t used = quotas.used(reservation.queue)[dim];
+  for (const GpusOfNode& held : holding.gpus) {
+    held.gpus.for_each([&](int gpu) { used -= is_on_own(reservation, {held.node, gpu}) ? kMilliPerGpu : 0; });
+  }
+  return std::max<std::int64_t>(0, floor - std::max<std::int64_t>(0, used)) / kMilliPerGpu;
+}
+
+GpuSet Reserved::inside_floor(const Reservation& reservation, const GpusOfNode& of_node, std::int64_t& left) const {
+  std::uint64_t inside = 0;
+  of_node.gpus.for_each([&](int gpu) {
+    if (!is_on_own(reservation, {of_node.node, gpu}) && left == 0) return;
+    inside |= std::uint64_t{1} << gpu;
+    left -= left > 0 ? 1 : 0;
+  });
+  return GpuSet::from_bits(inside);
+}
+
+// As what is borrowed would have to (rule 13): it is covered on its own side of where the two queues meet.
+bool Reserved::gives_way_to(const Reservation& reservation, QueueId queue, QueueId covered_at) const {
+  const QuotaTree& tree = trial_.quotas().tree();
+  QueueId side;
+  QueueId meet = queue;
+  for (; !meet.is_none() && !state_.is_below(reservation.queue, meet); meet = tree.parent(meet)) side = meet;
+  return !side.is_none() && is_covered(tree, covered_at, side);
+}
+
+KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_parts, Heeding heeding,
+                             QueueId covered_at) const {
+  std::map<NodeId, std::uint64_t> gpus;
+  std::set<NodeId> nodes;
+  for (const HeldPlaces& holding : all_) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    if (!reservation.meets(start, end)) continue;
+    nodes.insert(reservation.nodes.begin(), reservation.nodes.end());
+    if (heeding == Heeding::kNone || reservation.is_maintenance() || state_.is_below(queue, reservation.queue))
+      continue;
+    const bool gives_way = heeding == Heeding::kInsideFloors && gives_way_to(reservation, queue, covered_at);
+    std::int64_t left = gives_way ? gpus_inside_floor(holding, reservation) : 0;
+    for (const GpusOfNode& each : holding.gpus) {
+      const GpuSet kept = gives_way ? inside_floor(reservation, each, left) : each.gpus;
+      if (kept.bits() != 0) gpus[each.node] |= kept.bits();
+    }
+  }
+  KeptRoom kept;
+  for (const auto& [node, bits] : gpus) {
+    const auto milli = trial_.ledger().gpu_milli(node);
+    bool any_part = false;
+    GpuSet::from_bits(bits).for_each([&](int gpu) {
+      const std::int16_t free = milli[static_cast<std::size_t>(gpu)];
+      any_part = any_part || (free > 0 && free < kMilliPerGpu);
+    });
+    if (asks_parts && any_part) nodes.insert(node);
+    kept.gpus.push_back({node, GpuSet::from_bits(bits)});
+  }
+  kept.nodes.assign(nodes.begin(), nodes.end());
+  return kept;
+}
+
+KeptRoom Reserved::kept_from(WorkloadId id, Time start, Heeding heeding, QueueId covered_at) const {
+  if (none()) return {};
+  const Shape& shape = state_.shape(state_.workload(id).shape);
+  return kept_from(state_.workload(id).queue, start, enforced_end(shape.terms, start), asks_parts(state_, shape),
+                   heeding, covered_at);
+}
+
+template <class Placed>
+bool Reserved::leaves_alone(const KeptRoom& kept, const Placed& placed) const {
+  bool alone = true;
+  for_each_place(state_, placed, [&](const PodRequest&, const PodPlacement& place) {
+    alone = alone && !std::ranges::binary_search(kept.nodes, place.node);
+    const auto held = std::ranges::lower_bound(kept.gpus, place.node, {}, &GpusOfNode::node);
+    if (held == kept.gpus.end() || held->node != place.node) return;
+    alone = alone && (held->gpus.bits() & place.gpus.bits()) == 0;
+  });
+  return alone;
+}
+
+Time Reserved::latest_leave() const {
+  Time latest = who_->latest_leave();
+  for (const Eviction& each : plan_.evictions) latest = std::max(latest, each.stop_by);
+  for (const Migration& each : plan_.migrations) latest = std::max(latest, each.stop_by);
+  return latest;
+}
+
+Time Reserved::end_of(const Start& start, Time begins) const {
+  if (start.waits) begins = std::max(begins, latest_leave());
+  return enforced_end(state_.shape(state_.workload(start.workload).shape).terms, begins);
+}
+
+bool Reserved::lets(const Start& start, Time begins, Heeding heeding, QueueId covered_at) const {
+  if (none() || heeding == Heeding::kNone) return true;
+  const QueueId queue = state_.workload(start.workload).queue;
+  return leaves_alone(kept_from(queue, plan_.now, end_of(start, begins), false, heeding, covered_at), start);
+}
+
+bool Reserved::lets(const Repair& repair) const {
+  if (none()) return true;
+  const Workload& gang = state_.workload(repair.workload);
+  const Time end = enforced_end(state_.shape(gang.shape).terms, gang.started);
+  return leaves_alone(kept_from(gang.queue, plan_.now, end), repair);
+}
+
+bool Reserved::started(const Start& start) {
+  if (none()) return false;
+  bool follows = false;
+  for (HeldPlaces& holding : all_) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    const bool own = is_own(state_, reservation, start.workload);
+    follows = follows || (own && reservation.has_begun(plan_.now));
+    const bool binds = !own && reservation.meets(plan_.now, end_of(start, plan_.now));
+    if (reservation.is_maintenance() || !binds) continue;
+    for_each_place(state_, start, [&](const PodRequest&, const PodPlacement& place) {
+      for (GpusOfNode& each : holding.gpus) {
+        if (each.node == place.node) each.gpus = GpuSet::from_bits(each.gpus.bits() & ~place.gpus.bits());
+      }
+    });
+    std::erase_if(holding.gpus, [](const GpusOfNode& each) { return each.gpus.size() == 0; });
+  }
+  return follows;
+}
+
+std::vector<GpusOfNode> Reserved::own_places(QueueId queue) const {
+  std::map<NodeId, std::uint64_t> own;
+  for (const HeldPlaces& holding : all_) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    if (!reservation.has_begun(plan_.now) || !state_.is_below(queue, reservation.queue)) continue;
+    for (const GpusOfNode& each : holding.gpus) own[each.node] |= each.gpus.bits();
+  }
+  std::vector<GpusOfNode> places;
+  for (const auto& [node, bits] : own) places.push_back({node, GpuSet::from_bits(bits)});
+  return places;
+}
+
+bool Reserved::is_inside_own(const Start& start) const {
+  const std::vector<GpusOfNode> own = own_places(state_.workload(start.workload).queue);
+  if (own.empty()) return false;
+  bool inside = true;
+  bool any = false;
+  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
+    if (request.gpus == 0) return;
+    any = true;
+    const auto found = std::ranges::lower_bound(own, place.node, {}, &GpusOfNode::node);
+    const bool is_there = found != own.end() && found->node == place.node;
+    inside = inside && is_there && (place.gpus.bits() & ~found->gpus.bits()) == 0;
+  });
+  return inside && any;
+}
+
+std::vector<Time> Reserved::ends() const {
+  std::vector<Time> ends;
+  for (const auto& [id, reservation] : state_.reservations()) ends.push_back(reservation.to());
+  return ends;
+}
+
+}  // namespace berth

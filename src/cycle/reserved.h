@@ -1,0 +1,84 @@
+// Reservations in one cycle: what they have, who is told to leave it, and who may not start in it (docs/semantics.md,
+// "Reservations", and decision 0038).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "cycle/reserved_places.h"
+#include "model/plan.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// Which reservations somebody has to leave alone.
+enum class Heeding : std::uint8_t {
+  kAll,
+  kInsideFloors,  // the part of each that is inside its queue's floor; the rest gives way to a guaranteed claim
+  kNone,
+};
+
+class Reserved {
+ public:
+  // PRE: `trial` is on the state's own ledgers; `plan` is the one that is being made.
+  Reserved(const State& state, Trial& trial, const Plan& plan)
+      : state_(state), trial_(trial), plan_(plan), all_(state.holdings()) {}
+
+  bool none() const { return state_.reservations().empty(); }
+  const std::vector<HeldPlaces>& all() const { return all_; }
+  bool have_changed() const { return all_ != state_.holdings(); }
+
+  // Anew for each reservation, the first that was made first.
+  void choose();
+  // Who has to be told by now that he is to leave, for nobody's claim; out of the trial then.
+  std::vector<Eviction> take_due();
+
+  // What a workload of this queue that is there between these moments has to leave alone. `asks_parts`: of nodes whose devices
+  // are reserved and partly free it leaves all alone, since of these it might choose a part. `covered_at`: where it would be
+  // covered, if what is beyond floors gives way to it.
+  KeptRoom kept_from(QueueId queue, Time start, Time end, bool asks_parts = false, Heeding heeding = Heeding::kAll,
+                     QueueId covered_at = {}) const;
+  // Of one that waits, from a moment on until it would end.
+  KeptRoom kept_from(WorkloadId workload, Time start, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
+  // Whether a start leaves them alone that begins by then at the latest; if it waits, when all have left who were told to.
+  bool lets(const Start& start, Time begins, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
+  bool lets(const Repair& repair) const;
+  // It is in the plan now: what it took that was beyond a floor is reserved no more. Whether the next cycle chooses other places for
+  // it, as it is the work of somebody whose reservation lasts.
+  bool started(const Start& start);
+  // What of reservations that last is the queue's own, by node; and whether all GPUs of a start are there, and it has some.
+  std::vector<GpusOfNode> own_places(QueueId queue) const;
+  bool is_inside_own(const Start& start) const;
+  // The moments at which reservations end, for who looks for a time after them.
+  std::vector<Time> ends() const;
+
+ private:
+  std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;
+  bool gives_way_to(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
+  GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, std::int64_t& left) const;
+  bool is_on_own(const Reservation& reservation, Device device) const;
+  std::int64_t gpus_inside_floor(const HeldPlaces& holding, const Reservation& reservation) const;
+  Time latest_leave() const;
+  Time end_of(const Start& start, Time begins) const;
+  template <class Placed>
+  bool leaves_alone(const KeptRoom& kept, const Placed& placed) const;
+  // When somebody in the way has to be told, and by when he then has to have stopped; never if he ends in time or may not be told.
+  struct Told {
+    WorkloadId workload;
+    Time at;
+    Time stop_by;
+  };
+  std::vector<Told> in_the_way(const HeldPlaces& holding, const Reservation& reservation) const;
+  Duration notice_of(WorkloadId workload, const Reservation& reservation) const;
+
+  const State& state_;
+  Trial& trial_;
+  const Plan& plan_;
+  std::vector<HeldPlaces> all_;
+  std::optional<WhoStays> who_;  // none: nobody has asked
+};
+
+}  // namespace berth

@@ -1,0 +1,395 @@
+#include "cycle/reserved_places.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "state/tree_at.h"
+
+namespace berth {
+namespace {
+
+// The child of `above` on the way down to `queue`; none: the queue itself.
+QueueId child_towards(const QuotaTree& tree, QueueId queue, QueueId above) {
+  QueueId child;
+  for (; queue != above; queue = tree.parent(queue)) child = queue;
+  return child;
+}
+
+// Those that are alike, by node.
+using Places = std::map<NodeId, GpuSet>;
+
+std::int64_t count(const Places& places) {
+  std::int64_t gpus = 0;
+  for (const auto& [node, set] : places) gpus += set.size();
+  return gpus;
+}
+
+void put(Places& places, Device device) {
+  places[device.node] = GpuSet::from_bits(places[device.node].bits() | (std::uint64_t{1} << device.gpu));
+}
+
+// More GPUs than this many workloads could leave are not looked at in all ways.
+constexpr std::size_t kExactMax = 12;
+
+class Choice {
+ public:
+  Choice(const State& state, const Trial& trial, const WhoStays& who, ReservationId id, const std::set<Device>& taken,
+         Time now)
+      : state_(state),
+        ledger_(trial.ledger()),
+        who_(who),
+        id_(id),
+        reservation_(state.reservations().at(id)),
+        taken_(taken),
+        now_(now),
+        then_(std::max(now, reservation_.from)),
+        rights_(state, trial, reservation_, then_, now),
+        left_(reservation_.gpus) {}
+
+  std::vector<GpusOfNode> make() {
+    note_what_it_has();
+    note_what_is_promised();
+    sort_devices();
+    for (Places& alike : free_) take_from(alike);
+    if (left_ > 0) take_from_others();
+    std::vector<GpusOfNode> made;
+    for (const auto& [node, gpus] : chosen_) made.push_back({node, gpus});
+    return made;
+  }
+
+ private:
+  // How well a device does on which nobody is in the way, the best first.
+  enum : std::size_t { kOwnSinceItBegan, kHeld, kFree, kOwn, kPromised, kRanks };
+  struct Blocked {
+    Device device;
+    std::vector<WorkloadId> by;
+  };
+
+  void note_what_it_has() {
+    const HeldPlaces* const holding = state_.holding_of(id_);
+    if (holding == nullptr) return;
+    for (const GpusOfNode& each : holding->gpus) held_[each.node] = each.gpus;
+  }
+
+  // To others, at a time at which it lasts.
+  void note_what_is_promised() {
+    for (const Shadow& shadow : state_.shadows()) {
+      if (is_own(state_, reservation_, shadow.start.workload)) continue;
+      const Terms& terms = state_.shape(state_.workload(shadow.start.workload).shape).terms;
+      if (!reservation_.meets(shadow.at, enforced_end(terms, shadow.at))) continue;
+      for (const PodPlacement& pod : shadow.start.pods) {
+        pod.gpus.for_each([&](int gpu) { promised_.insert({pod.node, gpu}); });
+      }
+    }
+  }
+
+  bool is_closed_then(NodeId node) const {
+    return std::ranges::any_of(state_.reservations(), [&](const auto& each) {
+      const bool names_it = std::ranges::binary_search(each.second.nodes, node);
+      return names_it && each.second.meets(then_, reservation_.to());
+    });
+  }
+
+  void sort_devices() {
+    for (std::size_t at = 0; at < ledger_.nodes(); ++at) {
+      const NodeId id(at);
+      const NodeFree& node = ledger_.node(id);
+      // What is closed for maintenance now is open again by then, unless that lasts longer.
+      const bool suits = !state_.is_down(id) && node.gpus > 0 && node.sharing == Sharing::kExclusive &&
+                         FlavorId(node.flavor) == reservation_.flavor;
+      if (!suits || is_closed_then(id)) continue;
+      for (int gpu = 0; gpu < node.gpus; ++gpu) {
+        const Device device{id, gpu};
+        if (!taken_.contains(device) && !ledger_.is_broken(device)) sort(device);
+      }
+    }
+  }
+
+  void sort(Device device) {
+    bool own = false;
+    bool own_since = false;
+    std::vector<WorkloadId> by;
+    if (const auto there = who_.by_device().find(device); there != who_.by_device().end()) {
+      for (const Stay& each : there->second) {
+        if (each.end <= then_) continue;
+        if (is_own(state_, reservation_, each.workload)) {
+          own = true;
+          own_since = own_since || state_.workload(each.workload).started >= reservation_.from;
+        } else {
+          by.push_back(each.workload);
+        }
+      }
+    }
+    if (!by.empty()) return blocked_.push_back({device, std::move(by)});
+    put(free_[rank(device, own, own_since)], device);
+  }
+
+  // Before it begins it gathers what is free; then it follows the queue's own work.
+  std::size_t rank(Device device, bool own, bool own_since) const {
+    const bool has_begun = reservation_.has_begun(now_);
+    if (has_begun && own_since) return kOwnSinceItBegan;
+    if (has_begun && has(held_, device)) return kHeld;
+    if (own) return kOwn;
+    return promised_.contains(device) ? kPromised : kFree;
+  }
+
+  static bool has(const Places& places, Device device) {
+    const auto found = places.find(device.node);
+    return found != places.end() && found->second.contains(device.gpu);
+  }
+
+  // As whole nodes as possible: the fullest first that are not more than is needed, and of the rest the one that is least more.
+  void take_from(Places& alike) {
+    while (left_ > 0 && !alike.empty()) {
+      const auto key = [&](const auto& each) {
+        const std::int64_t size = each.second.size();
+        const bool too_many = size > left_;
+        const auto known = held_.find(each.first);
+        return std::tuple(too_many, too_many ? size : -size, known == held_.end(), each.first);
+      };
+      const auto best = std::ranges::min_element(alike, {}, key);
+      take(best->first, best->second);
+      alike.erase(best);
+    }
+  }
+
+  // Those first that it has already.
+  void take(NodeId node, GpuSet gpus) {
+    const auto known = held_.find(node);
+    const std::uint64_t before = known == held_.end() ? 0 : known->second.bits();
+    for (const std::uint64_t bits : {gpus.bits() & before, gpus.bits() & ~before}) {
+      GpuSet::from_bits(bits).for_each([&](int gpu) {
+        if (left_ == 0) return;
+        put(chosen_, {node, gpu});
+        --left_;
+      });
+    }
+  }
+
+  // ---- the room of others -----------------------------------------------------------------------------------------
+
+  using Takeable = RightsOfReservation::Takeable;
+
+  void find_takeable() {
+    std::set<WorkloadId> seen;
+    for (const Blocked& each : blocked_) {
+      for (const WorkloadId id : each.by) {
+        if (!seen.insert(id).second) continue;
+        if (auto found = rights_.of(id)) takeable_.push_back(*std::move(found));
+      }
+    }
+    std::ranges::sort(takeable_, [](const Takeable& a, const Takeable& b) {
+      if (const auto order = a.claim <=> b.claim; order != 0) return order < 0;
+      if (a.lost_gpu_s != b.lost_gpu_s) return a.lost_gpu_s < b.lost_gpu_s;
+      return a.workload > b.workload;
+    });
+  }
+
+  // So many GPUs more it has with these gone, if it may have them gone at all.
+  std::int64_t gained(const std::vector<bool>& gone) const {
+    std::int64_t gpus = 0;
+    for (const Blocked& each : blocked_) gpus += is_left_by(each, gone) ? 1 : 0;
+    gpus = std::min(gpus, left_);
+    const std::int64_t before = count(chosen_) - own_chosen();
+    for (std::size_t i = 0; i < takeable_.size(); ++i) {
+      const QueueId side = takeable_[i].own_side;
+      if (!gone[i] || side.is_none()) continue;
+      gpus = std::min(gpus, std::max<std::int64_t>(0, inside_.at(side) - before));
+    }
+    return gpus;
+  }
+
+  bool is_left_by(const Blocked& blocked, const std::vector<bool>& gone) const {
+    return std::ranges::all_of(blocked.by, [&](WorkloadId id) {
+      const auto found = std::ranges::find(takeable_, id, &Takeable::workload);
+      return found != takeable_.end() && gone[static_cast<std::size_t>(found - takeable_.begin())];
+    });
+  }
+
+  // What its own work is on counts already.
+  std::int64_t own_chosen() const {
+    std::int64_t own = 0;
+    for (const auto& [device, stays] : who_.by_device()) {
+      if (!has(chosen_, device)) continue;
+      own += std::ranges::any_of(
+          stays, [&](const Stay& each) { return each.end > then_ && is_own(state_, reservation_, each.workload); });
+    }
+    return own;
+  }
+
+  // More is better, then that the strongest of them is weak, then that less is lost, then that fewer go.
+  bool is_better(const std::vector<bool>& gone, const std::vector<bool>& than) const {
+    const std::int64_t gpus = gained(gone);
+    const std::int64_t before = gained(than);
+    if (gpus != before) return gpus > before;
+    const auto cost = [&](const std::vector<bool>& set) {
+      std::int64_t lost = 0;
+      std::size_t last = 0;
+      for (std::size_t i = 0; i < set.size(); ++i) {
+        if (!set[i]) continue;
+        lost += takeable_[i].lost_gpu_s;
+        last = i + 1;
+      }
+      return std::tuple(last, lost, std::ranges::count(set, true));
+    };
+    const auto [last, lost, many] = cost(gone);
+    const auto [last_of_other, lost_of_other, many_of_other] = cost(than);
+    if (last == 0 || last_of_other == 0) return last < last_of_other;
+    const auto claims = takeable_[last - 1].claim <=> takeable_[last_of_other - 1].claim;
+    if (claims != 0) return claims < 0;
+    return std::tuple(lost, many) < std::tuple(lost_of_other, many_of_other);
+  }
+
+  std::vector<bool> cheapest_of_all() const {
+    std::vector<bool> best(takeable_.size(), false);
+    for (std::uint32_t bits = 1; bits < (std::uint32_t{1} << takeable_.size()); ++bits) {
+      std::vector<bool> gone(takeable_.size());
+      for (std::size_t i = 0; i < gone.size(); ++i) gone[i] = ((bits >> i) & 1) != 0;
+      if (is_better(gone, best)) best = std::move(gone);
+    }
+    return best;
+  }
+
+  // The weakest first until it is enough; then who is not needed stays, the strongest first.
+  std::vector<bool> one_by_one() const {
+    std::vector<bool> gone(takeable_.size(), false);
+    for (std::size_t i = 0; i < gone.size() && gained(gone) < left_; ++i) {
+      const std::int64_t before = gained(gone);
+      gone[i] = true;
+      if (gained(gone) < before) gone[i] = false;
+    }
+    for (std::size_t i = gone.size(); i-- > 0;) {
+      if (!gone[i]) continue;
+      const std::int64_t before = gained(gone);
+      gone[i] = false;
+      if (gained(gone) < before) gone[i] = true;
+    }
+    return gone;
+  }
+
+  void take_from_others() {
+    find_takeable();
+    if (takeable_.empty()) return;
+    for (const Takeable& each : takeable_) {
+      if (!each.own_side.is_none()) inside_.try_emplace(each.own_side, rights_.gpus_inside(each.own_side));
+    }
+    const std::vector<bool> gone = takeable_.size() <= kExactMax ? cheapest_of_all() : one_by_one();
+    left_ = gained(gone);
+    Places left;
+    for (const Blocked& each : blocked_) {
+      if (is_left_by(each, gone)) put(left, each.device);
+    }
+    take_from(left);
+  }
+
+  const State& state_;
+  const Ledger& ledger_;
+  const WhoStays& who_;
+  ReservationId id_;
+  const Reservation& reservation_;
+  const std::set<Device>& taken_;
+  Time now_;
+  Time then_;
+  RightsOfReservation rights_;
+  std::int64_t left_;  // that it lacks yet
+  Places held_;        // as chosen before
+  std::set<Device> promised_;
+  std::array<Places, kRanks> free_;
+  std::vector<Blocked> blocked_;
+  std::vector<Takeable> takeable_;  // by claim, then lost work, then the latest submitted
+  std::map<QueueId, std::int64_t> inside_;
+  Places chosen_;
+};
+
+}  // namespace
+
+bool is_own(const State& state, const Reservation& reservation, WorkloadId workload) {
+  return !reservation.is_maintenance() && state.is_below(state.workload(workload).queue, reservation.queue);
+}
+
+WhoStays::WhoStays(const State& state, const Plan& plan) : latest_leave_(plan.now) {
+  for (const WorkloadId id : state.stopping()) latest_leave_ = std::max(latest_leave_, state.workload(id).stop_by);
+  std::set<WorkloadId> told;
+  for (const Eviction& each : plan.evictions) {
+    told.insert(each.workload);
+    latest_leave_ = std::max(latest_leave_, each.stop_by);
+  }
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    if (!has_room(workload.phase) || told.contains(id)) return;
+    const Terms& terms = state.shape(workload.shape).terms;
+    const Time started = workload.phase == Phase::kRunning ? workload.started : latest_leave_;
+    const Stay stay{id, enforced_end(terms, started)};
+    for_each_pod(state, id, [&](const Pod& pod) {
+      std::vector<Stay>& on_node = by_node_[pod.node];
+      if (on_node.empty() || on_node.back() != stay) on_node.push_back(stay);
+      pod.gpus.for_each([&](int gpu) {
+        std::vector<Stay>& there = by_device_[{pod.node, gpu}];
+        if (there.empty() || there.back() != stay) there.push_back(stay);
+      });
+    });
+  });
+}
+
+const std::vector<Stay>& WhoStays::on(NodeId node) const {
+  static const std::vector<Stay> kNobody;
+  const auto found = by_node_.find(node);
+  return found == by_node_.end() ? kNobody : found->second;
+}
+
+RightsOfReservation::RightsOfReservation(const State& state, const Trial& trial, const Reservation& reservation,
+                                         Time then, Time now)
+    : state_(state), trial_(trial), reservation_(reservation), then_(then), now_(now) {}
+
+// By rules 13 and 15: best effort always; else what is not covered on its own side of where the two queues meet, for what is
+// covered on the other.
+std::optional<RightsOfReservation::Takeable> RightsOfReservation::of(WorkloadId id) const {
+  const Workload& workload = state_.workload(id);
+  if (workload.phase != Phase::kRunning) return std::nullopt;
+  const QuotaLedger& quotas = trial_.quotas();
+  const QuotaTree& tree = quotas.tree();
+  const QuotaUnit& unit = quotas.unit(workload.unit);
+  std::set<QueueId> above;
+  for (QueueId at = reservation_.queue; !at.is_none(); at = tree.parent(at)) above.insert(at);
+  QueueId meet = workload.queue;
+  while (!meet.is_none() && !above.contains(meet)) meet = tree.parent(meet);
+  const QueueId side = child_towards(tree, workload.queue, meet);
+  Takeable found{
+      .workload = id,
+      .claim = {coverage_of(quotas, workload), unit.priority, share_of(quotas, state_.flavors(), workload.queue)},
+      .lost_gpu_s = lost_gpu_s(state_, id, now_),
+      .own_side = {}};
+  if (!unit.may_be_covered) return found;
+  if (!side.is_none() && is_covered(tree, unit.covered_at, side)) return std::nullopt;
+  found.own_side = child_towards(tree, reservation_.queue, meet);
+  return found;
+}
+
+std::int64_t RightsOfReservation::held_then(QueueId queue) const {
+  const QuotaLedger& quotas = trial_.quotas();
+  const Dim dim(reservation_.flavor, Resource::kGpu);
+  std::int64_t held = 0;
+  for (const UnitId id : quotas.units_in(queue)) {
+    if (quotas.unit(id).end <= then_) continue;
+    for (const Amount& each : quotas.held_by(id)) held += each.dim == dim ? each.amount : 0;
+  }
+  for (const QueueId child : quotas.tree().children(queue)) held += held_then(child);
+  return held;
+}
+
+std::int64_t RightsOfReservation::gpus_inside(QueueId side) const {
+  const QuotaTree& tree = tree_at(state_, then_);
+  const std::int64_t floor = tree.floor(side)[Dim(reservation_.flavor, Resource::kGpu).index()];
+  return std::max<std::int64_t>(0, floor - held_then(side)) / kMilliPerGpu;
+}
+
+std::vector<GpusOfNode> choose_places(const State& state, const Trial& trial, const WhoStays& who, ReservationId id,
+                                      const std::set<Device>& taken, Time now) {
+  return Choice(state, trial, who, id, taken, now).make();
+}
+
+}  // namespace berth

@@ -1,0 +1,43 @@
+// When who waits will start: the cluster is run forward many times, each time with other run times.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/time.h"
+#include "model/ids.h"
+#include "sim/run_ahead.h"
+#include "state/state.h"
+
+namespace berth {
+
+// Of one who waits. Those runs of the cluster in which it does not start before the horizon count as later than all others.
+struct StartForecast {
+  Time asked_at;
+  std::int64_t samples = 0;
+  std::int64_t started = 0;       // in so many of them
+  std::vector<Time> starts = {};  // of these, in order
+
+  // Below which so many percent of all starts are believed to be: between samples, at percent x (samples + 1) of them (type 6 of
+  // Hyndman and Fan, The American Statistician 50, 1996), so that a few samples say no less than they know. None: too few have a
+  // start before the horizon.
+  std::optional<Time> quantile(int percent) const;
+};
+
+struct ForecastOptions {
+  Seed seed;
+  std::int64_t samples = 30;
+  Duration horizon{std::int64_t{60} * 86'400'000};
+};
+
+// A run of an attempt of the workload, longer than `so_far`, drawn.
+using DrawRun = std::function<Duration(const State& state, WorkloadId workload, Duration so_far, Rng& rng)>;
+
+// PRE: it waits. The state has come to rest at `now`.
+StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const DrawRun& draw,
+                             const ForecastOptions& options);
+
+}  // namespace berth

@@ -1,0 +1,190 @@
+#include "sim/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cycle/run_cycle.h"
+#include "sim/journal_file.h"
+
+namespace berth {
+namespace {
+
+// The runs of one journal, made again.
+class Replayer {
+ public:
+  // What is wrong with the next record, if anything is.
+  std::optional<std::string> take(std::span<const std::uint8_t> payload) {
+    const auto record = decode(payload);
+    if (!record) return "the record cannot be read: " + record.error();
+    const Bytes again = encode(*record);
+    if (!std::equal(again.begin(), again.end(), payload.begin(), payload.end()))
+      return "the record is not in its one form";
+    if (const Plan* const plan = std::get_if<Plan>(&*record)) return take_plan(*plan);
+    if (due_) return "the plan of the cycle before is missing";
+    if (const Event* const event = std::get_if<Event>(&*record)) return take_event(*event);
+    if (const CycleAsked* const asked = std::get_if<CycleAsked>(&*record)) return take_cycle(*asked);
+    return take_end(std::get<RunClosed>(*record));
+  }
+
+  Replay result() {
+    replay_.state_hash = state_hash_of(hashes_);
+    return replay_;
+  }
+
+  // No decision is made that has not been met in the journal.
+  bool is_between_records() const { return !due_; }
+  Time now() const { return now_; }
+  Recorded recorded() && { return {std::move(engine_), std::move(workloads_), now_, std::move(run_times_)}; }
+
+ private:
+  std::optional<std::string> take_event(const Event& event) {
+    if (auto refusal = engine_.state.refusal(event)) return "the fact makes no sense here: " + *refusal;
+    if (std::holds_alternative<RunConfigured>(event)) {
+      workloads_.clear();
+      run_times_ = {};
+      now_ = {};
+    }
+    note_name_and_time(event);
+    if (const auto* const ended = std::get_if<WorkloadEnded>(&event)) note_end_of(ended->workload);
+    engine_.state.apply(event);
+    return std::nullopt;
+  }
+
+  void note_end_of(WorkloadId id) {
+    const Workload& workload = engine_.state.workload(id);
+    if (is_there(workload.phase)) run_times_.ended(run_of(engine_.state, id), now_ - workload.started);
+  }
+
+  void note_name_and_time(const Event& event) {
+    if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) workloads_.push_back(submitted->name);
+    if (const auto* const found = std::get_if<WorkloadFound>(&event)) workloads_.push_back(found->workload.name);
+    if (const auto at = moment_of(event)) now_ = std::max(now_, *at);
+  }
+
+  std::optional<std::string> take_cycle(const CycleAsked& asked) {
+    if (asked.effort.attempts_max < 1) return "a cycle needs an effort of at least one attempt";
+    now_ = std::max(now_, asked.now);
+    Plan plan = run_cycle(engine_, asked.now, asked.effort);
+    ++replay_.cycles;
+    if (!plan.changes_nothing()) due_ = std::move(plan);
+    return std::nullopt;
+  }
+
+  std::optional<std::string> take_plan(const Plan& recorded) {
+    if (!due_) return "a plan is recorded that this program would not have made";
+    if (!(recorded == *due_)) return "this program decides otherwise than the journal says";
+    replay_.starts += due_->starts.size();
+    engine_.state.adopt(*due_);
+    due_.reset();
+    return std::nullopt;
+  }
+
+  std::optional<std::string> take_end(const RunClosed& closed) {
+    if (closed.state_hash != engine_.state.hash()) return "the final state differs from the journal's";
+    hashes_.push_back(closed.state_hash);
+    ++replay_.runs;
+    ended_ = true;
+    return std::nullopt;
+  }
+
+ public:
+  // The moment that a fact speaks of; none: it does not say.
+  static std::optional<Time> moment_of(const Event& event) {
+    if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) return submitted->at;
+    if (const auto* const passed = std::get_if<TimePassed>(&event)) return passed->now;
+    if (const auto* const turned = std::get_if<CalendarTurned>(&event)) return turned->at;
+    return std::nullopt;
+  }
+
+  // The run that was read last is over: what comes is another.
+  void begin_next() {
+    if (!std::exchange(ended_, false)) return;
+    engine_ = Engine();
+  }
+
+ private:
+  Engine engine_;
+  std::optional<Plan> due_;  // made by the last cycle, not yet met in the journal
+  std::vector<std::uint64_t> hashes_;
+  std::vector<std::string> workloads_;
+  RunTimes run_times_;
+  Time now_;
+  bool ended_ = false;
+  Replay replay_;
+};
+
+std::optional<std::string> too_old(const ChainReader& chain) {
+  if (chain.version() >= kJournalVersion) return std::nullopt;
+  return "written in format " + std::to_string(chain.version()) +
+         ", by a Berth that knew fewer rules: what it decided would be decided otherwise today; replay it with the "
+         "program "
+         "that wrote it";
+}
+
+// Whether a record speaks of a later moment.
+bool is_after(std::span<const std::uint8_t> payload, Time until) {
+  const auto record = decode(payload);
+  if (!record) return false;
+  if (const auto* const asked = std::get_if<CycleAsked>(&*record)) return asked->now > until;
+  const auto* const event = std::get_if<Event>(&*record);
+  const auto at = event != nullptr ? Replayer::moment_of(*event) : std::nullopt;
+  return at && *at > until;
+}
+
+}  // namespace
+
+Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file) {
+  ChainReader chain(file);
+  Replayer replayer;
+  while (true) {
+    const std::size_t offset = chain.offset();
+    const auto payload = chain.next();
+    if (!payload) return Complaints({name}, payload.error());
+    if (payload->empty()) break;
+    if (auto old = too_old(chain)) return Complaints({name}, *old);
+    replayer.begin_next();
+    if (auto mistake = replayer.take(*payload)) {
+      return Complaints(
+          {name}, "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake);
+    }
+  }
+  Replay replay = replayer.result();
+  replay.records = chain.records();
+  replay.bytes = file.size();
+  return replay;
+}
+
+std::optional<WorkloadId> Recorded::find(const std::string& workload) const {
+  const auto found = std::find(workloads.rbegin(), workloads.rend(), workload);
+  if (found == workloads.rend()) return std::nullopt;
+  return WorkloadId(static_cast<std::size_t>(workloads.rend() - found - 1));
+}
+
+Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until) {
+  ChainReader chain(file);
+  Replayer replayer;
+  std::uint64_t records = 0;
+  while (true) {
+    const std::size_t offset = chain.offset();
+    const auto payload = chain.next();
+    if (!payload) {
+      if (chain.is_cut_off() && records > 0) break;
+      return Complaints({name}, payload.error());
+    }
+    if (payload->empty()) break;
+    if (auto old = too_old(chain)) return Complaints({name}, *old);
+    if (until && replayer.is_between_records() && is_after(*payload, *until)) break;
+    replayer.begin_next();
+    if (auto mistake = replayer.take(*payload)) {
+      return Complaints(
+          {name}, "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake);
+    }
+    ++records;
+  }
+  if (records == 0) return Complaints({name}, "begins after that moment; name a later one");
+  Recorded recorded = std::move(replayer).recorded();
+  recorded.records = records;
+  return recorded;
+}
+
+}  // namespace berth

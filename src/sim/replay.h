@@ -1,0 +1,46 @@
+// Every decision of a journal made again: all of it, or up to a moment at which somebody wants to look around.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cycle/engine.h"
+#include "journal/chain.h"
+#include "sim/run_times.h"
+
+namespace berth {
+
+struct Replay {
+  std::uint32_t runs = 0;
+  std::uint64_t records = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t state_hash = 0;  // of all runs together, as state_hash_of()
+};
+
+// Applies the recorded facts, asks for the recorded cycles, and compares every byte that comes out with the journal's.
+Result<Replay> replay_journal(const std::string& name, std::span<const std::uint8_t> file);
+
+// A run as it was at a moment.
+struct Recorded {
+  Engine engine;
+  std::vector<std::string> workloads;  // names, by number
+  Time now;                            // the latest that anything recorded until then speaks of
+  RunTimes run_times;                  // of those that had ended by then
+  std::uint64_t records = 0;           // that tell of it
+
+  // The last that was called so; nothing: nobody was.
+  std::optional<WorkloadId> find(const std::string& workload) const;
+};
+
+// The last run of the journal, with all that happened until that moment, or all that there is; each decision is made again and
+// compared. A journal that is still being written ends where it ends.
+Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until);
+
+}  // namespace berth

@@ -1,0 +1,150 @@
+#include "sim/run_ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cycle/run_cycle.h"
+
+namespace berth {
+
+RunAhead::RunAhead(const State& state, Time now, RunOf run_of)
+    : engine_{.state = state.fork()}, now_(now), run_of_(std::move(run_of)) {
+  pass_time_to(now);
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    if (workload.phase == Phase::kRunning) expect_end_of(id);
+  });
+}
+
+void RunAhead::apply(const Event& event) { engine_.state.apply(event); }
+
+void RunAhead::decide() {
+  for (bool finished = false; !finished;) {
+    const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+    finished = plan.finished;
+    if (!plan.changes_nothing()) adopt(plan);
+  }
+  if (state().scrub() == Duration{0}) return;
+  for (const Device device : state().to_scrub()) scrubs_.emplace(device, now_ + state().scrub());
+}
+
+void RunAhead::adopt(const Plan& plan) {
+  std::vector<WorkloadId> begins = plan.begins;
+  for (const Start& start : plan.starts) {
+    if (!start.waits) begins.push_back(start.workload);
+  }
+  for (const Migration& move : plan.migrations) {
+    if (!move.start.waits) begins.push_back(move.start.workload);
+  }
+  for (const Eviction& each : plan.evictions) stopped_.push_back({each.workload, now_, each.rule, each.lost_gpu_s});
+  engine_.state.adopt(plan);
+  for (const WorkloadId id : begins) note_begun(id);
+}
+
+void RunAhead::note_begun(WorkloadId id) {
+  begun_.push_back({id, now_});
+  expect_end_of(id);
+}
+
+void RunAhead::expect_end_of(WorkloadId id) {
+  const Workload& workload = state().workload(id);
+  if (!workload.step_of.is_none()) return;  // it ends with its minimum
+  const Time limit = enforced_end(state().shape(workload.shape).terms, workload.started);
+  const Time end = workload.started + run_of_(state(), id);
+  ends_.push({.at = std::max(now_, std::min(end, limit)),
+              .enforced = limit < end,
+              .workload = id,
+              .attempt = workload.attempts});
+}
+
+bool RunAhead::is_over(const Due& due) const {
+  const Workload* const workload = state().workloads().find(due.workload);
+  return workload == nullptr || workload->attempts != due.attempt || !is_there(workload->phase) ||
+         (due.enforced && workload->phase != Phase::kRunning);
+}
+
+Time RunAhead::next_stop() const {
+  Time next = kForever;
+  for (const WorkloadId id : state().stopping()) next = std::min(next, state().workload(id).stop_by);
+  return next;
+}
+
+Time RunAhead::next_deadline() const {
+  Time next = kForever;
+  for (const auto& [id, repairing] : state().repairing()) {
+    if (!repairing.lost.empty()) next = std::min(next, repairing.until);
+  }
+  return next;
+}
+
+Time RunAhead::next_moment() {
+  while (!ends_.empty() && is_over(ends_.top())) ends_.pop();
+  Time next = ends_.empty() ? kForever : ends_.top().at;
+  for (const auto& [device, until] : scrubs_) next = std::min(next, until);
+  return std::min({next, next_stop(), next_deadline(), state().next_wake(), state().next_turn()});
+}
+
+void RunAhead::pass_time_to(Time moment) {
+  now_ = std::max(now_, moment);
+  if (state().next_turn() <= now_) engine_.state.apply(CalendarTurned{now_});
+  if (state().keeps_time() && now_ > state().clock()) engine_.state.apply(TimePassed{now_});
+}
+
+bool RunAhead::go_on(Time horizon) {
+  const Time next = next_moment();
+  if (next == kForever || next > horizon) return false;
+  pass_time_to(next);
+  end_who_is_due();
+  scrub_what_is_due();
+  decide();
+  return true;
+}
+
+void RunAhead::end_who_is_due() {
+  while (!ends_.empty() && ends_.top().at <= now_) {
+    const Due due = ends_.top();
+    ends_.pop();
+    if (is_over(due)) continue;
+    const Repairing* const repairing = state().find_repairing(due.workload);
+    if (due.enforced) {
+      engine_.state.apply(WorkloadOverran{due.workload});
+    } else if (repairing != nullptr && repairing->until > now_) {
+      // Who lacks some of its pods does not go on.
+      ends_.push({.at = repairing->until, .enforced = false, .workload = due.workload, .attempt = due.attempt});
+    } else {
+      engine_.state.apply(WorkloadEnded{due.workload});
+    }
+  }
+  while (next_stop() <= now_) {
+    const auto due =
+        std::ranges::find_if(state().stopping(), [&](WorkloadId id) { return state().workload(id).stop_by <= now_; });
+    engine_.state.apply(WorkloadStopped{*due});
+  }
+  while (next_deadline() <= now_) {
+    const auto due = std::ranges::find_if(
+        state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
+    engine_.state.apply(RepairGivenUp{due->first});
+  }
+}
+
+void RunAhead::scrub_what_is_due() {
+  for (auto scrub = scrubs_.begin(); scrub != scrubs_.end();) {
+    if (scrub->second > now_) {
+      ++scrub;
+      continue;
+    }
+    engine_.state.apply(DeviceScrubbed{scrub->first.node, scrub->first.gpu});
+    scrub = scrubs_.erase(scrub);
+  }
+}
+
+std::optional<Time> RunAhead::start_of(WorkloadId id, Time horizon) {
+  std::size_t seen = 0;
+  do {
+    for (; seen < begun_.size(); ++seen) {
+      if (begun_[seen].workload == id) return begun_[seen].at;
+    }
+  } while (go_on(horizon));
+  return std::nullopt;
+}
+
+}  // namespace berth

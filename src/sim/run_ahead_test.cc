@@ -1,0 +1,132 @@
+#include "sim/run_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "sim/forecast.h"
+#include "sim/run_times.h"
+#include "sim/scenario_run.h"
+#include "sim/what_if.h"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kHour = 3'600'000;
+
+// Everybody runs as long as the scenario says.
+Duration as_declared(const State& state, WorkloadId id) {
+  const Duration declared = state.workload(id).declared_run;
+  return declared == kRunNotDeclared ? Duration{1000 * kHour} : declared;
+}
+
+ScenarioEnd end_of(const std::string& text) {
+  auto end = end_of_scenario("test.txt", text);
+  EXPECT_TRUE(end.has_value()) << (end ? "" : end.error().to_string());
+  return std::move(*end);
+}
+
+// When each last began to run, as the scenario has it if it is played on for ten hours, minute by minute.
+std::map<std::string, Time> starts_if_played_on(std::string text) {
+  for (int minute = 0; minute < 600; ++minute) text += "at +1m\ncycle\ncycle\n";
+  const ScenarioEnd end = end_of(text);
+  std::map<std::string, Time> starts;
+  for (std::size_t i = 0; i < end.workloads.size(); ++i) {
+    starts[end.workloads[i]] = end.state.workload(WorkloadId(i)).started;
+  }
+  return starts;
+}
+
+TEST(RunAhead, EndsWhereTheScenarioEndsWhenItIsPlayedOn) {
+  const std::string text =
+      "nodes n 2 gpus=8\n"
+      "queue q\n"
+      "queue lender guarantee=8\n"
+      "submit a queue=q gpus=8 run=2h limit=2h\n"
+      "submit b queue=q gpus=8 run=3h limit=4h grace=15m\n"
+      "cycle\n"
+      "submit large queue=q pods=2 gpus=8 run=1h limit=2h\n"
+      "submit small queue=q gpus=4 run=1h limit=90m\n"
+      "submit over queue=q gpus=2 run=5h limit=1h\n"
+      "cycle\n"
+      "at 00:30\n"
+      "submit owner queue=lender gpus=8 run=45m\n"
+      "cycle\n";
+  const ScenarioEnd end = end_of(text);
+  const std::map<std::string, Time> expected = starts_if_played_on(text);
+  RunAhead ahead(end.state, end.now, as_declared);
+  ahead.decide();
+  while (ahead.go_on(Time{10 * kHour})) {
+  }
+  std::map<std::string, Time> found;
+  for (const RunAhead::Begun& begun : ahead.begun()) found[end.workloads[begun.workload.index()]] = begun.at;
+  for (const auto& [name, at] : found) EXPECT_EQ(expected.at(name), at) << name;
+  EXPECT_TRUE(found.contains("large"));
+  EXPECT_TRUE(found.contains("owner"));
+}
+
+TEST(Forecast, IsExactWhereRunTimesAre) {
+  const ScenarioEnd end = end_of(
+      "nodes n 1 gpus=8\n"
+      "queue q order=fifo-skip\n"
+      "submit a queue=q gpus=8 run=2h\n"
+      "cycle\n"
+      "submit w queue=q gpus=4 run=1h\n"
+      "cycle\n"
+      "at 00:30\n");
+  const auto draw = [](const State& state, WorkloadId id, Duration, Rng&) { return as_declared(state, id); };
+  const StartForecast forecast =
+      forecast_start(end.state, WorkloadId(1), end.now, draw, {.seed = Seed{1}, .samples = 10});
+  EXPECT_EQ(forecast.started, 10);
+  for (const int percent : {10, 50, 90}) EXPECT_EQ(forecast.quantile(percent), Time{2 * kHour});
+}
+
+TEST(Forecast, QuantilesLieBetweenSamples) {
+  StartForecast forecast{.asked_at = {}, .samples = 9, .started = 5, .starts = {}};
+  for (int i = 1; i <= 5; ++i) forecast.starts.push_back(Time{i * 1000});
+  EXPECT_EQ(forecast.quantile(1), Time{1000});
+  EXPECT_EQ(forecast.quantile(10), Time{1000});
+  EXPECT_EQ(forecast.quantile(25), Time{2500});
+  EXPECT_EQ(forecast.quantile(50), Time{5000});
+  EXPECT_EQ(forecast.quantile(51), std::nullopt) << "the next has no start";
+  EXPECT_EQ(forecast.quantile(99), std::nullopt);
+  forecast.samples = 5;
+  EXPECT_EQ(forecast.quantile(99), Time{5000});
+}
+
+TEST(RunTimes, AreThoseOfTheNarrowestKindThatIsKnown) {
+  RunTimes times;
+  Rng rng(Seed{7});
+  const RunOf ann{.user = "ann", .queue = "q", .gpu_milli = 1000};
+  const RunOf bob{.user = "bob", .queue = "q", .gpu_milli = 1000};
+  for (std::size_t i = 0; i + 1 < RunTimes::kEndedMin; ++i) times.ended(ann, seconds(10));
+  // One too few of anybody: a day, as nothing is known.
+  EXPECT_EQ(times.draw(ann, {}, rng), seconds(86'400));
+  times.ended(ann, seconds(10));
+  EXPECT_EQ(times.draw(ann, {}, rng), seconds(10));
+  EXPECT_EQ(times.draw(bob, {}, rng), seconds(10)) << "of his queue";
+  for (std::size_t i = 0; i < RunTimes::kEndedMin; ++i) times.ended(bob, seconds(50));
+  EXPECT_EQ(times.draw(ann, {}, rng), seconds(10));
+  EXPECT_EQ(times.draw(bob, {}, rng), seconds(50));
+  EXPECT_EQ(times.draw(ann, seconds(20), rng), seconds(50))
+      << "nobody of her kind ran for so long, of the queue some did";
+}
+
+TEST(RunTimes, OfWhoHasALimitArePartsOfIt) {
+  RunTimes times;
+  Rng rng(Seed{7});
+  const RunOf before{.user = "ann", .queue = "q", .gpu_milli = 1000, .limit = seconds(100)};
+  for (std::size_t i = 0; i < RunTimes::kEndedMin; ++i) times.ended(before, seconds(25));
+  RunOf longer = before;
+  longer.limit = seconds(4000);
+  EXPECT_EQ(times.draw(longer, {}, rng), seconds(1000));
+  for (int i = 0; i < 100; ++i) {
+    const Duration drawn = times.draw(longer, seconds(2000), rng);
+    EXPECT_GT(drawn, seconds(2000));
+    EXPECT_LE(drawn, seconds(4000));
+  }
+}
+
+}  // namespace
+}  // namespace berth

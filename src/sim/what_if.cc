@@ -1,0 +1,200 @@
+#include "sim/what_if.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "base/wording.h"
+#include "sim/run_ahead.h"
+#include "sim/scenario_statements.h"
+
+namespace berth {
+namespace {
+
+using namespace scenario;
+
+// Of several of one name the last is meant.
+void add_names(NameTable& table, const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> last;
+  for (std::size_t i = 0; i < names.size(); ++i) last[names[i]] = i;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    table.add(last[names[i]] == i ? names[i] : names[i] + "#" + std::to_string(i));
+  }
+}
+
+void know(ScenarioReading& reading, const Recorded& recorded) {
+  const State& state = recorded.engine.state;
+  for (const Flavor& flavor : state.flavors()) {
+    reading.names.flavors.add(flavor.name);
+    reading.flavors.push_back(flavor);
+  }
+  for (const Queue& queue : state.queues()) {
+    reading.names.queues.add(queue.name);
+    reading.queues.push_back(queue);
+  }
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < state.nodes(); ++i) nodes.push_back(state.node(NodeId(i)).name);
+  add_names(reading.names.nodes, nodes);
+  add_names(reading.names.workloads, recorded.workloads);
+  reading.begun = true;
+  reading.clock.advance_to(recorded.now);
+}
+
+struct Word {
+  std::string_view name;
+  void (*read)(ScenarioReading&, ScenarioLine&);
+};
+
+void read_set_fact(ScenarioReading& reading, ScenarioLine& line) {
+  const char* const kForm = "set queue research guarantee=8, or set workload w priority=200";
+  const ScenarioWord* const kind = line.take_plain(kForm);
+  if (kind == nullptr) return;
+  if (kind->value == "queue") return set_queue(reading, line);
+  if (kind->value == "workload") return set_workload(reading, line);
+  line.complain(*kind, quote(kind->value) + " cannot be set; write " + kForm);
+}
+
+constexpr Word kWords[] = {
+    {"add", read_add},       {"submit", read_submit},   {"group", read_group},  {"end", read_end},
+    {"cancel", read_cancel}, {"fail", read_fail},       {"drain", read_drain},  {"restore", read_restore},
+    {"hold", read_hold},     {"release", read_release}, {"set", read_set_fact},
+};
+
+void read_line(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord& word = *line.take_any("a change");
+  std::vector<std::string_view> known;
+  for (const Word& each : kWords) {
+    known.push_back(each.name);
+    if (each.name == word.value && !word.is_pair()) return each.read(reading, line);
+  }
+  line.complain_unknown(word, word.is_pair() ? word.key : word.value, known, "is no change");
+}
+
+// The facts that a statement stands for.
+class Facts {
+ public:
+  Facts(const NameTable& nodes, Time now) : nodes_(nodes), now_(now) {}
+
+  void add(const Action& action) {
+    if (const auto* const event = std::get_if<Event>(&action)) return add(*event);
+    if (const auto* const node = std::get_if<ChangeNode>(&action)) return add(*node);
+    if (const auto* const end = std::get_if<EndWorkload>(&action))
+      return facts_.push_back(WorkloadEnded{end->workload});
+    if (const auto* const cancel = std::get_if<CancelWorkload>(&action)) {
+      return facts_.push_back(WorkloadCancelled{cancel->workload});
+    }
+    if (const auto* const fail = std::get_if<FailPod>(&action))
+      return facts_.push_back(PodFailed{fail->workload, fail->pod});
+    if (const auto* const set = std::get_if<SetWorkload>(&action)) {
+      if (set->priority) facts_.push_back(WorkloadPrioritized{set->workload, *set->priority});
+      if (set->queue) facts_.push_back(WorkloadMoved{set->workload, *set->queue});
+    }
+  }
+
+  std::vector<Event> take() && { return std::move(facts_); }
+
+ private:
+  void add(Event event) {
+    if (auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) submitted->at = now_;
+    facts_.push_back(std::move(event));
+  }
+  void add(const ChangeNode& change) {
+    const NodeId node(*nodes_.find(change.node));
+    if (change.change == NodeChange::kDrain) {
+      facts_.push_back(NodeDrained{node});
+    } else if (change.change == NodeChange::kRestore) {
+      facts_.push_back(NodeRestored{node});
+    } else {
+      facts_.push_back(NodeFailed{node});
+    }
+  }
+
+  const NameTable& nodes_;
+  const Time now_;
+  std::vector<Event> facts_;
+};
+
+Outlook outlook_of(RunAhead ahead, const std::vector<WorkloadId>& waiting, Time now, Time horizon) {
+  std::map<WorkloadId, Outlook::One> each;
+  for (const WorkloadId id : waiting) each[id] = {.workload = id, .starts = {}, .evictions = 0};
+  ahead.decide();
+  std::size_t seen = 0;
+  std::size_t left = waiting.size();
+  const auto note_starts = [&] {
+    for (; seen < ahead.begun().size(); ++seen) {
+      const auto found = each.find(ahead.begun()[seen].workload);
+      if (found == each.end() || found->second.starts) continue;
+      found->second.starts = ahead.begun()[seen].at;
+      --left;
+    }
+  };
+  note_starts();
+  while (left > 0 && ahead.go_on(horizon)) note_starts();
+  Outlook outlook;
+  for (const RunAhead::Stopped& stopped : ahead.stopped()) {
+    ++outlook.evictions;
+    outlook.lost_gpu_s += stopped.lost_gpu_s;
+    if (const auto found = each.find(stopped.workload); found != each.end()) ++found->second.evictions;
+  }
+  for (auto& [id, one] : each) {
+    outlook.starts_at_once += one.starts == now ? 1 : 0;
+    outlook.waiting.push_back(one);
+  }
+  return outlook;
+}
+
+}  // namespace
+
+Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
+                                        std::vector<std::string>& workloads) {
+  ScenarioReading reading(source);
+  know(reading, recorded);
+  const std::size_t known = reading.names.workloads.size();
+  for (ScenarioLine& line : lines_of(reading, text)) read_line(reading, line);
+  reading.close_drafts();
+  if (!reading.complaints.empty()) return reading.complaints;
+  for (std::size_t i = known; i < reading.names.workloads.size(); ++i) workloads.push_back(reading.names.workloads[i]);
+  State fork = recorded.engine.state.fork();
+  std::vector<Event> events;
+  for (const Statement& statement : reading.scenario.statements) {
+    Facts of_line(reading.names.nodes, recorded.now);
+    of_line.add(statement.action);
+    for (Event& event : std::move(of_line).take()) {
+      if (auto refusal = fork.refusal(event)) {
+        reading.complaints.add({source, statement.line}, "makes no sense there: " + *refusal);
+        continue;
+      }
+      fork.apply(event);
+      events.push_back(std::move(event));
+    }
+  }
+  if (!reading.complaints.empty()) return reading.complaints;
+  return events;
+}
+
+RunAhead::RunOf drawn_runs(const RunTimes& times, Time now, Seed seed) {
+  return [&times, now, seed](const State& state, WorkloadId id) {
+    const Workload& workload = state.workload(id);
+    const Duration so_far = workload.started < now ? now - workload.started : Duration{0};
+    Rng rng(seed, id.value());
+    return times.draw(run_of(state, id), so_far, rng);
+  };
+}
+
+WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, const WhatIfOptions& options) {
+  const State& state = recorded.engine.state;
+  std::vector<WorkloadId> waiting;
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    const bool waits = workload.phase == Phase::kPending || workload.phase == Phase::kStarting;
+    if (waits && workload.step_of.is_none()) waiting.push_back(id);
+  });
+  const auto future = [&](const std::vector<Event>& events) {
+    RunAhead ahead(state, recorded.now, drawn_runs(recorded.run_times, recorded.now, options.seed));
+    for (const Event& event : events) ahead.apply(event);
+    return outlook_of(std::move(ahead), waiting, recorded.now, recorded.now + options.horizon);
+  };
+  return {.before = future({}), .after = future(changes)};
+}
+
+}  // namespace berth

@@ -1,0 +1,54 @@
+// What would become of a recorded cluster if some things were otherwise: run forward twice, as it is and with the changes, everybody
+// running as long both times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "model/event.h"
+#include "sim/replay.h"
+#include "sim/run_ahead.h"
+
+namespace berth {
+
+// Facts in the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node
+// n3", "cancel w", "submit w2 queue=q gpus=8". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
+// expect) and those that declare what there is already are refused. `source` is for the complaints; the names of workloads that
+// are submitted are added to `workloads`.
+Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
+                                        std::vector<std::string>& workloads);
+
+// One future.
+struct Outlook {
+  struct One {
+    WorkloadId workload;
+    std::optional<Time> starts;  // of who waits, the first time; none: not before the horizon
+    std::int64_t evictions = 0;
+  };
+  std::vector<One> waiting;         // that wait at the beginning, in the order of their numbers
+  std::int64_t starts_at_once = 0;  // of these, at the first moment
+  std::int64_t evictions = 0;       // of anybody
+  std::int64_t lost_gpu_s = 0;
+};
+
+struct WhatIfOptions {
+  Seed seed{42};
+  Duration horizon{std::int64_t{30} * 86'400'000};
+};
+
+struct WhatIf {
+  Outlook before, after;
+};
+
+// PRE: the state refuses none of the changes, each told after those before it.
+WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, const WhatIfOptions& options);
+
+// The same draws for the same workload, whatever else happens.
+RunAhead::RunOf drawn_runs(const RunTimes& times, Time now, Seed seed);
+
+}  // namespace berth

@@ -1,0 +1,101 @@
+#include "sim/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "journal/codec.h"
+#include "sim/scenario_run.h"
+
+namespace berth {
+namespace {
+
+const std::string kBusy =
+    "nodes n 2 gpus=8\n"
+    "queue q order=fifo-skip limit=32\n"
+    "submit a queue=q gpus=8 limit=2h\n"
+    "submit b queue=q gpus=6 limit=3h\n"
+    "cycle\n"
+    "submit w queue=q pods=2 gpus=8 limit=1h\n"
+    "submit v queue=q gpus=4 limit=1h\n"
+    "cycle\n";
+
+Recorded recorded(const std::string& text) {
+  auto end = end_of_scenario("test.txt", text);
+  EXPECT_TRUE(end.has_value()) << (end ? "" : end.error().to_string());
+  Recorded there;
+  there.engine.state = std::move(end->state);
+  there.now = end->now;
+  there.workloads = std::move(end->workloads);
+  return there;
+}
+
+std::vector<Event> changes(const Recorded& there, const std::string& text) {
+  std::vector<std::string> names = there.workloads;
+  const auto read = read_changes("changes", text, there, names);
+  EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().to_string());
+  return read ? *read : std::vector<Event>();
+}
+
+TEST(WhatIf, EqualsByteForByteDoingIt) {
+  const char* const cases[] = {"add nodes m 2 gpus=8\n",
+                               "set queue q limit=12\n",
+                               "drain node n1\n",
+                               "end a\n",
+                               "cancel w\n",
+                               "set workload v priority=5\n",
+                               "fail node n2\n",
+                               "submit x queue=q gpus=2 limit=10m\n",
+                               "hold queue q\n",
+                               "add nodes m 1 gpus=8\ncancel v\nset queue q limit=40 order=fifo\n"};
+  const Recorded there = recorded(kBusy);
+  const std::uint64_t before = there.engine.state.hash();
+  for (const std::string text : cases) {
+    SCOPED_TRACE(text);
+    RunAhead ahead(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
+    for (const Event& event : changes(there, text)) ahead.apply(event);
+    ahead.decide();
+    const Recorded done = recorded(kBusy + text + "cycle\ncycle\ncycle\n");
+    EXPECT_EQ(ahead.state().hash(), done.engine.state.hash());
+    EXPECT_EQ(there.engine.state.hash(), before);
+  }
+}
+
+TEST(WhatIf, TellsWhenEachWouldStart) {
+  const Recorded there = recorded(kBusy);
+  const WhatIf done = what_if(there, changes(there, "add nodes m 1 gpus=8\nend b\n"), {});
+  ASSERT_EQ(done.before.waiting.size(), 2u);
+  EXPECT_EQ(done.before.starts_at_once, 0);
+  EXPECT_EQ(done.after.starts_at_once, 1);
+  EXPECT_EQ(done.after.waiting[0].starts, there.now);
+  ASSERT_TRUE(done.before.waiting[0].starts);
+  EXPECT_GT(*done.before.waiting[0].starts, there.now);
+}
+
+TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"cycle\n", "is no change"},         {"at 10:00\n", "is no change"},   {"expect w waits\n", "is no change"},
+      {"queue q2\n", "is no change"},      {"set queue p limit=8\n", "'p'"}, {"drain node n9\n", "'n9'"},
+      {"end w\n", "makes no sense there"}, {"add nodes n 2 gpus=8\n", "n1"}, {"submit w queue=q gpus=1\n", "'w'"},
+  };
+  const Recorded there = recorded(kBusy);
+  for (const auto& [text, complaint] : cases) {
+    std::vector<std::string> names;
+    const auto read = read_changes("changes", text, there, names);
+    ASSERT_FALSE(read.has_value()) << text;
+    EXPECT_TRUE(read.error().to_string().contains(complaint)) << text << read.error().to_string();
+  }
+}
+
+TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
+  Recorded there = recorded(kBusy);
+  there.workloads = {"job", "b", "job", "v"};
+  const std::vector<Event> read = changes(there, "cancel job\n");
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(std::get<WorkloadCancelled>(read.front()).workload, WorkloadId(2));
+}
+
+}  // namespace
+}  // namespace berth

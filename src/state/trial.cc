@@ -1,0 +1,42 @@
+#include "state/trial.h"
+
+namespace berth {
+
+void Trial::keep_from_all(KeptRoom kept) {
+  for (std::size_t at = kept_since_; !kept_.gpus.empty() && at < moves_.size(); ++at) {
+    if (!moves_[at].keeps || moves_[at].move.direction == Move::Direction::kGive) continue;
+    const Move give = inverse(moves_[at].move);
+    ledger_.apply(give);
+    moves_.push_back({give, true});
+  }
+  for (const NodeId node : closed_) ledger_.set_open(node, true);
+  closed_.clear();
+  kept_ = std::move(kept);
+  kept_since_ = moves_.size();
+  for (const GpusOfNode& each : kept_.gpus) keep_what_is_free(each);
+  for (const NodeId node : kept_.nodes) {
+    if (!ledger_.node(node).open) continue;
+    ledger_.set_open(node, false);
+    closed_.push_back(node);
+  }
+}
+
+void Trial::keep_what_is_free(const GpusOfNode& kept) {
+  const NodeFree& node = ledger_.node(kept.node);
+  if (node.sharing != Sharing::kExclusive || node.pods < 1) return;
+  const auto milli = ledger_.gpu_milli(kept.node);
+  std::uint64_t whole = 0;
+  kept.gpus.for_each([&](int gpu) {
+    if (milli[static_cast<std::size_t>(gpu)] == kMilliPerGpu) whole |= std::uint64_t{1} << gpu;
+  });
+  if (whole == 0) return;
+  const GpuSet gpus = GpuSet::from_bits(whole);
+  PodRequest request;
+  request.gpus = gpus.size();
+  request.gpu_milli = kMilliPerGpu;
+  const Move take = move_of(request, {kept.node, gpus});
+  ledger_.apply(take);
+  moves_.push_back({take, true});
+}
+
+}  // namespace berth
