@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the arrows between rooms and the purity of the core.
+"""Checks the arrows between rooms, the purity of the core, and that names and draws mean one thing everywhere.
 
     tools/check_layers.py [ROOT]
 
@@ -54,6 +54,8 @@ FLOATS = ("rounding differs between compilers, so floats must not take part in a
           "convert to a float where it is displayed, in a shell")
 ADDRESSES = ("addresses differ from run to run", "compare Ids or positions")
 HASHES = ("std::hash differs between libraries", "use berth::Hasher (base/hash.h)")
+DRAWN = ("compilers evaluate the arguments of a call in different orders: the same seed would mean different worlds",
+         "draw the first into a constant above; the members of braces are evaluated in order")
 BUILD_TIME = ("the same source must give the same program", "pass a version in from a shell")
 LOCALE = ("the meaning of text must not depend on the machine's locale", "use std::from_chars and std::to_chars")
 OUTSIDE = ("the core stands on the standard library and on what its berth_room line names under LIBS",
@@ -242,6 +244,8 @@ def check_file(file, root, room_name, room, may, rooms):
     lines = text.split("\n")
     without_comments = blank(text, {"comment"}).split("\n")
     code = blank(text, {"comment", "raw", "text", "char"}).split("\n")
+    for number, call in check_draws("\n".join(code)):
+        add(number, f"two arguments of {call}() are drawn at random", *DRAWN)
     is_beside_code = file.stem.endswith(("_test", "_bench", "_fuzz"))
     pure = room.core and not is_beside_code
 
@@ -277,6 +281,31 @@ def check_file(file, root, room_name, room, may, rooms):
             add(number, f"excuses '{allowed}', which does not occur here or needs no excuse",
                 "an excuse that excuses nothing hides the next violation", "remove the excuse")
     return found
+
+
+CALL = re.compile(r"\b(?!(?:if|for|while|switch|return)\b)(\w+)(?:<[^<>()]*>)?\(")
+DRAW = re.compile(r"\brng\.\w+\(|\w(?:<[^<>]*>)?\((?:[^()]*,\s*)?rng\b")
+
+
+def arguments_of(code, opening):
+    """The arguments of the call whose bracket stands at `opening`; of what is no call, what there is of it."""
+    depth, start, out = 0, opening + 1, []
+    for at in range(opening, len(code)):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[at], 0)
+        if depth == 0 or (depth == 1 and code[at] in ",;"):
+            out.append(code[start:at])
+            start = at + 1
+        if depth == 0:
+            break
+    return out
+
+
+def check_draws(code):
+    """[(line, call)] of the calls with two arguments that each draw from `rng`."""
+    for call in CALL.finditer(code) if "rng" in code else []:
+        arguments = arguments_of(code, call.end() - 1)
+        if sum(bool(DRAW.search(each)) for each in arguments if not each.lstrip().startswith("[")) > 1:
+            yield code.count("\n", 0, call.start()) + 1, call.group(1)
 
 
 TYPE = re.compile(r"^(?:class|struct|enum class|union) (\w+)(?! *;)(?!\w)|^using (\w+) =", re.MULTILINE)

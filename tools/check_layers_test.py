@@ -26,6 +26,7 @@ CLEAN = {
     "src/model/gpu.h": 'const char* kRaw = R"(double rand() ")";\nint operand(int);\nvoid f() { operand(1); }\n',
     "src/state/ledger.cc": '#include "base/time.h"\n#include "model/node.h"\n',
     "src/state/ledger_test.cc": "#include <chrono>\n#include <gtest/gtest.h>\nconst double kHalf = 0.5;\n",
+    "src/state/world_test.cc": "auto x = f(Pair{rng.below(2), rng.below(3)}, 4);\nvoid g(Rng& rng, int) { h(rng, 1); }\n",
     "src/state/shown.h": "double percent();  // layers: allow double: printed by the report, decides nothing\n",
     "src/journal/chain.cc": "#include <openssl/evp.h>\n",
     "src/sim/report.cc": '#include <fmt/format.h>\n#include <thread>\n#include "model/node.h"\nconst double kShare = 0.5;\n',
@@ -70,6 +71,8 @@ PLANTED = [
     ("a test's arrow in a library", {"CMakeLists.txt": CLEAN["CMakeLists.txt"].replace(
         "berth_room(sim DEPS state\n", "berth_room(sim DEPS state TEST_DEPS journal\n"),
         "src/sim/bad.cc": '#include "journal/chain.h"\n'}, "src/sim/bad.cc:1: sim may not include"),
+    ("two draws in one call", {"src/state/bad_test.cc": "auto x = f(\n    rng.below(2), one_of(rng, {1, 2}));\n"},
+     "src/state/bad_test.cc:1: two arguments of f() are drawn"),
     ("printing outside assert.cc", {"src/base/bad.cc": "void f() { std::fprintf(stderr, \"x\"); }\n"}, "'fprintf'"),
 ]
 PLANTED += [(f"<{header}> in the core", {"src/state/bad.h": f"#include <{header}>\n"},

@@ -100,11 +100,14 @@ TEST(WhoIsNext, IsWhomTheNextCycleTriesFirst) {
     }
     for (std::size_t node = 0; node < 3; ++node) {
       for (int gpu = 0; gpu < 8; gpu += 4) {
-        if (rng.below(2) == 0) start(state, QueueId(rng.below(queues)), gpus(rng.between(1, 4)), node, gpu);
+        const QueueId queue(rng.below(queues));
+        if (rng.below(2) == 0) start(state, queue, gpus(rng.between(1, 4)), node, gpu);
       }
     }
     for (std::int64_t left = rng.between(0, 8); left > 0; --left) {
-      state.apply(submission(QueueId(rng.below(queues)), gpus(rng.between(1, 8), rng.below(2) == 0 ? 1 : 0)));
+      const QueueId queue(rng.below(queues));
+      const int high = rng.below(2) == 0 ? 1 : 0;
+      state.apply(submission(queue, gpus(rng.between(1, 8), high)));
     }
     const WhoIsNext who(state, Time{});
     const auto next = CandidateOrder(state, Time{}).next();

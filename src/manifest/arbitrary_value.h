@@ -43,8 +43,10 @@ inline Value arbitrary_value(Rng& rng, int depth) {
     }
     default: {
       Value map = Value::map();
-      for (std::uint64_t left = rng.below(25); left > 0; --left)
-        map.set(arbitrary_text(rng), arbitrary_value(rng, depth - 2));
+      for (std::uint64_t left = rng.below(25); left > 0; --left) {
+        const std::string key = arbitrary_text(rng);
+        map.set(key, arbitrary_value(rng, depth - 2));
+      }
       return map;
     }
   }

@@ -160,8 +160,8 @@ TEST(RunClusterProperty, IsWhatCountingGpusSays) {
     const std::int64_t gpus = rng.between(1, 12);
     std::vector<TraceJob> jobs;
     for (std::int64_t left = rng.between(1, 60); left > 0; --left) {
-      jobs.push_back(
-          job(rng.between(0, 40), rng.between(0, 12), static_cast<int>(rng.between(0, rng.below(10) == 0 ? 14 : 4))));
+      const std::int64_t submit_s = rng.between(0, 40), run_s = rng.between(0, 12);
+      jobs.push_back(job(submit_s, run_s, static_cast<int>(rng.between(0, rng.below(10) == 0 ? 14 : 4))));
     }
     for (const Order order : {Order::kFifo, Order::kFifoSkip, Order::kSjf}) {
       ASSERT_EQ(starts_s(run_on(gpus, jobs, order)), count_gpus(jobs, gpus, order)) << name_of(order) << " on " << gpus;

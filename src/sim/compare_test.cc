@@ -185,7 +185,10 @@ TEST(CompareProperty, NamesOfQueuesDecideNothing) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     std::vector<TraceJob> jobs;
-    for (int i = 0; i < 40; ++i) jobs.push_back(job("", rng.between(0, 60), rng.between(1, 40), 1));
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t submit_s = rng.between(0, 60);
+      jobs.push_back(job("", submit_s, rng.between(1, 40), 1));
+    }
     for (TraceJob& each : jobs) each.gpus = static_cast<int>(rng.between(1, 3));
     std::vector<std::size_t> queue_of;
     for (std::size_t i = 0; i < jobs.size(); ++i) queue_of.push_back(static_cast<std::size_t>(rng.below(3)));

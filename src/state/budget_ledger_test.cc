@@ -234,7 +234,8 @@ TEST(BudgetLedgerProperty, NeverGivesOutMoreThanThereIs) {
   for (const Seed seed : property_seeds(300)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
-    const std::vector<Queue> queues = queues_with(rng.between(0, 500), rng.between(0, 500));
+    const std::int64_t house = rng.between(0, 500);
+    const std::vector<Queue> queues = queues_with(house, rng.between(0, 500));
     const QuotaTree tree = tree_of(queues);
     BudgetLedger ledger;
     ledger.set_budgets(queues);
@@ -254,7 +255,8 @@ TEST(BudgetLedgerProperty, NeverGivesOutMoreThanThereIs) {
         used += some;
         there.erase(gone);
       }
-      const GpuTimeAsked more = asked(rng.between(1, 10), now, now + rng.between(1, 20));
+      const auto until = now + rng.between(1, 20);
+      const GpuTimeAsked more = asked(rng.between(1, 10), now, until);
       const WorkloadId id(static_cast<std::size_t>(now));
       if (!ledger.refusal(tree, kFree, more)) {
         const BudgetLedger before = ledger;

@@ -110,7 +110,8 @@ TEST(StoreProperty, EqualsAMapNowAndInThePast) {
       ASSERT_EQ(store.revision(), history.revision());
       ASSERT_EQ(model_of(store.list("").records), history.at(store.revision()));
       const Revision then = rng.between(0, store.revision());
-      const std::string prefix(rng.below(2), static_cast<char>('a' + rng.below(3)));
+      const char first = static_cast<char>('a' + rng.below(3));
+      const std::string prefix(rng.below(2), first);
       const bool reached = store.list_at(then, "", "", 0).has_value();
       ASSERT_EQ(reached, then >= store.oldest_watchable());
       if (reached) {
