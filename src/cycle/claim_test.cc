@@ -369,7 +369,7 @@ TEST(ClaimProperty, OfManyVictimsASetGoesThatIsNearlyTheCheapest) {
 }
 TEST(ClaimProperty, OfManyStepsASetGoesThatIsNearlyTheCheapest) {
   // A minimum takes its steps along wherever they are, which a search node by node sees late.
-  expect_nearly_the_cheapest(true, {.same_cost = 0.88, .same_claim = 0.92, .found = 0.92, .lost_more_percent = 2});
+  expect_nearly_the_cheapest(true, {.same_cost = 0.85, .same_claim = 0.9, .found = 0.9, .lost_more_percent = 4});
 }
 
 }  // namespace

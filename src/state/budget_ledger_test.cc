@@ -234,8 +234,8 @@ TEST(BudgetLedgerProperty, NeverGivesOutMoreThanThereIs) {
   for (const Seed seed : property_seeds(300)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
-    const std::int64_t house = rng.between(0, 500);
-    const std::vector<Queue> queues = queues_with(house, rng.between(0, 500));
+    const std::int64_t budget_of_house = rng.between(0, 500);
+    const std::vector<Queue> queues = queues_with(budget_of_house, rng.between(0, 500));
     const QuotaTree tree = tree_of(queues);
     BudgetLedger ledger;
     ledger.set_budgets(queues);
