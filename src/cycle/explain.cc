@@ -358,7 +358,13 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
            "if "
            "the others have to restart for it, that pays";
   }
-  return "it is not to start for another " + format_duration_ms((workload.not_before - state.clock()).ms);
+  const std::string left = format_duration_ms((workload.not_before - state.clock()).ms);
+  if (workload.backs_off()) {
+    return "the last " + std::to_string(workload.nodes_lost) + " nodes on which it began failed within " +
+           format_duration_ms(kNodeLostSoon.ms) + ": it may be the cause, and takes the next one in " + left +
+           "; submitted anew it waits no longer, and is not known to have lost any";
+  }
+  return "it is not to start for another " + left;
 }
 
 // Those whom a gang lacks, as a shape of their own.
@@ -415,7 +421,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
   if (workload.follows || !workload.step_of.is_none()) return ReasonCode::kDependency;
-  if (workload.too_early) return ReasonCode::kNotBefore;
+  if (workload.too_early) return workload.backs_off() ? ReasonCode::kBackOff : ReasonCode::kNotBefore;
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);

@@ -42,6 +42,7 @@ enum class ReasonCode : std::uint8_t {
   kAffinity,               // there is room for it, and not near those pods, or not apart from those, as it or they ask
   kPorts,                  // there is room for it where others have a port that it asks for
   kRepairing,              // it has lost some of its pods, and keeps the others until these are replaced
+  kBackOff,                // one node after the other failed soon after it began there
 };
 
 inline constexpr std::string_view kReasonNames[] = {"None",
@@ -76,7 +77,8 @@ inline constexpr std::string_view kReasonNames[] = {"None",
                                                     "KeepsFloorDeliverable",
                                                     "Affinity",
                                                     "Ports",
-                                                    "Repairing"};
+                                                    "Repairing",
+                                                    "BackOff"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

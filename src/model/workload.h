@@ -120,6 +120,13 @@ inline constexpr Duration kMoveCooldown{3'600'000};
 // Who was made smaller, or restarted to be larger, does not grow before that.
 inline constexpr Duration kResizeCooldown{600'000};
 
+// A node that fails so soon after a workload began there, or went on, may have failed of it. After so many in a row, one for each
+// beginning, it backs off: it waits so long, and with each further one twice as long, but never longer than the last (rule 23).
+inline constexpr Duration kNodeLostSoon{3'600'000};
+inline constexpr int kNodesLostMax = 3;
+inline constexpr Duration kBackOffFirst{600'000};
+inline constexpr Duration kBackOffMax{24 * 3'600'000};
+
 // A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
 // while it has room; pods that leave exactly while it migrates. While it is repaired (state/repairing.h) it runs, and lacks some.
 struct Workload {
@@ -139,12 +146,14 @@ struct Workload {
   std::optional<Time> moved;             // when it was last moved (rule 20)
   std::optional<Time> resized;           // when this attempt was last made smaller, or restarted to be larger (rule 18)
   WorkloadId step_of;                    // as it was submitted with
-  Time not_before;                       // as it was submitted with
+  Time not_before;                       // as it was submitted with, or when it has backed off for long enough
   PodId first_pod;
   PodId first_leaving;  // while it migrates: where it still is
   UnitId unit;
   std::int64_t gpu_milli = 0;  // that those of its pods hold, or held, that have not ended in this attempt
   std::uint32_t attempts = 0;
+  std::uint8_t nodes_lost = 0;    // soon, in a row
+  bool lost_node = false;         // since it began, or last went on
   std::int64_t ended_gpu_us = 0;  // GPU time that they had used by then
   bool best_effort = false;       // this attempt counts for nothing
   Phase phase = Phase::kPending;
@@ -153,6 +162,8 @@ struct Workload {
   bool too_early = false;   // it waits for the moment before which it is not to start
   bool follows = false;     // it waits for others to end (state/followers.h)
   bool goes_first = false;  // it waited for a repair in vain: ahead of its line's others of its priority
+
+  bool backs_off() const { return too_early && nodes_lost >= kNodesLostMax; }
 };
 
 }  // namespace berth

@@ -348,7 +348,10 @@ void ScenarioWorld::fail_node(NodeId node) {
   for (const Pod& pod : state().pods()) {
     const bool there = !pod.workload.is_none() && pod.node == node;
     // Who has been evicted already, or has not begun, is not evicted by this.
-    if (there && workload(pod.workload).phase == Phase::kRunning) lost.insert(pod.workload);
+    if (!there || workload(pod.workload).phase != Phase::kRunning) continue;
+    lost.insert(pod.workload);
+    // The minimum stops with a step where it backs off.
+    if (const WorkloadId minimum = workload(pod.workload).step_of; !minimum.is_none()) lost.insert(minimum);
   }
   Wide cost = std::ssize(state().pods());
   for (const WorkloadId id : lost) cost += cost_of_freeing(id);

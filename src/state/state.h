@@ -335,6 +335,8 @@ class State {
   void give_room_back(const Pod& pod);
   void lose_room_to_come(WorkloadId workload);
   void migrates_without(WorkloadId workload, NodeId node);
+  void note_lost_node(WorkloadId workload);
+  void back_off(WorkloadId workload);
   template <class IsLost>
   void lose_members(WorkloadId workload, IsLost is_lost);
   void lose_on(NodeId node, WorkloadId workload);

@@ -17,6 +17,14 @@ namespace {
 // Streams of the seed for batches of nodes; those of workloads are numbered from 0.
 constexpr std::uint64_t kNodeStreams = std::uint64_t{1} << 48;
 
+// It is not just to begin there.
+bool is_on(const State& state, WorkloadId id, NodeId node) {
+  bool found = false;
+  if (!is_there(state.workload(id).phase)) return found;
+  for_each_leaving_pod(state, id, [&](const Pod& pod) { found = found || pod.node == node; });
+  return found;
+}
+
 }  // namespace
 
 template <class Change>
@@ -262,8 +270,16 @@ void State::on(const NodeFailed& event) {
   std::sort(lost.begin(), lost.end());
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   for (const WorkloadId id : lost) {
-    Workload& workload = workloads_[id];
+    const Workload& workload = workloads_[id];
     if (workload.phase == Phase::kPending) continue;  // a step: it has stopped with its minimum
+    if (is_on(*this, id, event.node)) {
+      const WorkloadId whole = workload.step_of.is_none() ? id : workload.step_of;
+      note_lost_node(id);
+      if (workloads_[whole].nodes_lost >= kNodesLostMax) {
+        back_off(whole);
+        continue;
+      }
+    }
     if (workload.phase == Phase::kMigrating) {
       migrates_without(id, event.node);
       continue;

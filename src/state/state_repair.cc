@@ -1,6 +1,7 @@
 // Gangs that lose members, and get others in their place (docs/semantics.md, rule 23).
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "state/state.h"
@@ -22,6 +23,27 @@ void State::on(const PodFailed& event) {
   const auto before = steps_there();
   let_steps_stand_in(event.workload, is_lost);
   if (steps_there() == before) lose(event.workload, is_lost);
+}
+
+// A step's count as its workload's. Nodes that fail together, or while it is still repaired, are one: it has not begun on a
+// second.
+void State::note_lost_node(WorkloadId id) {
+  const Workload& part = workloads_[id];
+  Workload& workload = part.step_of.is_none() ? workloads_[id] : workloads_[part.step_of];
+  if (std::exchange(workload.lost_node, true)) return;
+  const bool soon = clock_ - std::max(part.started, part.resumed) <= kNodeLostSoon;
+  if (soon && workload.nodes_lost == std::numeric_limits<std::uint8_t>::max()) --workload.nodes_lost;
+  workload.nodes_lost = soon ? static_cast<std::uint8_t>(workload.nodes_lost + 1) : std::uint8_t{0};
+}
+
+// Whatever is left of it would only take the next node along. PRE: it lost a node just now.
+void State::back_off(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  Duration wait = kBackOffFirst;
+  for (int lost = kNodesLostMax; lost < workload.nodes_lost && wait < kBackOffMax; ++lost) wait = wait + wait;
+  workload.not_before = std::max(workload.not_before, clock_ + std::min(wait, kBackOffMax));
+  if (workload.phase == Phase::kMigrating) lose_room_to_come(id);
+  workload.phase == Phase::kRunning ? stop_for_a_loss(id) : wait_again(id);
 }
 
 void State::lose_on(NodeId node, WorkloadId id) {
@@ -203,6 +225,7 @@ void State::join(WorkloadId id, Time now) {
   if (!repairing_.at(id).lost.empty()) return;
   repairing_.erase(id);
   workload.resumed = now;
+  workload.lost_node = false;
 }
 
 }  // namespace berth

@@ -12,6 +12,7 @@ namespace {
 
 void count_attempt(Workload& workload) {
   ++workload.attempts;
+  workload.lost_node = false;
   workload.checkpoint = Time{-1};
   workload.resumed = Time{-1};
   workload.ended_gpu_us = 0;
@@ -218,7 +219,9 @@ void State::start(const Start& start, Time now) {
                                .covered_at = {}},
                               held_by(start.workload));
   quotas_.keep();
-  if (!workload.step_of.is_none()) resize(workload.step_of, false);
+  if (workload.step_of.is_none()) return;
+  workloads_[workload.step_of].lost_node = false;
+  resize(workload.step_of, false);
 }
 
 // PRE: it has no pods, but those that leave.
@@ -414,6 +417,7 @@ void State::wait_again(WorkloadId id) {
   forget_pods(id);
   Workload& workload = workloads_[id];
   workload.phase = Phase::kPending;
+  workload.too_early = workload.not_before > clock_;
   enqueue(id);
   if (!workload.step_of.is_none()) resize(workload.step_of, true);
 }
