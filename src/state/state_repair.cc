@@ -42,7 +42,10 @@ void State::back_off(WorkloadId id) {
   Duration wait = kBackOffFirst;
   for (int lost = kNodesLostMax; lost < workload.nodes_lost && wait < kBackOffMax; ++lost) wait = wait + wait;
   workload.not_before = std::max(workload.not_before, clock_ + std::min(wait, kBackOffMax));
-  if (workload.phase == Phase::kMigrating) lose_room_to_come(id);
+  if (workload.phase == Phase::kMigrating) {
+    workload.evicted_by = EvictionRule::kNode;
+    lose_room_to_come(id);
+  }
   workload.phase == Phase::kRunning ? stop_for_a_loss(id) : wait_again(id);
 }
 
