@@ -57,12 +57,13 @@ std::string share_of(std::int64_t part, std::int64_t of) {
 
 std::string as_table(const Calibration& done) {
   TextTable table;
-  table.header = {"forecast", "asked", "before p10", "p10 to p90", "after p90", "median width", "median error"};
+  table.header = {"forecast",  "asked",        "before p10", "p10 to p90",
+                  "after p90", "median width", "holds 80 %", "median error"};
   const auto add = [&](const char* name, const ForecastQuality& each) {
     const auto length = [](Duration d) { return format_duration_ms(d.ms / 60'000 * 60'000); };
     table.rows.push_back({name, with_separators(each.asked), share_of(each.before, each.asked),
                           share_of(each.within, each.asked), share_of(each.after, each.asked),
-                          length(each.median_width), length(each.median_error)});
+                          length(each.median_width), length(each.width_that_holds), length(each.median_error)});
   };
   add("learned", done.learned);
   add("from limits", done.from_limits);
@@ -108,7 +109,9 @@ void add_simulate_forecast(CLI::App& simulate, int& exit_code) {
       "\n"
       "Run times are learned from jobs that ended before the question alone. Beside that forecast stands one by who "
       "knows\n"
-      "nothing but the run limits.");
+      "nothing but the run limits. 'holds 80 %': the median width if all ranges were longer at both ends by so much "
+      "that 80 %\n"
+      "of the starts lie within.");
   app.callback([typed, &exit_code] { exit_code = run(*typed); });
 }
 

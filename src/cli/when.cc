@@ -31,11 +31,12 @@ std::string from_now(const std::optional<Time>& moment, Time now) {
 
 std::string forecast_in_words(const Recorded& recorded, WorkloadId id, std::int64_t samples) {
   const State& state = recorded.engine.state;
-  const StartForecast forecast = forecast_start(state, id, recorded.now,
-                                                [&](const State& then, WorkloadId one, Duration so_far, Rng& rng) {
-                                                  return recorded.run_times.draw(run_of(then, one), so_far, rng);
-                                                },
-                                                {.seed = state.seed(), .samples = samples});
+  const StartForecast forecast =
+      forecast_start(state, id, recorded.now,
+                     [&](const State& then, WorkloadId one, Duration so_far, RunQuantile quantile) {
+                       return recorded.run_times.quantile(run_of(then, one), so_far, quantile);
+                     },
+                     {.seed = state.seed(), .samples = samples});
   const auto at = [&](int percent) { return from_now(forecast.quantile(percent), recorded.now); };
   const auto ahead = static_cast<std::int64_t>(ahead_of(state, id).size());
   std::string text = fmt::format("{} starts {} (p50), between {} (p10) and {} (p90)\n", recorded.workloads[id.index()],

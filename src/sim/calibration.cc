@@ -37,6 +37,7 @@ class Answers {
     ++quality_.asked;
     ++(start < told.p10 ? quality_.before : start <= told.p90 ? quality_.within : quality_.after);
     widths_.push_back(told.p90 - told.p10);
+    beyond_.push_back(std::max(told.p10 - start, start - told.p90));
     errors_.push_back(start < told.p50 ? told.p50 - start : start - told.p50);
     told_.erase(found);
   }
@@ -44,6 +45,11 @@ class Answers {
   ForecastQuality quality() {
     quality_.median_width = median(widths_);
     quality_.median_error = median(errors_);
+    if (beyond_.empty()) return quality_;
+    const auto fifths = beyond_.begin() + static_cast<std::ptrdiff_t>((beyond_.size() * 4 + 4) / 5 - 1);
+    std::ranges::nth_element(beyond_, fifths);
+    const Duration more = *fifths;
+    quality_.width_that_holds = std::max(Duration{0}, quality_.median_width + more + more);
     return quality_;
   }
 
@@ -52,6 +58,7 @@ class Answers {
   ForecastQuality quality_;
   std::vector<Duration> widths_;
   std::vector<Duration> errors_;
+  std::vector<Duration> beyond_;  // how far outside its range each start was; inside it, negative
 };
 
 class Asking {
@@ -93,11 +100,11 @@ class Asking {
       ++calibration_.waited;
       Rng rng(forecast_.seed, job.value());
       if (rng.below(static_cast<std::uint64_t>(options_.every)) != 0) continue;
-      const auto by_ended = [&](const State& then, WorkloadId id, Duration so_far, Rng& drawn) {
-        return run_times_.draw(run_of(then, id), so_far, drawn);
+      const auto by_ended = [&](const State& then, WorkloadId id, Duration so_far, RunQuantile quantile) {
+        return run_times_.quantile(run_of(then, id), so_far, quantile);
       };
-      const auto by_limit = [&](const State& then, WorkloadId id, Duration so_far, Rng& drawn) {
-        return draw_from_limit(limit_of(then, id), so_far, drawn);
+      const auto by_limit = [&](const State& then, WorkloadId id, Duration so_far, RunQuantile quantile) {
+        return quantile_of_limit(limit_of(then, id), so_far, quantile);
       };
       const Time latest = now + forecast_.horizon;
       learned_.tell(job, told_by(forecast_start(state, job, now, by_ended, forecast_), latest));

@@ -1,6 +1,9 @@
 #include "sim/forecast.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
 
 namespace berth {
 
@@ -13,16 +16,47 @@ std::optional<Time> StartForecast::quantile(int percent) const {
   return starts[below] + Duration{(starts[below + 1] - starts[below]).ms / 100 * rest};
 }
 
-StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const DrawRun& draw,
+namespace {
+
+class EvenDraws {
+ public:
+  EvenDraws(Seed seed, std::int64_t samples) : seed_(seed), samples_(static_cast<std::size_t>(samples)) {}
+
+  RunQuantile of(WorkloadId workload, std::uint32_t attempt, std::int64_t sample) {
+    std::vector<RunQuantile>& drawn = drawn_[{workload, attempt}];
+    if (drawn.empty()) drawn = draw(Rng(Seed{Rng(seed_, workload.value()).next()}, attempt));
+    return drawn[static_cast<std::size_t>(sample)];
+  }
+
+ private:
+  std::vector<RunQuantile> draw(Rng rng) const {
+    std::vector<RunQuantile> drawn;
+    for (std::uint64_t i = 0; i < samples_; ++i) {
+      const std::uint64_t within = rng.next() >> 32;
+      drawn.push_back(static_cast<RunQuantile>(((i << 32) + within) / samples_));
+    }
+    rng.shuffle(std::span(drawn));
+    return drawn;
+  }
+
+  Seed seed_;
+  std::size_t samples_;
+  std::map<std::pair<WorkloadId, std::uint32_t>, std::vector<RunQuantile>> drawn_;
+};
+
+}  // namespace
+
+StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const QuantileOfRun& run,
                              const ForecastOptions& options) {
   StartForecast forecast{.asked_at = now, .samples = options.samples};
+  // One answer's draws are not another's.
+  EvenDraws draws(Seed{Rng(options.seed, workload.value()).next()}, options.samples);
   for (std::int64_t sample = 0; sample < options.samples; ++sample) {
-    Rng rng(options.seed, static_cast<std::uint64_t>(sample));
     RunAhead ahead(state, now, [&](const State& then, WorkloadId id) {
       const Workload& one = then.workload(id);
       // Who runs at the beginning has run for a while; who begins later has not.
       const Duration so_far = one.started < now ? now - one.started : Duration{0};
-      return draw(then, id, so_far, rng);
+      return run(then, id, so_far, draws.of(id, one.attempts, sample));
     });
     if (const auto start = ahead.start_of(workload, now + options.horizon)) forecast.starts.push_back(*start);
   }

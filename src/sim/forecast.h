@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "model/ids.h"
 #include "sim/run_ahead.h"
+#include "sim/run_times.h"
 #include "state/state.h"
 
 namespace berth {
@@ -33,11 +34,14 @@ struct ForecastOptions {
   Duration horizon{std::int64_t{60} * 86'400'000};
 };
 
-// A run of an attempt of the workload, longer than `so_far`, drawn.
-using DrawRun = std::function<Duration(const State& state, WorkloadId workload, Duration so_far, Rng& rng)>;
+// A run of an attempt of the workload: that of all that are longer than `so_far`.
+using QuantileOfRun =
+    std::function<Duration(const State& state, WorkloadId workload, Duration so_far, RunQuantile quantile)>;
 
+// Each attempt's run is of another n-th of its lengths in each of n samples, in an order of its own (Latin hypercube sampling:
+// McKay, Beckman, Conover, Technometrics 21, 1979): of few samples the extremes then are nearly those of many.
 // PRE: it waits. The state has come to rest at `now`.
-StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const DrawRun& draw,
+StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const QuantileOfRun& run,
                              const ForecastOptions& options);
 
 }  // namespace berth

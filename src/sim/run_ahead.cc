@@ -7,8 +7,8 @@
 
 namespace berth {
 
-RunAhead::RunAhead(const State& state, Time now, RunOf run_of)
-    : engine_{.state = state.fork()}, now_(now), run_of_(std::move(run_of)) {
+RunAhead::RunAhead(const State& state, Time now, LengthOfRun length_of_run)
+    : engine_{.state = state.fork()}, now_(now), length_of_run_(std::move(length_of_run)) {
   pass_time_to(now);
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.phase == Phase::kRunning) expect_end_of(id);
@@ -49,7 +49,7 @@ void RunAhead::expect_end_of(WorkloadId id) {
   const Workload& workload = state().workload(id);
   if (!workload.step_of.is_none()) return;  // it ends with its minimum
   const Time limit = enforced_end(state().shape(workload.shape).terms, workload.started);
-  const Time end = workload.started + run_of_(state(), id);
+  const Time end = workload.started + length_of_run_(state(), id);
   ends_.push({.at = std::max(now_, std::min(end, limit)),
               .enforced = limit < end,
               .workload = id,

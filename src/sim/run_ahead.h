@@ -19,7 +19,7 @@ class RunAhead {
  public:
   // How long the present attempt of one who runs, or the next of one who waits, is from its start to its end by itself; of who
   // runs it is longer than he has run. What is above his run limit is cut off by that.
-  using RunOf = std::function<Duration(const State& state, WorkloadId workload)>;
+  using LengthOfRun = std::function<Duration(const State& state, WorkloadId workload)>;
 
   struct Begun {
     WorkloadId workload;
@@ -32,7 +32,7 @@ class RunAhead {
     std::int64_t lost_gpu_s = 0;
   };
 
-  RunAhead(const State& state, Time now, RunOf run_of);
+  RunAhead(const State& state, Time now, LengthOfRun length_of_run);
 
   const State& state() const { return engine_.state; }
   Time now() const { return now_; }
@@ -72,7 +72,7 @@ class RunAhead {
 
   Engine engine_;
   Time now_;
-  RunOf run_of_;
+  LengthOfRun length_of_run_;
   DueInTime ends_;
   std::map<Device, Time> scrubs_;  // when each ends that has begun
   std::vector<Begun> begun_;

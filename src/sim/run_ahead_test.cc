@@ -75,7 +75,7 @@ TEST(Forecast, IsExactWhereRunTimesAre) {
       "submit w queue=q gpus=4 run=1h\n"
       "cycle\n"
       "at 00:30\n");
-  const auto draw = [](const State& state, WorkloadId id, Duration, Rng&) { return as_declared(state, id); };
+  const auto draw = [](const State& state, WorkloadId id, Duration, RunQuantile) { return as_declared(state, id); };
   const StartForecast forecast =
       forecast_start(end.state, WorkloadId(1), end.now, draw, {.seed = Seed{1}, .samples = 10});
   EXPECT_EQ(forecast.started, 10);
@@ -95,37 +95,61 @@ TEST(Forecast, QuantilesLieBetweenSamples) {
   EXPECT_EQ(forecast.quantile(99), Time{5000});
 }
 
+constexpr RunQuantile kMiddle = RunQuantile{1} << 31;
+
 TEST(RunTimes, AreThoseOfTheNarrowestKindThatIsKnown) {
   RunTimes times;
-  Rng rng(Seed{7});
   const RunOf ann{.user = "ann", .queue = "q", .gpu_milli = 1000};
   const RunOf bob{.user = "bob", .queue = "q", .gpu_milli = 1000};
   for (std::size_t i = 0; i + 1 < RunTimes::kEndedMin; ++i) times.ended(ann, seconds(10));
   // One too few of anybody: a day, as nothing is known.
-  EXPECT_EQ(times.draw(ann, {}, rng), seconds(86'400));
+  EXPECT_EQ(times.quantile(ann, {}, kMiddle), seconds(86'400));
   times.ended(ann, seconds(10));
-  EXPECT_EQ(times.draw(ann, {}, rng), seconds(10));
-  EXPECT_EQ(times.draw(bob, {}, rng), seconds(10)) << "of his queue";
+  EXPECT_EQ(times.quantile(ann, {}, kMiddle), seconds(10));
+  EXPECT_EQ(times.quantile(bob, {}, kMiddle), seconds(10)) << "of his queue";
   for (std::size_t i = 0; i < RunTimes::kEndedMin; ++i) times.ended(bob, seconds(50));
-  EXPECT_EQ(times.draw(ann, {}, rng), seconds(10));
-  EXPECT_EQ(times.draw(bob, {}, rng), seconds(50));
-  EXPECT_EQ(times.draw(ann, seconds(20), rng), seconds(50))
+  EXPECT_EQ(times.quantile(ann, {}, kMiddle), seconds(10));
+  EXPECT_EQ(times.quantile(bob, {}, kMiddle), seconds(50));
+  EXPECT_EQ(times.quantile(ann, seconds(20), kMiddle), seconds(50))
       << "nobody of her kind ran for so long, of the queue some did";
 }
 
 TEST(RunTimes, OfWhoHasALimitArePartsOfIt) {
   RunTimes times;
-  Rng rng(Seed{7});
   const RunOf before{.user = "ann", .queue = "q", .gpu_milli = 1000, .limit = seconds(100)};
   for (std::size_t i = 0; i < RunTimes::kEndedMin; ++i) times.ended(before, seconds(25));
   RunOf longer = before;
   longer.limit = seconds(4000);
-  EXPECT_EQ(times.draw(longer, {}, rng), seconds(1000));
+  EXPECT_EQ(times.quantile(longer, {}, kMiddle), seconds(1000));
   for (int i = 0; i < 100; ++i) {
-    const Duration drawn = times.draw(longer, seconds(2000), rng);
+    const Duration drawn = times.quantile(longer, seconds(2000), kMiddle);
     EXPECT_GT(drawn, seconds(2000));
     EXPECT_LE(drawn, seconds(4000));
   }
+}
+
+// Who has a large limit says rather too much: if the parts of limits that others ran were mixed with his, all together would be
+// foretold a tenth too long.
+TEST(RunTimes, AllTogetherAreAsLongAsForetold) {
+  RunTimes times;
+  Rng rng(Seed{11});
+  const auto next = [&](Duration& took) {
+    took = {rng.between(1, 1000) * rng.between(1, 1000)};
+    const Duration limit{took.ms * rng.between(1000, 3000) / 1000};
+    return RunOf{.user = "ann", .queue = "q", .gpu_milli = 1000, .limit = limit};
+  };
+  std::int64_t foretold_ms = 0, took_ms = 0;
+  for (int i = 0; i < 6000; ++i) {
+    Duration took;
+    const RunOf run = next(took);
+    if (i >= 2000) {
+      foretold_ms += times.quantile(run, {}, static_cast<RunQuantile>(rng.next() >> 32)).ms;
+      took_ms += took.ms;
+    }
+    times.ended(run, took);
+  }
+  EXPECT_LT(foretold_ms, took_ms / 100 * 104);
+  EXPECT_GT(foretold_ms, took_ms / 100 * 96);
 }
 
 }  // namespace

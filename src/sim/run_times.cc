@@ -2,10 +2,29 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <utility>
 
 #include "base/wide.h"
 
 namespace berth {
+namespace {
+
+std::int64_t part_of(std::int64_t whole, RunQuantile part) {
+  return static_cast<std::int64_t>((Wide{whole} * part) >> 32);
+}
+
+// Between two of these, of which there are some.
+std::int64_t between(std::vector<std::int64_t>& lengths, RunQuantile quantile) {
+  const std::uint64_t at = std::uint64_t{quantile} * (lengths.size() - 1);
+  const auto lower = lengths.begin() + static_cast<std::ptrdiff_t>(at >> 32);
+  std::ranges::nth_element(lengths, lower);
+  const auto rest = static_cast<RunQuantile>(at);
+  if (rest == 0) return *lower;
+  return *lower + part_of(*std::min_element(lower + 1, lengths.end()) - *lower, rest);
+}
+
+}  // namespace
 
 RunOf run_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
@@ -25,41 +44,65 @@ std::vector<RunTimes::Kind> RunTimes::kinds_of(const RunOf& run) {
           {limited, "", "", 0}};
 }
 
+// Rounded up, so that a whole limit stays one.
+RunTimes::Ended RunTimes::measured(const RunOf& run, Duration took) {
+  if (!run.limit) return {.limit = {}, .length = took.ms};
+  const Wide limit = std::max<std::int64_t>(1, run.limit->ms);
+  return {.limit = *run.limit,
+          .length = static_cast<std::int64_t>((Wide{std::min(took, *run.limit).ms} * kWhole + limit - 1) / limit)};
+}
+
+Duration RunTimes::as_run(const RunOf& run, std::int64_t length) {
+  return {run.limit ? static_cast<std::int64_t>(Wide{run.limit->ms} * length / kWhole) : length};
+}
+
 void RunTimes::ended(const RunOf& run, Duration took) {
   ++count_;
-  Ended one{.took = took};
-  if (run.limit && run.limit->ms > 0) {
-    one.of_limit = static_cast<std::int64_t>(Wide{std::min(took, *run.limit).ms} * kWhole / run.limit->ms);
-  }
+  const Ended one = measured(run, took);
   for (const Kind& kind : kinds_of(run)) {
-    std::deque<Ended>& known = kinds_[kind];
-    known.push_back(one);
-    if (known.size() > kRememberedMax) known.pop_front();
+    Known& known = kinds_[kind];
+    known.as_they_ended.push_back(one);
+    known.by_limit.insert(std::ranges::upper_bound(known.by_limit, one), one);
+    if (known.as_they_ended.size() <= kRememberedMax) continue;
+    known.by_limit.erase(std::ranges::lower_bound(known.by_limit, known.as_they_ended.front()));
+    known.as_they_ended.pop_front();
   }
 }
 
-Duration RunTimes::length_of(const Ended& ended, const RunOf& run) {
-  if (!run.limit) return ended.took;
-  return {static_cast<std::int64_t>((Wide{run.limit->ms} * ended.of_limit + kWhole - 1) / kWhole)};
+// Lengths of those of a kind that ran longer, and whose limit was at most so many times as long or as short.
+std::vector<std::int64_t> RunTimes::longer(const Known& known, const RunOf& run, Duration so_far, Factor factor) {
+  const std::int64_t limit = run.limit.value_or(Duration{}).ms;
+  const auto low = static_cast<std::int64_t>(Wide{limit} * factor.below / factor.above);
+  const auto high = static_cast<std::int64_t>(
+      std::min<Wide>(Wide{limit} * factor.above / factor.below, std::numeric_limits<std::int64_t>::max()));
+  std::vector<std::int64_t> lengths;
+  for (auto at = std::ranges::lower_bound(known.by_limit, low, {}, [](const Ended& each) { return each.limit.ms; });
+       at != known.by_limit.end() && at->limit.ms <= high; ++at) {
+    if (as_run(run, at->length) > so_far) lengths.push_back(at->length);
+  }
+  return lengths;
 }
 
-Duration RunTimes::draw(const RunOf& run, Duration so_far, Rng& rng) const {
+Duration RunTimes::quantile(const RunOf& run, Duration so_far, RunQuantile quantile) const {
+  // Whoever says much more than he needs has a large limit for it: of those with large ones the parts that they run are smaller,
+  // and to mix them would foretell too much.
+  constexpr Factor kFactors[] = {{7, 8}, {2, 3}, {1, 2}, {1, 1'000'000}};
+  std::vector<std::int64_t> lengths;
   for (const Kind& kind : kinds_of(run)) {
     const auto known = kinds_.find(kind);
-    if (known == kinds_.end() || known->second.size() < kEndedMin) continue;
-    std::vector<Duration> longer;
-    for (const Ended& ended : known->second) {
-      const Duration length = length_of(ended, run);
-      if (length > so_far) longer.push_back(length);
+    if (known == kinds_.end() || known->second.by_limit.size() < kEndedMin) continue;
+    for (const Factor factor : kFactors) {
+      std::vector<std::int64_t> found = longer(known->second, run, so_far, factor);
+      if (found.size() > lengths.size()) lengths = std::move(found);
+      // Too few of its kind ran for so long: it is looked at among more.
+      if (lengths.size() >= kEndedMin) return as_run(run, between(lengths, quantile));
     }
-    // Nobody of its kind ran for so long: it is looked at among more.
-    if (!longer.empty()) return longer[rng.below(longer.size())];
   }
-  return draw_from_limit(run.limit, so_far, rng);
+  return lengths.empty() ? quantile_of_limit(run.limit, so_far, quantile) : as_run(run, between(lengths, quantile));
 }
 
-Duration draw_from_limit(const std::optional<Duration>& limit, Duration so_far, Rng& rng) {
-  if (limit) return so_far + Duration{rng.between(1, std::max<std::int64_t>(1, (*limit - so_far).ms))};
+Duration quantile_of_limit(const std::optional<Duration>& limit, Duration so_far, RunQuantile quantile) {
+  if (limit) return so_far + Duration{1 + part_of(std::max<std::int64_t>(1, (*limit - so_far).ms), quantile)};
   constexpr Duration kDay{86'400'000};
   return so_far + std::max(kDay, so_far);
 }

@@ -173,12 +173,11 @@ Result<std::vector<Event>> read_changes(const std::string& source, std::string_v
   return events;
 }
 
-RunAhead::RunOf drawn_runs(const RunTimes& times, Time now, Seed seed) {
+RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed) {
   return [&times, now, seed](const State& state, WorkloadId id) {
     const Workload& workload = state.workload(id);
     const Duration so_far = workload.started < now ? now - workload.started : Duration{0};
-    Rng rng(seed, id.value());
-    return times.draw(run_of(state, id), so_far, rng);
+    return times.quantile(run_of(state, id), so_far, static_cast<RunQuantile>(Rng(seed, id.value()).next() >> 32));
   };
 }
 

@@ -49,6 +49,6 @@ struct WhatIf {
 WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, const WhatIfOptions& options);
 
 // The same draws for the same workload, whatever else happens.
-RunAhead::RunOf drawn_runs(const RunTimes& times, Time now, Seed seed);
+RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed);
 
 }  // namespace berth

@@ -1,0 +1,70 @@
+#include "sim/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "sim/cluster_run.h"
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kMinute = 60'000;
+constexpr int kJobs = 120;
+
+// On one GPU, one after the other.
+Calibration of_a_line(std::int64_t limits_up_to_milli) {
+  Trace trace;
+  Rng rng(Seed{3});
+  for (int i = 0; i < kJobs; ++i) {
+    trace.jobs.push_back({.name = "j" + std::to_string(i),
+                          .queue = {},
+                          .user = "ann",
+                          .submit = Time{i * 3 * kMinute},
+                          .run = {rng.between(10, 1000) * rng.between(10, 1000)},
+                          .gpus = 1,
+                          .gpu_milli = kMilliPerGpu,
+                          .gpu_models = {}});
+  }
+  count_gpus_only(trace, 1);
+  const RunOptions run{.order = Order::kFifo, .seed = Seed{5}, .limits_up_to_milli = limits_up_to_milli};
+  const Result<Calibration> done = calibrate(trace, run, {.every = 1, .samples = 19}, "jobs");
+  EXPECT_TRUE(done);
+  return done ? *done : Calibration{};
+}
+
+void expect_all_counted(const ForecastQuality& quality, std::int64_t asked) {
+  EXPECT_EQ(quality.asked, asked);
+  EXPECT_EQ(quality.before + quality.within + quality.after, quality.asked);
+}
+
+// Whoever always asks what he needs is known to, as soon as enough have ended.
+TEST(Calibration, IsExactWhereLimitsAre) {
+  const Calibration done = of_a_line(1000);
+  EXPECT_EQ(done.jobs, kJobs);
+  expect_all_counted(done.learned, done.waited);
+  expect_all_counted(done.from_limits, done.waited);
+  EXPECT_GE(done.learned.within, done.waited - 40);
+  EXPECT_EQ(done.learned.median_width, Duration{0});
+  EXPECT_EQ(done.learned.median_error, Duration{0});
+  // Any length up to the limit is as likely as another: too early on the whole.
+  EXPECT_GT(done.from_limits.after, kJobs / 2);
+  EXPECT_GT(done.from_limits.median_error, Duration{kMinute});
+  EXPECT_GT(done.from_limits.width_that_holds, done.from_limits.median_width);
+}
+
+// Some start before a range, some after it, and most in it.
+TEST(Calibration, RangesMiss) {
+  const Calibration done = of_a_line(1500);
+  expect_all_counted(done.learned, done.waited);
+  EXPECT_GE(done.learned.within, done.waited / 3);
+  EXPECT_GT(done.learned.before, 0);
+  EXPECT_GT(done.learned.after, 0);
+  EXPECT_GT(done.learned.median_width, Duration{kMinute});
+  EXPECT_NE(done.learned.width_that_holds, done.learned.median_width);
+  EXPECT_LT(done.learned.median_error, done.from_limits.median_error);
+}
+
+}  // namespace
+}  // namespace berth
