@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "base/property_seeds.h"
@@ -49,12 +51,17 @@ Bytes recorded(const Trace& trace, std::vector<Seed> seeds, std::vector<std::uin
   return file;
 }
 
+Duration run_of_job(const Trace& trace, const std::string& name) {
+  return std::ranges::find(trace.jobs, name, &TraceJob::name)->run;
+}
+
 TEST(RecordedAtProperty, IsTheRunUpToThatMoment) {
   for (const Seed seed : property_seeds(20)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
     std::vector<std::uint64_t> hashes;
-    const Bytes file = recorded(small_trace(rng), {seed}, hashes);
+    const Trace trace = small_trace(rng);
+    const Bytes file = recorded(trace, {seed}, hashes);
     const auto all = recorded_at("journal", file, {});
     ASSERT_TRUE(all.has_value()) << all.error().to_string();
     EXPECT_EQ(all->engine.state.hash(), hashes.front());
@@ -68,8 +75,12 @@ TEST(RecordedAtProperty, IsTheRunUpToThatMoment) {
       EXPECT_LE(then->now, Time{second * 1000});
       EXPECT_GE(then->records, records);
       EXPECT_LE(then->workloads.size(), all->workloads.size());
-      then->engine.state.workloads().for_each(
-          [&](WorkloadId, const Workload& workload) { EXPECT_LE(workload.submitted, Time{second * 1000}); });
+      then->engine.state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+        EXPECT_LE(workload.submitted, Time{second * 1000});
+        if (workload.attempts == 0) return;
+        const Time end = workload.started + run_of_job(trace, then->workloads[id.index()]);
+        EXPECT_EQ(workload.phase == Phase::kEnded, end <= Time{second * 1000}) << then->workloads[id.index()];
+      });
       records = then->records;
     }
     EXPECT_GT(all->run_times.count(), 0u);

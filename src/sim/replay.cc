@@ -1,6 +1,7 @@
 #include "sim/replay.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cycle/run_cycle.h"
@@ -31,9 +32,6 @@ class Replayer {
     return replay_;
   }
 
-  // No decision is made that has not been met in the journal.
-  bool is_between_records() const { return !due_; }
-  Time now() const { return now_; }
   Recorded recorded() && { return {std::move(engine_), std::move(workloads_), now_, std::move(run_times_)}; }
 
  private:
@@ -42,6 +40,7 @@ class Replayer {
     if (std::holds_alternative<RunConfigured>(event)) {
       workloads_.clear();
       run_times_ = {};
+      ended_runs_.clear();
       now_ = {};
     }
     note_name_and_time(event);
@@ -52,7 +51,15 @@ class Replayer {
 
   void note_end_of(WorkloadId id) {
     const Workload& workload = engine_.state.workload(id);
-    if (is_there(workload.phase)) run_times_.ended(run_of(engine_.state, id), now_ - workload.started);
+    if (!is_there(workload.phase)) return;
+    ended_runs_.emplace_back(run_of(engine_.state, id), workload.started);
+    if (engine_.state.keeps_time()) learn_runs();
+  }
+
+  // Who ended before a cycle did so at its moment, where nothing else says when.
+  void learn_runs() {
+    for (const auto& [run, started] : ended_runs_) run_times_.ended(run, now_ - started);
+    ended_runs_.clear();
   }
 
   void note_name_and_time(const Event& event) {
@@ -64,6 +71,7 @@ class Replayer {
   std::optional<std::string> take_cycle(const CycleAsked& asked) {
     if (asked.effort.attempts_max < 1) return "a cycle needs an effort of at least one attempt";
     now_ = std::max(now_, asked.now);
+    learn_runs();
     Plan plan = run_cycle(engine_, asked.now, asked.effort);
     ++replay_.cycles;
     if (!plan.changes_nothing()) due_ = std::move(plan);
@@ -108,6 +116,7 @@ class Replayer {
   std::vector<std::uint64_t> hashes_;
   std::vector<std::string> workloads_;
   RunTimes run_times_;
+  std::vector<std::pair<RunOf, Time>> ended_runs_;  // and when they started: their end is yet to be learned
   Time now_;
   bool ended_ = false;
   Replay replay_;
@@ -121,14 +130,27 @@ std::optional<std::string> too_old(const ChainReader& chain) {
          "that wrote it";
 }
 
-// Whether a record speaks of a later moment.
-bool is_after(std::span<const std::uint8_t> payload, Time until) {
-  const auto record = decode(payload);
-  if (!record) return false;
-  if (const auto* const asked = std::get_if<CycleAsked>(&*record)) return asked->now > until;
-  const auto* const event = std::get_if<Event>(&*record);
-  const auto at = event != nullptr ? Replayer::moment_of(*event) : std::nullopt;
-  return at && *at > until;
+// How many records tell of what was until that moment. A fact that does not say when it was happened at the moment that was told
+// since the last cycle, else at that of the next.
+std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
+  ChainReader chain(file);
+  std::uint64_t records = 0;
+  bool moment_is_told = true;
+  for (std::uint64_t read = 1;; ++read) {
+    const auto payload = chain.next();
+    if (!payload || payload->empty()) return read - 1;
+    const auto record = decode(*payload);
+    if (!record) return read - 1;
+    if (const auto* const asked = std::get_if<CycleAsked>(&*record)) {
+      if (asked->now > until) return records;
+      moment_is_told = false;
+    }
+    const auto* const event = std::get_if<Event>(&*record);
+    const auto at = event != nullptr ? Replayer::moment_of(*event) : std::nullopt;
+    if (at && *at > until) return records;
+    moment_is_told = moment_is_told || at || (event != nullptr && std::holds_alternative<RunConfigured>(*event));
+    if (event == nullptr || moment_is_told) records = read;
+  }
 }
 
 }  // namespace
@@ -163,8 +185,9 @@ std::optional<WorkloadId> Recorded::find(const std::string& workload) const {
 Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until) {
   ChainReader chain(file);
   Replayer replayer;
+  const std::uint64_t records_max = until ? records_until(file, *until) : std::numeric_limits<std::uint64_t>::max();
   std::uint64_t records = 0;
-  while (true) {
+  while (records < records_max) {
     const std::size_t offset = chain.offset();
     const auto payload = chain.next();
     if (!payload) {
@@ -173,7 +196,6 @@ Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8
     }
     if (payload->empty()) break;
     if (auto old = too_old(chain)) return Complaints({name}, *old);
-    if (until && replayer.is_between_records() && is_after(*payload, *until)) break;
     replayer.begin_next();
     if (auto mistake = replayer.take(*payload)) {
       return Complaints(
