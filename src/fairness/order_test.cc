@@ -339,8 +339,8 @@ TEST(CandidateOrderProperty, IsWhatThePlainRulesSay) {
     const bool fair = make_fair(state, rng);
     for (std::int64_t jobs = rng.between(0, 9); jobs > 0; --jobs) {
       const FlavorSet flavors = FlavorSet::from_bits(1 + rng.below(3));
-      const PodRequest request = rng.below(5) == 0 ? PodRequest{.cpu_milli = rng.between(0, 1)}
-                                                   : gpus(one_of(rng, {1, 2}), flavors);
+      const PodRequest request =
+          rng.below(5) == 0 ? PodRequest{.cpu_milli = rng.between(0, 1)} : gpus(one_of(rng, {1, 2}), flavors);
       const Duration run = rng.below(4) == 0 ? kRunNotDeclared : Duration{rng.between(1, 3)};
       // Shares, which the plain rules do not know, decide between lines as soon as there are GPUs: then there is one line.
       const std::size_t queue = fair ? 2 * rng.below(2) : rng.below(3);
