@@ -103,6 +103,7 @@ int parse_and_run(int argc, char** argv) {
   add_policy(app, exit_code);
   add_lint(app, exit_code);
   add_replay(app, exit_code);
+  add_timeline(app, exit_code);
   add_what_if(app, exit_code);
   add_when(app, exit_code);
   add_generate(app, exit_code);

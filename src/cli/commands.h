@@ -18,6 +18,7 @@ void add_defrag(CLI::App& berth, int& exit_code);
 void add_generate(CLI::App& berth, int& exit_code);
 void add_replay(CLI::App& berth, int& exit_code);
 void add_what_if(CLI::App& berth, int& exit_code);
+void add_timeline(CLI::App& berth, int& exit_code);
 void add_when(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
 void add_policy(CLI::App& berth, int& exit_code);

@@ -15,9 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Moments of live clusters count from 1970, those of simulations from the beginning of the run.
-constexpr Time kFirstDate{std::int64_t{30} * 365 * 86'400'000};
-
 Result<std::string> journal_at(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return path;
@@ -29,12 +26,22 @@ Result<std::string> journal_at(const std::string& path) {
   return *std::ranges::max_element(found);
 }
 
-Result<std::optional<Time>> parse_until(const std::string& text) {
-  if (text.empty()) return std::optional<Time>();
-  if (const auto ms = parse_duration_ms(text)) return std::optional(Time{*ms});
-  if (const auto date = parse_timestamp(text)) return std::optional(*date);
-  return Complaints({"--until"},
-                    quote(text) + " is no moment; write 2h30m after the beginning, or 2026-11-21T08:00:00Z");
+struct JournalUntil {
+  std::string name;
+  Bytes bytes;
+  std::optional<Time> until;
+};
+
+Result<JournalUntil> read_journal(const std::string& path, const std::string& moment) {
+  Complaints complaints;
+  const auto until = parse_moment("--until", moment);
+  if (!until) complaints.add_all(until.error());
+  const auto journal = journal_at(path);
+  if (!journal) complaints.add_all(journal.error());
+  if (!complaints.empty()) return complaints;
+  const Result<std::string> file = read_file(*journal);
+  if (!file) return file.error();
+  return JournalUntil{*journal, Bytes(file->begin(), file->end()), *until};
 }
 
 // Whether a recorded name is of what somebody means: on a live cluster "w", "default/w" and "job/w" mean "default/w/UID", and
@@ -53,21 +60,27 @@ bool is_meant(std::string_view recorded, std::string_view meant) {
 
 }  // namespace
 
+Result<std::optional<Time>> parse_moment(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::optional<Time>();
+  if (const auto ms = parse_duration_ms(text)) return std::optional(Time{*ms});
+  if (const auto date = parse_timestamp(text)) return std::optional(*date);
+  return Complaints({option}, quote(text) + " is no moment; write 2h30m after the beginning, or 2026-11-21T08:00:00Z");
+}
+
 Result<Recorded> read_recording(const std::string& path, const std::string& moment) {
-  Complaints complaints;
-  const auto until = parse_until(moment);
-  if (!until) complaints.add_all(until.error());
-  const auto journal = journal_at(path);
-  if (!journal) complaints.add_all(journal.error());
-  if (!complaints.empty()) return complaints;
-  const Result<std::string> file = read_file(*journal);
-  if (!file) return file.error();
-  const Bytes bytes(file->begin(), file->end());
-  return recorded_at(*journal, bytes, *until);
+  const Result<JournalUntil> journal = read_journal(path, moment);
+  if (!journal) return journal.error();
+  return recorded_at(journal->name, journal->bytes, journal->until);
+}
+
+Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until) {
+  const Result<JournalUntil> journal = read_journal(path, until);
+  if (!journal) return journal.error();
+  return timeline_of(journal->name, journal->bytes, journal->until);
 }
 
 std::string moment_in_words(Time moment) {
-  return moment < kFirstDate ? format_duration_ms(moment.ms) + " after the beginning" : format_timestamp(moment);
+  return is_date(moment) ? format_timestamp(moment) : format_duration_ms(moment.ms) + " after the beginning";
 }
 
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload) {

@@ -46,15 +46,27 @@ std::vector<CLI::Option*> add_fleet_options(CLI::App& app, FleetOptions& typed) 
               ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000'000}))};
 }
 
-Complaints journal_over_an_input(const std::string& journal, const std::vector<std::string>& inputs) {
+namespace {
+
+Complaints over_an_input(const char* option, const std::string& file, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code missing;  // a file that is not there is not overwritten
-    if (!journal.empty() && !input.empty() && std::filesystem::equivalent(journal, input, missing)) {
-      return Complaints({"--journal"},
-                        quote(journal) + " is the same file as the input " + quote(input) + "; name another file");
+    if (!file.empty() && !input.empty() && std::filesystem::equivalent(file, input, missing)) {
+      return Complaints({option},
+                        quote(file) + " is the same file as the input " + quote(input) + "; name another file");
     }
   }
   return {};
+}
+
+}  // namespace
+
+Complaints journal_over_an_input(const std::string& journal, const std::vector<std::string>& inputs) {
+  return over_an_input("--journal", journal, inputs);
+}
+
+Complaints page_over_an_input(const std::string& page, const std::vector<std::string>& inputs) {
+  return over_an_input("--page", page, inputs);
 }
 
 }  // namespace berth

@@ -45,5 +45,7 @@ CLI::Validator not_empty();
 
 // A complaint if writing the journal would destroy one of the files that are read.
 Complaints journal_over_an_input(const std::string& journal, const std::vector<std::string>& inputs);
+// The same of a page.
+Complaints page_over_an_input(const std::string& page, const std::vector<std::string>& inputs);
 
 }  // namespace berth

@@ -10,16 +10,13 @@
 #include "cli/inputs.h"
 #include "cli/recording.h"
 #include "cli/shared_options.h"
-#include "cli/text_table.h"
-#include "cycle/explain.h"
-#include "model/quantity.h"
+#include "cli/shell.h"
+#include "cli/what_if_report.h"
 #include "sim/files.h"
 #include "sim/what_if.h"
 
 namespace berth {
 namespace {
-
-constexpr std::size_t kRowsMax = 40;
 
 struct Typed {
   std::string path;
@@ -27,6 +24,8 @@ struct Typed {
   std::vector<std::string> changes;
   std::string file;
   bool all = false;
+  std::string output = "table";
+  std::string page;
 };
 
 Result<std::string> changes_of(const Typed& typed) {
@@ -43,60 +42,18 @@ Result<std::string> changes_of(const Typed& typed) {
   return text;
 }
 
-std::string start_in_words(const std::optional<Time>& start, Time now) {
-  if (!start) return "not in 30 days";
-  return *start == now ? "at once" : "in " + format_duration_ms((*start - now).ms / 60'000 * 60'000);
+std::string command_of(const Typed& typed) {
+  std::string command = "berth whatif " + shell_quoted(typed.path);
+  for (const std::string& change : typed.changes) command += " --change " + shell_quoted(change);
+  return shell_command(command, {{"--changes", typed.file}, {"--until", typed.until}, {"--page", typed.page}});
 }
 
-// Those for whom it makes a difference first, in the order of their numbers.
-std::string table_of_starts(const Recorded& recorded, const WhatIf& what_if, bool all) {
-  const State& state = recorded.engine.state;
-  TextTable table{.header = {"workload", "queue", "starts as it is", "and then"}, .rows = {}};
-  std::size_t same = 0;
-  std::size_t left_out = 0;
-  for (std::size_t i = 0; i < what_if.before.waiting.size(); ++i) {
-    const auto& before = what_if.before.waiting[i];
-    const auto& after = what_if.after.waiting[i];
-    if (before.starts == after.starts && !all) {
-      ++same;
-      continue;
-    }
-    if (table.rows.size() == kRowsMax && !all) {
-      ++left_out;
-      continue;
-    }
-    const QueueId queue = state.workload(before.workload).queue;
-    table.rows.push_back({recorded.workloads[before.workload.index()], state.queues()[queue.index()].name,
-                          start_in_words(before.starts, recorded.now), start_in_words(after.starts, recorded.now)});
-  }
-  std::string text = table.rows.empty() ? "" : table.to_text();
-  if (left_out > 0) text += fmt::format("{} more start at another time; --all shows them\n", left_out);
-  if (same > 0) text += fmt::format("{} who wait start when they would have\n", same);
-  return text;
-}
-
-std::string table_of_sums(const WhatIf& what_if, Time now) {
-  TextTable table{.header = {"", "as it is", "and then"}, .rows = {}};
-  const auto add = [&](const char* what, auto value_of) {
-    table.rows.push_back({what, value_of(what_if.before), value_of(what_if.after)});
-  };
-  add("start at once", [](const Outlook& each) { return with_separators(each.starts_at_once); });
-  add("mean wait from now", [&](const Outlook& each) {
-    std::int64_t sum = 0;
-    std::int64_t started = 0;
-    for (const Outlook::One& one : each.waiting) {
-      if (!one.starts) continue;
-      sum += (*one.starts - now).ms;
-      ++started;
-    }
-    return started == 0 ? std::string("-") : format_duration_ms(sum / started / 60'000 * 60'000);
-  });
-  add("not in 30 days", [](const Outlook& each) {
-    return with_separators(std::ranges::count_if(each.waiting, [](const auto& one) { return !one.starts; }));
-  });
-  add("evictions", [](const Outlook& each) { return with_separators(each.evictions); });
-  add("lost by them, GPU-hours", [](const Outlook& each) { return with_separators(each.lost_gpu_s / 3600); });
-  return table.to_text();
+// On one line.
+std::string changes_in_words(const std::string& text) {
+  std::string words = text.substr(0, text.find_last_not_of('\n') + 1);
+  for (std::size_t at = words.find('\n'); at != std::string::npos; at = words.find('\n', at))
+    words.replace(at, 1, "; ");
+  return words;
 }
 
 int run(const Typed& typed) {
@@ -105,14 +62,21 @@ int run(const Typed& typed) {
   if (!text) complaints.add_all(text.error());
   Result<Recorded> recorded = read_recording(typed.path, typed.until);
   if (!recorded) complaints.add_all(recorded.error());
+  complaints.add_all(page_over_an_input(typed.page, {typed.path, typed.file}));
   if (!complaints.empty()) return complain(complaints);
   const Result<std::vector<Event>> changes =
       read_changes(typed.file.empty() ? "--change" : typed.file, *text, *recorded, recorded->workloads);
   if (!changes) return complain(changes.error());
   const WhatIf done = what_if(*recorded, *changes, {});
-  fmt::print("{}: {} run, {} wait\n\n{}\n{}", moment_in_words(recorded->now), recorded->engine.state.running(),
-             recorded->engine.state.pending(), table_of_sums(done, recorded->now),
-             table_of_starts(*recorded, done, typed.all));
+  if (!typed.page.empty()) {
+    const Report page =
+        what_if_as_page(*recorded, done, "What if, of " + typed.path, changes_in_words(*text), command_of(typed));
+    const Result<std::string> written = write_file(typed.page, render_html(page));
+    if (!written) return complain(written.error());
+    fmt::print(stderr, "page: {}\n", *written);
+  }
+  fmt::print("{}",
+             typed.output == "json" ? what_if_as_json(*recorded, done) : what_if_as_text(*recorded, done, typed.all));
   return kExitDone;
 }
 
@@ -128,6 +92,10 @@ void add_what_if(CLI::App& berth, int& exit_code) {
   app.add_option("--change", typed->changes, "In words of the scenario language; several are made in this order");
   app.add_option("--changes", typed->file, "A file of them, one a line")->check(not_empty());
   app.add_flag("--all", typed->all, "Show all who wait, also those for whom it makes no difference");
+  app.add_option("-o,--output", typed->output, "table or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--page", typed->page, "Write it as a page, too, with both timelines")->check(not_empty());
   app.footer(
       "Examples:\n"
       "  berth whatif run.journal --until 6h --change \"add nodes m 2 gpus=8 cpu=128 memory=1Ti\"\n"

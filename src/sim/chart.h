@@ -72,7 +72,35 @@ struct HeatMap {
   std::vector<Row> rows;
 };
 
-using Figure = std::variant<LinePlot, QuantilePlot, HeatMap>;
+// For each name what it did when: bars along the time, and marks where something ended.
+struct Gantt {
+  enum class Kind { kWaits, kRuns, kLacks, kStops, kPromised };
+  // INVARIANT: from <= to.
+  struct Bar {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    Kind kind = Kind::kRuns;
+    std::string title;  // under the pointer
+  };
+  struct Mark {
+    std::int64_t at = 0;
+    std::string title;
+  };
+  struct Row {
+    std::string name;
+    std::size_t group = 0;  // of `groups`: its colour
+    std::vector<Bar> bars;
+    std::vector<Mark> marks;
+  };
+  std::string title;
+  std::string description;
+  std::int64_t low = 0;  // in ms; what lies outside is cut off
+  std::int64_t high = 1;
+  std::vector<std::string> groups;
+  std::vector<Row> rows;
+};
+
+using Figure = std::variant<LinePlot, QuantilePlot, HeatMap, Gantt>;
 
 // "Figure 3" and its id on the page. Self-contained but for the page's style sheet.
 std::string render_figure(const Figure& figure, std::size_t number);

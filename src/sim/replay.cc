@@ -13,6 +13,8 @@ namespace {
 // The runs of one journal, made again.
 class Replayer {
  public:
+  explicit Replayer(RecordWatch watch = nullptr) : watch_(std::move(watch)) {}
+
   // What is wrong with the next record, if anything is.
   std::optional<std::string> take(std::span<const std::uint8_t> payload) {
     const auto record = decode(payload);
@@ -20,11 +22,9 @@ class Replayer {
     const Bytes again = encode(*record);
     if (!std::equal(again.begin(), again.end(), payload.begin(), payload.end()))
       return "the record is not in its one form";
-    if (const Plan* const plan = std::get_if<Plan>(&*record)) return take_plan(*plan);
-    if (due_) return "the plan of the cycle before is missing";
-    if (const Event* const event = std::get_if<Event>(&*record)) return take_event(*event);
-    if (const CycleAsked* const asked = std::get_if<CycleAsked>(&*record)) return take_cycle(*asked);
-    return take_end(std::get<RunClosed>(*record));
+    auto mistake = take(*record);
+    if (!mistake && watch_) watch_(engine_.state, *record);
+    return mistake;
   }
 
   Replay result() {
@@ -35,6 +35,14 @@ class Replayer {
   Recorded recorded() && { return {std::move(engine_), std::move(workloads_), now_, std::move(run_times_)}; }
 
  private:
+  std::optional<std::string> take(const JournalRecord& record) {
+    if (const Plan* const plan = std::get_if<Plan>(&record)) return take_plan(*plan);
+    if (due_) return "the plan of the cycle before is missing";
+    if (const Event* const event = std::get_if<Event>(&record)) return take_event(*event);
+    if (const CycleAsked* const asked = std::get_if<CycleAsked>(&record)) return take_cycle(*asked);
+    return take_end(std::get<RunClosed>(record));
+  }
+
   std::optional<std::string> take_event(const Event& event) {
     if (auto refusal = engine_.state.refusal(event)) return "the fact makes no sense here: " + *refusal;
     if (std::holds_alternative<RunConfigured>(event)) {
@@ -119,6 +127,7 @@ class Replayer {
   std::vector<std::pair<RunOf, Time>> ended_runs_;  // and when they started: their end is yet to be learned
   Time now_;
   bool ended_ = false;
+  RecordWatch watch_;
   Replay replay_;
 };
 
@@ -130,7 +139,9 @@ std::optional<std::string> too_old(const ChainReader& chain) {
          "that wrote it";
 }
 
-// How many records tell of what was until that moment. A fact that does not say when it was happened at the moment that was told
+constexpr std::uint64_t kAllRecords = std::numeric_limits<std::uint64_t>::max();
+
+// How many records tell of what was until that moment; all, as far as they can be read. A fact that does not say when it was happened at the moment that was told
 // since the last cycle, else at that of the next.
 std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
   ChainReader chain(file);
@@ -138,9 +149,9 @@ std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
   bool moment_is_told = true;
   for (std::uint64_t read = 1;; ++read) {
     const auto payload = chain.next();
-    if (!payload || payload->empty()) return read - 1;
+    if (!payload || payload->empty()) return kAllRecords;
     const auto record = decode(*payload);
-    if (!record) return read - 1;
+    if (!record) return kAllRecords;
     if (const auto* const asked = std::get_if<CycleAsked>(&*record)) {
       if (asked->now > until) return records;
       moment_is_told = false;
@@ -151,6 +162,11 @@ std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
     moment_is_told = moment_is_told || at || (event != nullptr && std::holds_alternative<RunConfigured>(*event));
     if (event == nullptr || moment_is_told) records = read;
   }
+}
+
+bool is_more_in(ChainReader& chain) {
+  const auto payload = chain.next();
+  return payload && !payload->empty();
 }
 
 }  // namespace
@@ -182,10 +198,11 @@ std::optional<WorkloadId> Recorded::find(const std::string& workload) const {
   return WorkloadId(static_cast<std::size_t>(workloads.rend() - found - 1));
 }
 
-Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until) {
+Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until,
+                             RecordWatch watch) {
   ChainReader chain(file);
-  Replayer replayer;
-  const std::uint64_t records_max = until ? records_until(file, *until) : std::numeric_limits<std::uint64_t>::max();
+  Replayer replayer(std::move(watch));
+  const std::uint64_t records_max = until ? records_until(file, *until) : kAllRecords;
   std::uint64_t records = 0;
   while (records < records_max) {
     const std::size_t offset = chain.offset();
@@ -206,6 +223,7 @@ Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8
   if (records == 0) return Complaints({name}, "begins after that moment; name a later one");
   Recorded recorded = std::move(replayer).recorded();
   recorded.records = records;
+  recorded.goes_on = records == records_max && is_more_in(chain);
   return recorded;
 }
 

@@ -12,6 +12,7 @@
 #include "cycle/engine.h"
 #include "journal/chain.h"
 #include "sim/run_times.h"
+#include "sim/session.h"
 
 namespace berth {
 
@@ -34,13 +35,15 @@ struct Recorded {
   Time now;                            // the latest that anything recorded until then speaks of
   RunTimes run_times;                  // of those that had ended by then
   std::uint64_t records = 0;           // that tell of it
+  bool goes_on = false;                // the journal tells of later moments
 
   // The last that was called so; nothing: nobody was.
   std::optional<WorkloadId> find(const std::string& workload) const;
 };
 
 // The last run of the journal, with all that happened until that moment, or all that there is; each decision is made again and
-// compared. A journal that is still being written ends where it ends.
-Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until);
+// compared. A journal that is still being written ends where it ends. The watch sees all runs up to that one.
+Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8_t> file, std::optional<Time> until,
+                             RecordWatch watch = nullptr);
 
 }  // namespace berth

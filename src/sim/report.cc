@@ -79,6 +79,11 @@ svg path{fill:none;vector-effect:non-scaling-stroke}
 .heat .canvas>svg{shape-rendering:crispEdges}
 .names{display:grid;grid-auto-rows:1.25rem;color:var(--ink);font-size:.8125rem;line-height:1.25rem}
 .h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--h5)}.none{fill:none;stroke:var(--line)}
+.gantt .plot{grid-template-columns:minmax(4rem,14rem) 1fr}
+.gantt .canvas{height:calc(var(--rows)*1.25rem);border-left:1px solid var(--line)}
+svg .waits{stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3;pointer-events:stroke}
+.runs{fill:var(--c)}.lacks{fill:var(--c);fill-opacity:.45}.stops{fill:var(--c);fill-opacity:.3}.promised{fill:none;stroke:var(--c);vector-effect:non-scaling-stroke}
+svg .taken{stroke:var(--ink);stroke-width:3}
 details{margin-top:.35rem;font-size:.8125rem}
 summary{color:var(--soft);cursor:pointer;width:fit-content}
 .scroll{overflow:auto;max-height:24rem;margin-top:.4rem}
@@ -92,7 +97,7 @@ thead th{color:var(--soft);border-bottom-color:var(--line);position:sticky;top:0
 code{display:block;margin-top:.35rem;color:var(--ink);font:.8125rem/1.6 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;background:var(--panel);padding:.6rem .8rem;border-radius:4px;white-space:pre-wrap;overflow-wrap:anywhere}
 @media(max-width:40rem){main{padding:1.5rem 1rem 3rem}h1{font-size:1.6rem}.facts{grid-template-columns:1fr 1fr}.facts dd{font-size:1.25rem}.x-axis .minor{display:none}
 .bar{grid-template-columns:1fr auto;row-gap:0;padding-top:.35rem}.bar>svg{grid-row:2;grid-column:1/-1;height:1.1rem}.bar.scale>span:first-child{display:none}.bar.scale .x-axis{grid-column:1/-1;grid-row:1}.bar.scale .values{display:none}
-.heat .plot{grid-template-columns:minmax(3.5rem,5.5rem) 1fr}}
+.heat .plot,.gantt .plot{grid-template-columns:minmax(3.5rem,5.5rem) 1fr}}
 @media print{:root{--paper:#fff;--ink:#000;--soft:#444}body{font-size:10pt}main{max-width:none;padding:0}figure,.bar,tr{break-inside:avoid}figure,.table{margin-top:1.6rem}.canvas{height:5.2cm}.tip,.cross{display:none}
 svg,.median,.legend svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}.table .scroll,.scroll{overflow:visible;max-height:none}}
 )css";

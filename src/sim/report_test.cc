@@ -49,11 +49,20 @@ Report full_report(std::string_view name) {
   HeatMap heat{
       .title = text, .description = text, .unit = Unit::kSeconds, .start_ms = 0, .bin_ms = kHourMs, .rows = {}};
   heat.rows = {{text, {10.0, {}, 5'000.0}}, {"b", std::vector<std::optional<double>>(40, 90'000.0)}};
+  const Gantt gantt{.title = text,
+                    .description = text,
+                    .low = 0,
+                    .high = kHourMs,
+                    .groups = {text},
+                    .rows = {{.name = text,
+                              .group = 0,
+                              .bars = {{0, kHourMs, Gantt::Kind::kWaits, text}, {0, 5, Gantt::Kind::kPromised, text}},
+                              .marks = {{1, text}}}}};
   return {
       .title = text,
       .subtitle = text,
       .facts = {{text, text}},
-      .figures = {lines, bands, demand, waits, heat},
+      .figures = {lines, bands, demand, waits, heat, gantt},
       .tables = {{.title = text, .description = text, .columns = {{text, false}, {"n", true}}, .rows = {{text, text}}}},
       .command = text};
 }
@@ -305,6 +314,33 @@ TEST(Chart, HeatShadesByHowLongAndLeavesOutWhatWasNot) {
   EXPECT_NE(figure.find("<rect class=\"h0\" x=\"0\" y=\"0.06\" width=\"2\""), std::string::npos);
   EXPECT_NE(figure.find("<rect class=\"h5\" x=\"3\" y=\"0.06\" width=\"1\""), std::string::npos);
   EXPECT_EQ(count_of(figure, " x=\"2\""), 0U);
+}
+
+TEST(Chart, BarsRunFromMomentToMomentAndAreCutAtTheEdges) {
+  const Gantt gantt{.title = "t",
+                    .description = "",
+                    .low = 0,
+                    .high = 1000,
+                    .groups = {"red", "blue"},
+                    .rows = {{.name = "a",
+                              .group = 1,
+                              .bars = {{-50, 100, Gantt::Kind::kWaits, "first"},
+                                       {100, 400, Gantt::Kind::kRuns, "second"},
+                                       {400, 400, Gantt::Kind::kRuns, "an instant"},
+                                       {900, 2000, Gantt::Kind::kStops, "last"},
+                                       {2000, 3000, Gantt::Kind::kRuns, "outside"}},
+                              .marks = {{400, "taken"}, {1001, "later"}}},
+                             {.name = "b", .group = 0, .bars = {{0, 1000, Gantt::Kind::kLacks, "all"}}, .marks = {}}}};
+  const std::string page = page_with(gantt);
+  EXPECT_TRUE(page.contains("<path class=\"waits s1\" d=\"M0 0.50H100\"><title>first</title>")) << page;
+  EXPECT_TRUE(page.contains("<rect class=\"runs s1\" x=\"100\" y=\"0.12\" width=\"300\" height=\"0.76\">"));
+  EXPECT_TRUE(page.contains("<rect class=\"runs s1\" x=\"400\" y=\"0.12\" width=\"1.5\""));
+  EXPECT_TRUE(page.contains("<rect class=\"stops s1\" x=\"900\" y=\"0.30\" width=\"100\""));
+  EXPECT_TRUE(page.contains("<path class=\"taken\" d=\"M400 0.02v.96\"><title>taken</title>"));
+  EXPECT_TRUE(page.contains("<rect class=\"lacks s0\" x=\"0\" y=\"1.12\" width=\"1000\""));
+  EXPECT_FALSE(page.contains("outside") || page.contains("later"));
+  EXPECT_TRUE(
+      page_with(Gantt{.title = "t", .description = "", .groups = {}, .rows = {}}).contains("Nothing was recorded"));
 }
 
 TEST(FormatValue, ReadsAsPeopleWriteIt) {

@@ -7,19 +7,28 @@
 
 namespace berth {
 
-RunAhead::RunAhead(const State& state, Time now, LengthOfRun length_of_run)
-    : engine_{.state = state.fork()}, now_(now), length_of_run_(std::move(length_of_run)) {
+template <class Record>
+void RunAhead::note(const Record& record) {
+  if (watch_) watch_(state(), JournalRecord(record));
+}
+
+RunAhead::RunAhead(const State& state, Time now, LengthOfRun length_of_run, RecordWatch watch)
+    : engine_{.state = state.fork()}, now_(now), length_of_run_(std::move(length_of_run)), watch_(std::move(watch)) {
   pass_time_to(now);
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.phase == Phase::kRunning) expect_end_of(id);
   });
 }
 
-void RunAhead::apply(const Event& event) { engine_.state.apply(event); }
+void RunAhead::apply(const Event& event) {
+  engine_.state.apply(event);
+  note(event);
+}
 
 void RunAhead::decide() {
   for (bool finished = false; !finished;) {
     const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
+    note(CycleAsked{now_, Effort::unbounded()});
     finished = plan.finished;
     if (!plan.changes_nothing()) adopt(plan);
   }
@@ -37,6 +46,7 @@ void RunAhead::adopt(const Plan& plan) {
   }
   for (const Eviction& each : plan.evictions) stopped_.push_back({each.workload, now_, each.rule, each.lost_gpu_s});
   engine_.state.adopt(plan);
+  note(plan);
   for (const WorkloadId id : begins) note_begun(id);
 }
 
@@ -85,8 +95,8 @@ Time RunAhead::next_moment() {
 
 void RunAhead::pass_time_to(Time moment) {
   now_ = std::max(now_, moment);
-  if (state().next_turn() <= now_) engine_.state.apply(CalendarTurned{now_});
-  if (state().keeps_time() && now_ > state().clock()) engine_.state.apply(TimePassed{now_});
+  if (state().next_turn() <= now_) apply(CalendarTurned{now_});
+  if (state().keeps_time() && now_ > state().clock()) apply(TimePassed{now_});
 }
 
 bool RunAhead::go_on(Time horizon) {
@@ -106,23 +116,23 @@ void RunAhead::end_who_is_due() {
     if (is_over(due)) continue;
     const Repairing* const repairing = state().find_repairing(due.workload);
     if (due.enforced) {
-      engine_.state.apply(WorkloadOverran{due.workload});
+      apply(WorkloadOverran{due.workload});
     } else if (repairing != nullptr && repairing->until > now_) {
       // Who lacks some of its pods does not go on.
       ends_.push({.at = repairing->until, .enforced = false, .workload = due.workload, .attempt = due.attempt});
     } else {
-      engine_.state.apply(WorkloadEnded{due.workload});
+      apply(WorkloadEnded{due.workload});
     }
   }
   while (next_stop() <= now_) {
     const auto due =
         std::ranges::find_if(state().stopping(), [&](WorkloadId id) { return state().workload(id).stop_by <= now_; });
-    engine_.state.apply(WorkloadStopped{*due});
+    apply(WorkloadStopped{*due});
   }
   while (next_deadline() <= now_) {
     const auto due = std::ranges::find_if(
         state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
-    engine_.state.apply(RepairGivenUp{due->first});
+    apply(RepairGivenUp{due->first});
   }
 }
 
@@ -132,7 +142,7 @@ void RunAhead::scrub_what_is_due() {
       ++scrub;
       continue;
     }
-    engine_.state.apply(DeviceScrubbed{scrub->first.node, scrub->first.gpu});
+    apply(DeviceScrubbed{scrub->first.node, scrub->first.gpu});
     scrub = scrubs_.erase(scrub);
   }
 }

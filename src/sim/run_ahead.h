@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "cycle/engine.h"
 #include "model/ids.h"
+#include "sim/session.h"
 
 namespace berth {
 
@@ -32,7 +33,7 @@ class RunAhead {
     std::int64_t lost_gpu_s = 0;
   };
 
-  RunAhead(const State& state, Time now, LengthOfRun length_of_run);
+  RunAhead(const State& state, Time now, LengthOfRun length_of_run, RecordWatch watch = nullptr);
 
   const State& state() const { return engine_.state; }
   Time now() const { return now_; }
@@ -60,6 +61,8 @@ class RunAhead {
   using DueInTime = std::priority_queue<Due, std::vector<Due>, std::greater<>>;
 
   bool is_over(const Due& due) const;
+  template <class Record>
+  void note(const Record& record);
   void note_begun(WorkloadId workload);
   void expect_end_of(WorkloadId workload);
   void adopt(const Plan& plan);
@@ -73,6 +76,7 @@ class RunAhead {
   Engine engine_;
   Time now_;
   LengthOfRun length_of_run_;
+  RecordWatch watch_;
   DueInTime ends_;
   std::map<Device, Time> scrubs_;  // when each ends that has begun
   std::vector<Begun> begun_;

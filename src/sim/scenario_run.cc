@@ -162,10 +162,10 @@ ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text
   return scenario::run(file_name, *parsed);
 }
 
-Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text) {
+Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text, Session::Recorder recorder) {
   const Result<Scenario> parsed = parse_scenario(file_name, text);
   if (!parsed) return parsed.error();
-  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970, parsed->sizes);
+  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970, parsed->sizes, std::move(recorder));
   scenario::play(world, *parsed);
   if (Complaints failures = world.take_failures(); !failures.empty()) return failures;
   world.bring_state_to_now();

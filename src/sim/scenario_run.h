@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "sim/session.h"
 #include "state/state.h"
 
 namespace berth {
@@ -33,6 +34,7 @@ struct ScenarioEnd {
   Time now;
   std::vector<std::string> workloads;  // names, by number
 };
-Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text);
+Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text,
+                                    Session::Recorder recorder = nullptr);
 
 }  // namespace berth

@@ -40,8 +40,9 @@ struct Evicted {
 class ScenarioWorld {
  public:
   // `sizes`: of elastic workloads, with how many pods they run as long as they say.
-  ScenarioWorld(const std::string& file, Duration zero_since_1970, std::map<WorkloadId, std::int64_t> sizes)
-      : file_(file), zero_since_1970_(zero_since_1970), sizes_(std::move(sizes)) {
+  ScenarioWorld(const std::string& file, Duration zero_since_1970, std::map<WorkloadId, std::int64_t> sizes,
+                Session::Recorder recorder = nullptr)
+      : file_(file), zero_since_1970_(zero_since_1970), sizes_(std::move(sizes)), session_(std::move(recorder)) {
     places_.file = file;
   }
 

@@ -10,6 +10,9 @@
 
 namespace berth {
 
+// Sees each record once it is taken in: the state is as it is after it.
+using RecordWatch = std::function<void(const State& state, const JournalRecord& record)>;
+
 class Session {
  public:
   using Recorder = std::function<void(const Bytes& payload)>;

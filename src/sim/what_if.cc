@@ -8,6 +8,7 @@
 #include "base/wording.h"
 #include "sim/run_ahead.h"
 #include "sim/scenario_statements.h"
+#include "sim/timeline_recorder.h"
 
 namespace berth {
 namespace {
@@ -115,33 +116,79 @@ class Facts {
   std::vector<Event> facts_;
 };
 
-Outlook outlook_of(RunAhead ahead, const std::vector<WorkloadId>& waiting, Time now, Time horizon) {
-  std::map<WorkloadId, Outlook::One> each;
-  for (const WorkloadId id : waiting) each[id] = {.workload = id, .starts = {}, .evictions = 0};
-  ahead.decide();
-  std::size_t seen = 0;
-  std::size_t left = waiting.size();
-  const auto note_starts = [&] {
-    for (; seen < ahead.begun().size(); ++seen) {
-      const auto found = each.find(ahead.begun()[seen].workload);
-      if (found == each.end() || found->second.starts) continue;
-      found->second.starts = ahead.begun()[seen].at;
-      --left;
+class Future {
+ public:
+  Future(const Recorded& recorded, const std::vector<WorkloadId>& waiting, const std::vector<Event>& changes,
+         RunAhead::LengthOfRun run_of)
+      : waiting_(waiting),
+        ahead_(recorded.engine.state, recorded.now, std::move(run_of),
+               [this](const State& state, const JournalRecord& record) { recorder_.take(state, record); }) {
+    recorder_.begin_with(ahead_.state(), recorded.workloads, recorded.now);
+    for (const WorkloadId id : waiting) starts_[id] = std::nullopt;
+    left_ = waiting.size();
+    for (const Event& event : changes) ahead_.apply(event);
+    ahead_.decide();
+    note_starts();
+  }
+  Future(const Future&) = delete;
+  Future& operator=(const Future&) = delete;
+
+  Time now() const { return ahead_.now(); }
+  void go_until_all_have_started(Time horizon) {
+    while (left_ > 0 && ahead_.go_on(horizon)) note_starts();
+  }
+  void go_until(Time moment) {
+    while (ahead_.go_on(moment)) note_starts();
+  }
+
+  Outlook outlook(Time end) && {
+    Outlook outlook;
+    std::map<WorkloadId, std::int64_t> evictions;
+    for (const RunAhead::Stopped& stopped : ahead_.stopped()) {
+      ++outlook.evictions;
+      ++evictions[stopped.workload];
+      outlook.lost_gpu_s += stopped.lost_gpu_s;
     }
-  };
-  note_starts();
-  while (left > 0 && ahead.go_on(horizon)) note_starts();
-  Outlook outlook;
-  for (const RunAhead::Stopped& stopped : ahead.stopped()) {
-    ++outlook.evictions;
-    outlook.lost_gpu_s += stopped.lost_gpu_s;
-    if (const auto found = each.find(stopped.workload); found != each.end()) ++found->second.evictions;
+    for (const WorkloadId id : waiting_) outlook.waiting.push_back({id, starts_[id], evictions[id]});
+    outlook.timeline = std::move(recorder_).finish(end);
+    return outlook;
   }
-  for (auto& [id, one] : each) {
-    outlook.starts_at_once += one.starts == now ? 1 : 0;
-    outlook.waiting.push_back(one);
+
+ private:
+  void note_starts() {
+    for (; seen_ < ahead_.begun().size(); ++seen_) {
+      const auto found = starts_.find(ahead_.begun()[seen_].workload);
+      if (found == starts_.end() || found->second) continue;
+      found->second = ahead_.begun()[seen_].at;
+      --left_;
+    }
   }
-  return outlook;
+
+  const std::vector<WorkloadId>& waiting_;
+  TimelineRecorder recorder_;
+  RunAhead ahead_;
+  std::map<WorkloadId, std::optional<Time>> starts_;  // of who waits, the first
+  std::size_t seen_ = 0;                              // of ahead_.begun()
+  std::size_t left_ = 0;
+};
+
+// What follows from who starts when, and from the timeline.
+void sum_up(const State& state, Time now, Outlook& outlook) {
+  outlook.queues.resize(state.queues().size());
+  for (const Outlook::One& one : outlook.waiting) {
+    Outlook::OfQueue& queue = outlook.queues[state.workload(one.workload).queue.index()];
+    ++queue.waiting;
+    if (!one.starts) continue;
+    ++queue.started;
+    queue.waited = queue.waited + (*one.starts - now);
+    queue.starts_at_once += *one.starts == now ? 1 : 0;
+    outlook.starts_at_once += *one.starts == now ? 1 : 0;
+  }
+  std::map<std::string, std::size_t> by_name;
+  for (std::size_t i = 0; i < outlook.queues.size(); ++i) by_name[state.queues()[i].name] = i;
+  for (const Timeline::Row& row : outlook.timeline.rows) {
+    outlook.queues[by_name[row.queue]].gpu_milli_ms += gpu_time_held(outlook.timeline, row, {now, now + kShareWindow});
+  }
 }
 
 }  // namespace
@@ -188,12 +235,20 @@ WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, cons
     const bool waits = workload.phase == Phase::kPending || workload.phase == Phase::kStarting;
     if (waits && workload.step_of.is_none()) waiting.push_back(id);
   });
-  const auto future = [&](const std::vector<Event>& events) {
-    RunAhead ahead(state, recorded.now, drawn_runs(recorded.run_times, recorded.now, options.seed));
-    for (const Event& event : events) ahead.apply(event);
-    return outlook_of(std::move(ahead), waiting, recorded.now, recorded.now + options.horizon);
-  };
-  return {.before = future({}), .after = future(changes)};
+  const Time now = recorded.now;
+  const RunAhead::LengthOfRun run_of = drawn_runs(recorded.run_times, now, options.seed);
+  Future as_it_is(recorded, waiting, {}, run_of);
+  Future with_changes(recorded, waiting, changes, run_of);
+  Time end = now + kShareWindow;
+  for (Future* const future : {&as_it_is, &with_changes}) {
+    future->go_until_all_have_started(now + options.horizon);
+    end = std::max(end, future->now());
+  }
+  for (Future* const future : {&as_it_is, &with_changes}) future->go_until(end);
+  WhatIf both{.before = std::move(as_it_is).outlook(end), .after = std::move(with_changes).outlook(end)};
+  sum_up(state, now, both.before);
+  sum_up(state, now, both.after);
+  return both;
 }
 
 }  // namespace berth

@@ -13,6 +13,7 @@
 #include "model/event.h"
 #include "sim/replay.h"
 #include "sim/run_ahead.h"
+#include "sim/timeline.h"
 
 namespace berth {
 
@@ -30,17 +31,32 @@ struct Outlook {
     std::optional<Time> starts;  // of who waits, the first time; none: not before the horizon
     std::int64_t evictions = 0;
   };
+  // Of a queue's own work.
+  struct OfQueue {
+    std::int64_t waiting = 0;  // of those above
+    std::int64_t starts_at_once = 0;
+    std::int64_t started = 0;  // before the horizon
+    Duration waited{0};        // these together, from now on
+    Wide gpu_milli_ms = 0;     // held within kShareWindow
+  };
   std::vector<One> waiting;         // that wait at the beginning, in the order of their numbers
   std::int64_t starts_at_once = 0;  // of these, at the first moment
-  std::int64_t evictions = 0;       // of anybody
+  std::int64_t evictions = 0;       // of anybody, until the end
   std::int64_t lost_gpu_s = 0;
+  std::vector<OfQueue> queues;  // by number
+  Timeline timeline;            // from now to the end
 };
+
+// In which the shares of queues are looked at.
+inline constexpr Duration kShareWindow{86'400'000};
 
 struct WhatIfOptions {
   Seed seed{42};
   Duration horizon{std::int64_t{30} * 86'400'000};
 };
 
+// Both end at one moment: when all who wait have started in both, or the horizon is reached, and not before kShareWindow is
+// over.
 struct WhatIf {
   Outlook before, after;
 };
