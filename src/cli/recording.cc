@@ -1,5 +1,7 @@
 #include "cli/recording.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -15,33 +17,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> journal_at(const std::string& path) {
+// The file, or those of the folder, as they were written.
+Result<std::vector<std::string>> journals_at(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return path;
+  if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator(path, error)) {
     if (entry.path().extension() == ".journal") found.push_back(entry.path().string());
   }
   if (found.empty()) return Complaints({path}, "has no journal; name a file, or the folder of a scheduler's --journal");
-  return *std::ranges::max_element(found);
+  std::ranges::sort(found);
+  return found;
 }
 
-struct JournalUntil {
-  std::string name;
-  Bytes bytes;
+Result<Bytes> read_bytes(const std::string& path) {
+  const Result<std::string> file = read_file(path);
+  if (!file) return file.error();
+  return Bytes(file->begin(), file->end());
+}
+
+struct JournalsUntil {
+  std::vector<std::string> paths;  // INVARIANT: not empty
   std::optional<Time> until;
 };
 
-Result<JournalUntil> read_journal(const std::string& path, const std::string& moment) {
+Result<JournalsUntil> find_journals(const std::string& path, const std::string& moment) {
   Complaints complaints;
   const auto until = parse_moment("--until", moment);
   if (!until) complaints.add_all(until.error());
-  const auto journal = journal_at(path);
-  if (!journal) complaints.add_all(journal.error());
+  const auto journals = journals_at(path);
+  if (!journals) complaints.add_all(journals.error());
   if (!complaints.empty()) return complaints;
-  const Result<std::string> file = read_file(*journal);
-  if (!file) return file.error();
-  return JournalUntil{*journal, Bytes(file->begin(), file->end()), *until};
+  return JournalsUntil{*journals, *until};
 }
 
 // Whether a recorded name is of what somebody means: on a live cluster "w", "default/w" and "job/w" mean "default/w/UID", and
@@ -68,15 +75,18 @@ Result<std::optional<Time>> parse_moment(const std::string& option, const std::s
 }
 
 Result<Recorded> read_recording(const std::string& path, const std::string& moment) {
-  const Result<JournalUntil> journal = read_journal(path, moment);
-  if (!journal) return journal.error();
-  return recorded_at(journal->name, journal->bytes, journal->until);
+  const Result<JournalsUntil> found = find_journals(path, moment);
+  if (!found) return found.error();
+  const Result<Bytes> newest = read_bytes(found->paths.back());
+  if (!newest) return newest.error();
+  return recorded_at(found->paths.back(), *newest, found->until);
 }
 
 Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until) {
-  const Result<JournalUntil> journal = read_journal(path, until);
-  if (!journal) return journal.error();
-  return timeline_of(journal->name, journal->bytes, journal->until);
+  const Result<JournalsUntil> found = find_journals(path, until);
+  if (!found) return found.error();
+  return timeline_of(found->paths, read_bytes, found->until,
+                     [](const Complaints& why) { fmt::print(stderr, "left out: {}\n", why.to_string()); });
 }
 
 std::string moment_in_words(Time moment) {

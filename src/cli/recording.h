@@ -14,7 +14,7 @@ namespace berth {
 // all of it.
 Result<Recorded> read_recording(const std::string& path, const std::string& moment);
 
-// The same, as a timeline.
+// As a timeline; of a folder all journals, one after the other. What cannot be replayed is left out, and stderr says so.
 Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until);
 
 // "2h30m" or "2026-11-21T08:00:00Z"; none where nothing was typed.

@@ -112,9 +112,9 @@ void draw_bars(const TimelineView& view, const CellScale& scale, std::vector<Tex
 }
 
 std::string use_in_lines(const TimelineView& view, const RowFilter& filter, const CellScale& scale, std::size_t left) {
-  const std::vector<GpuUse> use = use_of_gpus(view.timeline, view.window, filter);
+  const std::vector<HeldGpus> use = use_of_gpus(view.timeline, view.window, filter);
   std::int64_t top = capacity_of(view);
-  for (const GpuUse& each : use) top = std::max(top, each.gpu_milli);
+  for (const HeldGpus& each : use) top = std::max(top, each.gpu_milli);
   const std::vector<std::string> lines = columns_of_use(use, scale, kUseLines, top);
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -217,7 +217,7 @@ Json timeline_as_json(const TimelineView& view, const RowFilter& filter) {
     capacity.push_back({{"at_ms", each.at.ms}, {"gpu_milli", each.gpu_milli}});
   }
   Json use = Json::array();
-  for (const GpuUse& each : use_of_gpus(timeline, view.window, filter)) {
+  for (const HeldGpus& each : use_of_gpus(timeline, view.window, filter)) {
     use.push_back({{"at_ms", each.at.ms}, {"gpu_milli", each.gpu_milli}});
   }
   return {{"since_1970", is_date(view.window.from)},

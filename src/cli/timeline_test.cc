@@ -23,7 +23,7 @@ class CliTimeline : public Cli {
   }
 
   const std::string busy_ =
-      "nodes n 1 gpus=8\nqueue lab\nqueue lab/red order=fifo-skip limit=32\nqueue lab/blue\n"
+      "nodes n 1 gpus=8\nqueue lab guarantee=8\nqueue lab/red guarantee=8\nqueue lab/blue\n"
       "submit a queue=lab/red gpus=8 limit=2h\ncycle\nat 01:00\nsubmit b queue=lab/blue gpus=4\ncycle\n"
       "at 02:00\ncycle\nat 04:00\ncycle\n";
 };
@@ -32,8 +32,19 @@ TEST_F(CliTimeline, ShowsWhoRanWhen) {
   const CommandOutcome shown = berth_command({"timeline", journal(busy_), "--width", "60"});
   EXPECT_EQ(shown.exit_code, kExitDone) << shown.err;
   EXPECT_EQ(shown.out,
-            "0 to 4h, 2 workloads on 8 GPUs; a character is 6m9s230ms\n"
-            "\n");
+            "0 to 4h, 2 workloads on 8 GPUs; a character is about 7m4s\n"
+            "\n"
+            "workload  queue     GPUs  |0      |1h      |2h     |3h\n"
+            "a         lab/red      8  ################!\n"
+            "b         lab/blue     4          .........#################\n"
+            "\n"
+            "GPUs in use            8  #################\n"
+            "                       6  #################\n"
+            "                       5  ##################################\n"
+            "                       3  ##################################\n"
+            "                       2  ##################################\n"
+            "\n"
+            ". waits  # runs  ! ended by its limit\n");
 }
 
 TEST_F(CliTimeline, KeepsToTheWidth) {
@@ -124,7 +135,7 @@ TEST_F(CliTimeline, ThePageHasABarForEachStretch) {
 
 TEST_F(CliTimeline, WhatIfTellsMachinesAndAPageTheSame) {
   const std::string text =
-      "nodes n 1 gpus=8\nqueue red order=fifo-skip\nqueue blue\nsubmit a queue=red gpus=8 limit=2h\ncycle\n"
+      "nodes n 1 gpus=8\nqueue red guarantee=8\nqueue blue\nsubmit a queue=red gpus=8 limit=2h\ncycle\n"
       "submit b queue=blue gpus=4 limit=1h\nsubmit c queue=red gpus=8 limit=1h\ncycle\nat 01:00\ncycle\n";
   const std::string run = journal(text);
   const CommandOutcome outcome =

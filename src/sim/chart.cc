@@ -17,7 +17,8 @@ using namespace charts;
 
 using Points = std::vector<std::pair<std::int64_t, double>>;
 
-constexpr std::size_t kPointsMax = 1000;   // of a drawn series: about one for each pixel of a wide screen
+constexpr std::size_t kPointsMax = 1000;  // of a drawn series: about one for each pixel of a wide screen
+constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::size_t kTableRowsMax = 48;  // of the numbers below a figure
 
 // ---- Lines and bands. ----
@@ -232,8 +233,7 @@ class LineDrawing {
     xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
     // Round moments if there are more points than rows.
     if (xs.size() > kTableRowsMax) {
-      const auto steps = plot_.x_axis == XAxis::kTime ? std::span<const std::int64_t>(kTimeSteps)
-                                                      : std::span<const std::int64_t>(kPercentSteps);
+      const auto steps = plot_.x_axis == XAxis::kTime ? kTimeSteps : kPercentSteps;
       const std::int64_t step = step_of(steps, xs.back() - xs.front(), static_cast<std::int64_t>(kTableRowsMax) - 1);
       const std::int64_t first = (xs.front() + step - 1) / step * step;
       const std::int64_t last = xs.back();

@@ -9,6 +9,22 @@
 #include "base/assert.h"
 
 namespace berth::charts {
+namespace {
+
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kHourMs = 60 * kMinuteMs;
+constexpr std::int64_t kDayMs = 24 * kHourMs;
+
+constexpr std::int64_t kTimeStepsMs[] = {1000,           5000,           15'000,      kMinuteMs,   5 * kMinuteMs,
+                                         15 * kMinuteMs, 30 * kMinuteMs, kHourMs,     2 * kHourMs, 3 * kHourMs,
+                                         6 * kHourMs,    12 * kHourMs,   kDayMs,      2 * kDayMs,  5 * kDayMs,
+                                         10 * kDayMs,    30 * kDayMs,    100 * kDayMs};
+constexpr std::int64_t kPercentStepsOf[] = {100, 200, 500, 1000, 2000, 5000, 10'000};
+
+}  // namespace
+
+const std::span<const std::int64_t> kTimeSteps = kTimeStepsMs;
+const std::span<const std::int64_t> kPercentSteps = kPercentStepsOf;
 
 std::string decimal(double value, int digits) {
   std::array<char, 400> buffer{};

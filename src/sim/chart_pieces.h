@@ -29,16 +29,9 @@ std::string attribute(std::string_view name, std::string_view value);
 std::string format_time(std::int64_t ms);
 std::string format_x(std::int64_t x, XAxis axis);
 
-inline constexpr std::int64_t kMinuteMs = 60'000;
-inline constexpr std::int64_t kHourMs = 60 * kMinuteMs;
-inline constexpr std::int64_t kDayMs = 24 * kHourMs;
-
-inline constexpr std::int64_t kTimeSteps[] = {1000,           5000,           15'000,      kMinuteMs,   5 * kMinuteMs,
-                                              15 * kMinuteMs, 30 * kMinuteMs, kHourMs,     2 * kHourMs, 3 * kHourMs,
-                                              6 * kHourMs,    12 * kHourMs,   kDayMs,      2 * kDayMs,  5 * kDayMs,
-                                              10 * kDayMs,    30 * kDayMs,    100 * kDayMs};
-inline constexpr std::int64_t kPercentSteps[] = {100, 200, 500, 1000, 2000, 5000, 10'000};
-
+// In ms; in hundredths of a per cent.
+extern const std::span<const std::int64_t> kTimeSteps;
+extern const std::span<const std::int64_t> kPercentSteps;
 // The first of `steps` that cuts `range` into at most `count` pieces, or a whole multiple of the last.
 std::int64_t step_of(std::span<const std::int64_t> steps, std::int64_t range, std::int64_t count);
 

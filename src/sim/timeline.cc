@@ -120,7 +120,7 @@ Wide gpu_time_awaited(const Timeline& timeline, const Timeline::Row& row, TimeWi
   return sum;
 }
 
-std::vector<GpuUse> use_of_gpus(const Timeline& timeline, TimeWindow window, const RowFilter& filter) {
+std::vector<HeldGpus> use_of_gpus(const Timeline& timeline, TimeWindow window, const RowFilter& filter) {
   std::map<Time, std::int64_t> by_moment = {{window.from, 0}};
   for (const Timeline::Row& row : timeline.rows) {
     if (!filter(row)) continue;
@@ -133,7 +133,7 @@ std::vector<GpuUse> use_of_gpus(const Timeline& timeline, TimeWindow window, con
       by_moment[to] -= gpu_milli;
     }
   }
-  std::vector<GpuUse> use;
+  std::vector<HeldGpus> use;
   std::int64_t held = 0;
   for (const auto& [at, by] : by_moment) {
     held += by;

@@ -115,11 +115,11 @@ Wide gpu_time_awaited(const Timeline& timeline, const Timeline::Row& row, TimeWi
 
 // GPUs that were held, in thousandths, by those rows: from each moment on, the first at the window's beginning.
 using RowFilter = std::function<bool(const Timeline::Row& row)>;
-struct GpuUse {
+struct HeldGpus {
   Time at;
   std::int64_t gpu_milli = 0;
 };
-std::vector<GpuUse> use_of_gpus(const Timeline& timeline, TimeWindow window, const RowFilter& filter);
+std::vector<HeldGpus> use_of_gpus(const Timeline& timeline, TimeWindow window, const RowFilter& filter);
 
 // The rows that `filter` lets through and that were there at some time of the window, steps behind their minimum. Of more than
 // `limit` those that held or awaited most GPU time, a minimum with its steps; in the order of their submission.

@@ -91,11 +91,12 @@ void mark(std::string& bar, Time end, char what, const CellScale& scale) {
   put(bar, scale.cell_of(Time{end.ms - 1}), what);
 }
 
-// "08:00", or "11-21" where a day begins; "1d2h" of a run that has no dates.
-std::string tick_label(Time tick, bool dates) {
+// "08:00" or "08:00:15", "11-21" where a day begins; "1d2h" of a run that has no dates.
+std::string tick_label(Time tick, std::int64_t step, bool dates) {
   if (!dates) return tick.ms == 0 ? "0" : format_duration_ms(tick.ms);
   const std::string text = format_timestamp(tick);
-  return tick.ms % kDayMs == 0 ? text.substr(5, 5) : text.substr(11, 5);
+  if (tick.ms % kDayMs == 0) return text.substr(5, 5);
+  return text.substr(11, step < kMinuteMs ? 8 : 5);
 }
 
 constexpr std::int64_t kTickSteps[] = {1000,           5000,           15'000,      kMinuteMs,   5 * kMinuteMs,
@@ -107,7 +108,8 @@ constexpr std::int64_t kTickSteps[] = {1000,           5000,           15'000,  
 std::int64_t step_for(const CellScale& scale, bool dates) {
   constexpr std::size_t kSpace = 3;  // the stroke before it, and two spaces
   for (const std::int64_t step : kTickSteps) {
-    const std::size_t longest = dates ? 5 : tick_label(Time{scale.window.to.ms / step * step}, false).size();
+    const std::size_t longest =
+        tick_label(Time{scale.window.to.ms / step * step - (dates ? step : 0)}, step, dates).size();
     const auto ticks = static_cast<std::size_t>(scale.window.length().ms / step);
     if (ticks * (longest + kSpace) <= scale.cells) return step;
   }
@@ -168,7 +170,7 @@ std::string axis_of(const CellScale& scale, bool dates) {
   std::string axis(scale.cells, ' ');
   const std::int64_t first = (scale.window.from.ms + step - 1) / step * step;
   for (Time tick{first}; tick < scale.window.to; tick.ms += step) {
-    const std::string label = "|" + tick_label(tick, dates);
+    const std::string label = "|" + tick_label(tick, step, dates);
     const std::size_t cell = scale.cell_of(tick);
     if (cell + label.size() <= axis.size()) axis.replace(cell, label.size(), label);
   }
@@ -176,7 +178,7 @@ std::string axis_of(const CellScale& scale, bool dates) {
   return axis;
 }
 
-std::vector<std::string> columns_of_use(const std::vector<GpuUse>& use, const CellScale& scale, std::size_t lines,
+std::vector<std::string> columns_of_use(const std::vector<HeldGpus>& use, const CellScale& scale, std::size_t lines,
                                         std::int64_t top_gpu_milli) {
   std::vector<Wide> held(scale.cells, 0);
   for (std::size_t i = 0; i < use.size(); ++i) {

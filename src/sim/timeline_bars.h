@@ -37,7 +37,7 @@ std::string legend_of(std::string_view cells);
 std::string axis_of(const CellScale& scale, bool dates);
 
 // So many lines, the highest first: full cells up to the mean of what was held in each; `top_gpu_milli` fills all.
-std::vector<std::string> columns_of_use(const std::vector<GpuUse>& use, const CellScale& scale, std::size_t lines,
+std::vector<std::string> columns_of_use(const std::vector<HeldGpus>& use, const CellScale& scale, std::size_t lines,
                                         std::int64_t top_gpu_milli);
 
 }  // namespace berth

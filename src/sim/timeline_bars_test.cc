@@ -96,10 +96,11 @@ TEST(TimelineAxis, HasRoundMomentsWithRoomBetweenThem) {
   EXPECT_EQ(axis(100, 150, 20, false), "        |2h");
   const std::int64_t day = 20'000 * 24 * 60;
   EXPECT_EQ(axis(day - 240, day + 480, 48, true), "|20:00  |22:00  |10-04  |02:00  |04:00  |06:00");
+  EXPECT_EQ(axis(day + 60, day + 61, 48, true), "|01:00:00   |01:00:15   |01:00:30   |01:00:45");
 }
 
 TEST(ColumnsOfUse, FillUpToTheMeanOfEachCell) {
-  const std::vector<GpuUse> use = {
+  const std::vector<HeldGpus> use = {
       {minute(0), 0}, {minute(2), 8000}, {Time{4 * kMinute + kMinute / 2}, 4000}, {minute(8), 0}};
   EXPECT_EQ(columns_of_use(use, kTen, 4, 8000),
             (std::vector<std::string>{"  ##      ", "  ###     ", "  ######  ", "  ######  "}));

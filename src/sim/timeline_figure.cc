@@ -184,7 +184,7 @@ LinePlot use_figure(const TimelineView& view, const RowFilter& filter, const std
       return filter(row) && (at == i || (all_others && at > i));
     };
     Series series{.name = all_others ? "others" : view.queues[i], .points = {}};
-    for (const GpuUse& use : use_of_gpus(view.timeline, view.window, is_of_it)) {
+    for (const HeldGpus& use : use_of_gpus(view.timeline, view.window, is_of_it)) {
       series.points.emplace_back(use.at.ms - zero, static_cast<double>(use.gpu_milli) / kMilliPerGpu);
     }
     if (!series.points.empty()) series.points.emplace_back(view.window.to.ms - zero, series.points.back().second);

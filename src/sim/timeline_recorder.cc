@@ -52,7 +52,7 @@ Timeline TimelineRecorder::finish(Time end) && {
 void TimelineRecorder::take_event(const State& state, const Event& event) {
   if (std::holds_alternative<RunConfigured>(event)) begin_run();
   // A state that keeps time is told how late it is before anything else.
-  const bool is_dated = kept_time_ && state.keeps_time();
+  const bool is_dated = kept_time_ && state.keeps_time() && state.clock() >= latest_;
   kept_time_ = state.keeps_time();
   now_ = is_dated ? std::optional(state.clock()) : std::nullopt;
   std::visit([&](const auto& one) { on(state, one); }, event);
@@ -327,15 +327,36 @@ void TimelineRecorder::happened_at(Time moment) {
   if (!first_) first_ = moment;
 }
 
+Result<RecordedTimeline> timeline_of(const std::vector<std::string>& names, const ReadJournal& read,
+                                     std::optional<Time> until,
+                                     const std::function<void(const Complaints&)>& left_out) {
+  TimelineRecorder recorder;
+  std::optional<Recorded> last;
+  for (const std::string& name : names) {
+    const Result<Bytes> file = read(name);
+    if (!file) return file.error();
+    const TimelineRecorder before = recorder;
+    bool has_begun = false;
+    Result<Recorded> recorded = recorded_at(name, *file, until, [&](const State& state, const JournalRecord& record) {
+      has_begun = true;
+      recorder.take(state, record);
+    });
+    if (!recorded && name == names.back() && (has_begun || !last)) return recorded.error();
+    if (!recorded && (has_begun || !last)) left_out(recorded.error());
+    if (!recorded) recorder = before;
+    if (recorded) last = std::move(*recorded);
+    if (recorded && last->goes_on) break;
+  }
+  if (last->goes_on) recorder.forget_undated();
+  const Time end = last->goes_on ? *until : last->now;
+  return RecordedTimeline{std::move(*last), std::move(recorder).finish(end)};
+}
+
 Result<RecordedTimeline> timeline_of(const std::string& name, std::span<const std::uint8_t> file,
                                      std::optional<Time> until) {
-  TimelineRecorder recorder;
-  Result<Recorded> recorded = recorded_at(
-      name, file, until, [&](const State& state, const JournalRecord& record) { recorder.take(state, record); });
-  if (!recorded) return recorded.error();
-  if (recorded->goes_on) recorder.forget_undated();
-  const Time end = recorded->goes_on ? *until : recorded->now;
-  return RecordedTimeline{std::move(*recorded), std::move(recorder).finish(end)};
+  return timeline_of(
+      {name}, [&](const std::string&) { return Result<Bytes>(Bytes(file.begin(), file.end())); }, until,
+      [](const Complaints&) {});
 }
 
 }  // namespace berth

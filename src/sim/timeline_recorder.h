@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -103,6 +104,11 @@ struct RecordedTimeline {
   Recorded recorded;
   Timeline timeline;
 };
+// Of several one after the other, as a scheduler wrote them: those but the last that cannot be replayed are left out, and whoever
+// asks is told why.
+using ReadJournal = std::function<Result<Bytes>(const std::string& name)>;
+Result<RecordedTimeline> timeline_of(const std::vector<std::string>& names, const ReadJournal& read,
+                                     std::optional<Time> until, const std::function<void(const Complaints&)>& left_out);
 Result<RecordedTimeline> timeline_of(const std::string& name, std::span<const std::uint8_t> file,
                                      std::optional<Time> until);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cycle/run_cycle.h"
 #include "sim/files.h"
 #include "sim/test_journal.h"
 #include "sim/timeline_recorder.h"
@@ -143,7 +144,7 @@ TEST(Timeline, TheUseOfGpusIsWhatAllHeld) {
       kBase + "submit a gpus=4\ncycle\nat 01:00\nsubmit b gpus=2\ncycle\nat 02:00\nend a\ncycle\nat 04:00\ncycle\n");
   const TimeWindow window{Time{kHourMs / 2}, Time{3 * kHourMs}};
   std::string use;
-  for (const GpuUse& each : use_of_gpus(there, window, [](const auto&) { return true; })) {
+  for (const HeldGpus& each : use_of_gpus(there, window, [](const auto&) { return true; })) {
     use += std::to_string(each.at.ms / 60'000) + ":" + std::to_string(each.gpu_milli) + " ";
   }
   EXPECT_EQ(use, "30:4000 60:6000 120:2000 ");
@@ -174,6 +175,77 @@ TEST(Timeline, ADailyReservationComesAgain) {
     times += std::to_string(each.from.ms / 60'000) + "-" + std::to_string(each.to.ms / 60'000) + " ";
   }
   EXPECT_EQ(times, "570-600 1980-2040 3420-3480 ");
+}
+
+// A scheduler's lives, each an engine of its own, told to one recorder.
+class Lives {
+ public:
+  void begin() {
+    engine_ = Engine();
+    tell(RunConfigured{.seed = Seed{1}});
+    tell(FlavorAdded{{"h100", "H100", 81'559}});
+    tell(QueueAdded{{.name = "q", .parent = {}, .order = Order::kFifoSkip}});
+    tell(NodesAdded{{{.name = "n1", .flavor = FlavorId(0), .gpus = 8, .cpu_milli = 64'000, .memory_bytes = 1 << 30}}});
+  }
+  static WorkloadSubmitted submitted(const std::string& name, Time at) {
+    const PodRequest request{.gpus = 8, .gpu_milli = kMilliPerGpu};
+    return {.name = name, .queue = QueueId(0), .at = at, .shape = {.ways = {{{.request = request}}}}};
+  }
+  void find(const std::string& name, Time at, Time started) {
+    tell(WorkloadFound{submitted(name, at), {{NodeId(0), GpuSet::from_bits(0xff)}}, started});
+  }
+  void tell(const Event& event) {
+    const auto refusal = engine_.state.refusal(event);
+    ASSERT_FALSE(refusal) << *refusal;
+    engine_.state.apply(event);
+    recorder_.take(engine_.state, event);
+  }
+  void cycle(Time now) {
+    const Plan plan = run_cycle(engine_, now, Effort::unbounded());
+    recorder_.take(engine_.state, CycleAsked{now, Effort::unbounded()});
+    if (plan.changes_nothing()) return;
+    engine_.state.adopt(plan);
+    recorder_.take(engine_.state, plan);
+  }
+  Timeline timeline(Time end) {
+    TimelineRecorder copy = recorder_;
+    return std::move(copy).finish(end);
+  }
+
+ private:
+  Engine engine_;
+  TimelineRecorder recorder_;
+};
+
+TEST(Timeline, OfASchedulerThatBeginsAnewGoesOn) {
+  const Time zero{kFirstDate.ms + 10 * kHourMs};
+  const auto at = [&](std::int64_t s) { return zero + seconds(s); };
+  Lives lives;
+  lives.begin();
+  lives.tell(Lives::submitted("a", at(0)));
+  lives.tell(Lives::submitted("b", at(5)));
+  lives.tell(Lives::submitted("c", at(6)));
+  lives.cycle(at(10));
+  lives.begin();
+  lives.find("a", at(0), at(10));
+  lives.tell(Lives::submitted("b", at(5)));
+  lives.cycle(at(70));
+  lives.tell(WorkloadEnded{WorkloadId(0)});
+  lives.cycle(at(100));
+  const Timeline there = lives.timeline(at(200));
+  ASSERT_EQ(there.rows.size(), 3u);
+  EXPECT_EQ(there.begin, at(10));
+  const auto a = attempts_of(row_of(there, "a"));
+  ASSERT_EQ(a.size(), 1u) << "it has run through both lives";
+  EXPECT_EQ(a[0].start, at(10));
+  EXPECT_EQ(a[0].end, at(100)) << "a fact without a moment happened at the next cycle";
+  EXPECT_EQ(a[0].how, AttemptEnd::kDone);
+  const auto b = attempts_of(row_of(there, "b"));
+  ASSERT_EQ(b.size(), 1u);
+  EXPECT_EQ(b[0].start, at(100));
+  EXPECT_EQ(row_of(there, "c").changes.back().doing, Doing::kGone);
+  EXPECT_EQ(row_of(there, "c").changes.back().at, at(70));
+  EXPECT_EQ(there.nodes.size(), 1u);
 }
 
 // Whatever happens, what is noted of each is what the state says of him.
