@@ -56,7 +56,6 @@ void TimelineRecorder::take_event(const State& state, const Event& event) {
   kept_time_ = state.keeps_time();
   now_ = is_dated ? std::optional(state.clock()) : std::nullopt;
   std::visit([&](const auto& one) { on(state, one); }, event);
-  if (!coming_.empty()) look_at(state, coming_);
 }
 
 void TimelineRecorder::take_cycle(const CycleAsked& asked) {
@@ -100,7 +99,6 @@ void TimelineRecorder::begin_run() {
   }
   seats_.clear();
   in_world_.clear();
-  coming_.clear();
   nodes_.clear();
   failed_.clear();
   reserved_.clear();
@@ -223,10 +221,8 @@ void TimelineRecorder::note_capacity(const State& state) {
   if (!now_) ++undated_capacity_;
 }
 
-void TimelineRecorder::look_at_everybody(const State& state) { look_at(state, in_world_); }
-
-void TimelineRecorder::look_at(const State& state, const std::set<WorkloadId>& workloads) {
-  const std::set<WorkloadId> all = workloads;  // who is looked at may leave it
+void TimelineRecorder::look_at_everybody(const State& state) {
+  const std::set<WorkloadId> all = in_world_;  // who is looked at may leave it
   for (const WorkloadId id : all) look(state, id);
 }
 
@@ -244,9 +240,7 @@ void TimelineRecorder::look(const State& state, WorkloadId id, std::optional<Doi
   const Seat& seat = *seats_[id.index()];
   Change now = seen(state, id, outcome);
   const bool has_room = now.doing >= Doing::kStarts && now.doing <= Doing::kMoves;
-  const bool may_lose_it = now.doing == Doing::kStarts || now.doing == Doing::kLacks || now.doing == Doing::kMoves;
   has_room ? void(in_world_.insert(id)) : void(in_world_.erase(id));
-  may_lose_it ? void(coming_.insert(id)) : void(coming_.erase(id));
   const Change& last = timeline_.rows[seat.row].changes.back();
   const bool is_new_attempt = has_room && last.attempt != now.attempt;
   if (last.doing == now.doing && !is_new_attempt && last.places == now.places) return;

@@ -57,7 +57,7 @@ class TimelineRecorder {
   void on(const State& state, const ReservationRemoved& event);
   void on(const State& state, const TimePassed& event);
   void on(const State&, const CheckpointReported&) {}
-  // All others are rare.
+  // All others are rare, and whoever has room may lose it by them.
   template <class Other>
   void on(const State& state, const Other&) {
     look_at_everybody(state);
@@ -73,7 +73,6 @@ class TimelineRecorder {
   void know_nodes(const State& state);
   void note_capacity(const State& state);
   void look_at_everybody(const State& state);
-  void look_at(const State& state, const std::set<WorkloadId>& workloads);
   void look_with_steps(const State& state, WorkloadId workload, std::optional<Doing> outcome = {});
   void look(const State& state, WorkloadId workload, std::optional<Doing> outcome = {});
   Timeline::Change seen(const State& state, WorkloadId workload, std::optional<Doing> outcome) const;
@@ -84,7 +83,6 @@ class TimelineRecorder {
   Timeline timeline_;
   std::vector<std::optional<Seat>> seats_;  // by workload of this run
   std::set<WorkloadId> in_world_;           // those who have room, or are there
-  std::set<WorkloadId> coming_;             // of these, who may lose what they are promised by any fact
   std::vector<std::size_t> nodes_;          // in the timeline, by node of this run
   std::map<std::string, std::size_t> node_by_name_;
   std::set<NodeId> failed_;

@@ -128,8 +128,8 @@ TEST(Timeline, AGangThatIsRepairedRunsOnWithLess) {
 }
 
 TEST(Timeline, EndsWhereItIsLookedAt) {
-  const std::string text =
-      kBase + "submit a gpus=4\ncycle\nat 02:00\nend a\nsubmit b gpus=1\ncycle\nat 03:00\nend b\ncycle\n";
+  const std::string text = "repair 0s\n" + kBase +
+                           "submit a gpus=4\ncycle\nat 02:00\nend a\nsubmit b gpus=1\ncycle\nat 03:00\nend b\ncycle\n";
   const Timeline before = timeline(text, Time{kHourMs});
   EXPECT_EQ(before.end, Time{kHourMs});
   EXPECT_EQ(attempts_in_words(before, "a"), "0s- on n1:4");
@@ -226,8 +226,12 @@ TEST(Timeline, OfASchedulerThatBeginsAnewGoesOn) {
   lives.tell(Lives::submitted("b", at(5)));
   lives.tell(Lives::submitted("c", at(6)));
   lives.cycle(at(10));
+  lives.tell(NodeFailed{NodeId(0)});
+  lives.cycle(at(20));
+  lives.tell(NodeRestored{NodeId(0)});
+  lives.cycle(at(30));
   lives.begin();
-  lives.find("a", at(0), at(10));
+  lives.find("a", at(0), at(30));
   lives.tell(Lives::submitted("b", at(5)));
   lives.cycle(at(70));
   lives.tell(WorkloadEnded{WorkloadId(0)});
@@ -236,10 +240,11 @@ TEST(Timeline, OfASchedulerThatBeginsAnewGoesOn) {
   ASSERT_EQ(there.rows.size(), 3u);
   EXPECT_EQ(there.begin, at(10));
   const auto a = attempts_of(row_of(there, "a"));
-  ASSERT_EQ(a.size(), 1u) << "it has run through both lives";
-  EXPECT_EQ(a[0].start, at(10));
-  EXPECT_EQ(a[0].end, at(100)) << "a fact without a moment happened at the next cycle";
-  EXPECT_EQ(a[0].how, AttemptEnd::kDone);
+  ASSERT_EQ(a.size(), 2u) << "the second has run through both lives";
+  EXPECT_EQ(a[0].end, at(20)) << "a fact without a moment happened at the next cycle";
+  EXPECT_EQ(a[1].start, at(30));
+  EXPECT_EQ(a[1].end, at(100));
+  EXPECT_EQ(a[1].how, AttemptEnd::kDone);
   const auto b = attempts_of(row_of(there, "b"));
   ASSERT_EQ(b.size(), 1u);
   EXPECT_EQ(b[0].start, at(100));
