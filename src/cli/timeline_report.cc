@@ -115,10 +115,13 @@ std::string use_in_lines(const TimelineView& view, const RowFilter& filter, cons
   const std::vector<HeldGpus> use = use_of_gpus(view.timeline, view.window, filter);
   std::int64_t top = capacity_of(view);
   for (const HeldGpus& each : use) top = std::max(top, each.gpu_milli);
-  const std::vector<std::string> lines = columns_of_use(use, scale, kUseLines, top);
+  // No more than there are GPUs, so that no two lines have the same number.
+  const auto height =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(top / kMilliPerGpu, 1, static_cast<std::int64_t>(kUseLines)));
+  const std::vector<std::string> lines = columns_of_use(use, scale, height, top);
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::int64_t level = top * static_cast<std::int64_t>(kUseLines - i) / static_cast<std::int64_t>(kUseLines);
+    const std::int64_t level = top * static_cast<std::int64_t>(height - i) / static_cast<std::int64_t>(height);
     const std::string label = with_separators((level + kMilliPerGpu / 2) / kMilliPerGpu);
     const std::string words = i == 0 ? "GPUs in use" : "";
     text += words + fitted_right(label, left - 2 - words.size(), "...") + "  " + lines[i] + "\n";

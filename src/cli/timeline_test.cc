@@ -47,6 +47,14 @@ TEST_F(CliTimeline, ShowsWhoRanWhen) {
             ". waits  # runs  ! ended by its limit\n");
 }
 
+TEST_F(CliTimeline, HasNoMoreLinesOfUseThanGpus) {
+  const std::string few = "nodes n 1 gpus=2\nsubmit a gpus=1 run=1h\ncycle\nat 02:00\ncycle\n";
+  const std::string shown = berth_command({"timeline", journal(few), "--width", "60"}).out;
+  const std::string use = shown.substr(shown.find("GPUs in use"));
+  EXPECT_EQ(std::ranges::count(use.substr(0, use.find("\n\n")), '\n'), 1) << shown;
+  EXPECT_NE(use.find(" 1  ###"), std::string::npos) << shown;
+}
+
 TEST_F(CliTimeline, KeepsToTheWidth) {
   const std::string path = journal(busy_);
   for (const std::string width : {"60", "80", "160"}) {
