@@ -139,10 +139,20 @@ std::optional<std::string> too_old(const ChainReader& chain) {
          "that wrote it";
 }
 
+// What is wrong with the record that the chain has just read, from that byte on.
+std::optional<std::string> take_next(Replayer& replayer, const ChainReader& chain,
+                                     std::span<const std::uint8_t> payload, std::size_t offset) {
+  if (auto old = too_old(chain)) return old;
+  replayer.begin_next();
+  const auto mistake = replayer.take(payload);
+  if (!mistake) return std::nullopt;
+  return "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake;
+}
+
 constexpr std::uint64_t kAllRecords = std::numeric_limits<std::uint64_t>::max();
 
-// How many records tell of what was until that moment; all, as far as they can be read. A fact that does not say when it was happened at the moment that was told
-// since the last cycle, else at that of the next.
+// How many records tell of what was until that moment; all, as far as they can be read. A fact that does not say when it was
+// happened at the moment that was told since the last cycle, else at that of the next.
 std::uint64_t records_until(std::span<const std::uint8_t> file, Time until) {
   ChainReader chain(file);
   std::uint64_t records = 0;
@@ -179,12 +189,7 @@ Result<Replay> replay_journal(const std::string& name, std::span<const std::uint
     const auto payload = chain.next();
     if (!payload) return Complaints({name}, payload.error());
     if (payload->empty()) break;
-    if (auto old = too_old(chain)) return Complaints({name}, *old);
-    replayer.begin_next();
-    if (auto mistake = replayer.take(*payload)) {
-      return Complaints(
-          {name}, "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake);
-    }
+    if (auto wrong = take_next(replayer, chain, *payload, offset)) return Complaints({name}, *wrong);
   }
   Replay replay = replayer.result();
   replay.records = chain.records();
@@ -212,12 +217,7 @@ Result<Recorded> recorded_at(const std::string& name, std::span<const std::uint8
       return Complaints({name}, payload.error());
     }
     if (payload->empty()) break;
-    if (auto old = too_old(chain)) return Complaints({name}, *old);
-    replayer.begin_next();
-    if (auto mistake = replayer.take(*payload)) {
-      return Complaints(
-          {name}, "record " + std::to_string(chain.records()) + ", byte " + std::to_string(offset) + ": " + *mistake);
-    }
+    if (auto wrong = take_next(replayer, chain, *payload, offset)) return Complaints({name}, *wrong);
     ++records;
   }
   if (records == 0) return Complaints({name}, "begins after that moment; name a later one");
