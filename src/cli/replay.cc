@@ -97,6 +97,7 @@ std::string table_of_waiting(const Recorded& recorded) {
 }
 
 int look(const Typed& typed) {
+  if (const auto until = parse_moment("--until", typed.until); !until) return complain(until.error());
   const Result<Recorded> recorded = read_recording(typed.path, typed.until);
   if (!recorded) {
     complain(recorded.error());

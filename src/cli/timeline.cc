@@ -88,6 +88,7 @@ Result<Wanted> wanted(const Typed& typed) {
   const auto from = parse_moment("--from", typed.from);
   if (!from) complaints.add_all(from.error());
   if (from) wanted.from = *from;
+  if (const auto until = parse_moment("--until", typed.until); !until) complaints.add_all(until.error());
   if (!typed.width.empty()) {
     const auto columns = parse_count("--width", typed.width, kColumnsMin, kColumnsMax);
     if (!columns) complaints.add_all(columns.error());

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/test_command.h"
@@ -47,6 +48,14 @@ TEST_F(Cli, WhenSaysWhenSomebodyWillStart) {
   const CommandOutcome nobody = berth_command({"when", journal, "j99"});
   EXPECT_EQ(nobody.exit_code, kExitBadInput) << nobody.out;
   EXPECT_EQ(berth_command({"when", journal, "j25", "-o", "yaml"}).exit_code, kExitBadInput);
+  for (const std::vector<std::string>& asked : std::vector<std::vector<std::string>>{
+           {"when", journal, "j25"}, {"timeline", journal}, {"replay", journal, "--explain", "j25"}}) {
+    std::vector<std::string> at_noon = asked;
+    at_noon.insert(at_noon.end(), {"--until", "noon"});
+    const CommandOutcome mistyped = berth_command(at_noon);
+    EXPECT_EQ(mistyped.exit_code, kExitBadInput) << asked.front();
+    EXPECT_NE(mistyped.err.find("'noon' is no moment"), std::string::npos) << mistyped.err;
+  }
 }
 
 }  // namespace
