@@ -116,6 +116,7 @@ Engine crowded(Seed seed, Rng& rng, bool elastic) {
                      .sharing = one_of(rng, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive,
                                              Sharing::kMig, Sharing::kMps, Sharing::kMps, Sharing::kTimeslice})});
     if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 2;
+    if (nodes.back().sharing != Sharing::kTimeslice && rng.below(4) == 0) add_other_modes(rng, nodes.back());
   }
   state.apply(NodesAdded{nodes});
   for (std::size_t i = 0; i < (elastic ? 2 : 0); ++i) start_elastic(engine, rng);

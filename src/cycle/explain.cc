@@ -54,7 +54,11 @@ struct Usable {
   bool without_gpus = false;                              // a set without GPUs may use the CPUs of all nodes
 
   bool gpus_of(const NodeFree& node) const {
-    return node.gpus > 0 && node.has_flavor_of(gpu_flavors) && modes[static_cast<std::size_t>(node.sharing)];
+    if (node.gpus == 0 || !node.has_flavor_of(gpu_flavors)) return false;
+    for (std::size_t mode = 0; mode < modes.size(); ++mode) {
+      if (modes[mode] && node.suits(static_cast<Sharing>(mode))) return true;
+    }
+    return false;
   }
 };
 
@@ -104,8 +108,9 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
     if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
     (request.gpus == 0 ? usable.without_gpus : usable.modes[static_cast<std::size_t>(request.sharing)]) = true;
   }
-  const bool one_mode = std::ranges::all_of(state.node_types().nodes.values(),
-                                            [](const Node& type) { return type.sharing == Sharing::kExclusive; });
+  const bool one_mode = std::ranges::all_of(state.node_types().nodes.values(), [](const Node& type) {
+    return type.sharing == Sharing::kExclusive && type.other_modes.empty();
+  });
   // The sums are known; nodes are looked at one by one only where these do not say it.
   return suffices(free_anywhere(state, usable), asked) &&
          ((state.ledger().matches().allows_all() && one_mode) || is_free_where_allowed(state, way, asked, usable)) &&

@@ -83,7 +83,7 @@ bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
   const std::vector<Node>& types = state.node_types().nodes.values();
   return std::any_of(types.begin(), types.end(), [&](const Node& type) {
-    return type.gpus > 0 && request.flavors.contains(type.flavor) && request.sharing == type.sharing;
+    return type.gpus > 0 && request.flavors.contains(type.flavor) && type.may_be(request.sharing);
   });
 }
 
@@ -108,8 +108,7 @@ bool shares_against_its_terms(const State& state, const Shape& shape) {
 }
 
 bool has_mode(const State& state, Sharing sharing) {
-  return std::ranges::any_of(state.node_types().nodes.values(),
-                             [&](const Node& type) { return type.sharing == sharing; });
+  return std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) { return type.may_be(sharing); });
 }
 
 ReasonCode reason_never(const State& state, const Shape& shape) {

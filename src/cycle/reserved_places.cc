@@ -95,12 +95,18 @@ class Choice {
     });
   }
 
+  // What others may turn into something else cannot be kept for a time.
+  bool gives_nothing_but_whole_gpus(NodeId id) const {
+    const Node& node = state_.node(id);
+    return node.sharing == Sharing::kExclusive && node.other_modes.empty();
+  }
+
   void sort_devices() {
     for (std::size_t at = 0; at < ledger_.nodes(); ++at) {
       const NodeId id(at);
       const NodeFree& node = ledger_.node(id);
       // What is closed for maintenance now is open again by then, unless that lasts longer.
-      const bool suits = !state_.is_down(id) && node.gpus > 0 && node.sharing == Sharing::kExclusive &&
+      const bool suits = !state_.is_down(id) && node.gpus > 0 && gives_nothing_but_whole_gpus(id) &&
                          FlavorId(node.flavor) == reservation_.flavor;
       if (!suits || is_closed_then(id)) continue;
       for (int gpu = 0; gpu < node.gpus; ++gpu) {

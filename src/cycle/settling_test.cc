@@ -123,6 +123,7 @@ class Cluster {
                                                     : one_of(rng_, {Sharing::kMig, Sharing::kMps, Sharing::kMps,
                                                                     Sharing::kTimeslice})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
+      if (nodes.back().sharing != Sharing::kTimeslice && rng_.below(4) == 0) add_other_modes(rng_, nodes.back());
     }
     state.apply(NodesAdded{nodes});
     if (kind_.repairs) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});

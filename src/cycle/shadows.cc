@@ -23,7 +23,7 @@ bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement
   const NodeFree& node = ledger.node(place.node);
   if (!node.open || node.pods < 1) return false;
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
-  if (request.gpus > 0 && request.sharing != node.sharing) return false;
+  if (request.gpus > 0 && !node.suits(request.sharing)) return false;
   bool free = true;
   place.gpus.for_each([&](int gpu) {
     const auto at = static_cast<std::size_t>(gpu);
@@ -443,6 +443,7 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   for_each_place(state_, own.start, [&](const PodRequest& request, const PodPlacement& place) {
     NodeThen& then = nodes[place.node];
     then.parts.resize(ledger.node(place.node).gpus);
+    if (request.gpus > 0) then.mode = request.sharing;
     place.gpus.for_each([&](int gpu) {
       if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
     });
@@ -480,6 +481,7 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
     at->memory_bytes -= request.memory_bytes;
     at->pods -= 1;
     fits = at->cpu_milli >= 0 && at->memory_bytes >= 0 && at->pods >= 0;
+    fits = fits && (request.gpus == 0 || !at->mode || *at->mode == request.sharing);
     place.gpus.for_each([&](int gpu) {
       const auto each = static_cast<std::size_t>(gpu);
       at->gpu_milli[each] = static_cast<std::int16_t>(at->gpu_milli[each] - node.milli_of(request));
@@ -601,11 +603,13 @@ void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& 
     const NodeFree& node = trial_.ledger().node(then.node);
     if (node.pods < 1 || std::ranges::binary_search(own, then.node, {}, &GpusOfNode::node)) continue;
     const auto milli = trial_.ledger().gpu_milli(then.node);
+    const bool is_whole = node.gpus > 0 && node.suits(Sharing::kExclusive);
+    const bool turns = then.mode && *then.mode != Sharing::kExclusive;
     std::uint64_t whole = 0;
     for (std::size_t gpu = 0; gpu < milli.size(); ++gpu) {
-      // Who asks whole GPUs has no use for one of which a part is promised.
-      const bool taken = then.gpu_milli[gpu] < (from_parts ? 1 : kMilliPerGpu);
-      if (milli[gpu] == kMilliPerGpu && taken && node.sharing == Sharing::kExclusive) whole |= std::uint64_t{1} << gpu;
+      // Who asks whole GPUs has no use for one of which a part is promised, nor for any of a node that will be something else.
+      const bool taken = then.gpu_milli[gpu] < (from_parts ? 1 : kMilliPerGpu) || turns;
+      if (milli[gpu] == kMilliPerGpu && taken && is_whole) whole |= std::uint64_t{1} << gpu;
     }
     PodRequest request;
     request.cpu_milli = std::max<std::int64_t>(0, node.cpu_milli - then.cpu_milli);

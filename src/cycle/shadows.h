@@ -26,6 +26,7 @@ struct NodeThen {
   std::vector<std::int16_t> gpu_milli;  // of each GPU
   std::vector<std::int32_t> gpu_memory_mib;
   std::vector<MigPlaceSet> layouts;  // slices that are taken, those of the shadow included
+  std::optional<Sharing> mode;       // which the node has for the shadow's sake; none: the shadow has no GPU there
   std::vector<SharerId> parts;       // of each GPU: in whose name the shadow has a part of it; none: it has not
 };
 

@@ -37,7 +37,7 @@ void add_fixed(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, Mig
 }
 
 bool is_of(const Node& type, const PodRequest& slice) {
-  return type.sharing == Sharing::kMig && slice.flavors.contains(type.flavor);
+  return type.may_be(Sharing::kMig) && slice.flavors.contains(type.flavor);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ SlicesFree slices_free(const State& state, const PodRequest& slice) {
   const Ledger& ledger = state.ledger();
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
     const NodeFree& node = ledger.node(NodeId(i));
-    if (!node.open || !node.is_cut() || !node.has_flavor_of(slice.flavors)) continue;
+    if (!node.open || node.gpus == 0 || !node.suits(Sharing::kMig) || !node.has_flavor_of(slice.flavors)) continue;
     if (!ledger.matches().allows(slice.constraints, NodeId(i))) continue;
     const MigPlaceSet fixed = ledger.fixed_slices(NodeId(i));
     for (const MigPlaceSet layout : ledger.layouts(NodeId(i))) {

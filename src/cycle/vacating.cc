@@ -22,8 +22,8 @@ Vacating::Vacating(const State& state) {
 }
 
 Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place) {
-  return {workload,      place.node,        place.gpus,     request.cpu_milli, request.memory_bytes,
-          request.slice, place.slice_start, request.sharer, request.neighbours};
+  return {workload,      place.node,        place.gpus,      request.cpu_milli, request.memory_bytes,
+          request.slice, place.slice_start, request.sharing, request.sharer,    request.neighbours};
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
@@ -107,8 +107,10 @@ bool Vacating::holds_up(const State& state, const Repair& repair) const {
   return held;
 }
 
-// On a device of its own, or on one of two slices that cannot be beside each other.
+// On a device of its own, or on one of two slices that cannot be beside each other; or anywhere on a node that has to become
+// something else first.
 bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod) {
+  if (!leaving.gpus.empty() && !pod.gpus.empty() && leaving.sharing != pod.sharing) return true;
   if ((leaving.gpus.bits() & pod.gpus.bits()) == 0) return false;
   if (leaving.slice == kNoSlice || pod.slice == kNoSlice) return true;
   const MigGeometry& mig = node.geometry();

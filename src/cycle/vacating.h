@@ -40,6 +40,7 @@ class Vacating {
     std::int64_t memory_bytes = 0;
     std::uint8_t slice = kNoSlice;
     std::uint8_t slice_start = 0;
+    Sharing sharing = Sharing::kExclusive;
     SharerId sharer;
     NeighboursId neighbours;
   };

@@ -171,6 +171,13 @@ void fields(Io& io, GpuSet& gpus) {
 }
 
 template <class Io>
+void fields(Io& io, SharingSet& modes) {
+  std::uint8_t bits = modes.bits();
+  io(bits);
+  modes = SharingSet::from_bits(bits);
+}
+
+template <class Io>
 void fields(Io& io, MigPlaceSet& places) {
   std::uint32_t bits = places.bits();
   io(bits);
@@ -313,6 +320,7 @@ void fields(Io& io, Node& node) {
   fields(io, node.labels);
   fields(io, node.taints);
   enumerator(io, node.sharing, std::size(kSharingNames));
+  fields(io, node.other_modes);
   io(node.replicas);
   fields(io, node.fixed_slices);
 }

@@ -25,10 +25,33 @@ inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>
 
 // How pods may share a GPU of a node: not at all but by fractions that trust each other; cut into slices (MIG); in shares of
 // one user, through a server of his (MPS); or in turns, as so many replicas. A node is of one mode whole, as the driver's is
-// changed only where nothing runs.
+// changed only where nothing runs: a node that may be of several is of the one that the first asks who comes, until all have left.
 enum class Sharing : std::uint8_t { kExclusive, kMig, kMps, kTimeslice };
 inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig", "mps", "timeslice"};
 constexpr std::string_view name_of(Sharing sharing) { return kSharingNames[static_cast<std::size_t>(sharing)]; }
+
+// Some of these ways.
+class SharingSet {
+ public:
+  constexpr SharingSet() = default;
+  static constexpr SharingSet of(Sharing sharing) { return SharingSet(bit(sharing)); }
+  static constexpr SharingSet from_bits(std::uint8_t bits) { return SharingSet(bits); }
+
+  constexpr void add(Sharing sharing) { bits_ = static_cast<std::uint8_t>(bits_ | bit(sharing)); }
+  constexpr bool contains(Sharing sharing) const { return (bits_ & bit(sharing)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr std::uint8_t bits() const { return bits_; }
+
+  friend constexpr bool operator==(SharingSet, SharingSet) = default;
+
+ private:
+  explicit constexpr SharingSet(std::uint8_t bits) : bits_(bits) {}
+  static constexpr std::uint8_t bit(Sharing sharing) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(sharing));
+  }
+
+  std::uint8_t bits_ = 0;
+};
 
 // What GPUs of a mode are, and others are not.
 struct SharingWords {
@@ -51,7 +74,8 @@ static_assert([] {
 
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
-// fixed slices are a layout of its GPUs' model, and empty where they are not cut.
+// fixed slices are a layout of its GPUs' model, and empty where they are not cut. The other modes are none of these: not the one
+// that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -63,8 +87,11 @@ struct Node {
   Labels labels = {};
   std::vector<Taint> taints = {};
   Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
+  SharingSet other_modes = {};            // what it may be instead, as long as nobody has a GPU of it
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
+
+  bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   friend bool operator==(const Node&, const Node&) = default;
 };
 

@@ -35,10 +35,8 @@ inline constexpr std::tuple kFilters = {
            [](const NodeView& node, const PodRequest& request) {
              return request.gpus == 0 || node.free.has_flavor_of(request.flavors);
            }},
-    Filter{kOtherMode,
-           [](const NodeView& node, const PodRequest& request) {
-             return request.gpus == 0 || request.sharing == node.free.sharing;
-           }},
+    Filter{kOtherMode, [](const NodeView& node,
+                          const PodRequest& request) { return request.gpus == 0 || node.free.suits(request.sharing); }},
     Filter{kNoPlaceForSlice,
            [](const NodeView& node, const PodRequest& request) {
              return !request.is_slice() || node.has_place_for(request);

@@ -212,11 +212,21 @@ Score slice_score(const NodeView& node, const PodRequest& request) {
   return static_cast<Score>(-static_cast<std::int64_t>(least));
 }
 
+// Below all others, among each other as they are: what turns into something else for this pod is lost to those for whom it is
+// meant, until the last has left who comes now.
+Score after_all_others(Score score) {
+  constexpr std::int64_t kMiddle = -31'500;
+  constexpr std::int64_t kWithin = 1'000;
+  return static_cast<Score>(kMiddle + std::clamp<std::int64_t>(score, -kWithin, kWithin));
+}
+static_assert(-31'500 - 1'000 > ScoreTree::kUnfit);
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  return request.is_slice() ? slice_score(node, request) : score(node, request, usual);
+  const Score plain = request.is_slice() ? slice_score(node, request) : score(node, request, usual);
+  return request.gpus > 0 && node.free.would_turn(request.sharing) ? after_all_others(plain) : plain;
 }
 
 constexpr std::array kScoreRows = {

@@ -240,7 +240,7 @@ class WorkloadLinter {
   }
 
   static bool has_gpus_of(const Node& node, const PodRequest& request) {
-    return !node.flavor.is_none() && request.flavors.contains(node.flavor) && request.sharing == node.sharing;
+    return !node.flavor.is_none() && request.flavors.contains(node.flavor) && node.may_be(request.sharing);
   }
 
   bool has_flavor_of(const PodRequest& request) const {

@@ -384,7 +384,7 @@ void check(ScenarioWorld& world, const ExpectMig& expected) {
   const std::string device = expected.node + "/" + std::to_string(expected.gpu);
   const State& state = world.state();
   const NodeFree& node = state.ledger().node(*id);
-  if (!node.is_cut()) {
+  if (!state.ledger().may_be(*id, Sharing::kMig)) {
     return world.fail("expected slices on " + device + ", found GPUs that are not cut; its node needs mode=mig");
   }
   if (expected.gpu >= node.gpus) {

@@ -197,6 +197,16 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n 1 gpus=1 mode=mig",
        "s.txt:1:18: mode: GPUs of 'gpu' are not known to be cut into slices; write a flavor with model=H100 or "},
       {"nodes n 1 mode=mps", "s.txt:1:11: mode=mps says how the GPUs are shared; write gpus=, too\n"},
+      {"nodes n 1 gpus=1 mode=exclusive,mps,exclusive",
+       "s.txt:1:18: mode: 'exclusive' is there twice; name each once\n"},
+      {"nodes n 1 gpus=1 mode=exclusive,timeslice",
+       "s.txt:1:18: mode: time-sliced GPUs count for nothing, so their nodes are nothing else besides; write "
+       "mode=timeslice, and other nodes for the rest\n"},
+      {"flavor f model=L4\nnodes n 1 gpus=1 mode=exclusive,mig",
+       "s.txt:2:18: mode: GPUs of 'f' are not known to be cut into slices; write a flavor with model=H100 or another "
+       "that can be\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig,exclusive mig=1g.10gb",
+       "s.txt:2:37: mig: what is cut beforehand stays so; write mode=mig alone\n"},
       {"nodes n 1 gpus=1 mode=shared",
        "s.txt:1:18: mode: 'shared' is no way to share GPUs; known: exclusive, mig, mps, timeslice\n"},
       {"nodes n 1 gpus=1 mode=timeslice",

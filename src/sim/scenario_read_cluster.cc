@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/wording.h"
 #include "model/gpu.h"
@@ -34,24 +37,47 @@ std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine&
   return std::nullopt;
 }
 
-Sharing take_sharing(const ScenarioReading& reading, ScenarioLine& line, const Node& node) {
+// In their order; empty after a complaint.
+std::vector<Sharing> modes_of(const ScenarioLine& line, const ScenarioWord& word) {
+  std::vector<Sharing> modes;
+  for (const std::string& name : line.list(word)) {
+    const auto known = std::ranges::find(kSharingNames, name);
+    if (known == std::end(kSharingNames)) {
+      line.complain_unknown(word, name, kSharingNames, "is no way to share GPUs");
+      return {};
+    }
+    const auto mode = static_cast<Sharing>(known - std::begin(kSharingNames));
+    if (std::ranges::find(modes, mode) != modes.end()) {
+      line.complain(word, "mode: " + quote(name) + " is there twice; name each once");
+      return {};
+    }
+    modes.push_back(mode);
+  }
+  return modes;
+}
+
+// The first is what the node is by itself, the others what it may be instead.
+void take_modes(const ScenarioReading& reading, ScenarioLine& line, Node& node) {
   const ScenarioWord* const word = line.take("mode");
-  if (word == nullptr) return Sharing::kExclusive;
-  const auto mode = line.choice(*word, kSharingNames, "is no way to share GPUs");
-  if (!mode) return Sharing::kExclusive;
-  const auto sharing = static_cast<Sharing>(*mode);
-  if (sharing == Sharing::kExclusive) return sharing;
+  if (word == nullptr) return;
+  const std::vector<Sharing> modes = modes_of(line, *word);
+  const auto has = [&](Sharing mode) { return std::ranges::find(modes, mode) != modes.end(); };
+  if (modes.empty() || word->value == name_of(Sharing::kExclusive)) return;
   const bool can_be_cut = node.flavor.is_none() || mig_of(reading.flavors[node.flavor.index()]) != nullptr;
   if (node.gpus == 0) {
     line.complain(*word, "mode=" + word->value + " says how the GPUs are shared; write gpus=, too");
-  } else if (sharing == Sharing::kMig && !can_be_cut) {
+  } else if (has(Sharing::kMig) && !can_be_cut) {
     line.complain(*word,
                   "mode: GPUs of " + quote(reading.flavors[node.flavor.index()].name) +
                       " are not known to be cut into slices; write a flavor with model=H100 or another that can be");
+  } else if (has(Sharing::kTimeslice) && modes.size() > 1) {
+    line.complain(*word,
+                  "mode: time-sliced GPUs count for nothing, so their nodes are nothing else besides; write "
+                  "mode=timeslice, and other nodes for the rest");
   } else {
-    return sharing;
+    node.sharing = modes.front();
+    for (std::size_t i = 1; i < modes.size(); ++i) node.other_modes.add(modes[i]);
   }
-  return Sharing::kExclusive;
 }
 
 // As how many each of its GPUs counts.
@@ -78,6 +104,10 @@ MigPlaceSet take_fixed_slices(const ScenarioReading& reading, ScenarioLine& line
     return {};
   }
   if (node.flavor.is_none()) return {};
+  if (!node.other_modes.empty()) {
+    line.complain(*word, "mig: what is cut beforehand stays so; write mode=mig alone");
+    return {};
+  }
   const auto fixed = lay_out(*hardware_of(reading.flavors[node.flavor.index()]), line.list(*word));
   if (!fixed) line.complain(*word, "mig: " + fixed.error());
   return fixed.value_or(MigPlaceSet());
@@ -127,7 +157,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.pods_max = static_cast<std::int32_t>(line.integer(line.take("pods"), 0, kPodsUnbounded, kPodsUnbounded));
   node.labels = take_labels(line);
   node.taints = take_taints(line);
-  node.sharing = take_sharing(reading, line, node);
+  take_modes(reading, line, node);
   node.replicas = take_replicas(line, node.sharing);
   node.fixed_slices = take_fixed_slices(reading, line, node);
   line.finish(kNodesKeys);

@@ -86,7 +86,7 @@ std::optional<Device> ScenarioWorld::find_device(const DeviceName& name) {
 void ScenarioWorld::fail_next_scrub(const DeviceName& name) {
   const auto device = find_device(name);
   if (!device) return;
-  if (state().ledger().node(device->node).is_cut()) {
+  if (state().ledger().may_be(device->node, Sharing::kMig)) {
     return fail("slices of " + name.node + " are not scrubbed: they are made anew");
   }
   failing_.insert(*device);

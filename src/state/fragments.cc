@@ -60,7 +60,7 @@ std::vector<Fragments> fragments_of(const State& state) {
     bool cut = false;
     for (std::size_t i = 0; i < state.ledger().nodes(); ++i) {
       const NodeFree& node = state.ledger().node(NodeId(i));
-      cut = cut || (node.open && node.gpus > 0 && node.is_cut() && FlavorId(node.flavor) == found.flavor);
+      cut = cut || (node.open && node.gpus > 0 && node.suits(Sharing::kMig) && FlavorId(node.flavor) == found.flavor);
       if (!gives_whole_gpus(node, found.flavor)) continue;
       found.free_milli += node.gpu_milli;
       found.node_gpus = std::max<std::int64_t>(found.node_gpus, node.gpus);

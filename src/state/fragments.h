@@ -11,7 +11,7 @@ namespace berth {
 
 // Whether its GPUs are to be had whole, if they are free; of one flavor, or of any where none is named.
 inline bool gives_whole_gpus(const NodeFree& node, FlavorId flavor) {
-  return node.open && node.gpus > 0 && node.sharing == Sharing::kExclusive &&
+  return node.open && node.gpus > 0 && node.suits(Sharing::kExclusive) &&
          (flavor.is_none() || FlavorId(node.flavor) == flavor);
 }
 

@@ -243,7 +243,7 @@ class Inspection {
       const bool on_own_gpus =
           pod.gpus.size() == request.gpus && (node.gpus >= 64 || pod.gpus.bits() >> node.gpus == 0);
       const bool of_its_type = request.gpus == 0 || (node.gpus > 0 && request.flavors.contains(node.flavor));
-      const bool as_shared = request.gpus == 0 || request.sharing == node.sharing;
+      const bool as_shared = request.gpus == 0 || node.may_be(request.sharing);
       expect(on_own_gpus && of_its_type && as_shared && request.gpu_memory_mib <= node.gpu_memory_mib, {"pod", i},
              " is on a node or on GPUs that its request does not allow");
     }
@@ -254,6 +254,7 @@ class Inspection {
     std::int64_t cpu_milli = 0;
     std::int64_t memory_bytes = 0;
     std::int64_t pods = 0;
+    SharingSet modes = {};  // that they ask
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{};
     std::array<std::int64_t, kGpusPerNodeMax> gpu_memory_mib{};
   };
@@ -398,6 +399,7 @@ class Inspection {
     held.cpu_milli += request.cpu_milli;
     held.memory_bytes += request.memory_bytes;
     ++held.pods;
+    if (request.gpus > 0) held.modes.add(request.sharing);
     pod.gpus.for_each([&](int gpu) {
       held.gpu_milli[static_cast<std::size_t>(gpu)] += state_.ledger().node(pod.node).milli_of(request);
       held.gpu_memory_mib[static_cast<std::size_t>(gpu)] +=
@@ -409,7 +411,8 @@ class Inspection {
     const auto at_most = [](const auto& amounts, std::int64_t most) {
       return std::all_of(amounts.begin(), amounts.end(), [&](std::int64_t amount) { return amount <= most; });
     };
-    return held.cpu_milli <= node.cpu_milli && held.memory_bytes <= node.memory_bytes && held.pods <= node.pods_max &&
+    return std::has_single_bit(std::uint8_t(held.modes.bits() | std::uint8_t{held.modes.empty()})) &&
+           held.cpu_milli <= node.cpu_milli && held.memory_bytes <= node.memory_bytes && held.pods <= node.pods_max &&
            at_most(held.gpu_milli, kMilliPerGpu) && at_most(held.gpu_memory_mib, node.gpu_memory_mib);
   }
 

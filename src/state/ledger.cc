@@ -20,8 +20,9 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   free.largest_gpu_milli = node.gpus > 0 ? kMilliPerGpu : 0;
   free.flavor = node.gpus > 0 ? static_cast<std::uint8_t>(node.flavor.index()) : std::uint8_t{0};
   free.sharing = node.sharing;
+  free.other_modes = node.other_modes.bits() & 0xf;
   free.replicas = static_cast<std::uint8_t>(node.replicas);
-  BERTH_ASSERT((node.sharing == Sharing::kMig) == (mig != nullptr));
+  BERTH_ASSERT(node.may_be(Sharing::kMig) == (mig != nullptr));
   if (mig != nullptr) {
     const auto family = std::ranges::find(kMigFamilies, mig);
     BERTH_ASSERT(node.gpus > 0 && family != kMigFamilies.end());
@@ -36,6 +37,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   BERTH_ASSERT(node.fixed_slices.empty() || (mig != nullptr && mig->is_layout(node.fixed_slices)));
   fixed_slices_.push_back(node.fixed_slices);
   nodes_.push_back(free);
+  modes_.push_back({node.sharing, node.other_modes});
   kinds_.emplace_back();
   latest_change_.push_back(0);
   add_to_totals(free, 1);
@@ -61,6 +63,7 @@ void Ledger::apply(const Move& move) {
   node.pods += static_cast<std::int32_t>(sign);
   BERTH_ASSERT(node.cpu_milli >= 0 && node.memory_bytes >= 0 && node.pods >= 0);
   BERTH_ASSERT(move.gpus.size() == move.request.gpus);
+  if (move.request.gpus > 0 && sign < 0 && node.other_modes != 0) settle_mode(node, move);
   if (move.request.gpus > 0) move_gpus(node, move, sign);
   if (node.open) add_to_totals(node, 1);
   neighbourhood_.move(move.request.neighbours, move.node, static_cast<std::int32_t>(-sign));
@@ -68,6 +71,7 @@ void Ledger::apply(const Move& move) {
 }
 
 void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
+  BERTH_ASSERT(move.request.sharing == node.sharing);
   std::int16_t* const milli = gpu_milli_.data() + node.gpus_begin;
   std::int32_t* const memory_mib = gpu_memory_mib_.data() + node.gpus_begin;
   const std::int32_t taken_milli = node.milli_of(move.request);
@@ -89,6 +93,19 @@ void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
   std::uint16_t& kind = kinds_[move.node.index()][kind_of(move.request)];
   BERTH_ASSERT(sign < 0 || kind > 0);
   kind = static_cast<std::uint16_t>(kind - sign);
+  if (sign > 0 && !modes_[move.node.index()].others.empty()) settle_mode(node, move);
+}
+
+// With the first who comes it is what he asks for; when the last has left it may be anything again.
+void Ledger::settle_mode(NodeFree& node, const Move& move) {
+  const Modes& modes = modes_[move.node.index()];
+  if (move.direction == Move::Direction::kTake) {
+    node.sharing = move.request.sharing;
+    node.other_modes = 0;
+  } else if (std::ranges::all_of(kinds_[move.node.index()], [](std::uint16_t pods) { return pods == 0; })) {
+    node.sharing = modes.own;
+    node.other_modes = modes.others.bits() & 0xf;
+  }
 }
 
 void Ledger::sum_up(NodeFree& node) {
@@ -126,7 +143,7 @@ void Ledger::clean(Device device) {
 }
 
 void Ledger::move_slice(const NodeFree& node, const Move& move) {
-  BERTH_ASSERT(node.is_cut());
+  BERTH_ASSERT(node.sharing == Sharing::kMig);
   const auto place = node.geometry().find_place(move.request.slice, move.slice_start);
   BERTH_ASSERT(place.has_value());
   move.gpus.for_each([&](int gpu) {

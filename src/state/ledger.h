@@ -60,17 +60,22 @@ struct NodeFree {
   std::uint8_t gpus = 0;
   std::uint8_t flavor = 0;  // meaningful when gpus > 0
   Sharing sharing = Sharing::kExclusive;
+  std::uint8_t other_modes : 4 =
+      0;                      // a SharingSet: what it may become with the next who comes; none while somebody has a GPU
+  bool open : 1 = true;       // takes new pods
   std::uint8_t replicas = 1;  // of each of its GPUs
-  std::uint8_t family = 0;    // where its GPUs are cut into slices: a number in kMigFamilies, from 1
-  bool open = true;           // takes new pods
+  std::uint8_t family = 0;    // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
 
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
-  bool is_cut() const { return sharing == Sharing::kMig; }
+  // PRE: it has GPUs. Whether who asks for that mode may come.
+  bool suits(Sharing mode) const { return sharing == mode || SharingSet::from_bits(other_modes).contains(mode); }
+  // For whoever asks for that mode it would have to become another than it is by itself.
+  bool would_turn(Sharing mode) const { return sharing != mode && other_modes != 0; }
   // Thousandths of each GPU that a pod takes here.
   std::int32_t milli_of(const PodRequest& request) const {
     return request.is_replica() ? kMilliPerGpu / replicas : request.gpu_milli;
   }
-  // PRE: it is cut.
+  // PRE: it may be cut.
   const MigGeometry& geometry() const { return *kMigFamilies[family - 1]; }
   friend bool operator==(const NodeFree&, const NodeFree&) = default;
 };
@@ -129,7 +134,7 @@ struct Device {
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
-// INVARIANT: the slices of a GPU are a layout, and of one that was cut beforehand some of those that it has; occupants are those who have a part of a GPU; free amounts are never
+// INVARIANT: all who have GPUs of a node ask for one mode, which it has; the slices of a GPU are a layout, and of one that was cut beforehand some of those that it has; occupants are those who have a part of a GPU; free amounts are never
 // negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
@@ -205,6 +210,11 @@ class Ledger {
   // The slices that each GPU was cut into beforehand; empty where it is cut as pods ask.
   MigPlaceSet fixed_slices(NodeId node) const { return fixed_slices_[node.index()]; }
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
+  // What a node may be, whoever is there.
+  bool may_be(NodeId node, Sharing mode) const {
+    const Modes& modes = modes_[node.index()];
+    return modes.own == mode || modes.others.contains(mode);
+  }
   // By flavor; the last is of nodes without GPUs.
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
   const FreeTotals& totals_without_gpus() const { return totals_[kFlavorsMax]; }
@@ -234,6 +244,7 @@ class Ledger {
   void add_to_totals(const NodeFree& node, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
   void move_slice(const NodeFree& node, const Move& move);
+  void settle_mode(NodeFree& node, const Move& move);
   void sum_up(NodeFree& node);
   Device device_of(std::uint32_t at) const;
   void move_part(const NodeFree& node, const Move& move);
@@ -247,6 +258,11 @@ class Ledger {
   bool is_clean_for(std::uint32_t device, SharerId sharer) const;
   std::vector<Occupant> occupants(std::uint32_t device) const;
   std::vector<QueueId> residue(std::uint32_t device) const;
+
+  struct Modes {
+    Sharing own = Sharing::kExclusive;
+    SharingSet others;
+  };
 
   struct Change {
     std::uint64_t number;
@@ -268,6 +284,7 @@ class Ledger {
   std::set<Device> broken_;  // they have nothing free
   std::vector<MigPlaceSet> layouts_;
   std::vector<MigPlaceSet> fixed_slices_;  // by node
+  std::vector<Modes> modes_;               // by node
   std::vector<PodKinds> kinds_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
   std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it

@@ -129,6 +129,32 @@ TEST(Ledger, AReplicaTakesWhatItsNodeSays) {
   EXPECT_EQ(room_for(ledger, NodeId(0), replica), 0);
 }
 
+TEST(Ledger, ANodeIsWhatTheFirstAsksUntilTheLastHasLeft) {
+  Node node = gpu_node(2);
+  node.other_modes = SharingSet::of(Sharing::kMps);
+  Ledger ledger;
+  ledger.add(node);
+  const PodRequest gpu{.gpus = 1, .gpu_milli = 1000};
+  const PodRequest share{.gpus = 1, .gpu_milli = 250, .sharing = Sharing::kMps};
+  const auto rooms = [&] { return std::pair(room_for(ledger, NodeId(0), gpu), room_for(ledger, NodeId(0), share)); };
+  const auto on = [](const PodRequest& request, std::uint64_t gpus) {
+    return Move{.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(gpus)};
+  };
+  EXPECT_EQ(rooms(), std::pair(2L, 8L));
+  ledger.apply(on(share, 1));
+  EXPECT_EQ(rooms(), std::pair(0L, 7L));
+  ledger.apply(on(share, 2));
+  ledger.apply(inverse(on(share, 1)));
+  EXPECT_EQ(rooms(), std::pair(0L, 7L)) << "one is there still";
+  ledger.apply(inverse(on(share, 2)));
+  EXPECT_EQ(rooms(), std::pair(2L, 8L));
+  ledger.apply(on(gpu, 1));
+  EXPECT_EQ(rooms(), std::pair(1L, 0L));
+  ledger.apply({.request = {.cpu_milli = 1}, .node = NodeId(0), .gpus = {}});
+  ledger.apply(inverse(on(gpu, 1)));
+  EXPECT_EQ(rooms(), std::pair(2L, 8L)) << "who has no GPU decides nothing";
+}
+
 TEST(Ledger, AMoveTakesWhatIsAskedAndTheInverseGivesItBack) {
   struct Case {
     const char* what;

@@ -43,7 +43,7 @@ inline Flavor random_world_flavor(FlavorId id) {
 }
 
 inline const MigGeometry* geometry_in_random_world(const Node& node) {
-  return node.sharing == Sharing::kMig ? mig_of(random_world_flavor(node.flavor)) : nullptr;
+  return node.may_be(Sharing::kMig) ? mig_of(random_world_flavor(node.flavor)) : nullptr;
 }
 
 inline void add_to_ledger(Ledger& ledger, const Node& node) { ledger.add(node, geometry_in_random_world(node)); }
@@ -60,6 +60,13 @@ inline std::vector<Label> random_dedicated(Rng& rng) {
 // Mostly what most nodes are.
 inline Sharing random_mode(Rng& rng) {
   return rng.below(2) == 0 ? Sharing::kExclusive : static_cast<Sharing>(rng.below(std::size(kSharingNames)));
+}
+
+// One or two, of which it is none yet and which may be of a node that has several.
+inline void add_other_modes(Rng& rng, Node& node) {
+  for (const Sharing mode : {Sharing::kExclusive, Sharing::kMig, Sharing::kMps}) {
+    if (mode != node.sharing && rng.below(2) == 0) node.other_modes.add(mode);
+  }
 }
 
 // So many slices as fit beside each other, of up to four draws; mostly none.
@@ -81,7 +88,9 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
     node.gpu_memory_mib = one_of<std::int64_t>(rng, {0, 999, 16'384, 16'384});
     node.sharing = random_mode(rng);
     if (node.sharing == Sharing::kTimeslice) node.replicas = static_cast<std::int32_t>(rng.between(2, 7));
-    if (node.sharing == Sharing::kMig) node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
+    if (node.sharing != Sharing::kTimeslice && rng.below(4) == 0) add_other_modes(rng, node);
+    if (node.sharing == Sharing::kMig && node.other_modes.empty())
+      node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
   }
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
@@ -303,6 +312,12 @@ inline bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, SharerI
          std::ranges::all_of(ledger.residue(id, gpu), trusts_tenant);
 }
 
+// All who have GPUs there ask for the same mode, and the node may be of it.
+inline bool suits_those_there(const Ledger& ledger, NodeId id, const PodRequest& request) {
+  const bool idle = std::ranges::all_of(ledger.kinds(id), [](std::uint16_t pods) { return pods == 0; });
+  return idle ? ledger.may_be(id, request.sharing) : ledger.node(id).sharing == request.sharing;
+}
+
 // Any devices that one pod could take on a node as it is, written down plainly: the reading of a request that filters,
 // room and scores are compared with. None if the node cannot take it.
 inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
@@ -311,7 +326,7 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
   if (request.gpus == 0) return PodPlacement{id, {}};
   if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;
-  if (request.sharing != node.sharing) return std::nullopt;
+  if (!suits_those_there(ledger, id, request)) return std::nullopt;
   if (request.is_slice()) return some_cut(ledger, id, request, rng);
   const std::int64_t device_mib = node.gpu_memory_mib;
   if (request.gpu_memory_mib > device_mib) return std::nullopt;

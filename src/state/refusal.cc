@@ -20,6 +20,9 @@ namespace {
 constexpr std::int64_t kFleetAmountMax = std::int64_t{1} << 54;
 constexpr std::int64_t kPastUseMax = kFleetAmountMax << kPastFractionBits;
 
+constexpr const char* kTurnedAreNotScrubbed =
+    "GPUs that may be cut or not are not scrubbed between; let their nodes be of one mode, or let a scrub take no time";
+
 constexpr const char* kFixedAreNotScrubbed =
     "slices that were cut beforehand are not scrubbed; let them be cut as pods ask, or let a scrub take no time";
 
@@ -35,10 +38,11 @@ FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes)
     memory += node.memory_bytes;
     cpu += node.cpu_milli;
     if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
-    if (node.sharing != Sharing::kMig) continue;
+    if (!node.may_be(Sharing::kMig)) continue;
     const MigGeometry* const mig = node.gpus > 0 ? mig_of(state.flavors()[node.flavor.index()]) : nullptr;
     if (mig == nullptr) return "a node that is cut into slices has GPUs of a model that can be";
     if (!node.fixed_slices.empty() && state.scrub() > Duration{0}) return kFixedAreNotScrubbed;
+    if (!node.other_modes.empty() && state.scrub() > Duration{0}) return kTurnedAreNotScrubbed;
     if (!mig->is_layout(node.fixed_slices)) return "a node's GPUs cannot be cut into these slices together";
   }
   if (cpu > kFleetCpuMilliMax) return "the fleet has more than 8,796,093,022 cores";
@@ -210,8 +214,12 @@ class FoundPlaces {
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
     if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
-    if (request.gpus > 0 && request.sharing != free.sharing) return "its node's GPUs are shared in another way";
     Taken& taken = taken_[place.node];
+    if (request.gpus > 0) {
+      const bool alike = !taken.mode || *taken.mode == request.sharing;
+      if (!alike || !free.suits(request.sharing)) return "its node's GPUs are shared in another way";
+      taken.mode = request.sharing;
+    }
     taken.cpu_milli += request.cpu_milli;
     taken.memory_bytes += request.memory_bytes;
     ++taken.pods;
@@ -237,6 +245,7 @@ class FoundPlaces {
  private:
   struct Taken {
     std::int64_t cpu_milli = 0, memory_bytes = 0, pods = 0;
+    std::optional<Sharing> mode;  // of its GPUs
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{}, gpu_memory_mib{};
     std::array<MigPlaceSet, kGpusPerNodeMax> places{};
   };
@@ -306,7 +315,10 @@ FactRefusal refusal_of_scrubbed(const State& state, const DeviceScrubbed& fact) 
   const Device device{fact.node, fact.gpu};
   const NodeFree& node = state.ledger().node(fact.node);
   return first_of([&] { return unless(within(fact.gpu, 0, node.gpus - 1), "its node has no such GPU"); },
-                  [&] { return unless(!node.is_cut(), "slices are not scrubbed: they are made anew"); },
+                  [&] {
+                    return unless(!state.ledger().may_be(fact.node, Sharing::kMig),
+                                  "slices are not scrubbed: they are made anew");
+                  },
                   [&] { return unless(!state.ledger().is_broken(device), "the device is quarantined"); },
                   [&] { return unless(!state.is_occupied(device), "somebody is on the device"); });
 }
@@ -561,17 +573,22 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return unless(state.reservations().contains(fact.reservation), "there is no such reservation");
     }
     FactRefusal operator()(const ScrubChosen& fact) const {
-      return first_of([&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },
-                      [&] {
-                        return unless(state.workloads().next_id() == WorkloadId(0),
-                                      "how long a scrub takes is said before the first workload comes");
-                      },
-                      [&] {
-                        const bool any_fixed =
-                            std::ranges::any_of(state.node_types().nodes.values(),
-                                                [](const Node& type) { return !type.fixed_slices.empty(); });
-                        return unless(fact.takes == Duration{0} || !any_fixed, kFixedAreNotScrubbed);
-                      });
+      return first_of(
+          [&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },
+          [&] {
+            return unless(state.workloads().next_id() == WorkloadId(0),
+                          "how long a scrub takes is said before the first workload comes");
+          },
+          [&] {
+            const auto none_is = [&](auto kind) {
+              return fact.takes == Duration{0} || std::ranges::none_of(state.node_types().nodes.values(), kind);
+            };
+            if (!none_is([](const Node& type) { return !type.fixed_slices.empty(); })) {
+              return FactRefusal(kFixedAreNotScrubbed);
+            }
+            const auto turns = [](const Node& type) { return !type.other_modes.empty() && type.may_be(Sharing::kMig); };
+            return unless(none_is(turns), kTurnedAreNotScrubbed);
+          });
     }
     FactRefusal operator()(const DeviceScrubbed& fact) const { return refusal_of_scrubbed(state, fact); }
     FactRefusal operator()(const TrustChanged& fact) const { return refusal_of_trust(state, fact); }

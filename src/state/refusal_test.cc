@@ -591,6 +591,75 @@ TEST(Refusal, OfNodesThatAreCutAndOfSlices) {
                 });
 }
 
+TEST(Refusal, OfNodesOfSeveralModes) {
+  const auto node = [](Sharing own, SharingSet others, std::size_t flavor = 0) {
+    return add_node({.name = "", .flavor = FlavorId(flavor), .gpus = 1, .sharing = own, .other_modes = others});
+  };
+  const SharingSet mig = SharingSet::of(Sharing::kMig);
+  SharingSet both = mig;
+  both.add(Sharing::kMps);
+  Node fixed{.name = "", .flavor = FlavorId(0), .gpus = 1, .sharing = Sharing::kMig};
+  fixed.other_modes = SharingSet::of(Sharing::kMps);
+  fixed.fixed_slices = MigPlaceSet::of(0);
+  State state = cut();
+  state.apply(FlavorAdded{{.name = "l4", .model = "L4"}});
+  expect(state,
+         {
+             {"whole or cut", node(Sharing::kExclusive, mig), ""},
+             {"whole, cut or shared", node(Sharing::kExclusive, both), ""},
+             {"the same twice", node(Sharing::kMig, mig), "the modes of a node are several different ones"},
+             {"one that there is not", node(Sharing::kExclusive, SharingSet::from_bits(0x10)),
+              "the modes of a node are several different ones"},
+             {"in turns by itself", node(Sharing::kTimeslice, mig), "a time-sliced node is nothing else besides"},
+             {"in turns instead", node(Sharing::kExclusive, SharingSet::of(Sharing::kTimeslice)),
+              "a time-sliced node is nothing else besides"},
+             {"cut beforehand", add_node(fixed), "a node that was cut beforehand is nothing else besides"},
+             {"of a model that cannot be cut", node(Sharing::kExclusive, mig, 2),
+              "a node that is cut into slices has GPUs of a model that can be"},
+         });
+}
+
+TEST(Refusal, OfFoundPodsThatMakeTwoThingsOfANode) {
+  State state = cut();
+  state.apply(add_node(
+      {.name = "", .flavor = FlavorId(0), .gpus = 2, .pods_max = 9, .other_modes = SharingSet::of(Sharing::kMig)}));
+  const NodeId node(state.nodes() - 1);
+  const PodRequest slice = slice_called("1g.10gb");
+  const PodRequest gpu{.gpus = 1, .gpu_milli = 1000};
+  const auto found = [&](const PodRequest& first, const PodRequest& second) {
+    WorkloadFound event;
+    event.workload.name = "found";
+    event.workload.queue = QueueId(0);
+    event.workload.shape.ways = {{{first, 1}, {second, 1}}};
+    event.pods = {{node, GpuSet::from_bits(1)}, {node, GpuSet::from_bits(2)}};
+    return Event(std::move(event));
+  };
+  const char* const otherwise = "its node's GPUs are shared in another way";
+  expect(state, {{"two of one mode", found(slice, slice), ""},
+                 {"a slice beside a GPU", found(slice, gpu), otherwise},
+                 {"a GPU beside a slice", found(gpu, slice), otherwise}});
+  state.apply(found(gpu, gpu));
+  expect(state, {{"a slice where somebody has a GPU", found(slice, slice), otherwise}});
+}
+
+TEST(Refusal, OfScrubsWhereNodesTurn) {
+  const char* const why =
+      "GPUs that may be cut or not are not scrubbed between; let their nodes be of one mode, or let a scrub take no "
+      "time";
+  const Event turning = add_node({.name = "",
+                                  .flavor = FlavorId(0),
+                                  .gpus = 1,
+                                  .sharing = Sharing::kMig,
+                                  .other_modes = SharingSet::of(Sharing::kExclusive)});
+  State state = cut();
+  expect(state, {{"a scrub", ScrubChosen{seconds(60)}, ""}, {"such a node", turning, ""}});
+  State turns = state.fork();
+  turns.apply(turning);
+  expect(turns, {{"a scrub that takes time", ScrubChosen{seconds(60)}, why}, {"none", ScrubChosen{seconds(0)}, ""}});
+  state.apply(ScrubChosen{seconds(60)});
+  expect(state, {{"such a node", turning, why}});
+}
+
 TEST(Refusal, OfScrubsWhereSlicesStay) {
   const char* const why =
       "slices that were cut beforehand are not scrubbed; let them be cut as pods ask, or let a scrub take no time";

@@ -23,12 +23,13 @@ Refusal refusal_of_times(const State& state, const Reservation& added) {
   return std::nullopt;
 }
 
-// Of nodes that are not shared: on others nobody has a whole GPU.
+// Of nodes that are never shared: on others nobody has a whole GPU, or not for sure.
 std::int64_t gpus_of(const State& state, FlavorId flavor) {
   std::int64_t gpus = 0;
   for (std::size_t at = 0; at < state.nodes(); ++at) {
     const Node& node = state.node(NodeId(at));
-    if (node.gpus > 0 && node.flavor == flavor && node.sharing == Sharing::kExclusive) gpus += node.gpus;
+    if (node.gpus > 0 && node.flavor == flavor && node.sharing == Sharing::kExclusive && node.other_modes.empty())
+      gpus += node.gpus;
   }
   return gpus;
 }

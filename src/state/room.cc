@@ -13,7 +13,7 @@ bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, const PodReque
 std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
   const NodeFree& node = ledger.node(id);
   if (node.gpus == 0 || !node.has_flavor_of(request.flavors)) return 0;
-  if (request.gpu_memory_mib > node.gpu_memory_mib || request.sharing != node.sharing) return 0;
+  if (request.gpu_memory_mib > node.gpu_memory_mib || !node.suits(request.sharing)) return 0;
   if (request.is_slice()) {
     std::int64_t room = 0;
     const MigPlaceSet fixed = ledger.fixed_slices(id);

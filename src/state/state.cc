@@ -23,6 +23,7 @@ std::uint64_t digest_of(const Node& node) {
       .add(node.memory_bytes)
       .add(node.pods_max)
       .add(static_cast<std::uint64_t>(node.sharing))
+      .add(std::uint64_t{node.other_modes.bits()})
       .add(node.replicas)
       .add(std::uint64_t{node.fixed_slices.bits()})
       .digest();

@@ -82,6 +82,7 @@ void State::on(const NodesAdded& event) {
     freeing(id, [&] { set_open(id, true, with_them); });
     history_.add(node.cpu_milli).add(node.memory_bytes).add(node.gpus).add(node.flavor.value());
     if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing)).add(node.replicas);
+    if (!node.other_modes.empty()) history_.add(std::uint64_t{node.other_modes.bits()});
     if (!node.fixed_slices.empty()) history_.add(std::uint64_t{node.fixed_slices.bits()});
     add_to_history(node.labels, node.taints);
   }
@@ -91,7 +92,7 @@ void State::on(const NodesAdded& event) {
 }
 
 const MigGeometry* State::geometry_of(const Node& node) const {
-  return node.sharing == Sharing::kMig ? mig_of(flavors_[node.flavor.index()]) : nullptr;
+  return node.may_be(Sharing::kMig) ? mig_of(flavors_[node.flavor.index()]) : nullptr;
 }
 
 // Opens or closes a node, and counts what it has.

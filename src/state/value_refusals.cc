@@ -222,6 +222,24 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
   return std::nullopt;
 }
 
+namespace {
+
+// What is in turns counts for nothing, and what was cut beforehand stays: such a node is nothing else.
+FactRefusal refusal_of_modes(const Node& node) {
+  constexpr std::uint8_t kKnown = (1u << std::size(kSharingNames)) - 1;
+  if (node.other_modes.empty()) return std::nullopt;
+  return first_of(
+      [&] { return unless(node.gpus > 0, "a node that shares GPUs has some"); },
+      [&] {
+        const bool known = (node.other_modes.bits() & ~kKnown) == 0 && !node.other_modes.contains(node.sharing);
+        return unless(known, "the modes of a node are several different ones");
+      },
+      [&] { return unless(!node.may_be(Sharing::kTimeslice), "a time-sliced node is nothing else besides"); },
+      [&] { return unless(node.fixed_slices.empty(), "a node that was cut beforehand is nothing else besides"); });
+}
+
+}  // namespace
+
 FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
   return first_of(
       [&] { return unless(within(node.gpus, 0, kGpusPerNodeMax), "a node has 0 to 64 GPUs"); },
@@ -238,6 +256,7 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
         return unless(node.fixed_slices.empty() || node.sharing == Sharing::kMig,
                       "a node with slices has GPUs that are cut");
       },
+      [&] { return refusal_of_modes(node); },
       [&] {
         const bool in_turns = node.sharing == Sharing::kTimeslice;
         return unless(within(node.replicas, in_turns ? 2 : 1, in_turns ? kReplicasMax : 1),
