@@ -523,10 +523,15 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (explanation.code != ReasonCode::kInvalid) return explanation;
   explanation.text += "; never: ";
-  explanation.text += shape.pods == 1
-                          ? "not even with all nodes idle"
-                          : "with all nodes idle there is room for " + with_separators(pods_when_idle(state, shape)) +
-                                " of " + with_separators(shape.pods) + " pods";
+  const std::int64_t when_idle = pods_when_idle(state, shape);
+  if (shape.pods == 1) {
+    explanation.text += "not even with all nodes idle";
+  } else if (when_idle == shape.pods) {
+    explanation.text += "all of its pods together ask more GPUs than there are";
+  } else {
+    explanation.text += "with all nodes idle there is room for " + with_separators(when_idle) + " of " +
+                        with_separators(shape.pods) + " pods";
+  }
   return explanation;
 }
 

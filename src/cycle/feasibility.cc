@@ -93,6 +93,32 @@ bool has_replicas_of_type(const State& state, const PodRequest& request) {
   return replica && has_gpu_type(state, *replica);
 }
 
+// What the sets of a way that may use no other flavors than one of them ask together, on all nodes that have these.
+bool is_there_in_sum(const State& state, const std::vector<NumberedPodSet>& way, FlavorSet flavors) {
+  std::int64_t asked = 0;
+  for (const NumberedPodSet& set : way) {
+    const PodRequest& request = state.request(set.request);
+    // What a replica takes its node says.
+    if (request.gpus > 0 && !request.is_replica() && flavors.contains_all(request.flavors)) {
+      asked += set.count * request.gpu_milli_total();
+    }
+  }
+  const NodeTypes& types = state.node_types();
+  std::int64_t there = 0;
+  for (std::size_t type = 0; type < types.counts.size() && there < asked; ++type) {
+    const Node& node = types.nodes.values()[type];
+    if (node.gpus > 0 && flavors.contains(node.flavor)) there += types.counts[type] * node.gpus * kMilliPerGpu;
+  }
+  return there >= asked;
+}
+
+// Several sets that would fit each by itself may ask more GPUs than there are.
+bool is_there_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
+  return way.size() == 1 || std::ranges::all_of(way, [&](const NumberedPodSet& set) {
+           return is_there_in_sum(state, way, state.request(set.request).flavors);
+         });
+}
+
 template <class Holds>
 bool some_way(const Shape& shape, Holds holds) {
   return std::any_of(shape.ways.begin(), shape.ways.end(),
@@ -114,9 +140,13 @@ bool has_mode(const State& state, Sharing sharing) {
 ReasonCode reason_never(const State& state, const Shape& shape) {
   if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
-  if (some_way(shape, [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); })) {
+  const auto fits_alone = [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); };
+  if (std::ranges::any_of(shape.ways, [&](const auto& way) {
+        return std::ranges::all_of(way, fits_alone) && is_there_in_sum(state, way);
+      })) {
     return ReasonCode::kNone;
   }
+  if (some_way(shape, fits_alone)) return ReasonCode::kInvalid;
   if (some_way(shape, fits_idle)) return reason_of_lack(state, shape, true).value_or(ReasonCode::kTopology);
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });

@@ -9,7 +9,7 @@
 namespace berth {
 
 // kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kIsolation, kTopology or kSpread. For one pod set this is
-// exact; of several each is looked at by itself, and what is to be spread evenly may leave any domains out, as nodes may close:
+// exact; of several each is looked at by itself, besides whether there are as many GPUs as all of them ask, and what is to be spread evenly may leave any domains out, as nodes may close:
 // an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
 

@@ -15,7 +15,12 @@
 namespace berth {
 namespace {
 
-// Some pod sets, one after the other.
+// So many orders of its pod sets are tried for one gang.
+constexpr std::size_t kOrdersMax = 8;
+
+// Some pod sets, one after the other. Whoever finds no place after the others had theirs goes before them, and all are placed
+// anew: what a set that may go to many nodes has taken may be all that one has which may go to few (the idea of D. E. Joslin,
+// D. P. Clements, "Squeaky wheel optimization", JAIR 10, 1999).
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
@@ -28,22 +33,22 @@ class Placing {
 
   // How many pods' room is missing at the least; none: all are placed.
   std::int64_t run() {
-    std::vector<Part> waiting;
+    std::vector<Part> order;
     std::size_t first = 0;
     for (const NumberedPodSet& set : sets_) {
-      const Part part{open_ == OpenFlavors::kFirst ? set.in_first_flavor : set.request, &set, first};
+      order.push_back({open_ == OpenFlavors::kFirst ? set.in_first_flavor : set.request, &set, first});
       first += static_cast<std::size_t>(set.count);
-      const std::int64_t missing = place(part);
-      if (missing == 0) continue;
+    }
+    const Trial::Mark mark = trial_.mark();
+    for (std::size_t tries = 1;; ++tries) {
+      const auto failed = place_in_order(order);
+      if (!failed) return 0;
       // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
-      if (!looks_around(part)) return sets_.size() == 1 ? missing : 1;
-      waiting.push_back(part);
+      if (failed->place == 0 || tries == kOrdersMax) return sets_.size() == 1 ? failed->missing : 1;
+      trial_.rollback_to(mark);
+      const auto crowded_out = order.begin() + static_cast<std::ptrdiff_t>(failed->place);
+      std::rotate(order.begin(), crowded_out, crowded_out + 1);
     }
-    // Those whom they are to be near may have been placed after them.
-    for (bool found = sets_.size() > 1; found && !waiting.empty();) {
-      found = std::erase_if(waiting, [&](const Part& part) { return place(part) == 0; }) > 0;
-    }
-    return waiting.empty() ? 0 : 1;
   }
 
   std::vector<PodPlacement> places() && { return std::move(places_); }
@@ -55,6 +60,27 @@ class Placing {
     const NumberedPodSet* set = nullptr;
     std::size_t first = 0;
   };
+
+  // The first that has no places: where it stands in the order, and how many of its pods have none.
+  struct Failed {
+    std::size_t place = 0;
+    std::int64_t missing = 0;
+  };
+
+  std::optional<Failed> place_in_order(const std::vector<Part>& order) {
+    std::vector<Failed> waiting;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const std::int64_t missing = place(order[at]);
+      if (missing == 0) continue;
+      if (!looks_around(order[at])) return Failed{at, missing};
+      waiting.push_back({at, missing});
+    }
+    // Those whom they are to be near may have been placed after them.
+    for (bool found = order.size() > 1; found && !waiting.empty();) {
+      found = std::erase_if(waiting, [&](const Failed& each) { return place(order[each.place]) == 0; }) > 0;
+    }
+    return waiting.empty() ? std::nullopt : std::optional(waiting.front());
+  }
 
   const PodRequest& request(const Part& part) const { return state_.request(part.id); }
   bool looks_around(const Part& part) const {

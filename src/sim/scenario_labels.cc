@@ -50,7 +50,7 @@ void take_preference(ScenarioLine& line, const ScenarioWord& word, const std::st
 
 std::optional<Label> label_in(ScenarioLine& line, const ScenarioWord& word, const std::string& text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || colon == 0 || text.find(':', colon + 1) != std::string::npos) {
+  if (colon == std::string::npos || colon == 0 || text.find_first_of(":,", colon + 1) != std::string::npos) {
     line.complain(word, word.key + ": " + quote(text) + " is no label; write one such as rack:r1");
     return std::nullopt;
   }
@@ -128,7 +128,11 @@ NodeConstraints take_constraints(ScenarioLine& line) {
   NodeConstraints constraints;
   if (const ScenarioWord* const word = line.take("select")) {
     for (const std::string& text : line.list(*word)) {
-      if (const auto label = label_in(line, *word, text)) {
+      const auto label = label_in(line, *word, text);
+      if (!label) continue;
+      if (std::ranges::find(constraints.select, label->key, &LabelRequirement::key) != constraints.select.end()) {
+        line.complain(*word, "select: no node has label " + quote(label->key) + " twice; write it once");
+      } else {
         constraints.select.push_back({label->key, LabelOperator::kIn, {label->value}});
       }
     }

@@ -179,7 +179,13 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   if (const ScenarioWord* const memory = line.take("gpu_memory")) {
     if (slice != nullptr) line.complain(*memory, "gpu_memory= is of GPUs that are not cut; a slice has its own");
     constexpr std::int64_t kMib = 1 << 20;
-    set.request.gpu_memory_mib = (line.bytes(memory, kGpuMemoryMibMax * kMib, 0) + kMib - 1) / kMib;
+    constexpr std::int64_t kLeast = 1'000'000;
+    const std::int64_t bytes = line.bytes(memory, kGpuMemoryMibMax * kMib, 0);
+    if (0 < bytes && bytes < kLeast) {
+      line.complain(*memory, "gpu_memory: " + quote(memory->value) + " are that many bytes; write " + memory->value +
+                                 "Gi, or another unit");
+    }
+    set.request.gpu_memory_mib = (bytes + kMib - 1) / kMib;
     if (set.request.gpus == 0) line.complain(*memory, "gpu_memory= is of each GPU; write gpus=, too");
   }
   set.request.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, 0);

@@ -160,6 +160,11 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
         "min= and max= are of workloads whose pods are all of one kind; write the same number of pods "
         "for each kind");
   }
+  if (std::ranges::find(draft->groups, set_name->value) != draft->groups.end()) {
+    return line.complain(*set_name, "group " + quote(set_name->value) + " of " + quote(name->value) +
+                                        " stands above already; choose another name");
+  }
+  draft->groups.push_back(set_name->value);
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
   draft->sets.push_back(set);
 }

@@ -23,6 +23,7 @@ struct WorkloadDraft {
   std::size_t statement = 0;
   std::vector<SetDraft> sets;
   std::string name_space = {};
+  std::vector<std::string> groups = {};  // names of the sets after the first
 };
 
 // INVARIANT: `flavors` and `queues` are numbered as their names are.

@@ -11,13 +11,16 @@
 namespace berth::scenario {
 namespace {
 
+// One label of nodes, or `node`: what has several parts names none.
+bool is_level(std::string_view text) { return !text.empty() && text.find_first_of(":,") == std::string_view::npos; }
+
 void take_together(ScenarioLine& line, Topology& topology) {
   const ScenarioWord* const word = line.take("topology");
   if (word == nullptr) return;
   const std::size_t colon = std::min(word->value.find(':'), word->value.size());
   const std::string how = word->value.substr(0, colon);
   const std::string level = colon == word->value.size() ? "" : word->value.substr(colon + 1);
-  if ((how != "required" && how != "preferred") || level.empty()) {
+  if ((how != "required" && how != "preferred") || !is_level(level)) {
     return line.complain(*word, "topology: " + quote(word->value) +
                                     " is no topology; write required:LEVEL or preferred:LEVEL, with a label of nodes "
                                     "such as rack, or node");
@@ -31,7 +34,7 @@ void take_slices(ScenarioLine& line, std::int64_t pods, Topology& topology) {
   if (word == nullptr) return;
   const std::size_t colon = std::min(word->value.find(':'), word->value.size());
   const auto size = parse_integer(word->value.substr(0, colon), 1, kPodsPerWorkloadMax);
-  if (colon + 1 >= word->value.size() || !size) {
+  if (colon == word->value.size() || !is_level(std::string_view(word->value).substr(colon + 1)) || !size) {
     return line.complain(*word, "slice: " + quote(word->value) +
                                     " is no slice; write one such as 8:node, for eight pods at a time on a node");
   }
@@ -69,6 +72,10 @@ void take_strategy(ScenarioLine& line, Topology& topology) {
 void take_spread(ScenarioLine& line, Topology& topology) {
   const ScenarioWord* const word = line.take("spread");
   if (word == nullptr) return;
+  if (!is_level(word->value)) {
+    return line.complain(*word,
+                         "spread: " + quote(word->value) + " is no level; write one label of nodes, such as zone");
+  }
   topology.spread = Spreading::kEven;
   topology.spread_level = word->value;
 }

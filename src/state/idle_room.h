@@ -21,9 +21,12 @@ inline std::int64_t idle_room_on(const State& state, const PodRequest& request, 
 }
 
 // Whether pods may be there one day: over the domains of such nodes they are spread. Taints come and go, as in Kubernetes
-// (nodeTaintsPolicy: Ignore); labels are what is asked for.
+// (nodeTaintsPolicy: Ignore); labels are what is asked for; and the own nodes of other queues are never theirs.
 inline bool could_be_on(const State& state, const PodRequest& request, NodeId node) {
-  return state.ledger().matches().selects(request.constraints, node) && idle_room_of_type(state, request, node) > 0;
+  const NodeMatches& matches = state.ledger().matches();
+  return matches.selects(request.constraints, node) &&
+         matches.dedications().keeper(matches.home_of(request.constraints), node).is_none() &&
+         idle_room_of_type(state, request, node) > 0;
 }
 
 }  // namespace berth
