@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-// The weight of the most frequent kind. What is asked less than once where that is asked so often is left out.
+// The weight of the most frequent kind. What is asked less than once where that is asked so often has none, and is left out.
 constexpr std::int64_t kWeightMax = 4096;
 
 // The nearest number whose binary digits after the first three are zero.
@@ -55,7 +55,7 @@ const std::vector<TypicalPod>& AskedKinds::typical_pods() {
   for (const auto& [kind, pods] : pods_of_) most = std::max(most, pods);
   for (const auto& [kind, pods] : pods_of_) {
     const std::int64_t weight = to_a_quarter(static_cast<std::int64_t>(Wide{pods} * kWeightMax / most));
-    if (weight > 0) kinds.emplace_back(weight, kind);
+    kinds.emplace_back(weight, kind);
     all += weight;
   }
   std::ranges::stable_sort(kinds, std::ranges::greater(), &std::pair<std::int64_t, AskedKind>::first);

@@ -75,6 +75,17 @@ TEST(AskedKinds, AreNoMoreThanTheBound) {
   EXPECT_TRUE(kinds.typical_pods().empty());
 }
 
+TEST(AskedKinds, SeveralComeAndGoAtOnce) {
+  AskedKinds kinds;
+  kinds.add({.cpu_milli = 1}, 8);
+  kinds.add({.cpu_milli = 2}, 8);
+  kinds.remove({.cpu_milli = 2}, 4);
+  ASSERT_EQ(kinds.typical_pods().size(), 2u);
+  EXPECT_EQ(kinds.typical_pods().back().weight, 2048);
+  kinds.remove({.cpu_milli = 2}, 4);
+  EXPECT_EQ(kinds.typical_pods().size(), 1u);
+}
+
 // Whoever has gone leaves no trace, in whatever order they came.
 TEST(AskedKinds, PropertyWhatIsLearnedIsOfThoseWhoAreThere) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
