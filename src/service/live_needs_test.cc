@@ -97,6 +97,16 @@ TEST(LiveNeeds, GoToThoseNodesOfAFlavorThatHaveIt) {
   EXPECT_EQ(node_of(cluster.decide(4)), "n2");
 }
 
+TEST(LiveNeeds, WhoRunsStaysWhateverIsSaidOfItsNodeLater) {
+  Cluster cluster;
+  cluster.add(with_memory(node("n1"), 81'559));
+  cluster.set(needs("a", 1, 60'000));
+  EXPECT_EQ(node_of(cluster.decide(2)), "n1");
+  cluster.add(with_memory(node("n1"), 40'000));
+  cluster.decide(3);
+  EXPECT_TRUE(cluster.engine().pods_without_room().empty());
+}
+
 TEST(LiveNeeds, AGangIsInOneFlavor) {
   Cluster cluster = two_kinds();
   for (const char* const name : {"a", "b"}) cluster.set(in_gang(needs(name, 4, 40'000), "g", 2));
