@@ -16,6 +16,7 @@
 #include "apiserver/health.h"
 #include "apiserver/long_reads.h"
 #include "apiserver/metrics.h"
+#include "apiserver/node_amounts.h"
 #include "apiserver/pod_actions.h"
 #include "apiserver/pod_log.h"
 #include "apiserver/reading.h"
@@ -122,7 +123,8 @@ class EmbeddedApiServer final : public ApiServer {
       : authorizer_(make_rbac_authorizer(store)),
         authenticator_(std::move(options.tokens), *authorizer_),
         dice_(options.seed),
-        parts_{store, *authorizer_, authenticator_, std::move(options.now), dice_},
+        node_amounts_(store),
+        parts_{store, *authorizer_, authenticator_, std::move(options.now), dice_, node_amounts_},
         limits_(options.in_flight_per_user_max, options.watches_per_user_max),
         watches_(parts_),
         logs_(parts_, std::move(options.log_folder)),
@@ -315,6 +317,7 @@ class EmbeddedApiServer final : public ApiServer {
   const std::unique_ptr<Authorizer> authorizer_;
   const Authenticator authenticator_;
   NameDice dice_;
+  NodeAmounts node_amounts_;
   const ServerParts parts_;
   RequestLimits limits_;
   Watches watches_;

@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/annotation_warnings.h"
 #include "apiserver/decoding.h"
 #include "apiserver/managed_fields.h"
+#include "apiserver/node_amounts.h"
 #include "apiserver/other_views.h"
 #include "apiserver/policy_warnings.h"
 #include "apiserver/presentation.h"
@@ -127,6 +129,16 @@ void add_policy_warnings(const ServerParts& parts, const KindInfo& kind, const V
   for (std::string& warning : policy_warnings(parts.store, kind, object)) warnings.push_back(std::move(warning));
 }
 
+// To people: nobody reads what a controller is told.
+void add_pod_warnings(const ServerParts& parts, const Exchange& exchange, const Value& object,
+                      std::vector<std::string>& warnings) {
+  if (exchange.user.name.starts_with("system:")) return;
+  for (std::string& each : annotation_warnings(*exchange.route.kind, object)) warnings.push_back(std::move(each));
+  for (std::string& each : parts.node_amounts.warnings(*exchange.route.kind, object, parts.now())) {
+    warnings.push_back(std::move(each));
+  }
+}
+
 }  // namespace
 
 std::expected<Prepared, ApiError> complete_new(const ServerParts& parts, const Exchange& exchange,
@@ -159,6 +171,7 @@ std::expected<Prepared, ApiError> complete_new(const ServerParts& parts, const E
   prepared.warnings.insert(prepared.warnings.end(), request.warnings.begin(), request.warnings.end());
   prepared.key = key_word(kind) + "/" + route.name_space + "/" + name;
   add_policy_warnings(parts, kind, {}, object, prepared.warnings);
+  add_pod_warnings(parts, exchange, object, prepared.warnings);
   return prepared;
 }
 

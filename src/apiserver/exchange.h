@@ -20,6 +20,8 @@
 
 namespace berth {
 
+class NodeAmounts;
+
 // What everything that answers requests works with.
 struct ServerParts {
   Store& store;
@@ -27,6 +29,7 @@ struct ServerParts {
   const Authenticator& authenticator;
   WallClock now;
   NameDice& dice;
+  NodeAmounts& node_amounts;
 };
 
 // Held as long as something counts against its user's limit.

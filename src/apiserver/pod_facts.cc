@@ -134,11 +134,23 @@ std::int64_t whole_of(const Amounts& amounts, std::string_view resource) {
 
 std::int64_t gpus_of(const Value& spec) { return whole_of(pod_amounts(spec, "limits"), kGpuResource); }
 
-ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec) {
+namespace {
+
+GpuResources gpu_resources_of(const Value& spec) {
   const Amounts limits = pod_amounts(spec, "limits");
-  return read_gpu_part(metadata["annotations"], {.whole = whole_of(limits, kGpuResource),
-                                                 .shared = whole_of(limits, kSharedGpuResource),
-                                                 .slices = !slices_of(spec).empty()});
+  return {.whole = whole_of(limits, kGpuResource),
+          .shared = whole_of(limits, kSharedGpuResource),
+          .slices = !slices_of(spec).empty()};
+}
+
+}  // namespace
+
+ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec) {
+  return read_gpu_part(metadata["annotations"], gpu_resources_of(spec));
+}
+
+ReadGpuNeed gpu_need_of(const Value& metadata, const Value& spec) {
+  return read_gpu_need(metadata["annotations"], gpu_resources_of(spec));
 }
 
 std::map<std::string, std::int64_t> slices_of(const Value& spec) {

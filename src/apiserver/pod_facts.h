@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "manifest/canonical_quantity.h"
+#include "manifest/gpu_need.h"
 #include "manifest/gpu_part.h"
 #include "manifest/kinds.h"
 #include "manifest/labels.h"
@@ -54,6 +55,8 @@ std::int64_t gpus_of(const Value& spec);  // whole devices asked for; 0 if the a
 std::map<std::string, std::int64_t> slices_of(const Value& spec);
 // The part of one GPU that a pod, or one of a template, asks; with what is wrong with it.
 ReadGpuPart gpu_part_of(const Value& metadata, const Value& spec);
+// What each of its GPUs must have at least; with what is wrong with it.
+ReadGpuNeed gpu_need_of(const Value& metadata, const Value& spec);
 std::string qos_class_of(const Value& spec);  // Guaranteed, Burstable, BestEffort
 
 // `name`: no other group of the namespace has it; the gang of a JobSet is counted sort by sort of its Jobs, whose pods are alike.

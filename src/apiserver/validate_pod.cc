@@ -13,6 +13,7 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/parallelism.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "manifest/topology_request.h"
@@ -297,7 +298,8 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
   for (const std::string_view annotation :
        {kGroupSizeAnnotation, kGroupUidAnnotation, kKueueGroupSizeAnnotation, kVolcanoGroupAnnotation,
         kGpuMilliAnnotation, kGpuFractionAnnotation, kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation,
-        kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation, kFlavorsAnnotation}) {
+        kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation, kFlavorsAnnotation, kNeededMemoryAnnotation,
+        kModelAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }
@@ -374,6 +376,9 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
                                              : invalid_value(at + std::string(each.annotation) + "]",
                                                              annotations[each.annotation], each.why));
   }
+  for (const GpuPartProblem& each : gpu_need_of(metadata, spec).problems) {
+    causes.push_back(invalid_value(at + std::string(each.annotation) + "]", annotations[each.annotation], each.why));
+  }
   if (const Value* const models = annotations.find(kGpuModelsAnnotation)) {
     check_gpu_models(*models, at + std::string(kGpuModelsAnnotation) + "]", causes);
   }
@@ -396,6 +401,16 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
       checkpoint != nullptr && !parse_timestamp(checkpoint->text())) {
     causes.push_back(invalid_value(at + std::string(kCheckpointAnnotation) + "]", *checkpoint,
                                    "write a time as in 2026-11-21T08:00:00Z"));
+  }
+  if (const Value* const movable = annotations.find(kMovableAnnotation);
+      movable != nullptr && movable->text() != "true" && movable->text() != "false") {
+    causes.push_back(unsupported_value(at + std::string(kMovableAnnotation) + "]", *movable, {"true", "false"}));
+  }
+  if (const Value* const parallel = annotations.find(kParallelismAnnotation)) {
+    const auto sizes = parse_parallelism(parallel->text(), '=');
+    if (!sizes) {
+      causes.push_back(invalid_value(at + std::string(kParallelismAnnotation) + "]", *parallel, sizes.error()));
+    }
   }
   for (const auto& [label, annotation] :
        {std::pair(kGroupLabel, kGroupSizeAnnotation), std::pair(kKueueGroupLabel, kKueueGroupSizeAnnotation)}) {

@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "apiserver/node_amounts.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
@@ -75,16 +77,22 @@ Asked<Account> account_for(Transport& server, const SeenWork& seen) {
   if (!queues) return std::unexpected(queues.error());
   auto events = seen_or_nothing(server, "events", name_space);
   if (!events) return std::unexpected(events.error());
+  auto nodes = seen_or_nothing(server, "nodes", "");
+  if (!nodes) return std::unexpected(nodes.error());
+  std::set<Amounts> amounts;
+  for (const Value& node : *nodes) amounts.insert(allocatable_of(node));
   auto workload = seen_workload(server, seen);
   if (!workload) return std::unexpected(workload.error());
-  return account_of(seen.work,
-                    {.others = *std::move(others),
-                     .others_are_all = all_seen,
-                     .queues = *std::move(queues),
-                     .events = *std::move(events),
-                     .own_pods = seen.own_pods,
-                     .workload = *std::move(workload)},
-                    system_wall_clock()());
+  return account_of(
+      seen.work,
+      {.others = *std::move(others),
+       .others_are_all = all_seen,
+       .queues = *std::move(queues),
+       .events = *std::move(events),
+       .own_pods = seen.own_pods,
+       .workload = *std::move(workload),
+       .beyond = seen.own_pods.empty() ? std::vector<std::string>() : beyond_all_nodes(seen.own_pods.front(), amounts)},
+      system_wall_clock()());
 }
 
 std::string text_of(const Account& account, const Work& work, OutputStyle style) {

@@ -85,8 +85,8 @@ Result<std::optional<Duration>> parse_scrub(const std::string& text) {
   return std::optional(Duration{*ms});
 }
 
-LocalPlane::LocalPlane(std::string data, const ListenAddress& listen, std::string scrub)
-    : data_(std::move(data)), listen_(listen), scrub_(std::move(scrub)), folder_(data_) {}
+LocalPlane::LocalPlane(std::string data, const ListenAddress& listen, LocalPlaneOptions options)
+    : data_(std::move(data)), listen_(listen), options_(std::move(options)), folder_(data_) {}
 
 Complaints LocalPlane::take_folder() {
   if (const auto made = folder_.make(); !made) return made.error();
@@ -101,7 +101,8 @@ Result<bool> LocalPlane::begin_server(const Alarm& clock) {
   std::vector<std::string> scheduler = {"scheduler", "--kubeconfig",          folder_.scheduler_kubeconfig(),
                                         "--journal", folder_.path("journal"), "--identity",
                                         identity_};
-  if (!scrub_.empty()) scheduler.emplace_back("--scrub");
+  if (!options_.scrub.empty()) scheduler.emplace_back("--scrub");
+  if (!options_.policy.empty()) scheduler.insert(scheduler.end(), {"--policy", options_.policy});
   processes_ = std::make_unique<Supervisor>(std::vector<ChildProcess>{
       {.name = "apiserver", .arguments = apiserver_arguments(data_, text_of(listen_)), .log = log},
       {.name = "scheduler", .arguments = std::move(scheduler), .log = folder_.path("log/scheduler.log")},
@@ -129,7 +130,7 @@ Result<bool> LocalPlane::begin_server(const Alarm& clock) {
 Complaints LocalPlane::begin_others(const std::string& nodes) {
   std::vector<std::string> agent = {"node-agent", "--kubeconfig", folder_.agent_kubeconfig(), "--nodes",
                                     nodes,        "--logs",       folder_.path("logs")};
-  if (!scrub_.empty()) agent.insert(agent.end(), {"--scrub", scrub_});
+  if (!options_.scrub.empty()) agent.insert(agent.end(), {"--scrub", options_.scrub});
   processes_->set_arguments(kNodeAgent, std::move(agent));
   for (const std::size_t each : {kScheduler, kNodeAgent}) {
     if (const auto begun = processes_->begin(each); !begun) return begun.error();

@@ -18,10 +18,15 @@ namespace berth {
 // "2m", how long a GPU is scrubbed; empty: none is.
 Result<std::optional<Duration>> parse_scrub(const std::string& text);
 
+// What its scheduler and its nodes are told. Empty: nothing.
+struct LocalPlaneOptions {
+  std::string scrub = {};   // how long the nodes scrub GPUs, such as 2m; otherwise they do not
+  std::string policy = {};  // by which the scheduler places; otherwise by its default
+};
+
 class LocalPlane {
  public:
-  // `scrub`: how long its nodes scrub GPUs, such as 2m; empty: they do not.
-  LocalPlane(std::string data, const ListenAddress& listen, std::string scrub = "");
+  LocalPlane(std::string data, const ListenAddress& listen, LocalPlaneOptions options = {});
 
   const DataFolder& folder() const { return folder_; }
 
@@ -37,7 +42,7 @@ class LocalPlane {
  private:
   std::string data_;
   ListenAddress listen_;
-  std::string scrub_;
+  LocalPlaneOptions options_;
   DataFolder folder_;
   std::string identity_;  // of the scheduler
   std::unique_ptr<Supervisor> processes_;

@@ -18,6 +18,7 @@
 #include "cli/control_plane.h"
 #include "cli/inputs.h"
 #include "cli/local_plane.h"
+#include "cli/shared_options.h"
 #include "cli/store_files.h"
 #include "controllers/controllers.h"
 #include "local_api/local_transport.h"
@@ -113,7 +114,10 @@ int serve_api(const std::string& data, const std::string& listen_text) {
 
 // ---- the clients --------------------------------------------------------------------------------------------------------
 
-int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity, Scrubs scrubs) {
+int schedule(const std::string& kubeconfig, const std::string& journal, const std::string& identity, Scrubs scrubs,
+             const std::string& policy_text) {
+  const auto policy = parse_policy(policy_text);
+  if (!policy) return complain(policy.error());
   const auto server = connect({.kubeconfig = kubeconfig});
   if (!server) return complain(server.error());
   const std::unique_ptr<Alarm> alarm = Alarm::start();
@@ -122,6 +126,7 @@ int schedule(const std::string& kubeconfig, const std::string& journal, const st
   options.identity = identity.empty() ? "berth-" + random_token(8) : identity;
   options.events_seed = random_number();
   options.journal_folder = journal;
+  options.policy = *policy;
   options.scrubs = scrubs;
   options.log = log_line;
   // Whoever lost the lease may know things that are no longer so; the next process begins from what is true then.
@@ -193,13 +198,14 @@ void add_scheduler(CLI::App& berth, int& exit_code) {
       "--scrub", *scrub,
       "A GPU that all have left is nobody's but of those who trust all who have been there, until its node says "
       "that it was scrubbed");
+  const auto policy = add_live_policy(app);
   app.footer(
       "Example:\n"
       "  berth scheduler --kubeconfig berth-data/kubeconfig --journal journal\n"
       "\n"
       "Several may run: one of them leads (lease kube-system/berth-scheduler), the others wait.");
-  app.callback([kubeconfig, journal, identity, scrub, &exit_code] {
-    exit_code = schedule(*kubeconfig, *journal, *identity, *scrub ? Scrubs::kByNodes : Scrubs::kNone);
+  app.callback([kubeconfig, journal, identity, scrub, policy, &exit_code] {
+    exit_code = schedule(*kubeconfig, *journal, *identity, *scrub ? Scrubs::kByNodes : Scrubs::kNone, *policy);
   });
 }
 

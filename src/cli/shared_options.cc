@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/wording.h"
+#include "service/live_scheduler.h"
 
 namespace berth {
 
@@ -34,6 +35,16 @@ void add_simulation_options(CLI::App& app, SimulationOptions& typed, const std::
   app.add_option("--report", typed.report, "Write a page with plots into this folder")->check(not_empty());
   app.add_option("--journal", typed.journal, "Record every fact and decision in this file; `berth replay` checks it")
       ->check(not_empty());
+}
+
+std::shared_ptr<std::string> add_live_policy(CLI::App& app) {
+  const auto policy = std::make_shared<std::string>(name_of(LiveSchedulerOptions().policy));
+  app.add_option(
+         "--policy", *policy,
+         "Where a pod goes among the nodes that fit it: best-fit, fgd-balanced (measured by what is usually asked "
+         "for, which it learns), fgd, gpu-packing, gpu-clustering, dot-product, random or spread")
+      ->capture_default_str();
+  return policy;
 }
 
 std::vector<CLI::Option*> add_fleet_options(CLI::App& app, FleetOptions& typed) {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct FleetOptions {
 };
 
 // The options that were added. `typed` outlives the app.
+// By which policy a live scheduler places: what was typed, or its default.
+std::shared_ptr<std::string> add_live_policy(CLI::App& app);
+
 std::vector<CLI::Option*> add_fleet_options(CLI::App& app, FleetOptions& typed);
 
 // For an option whose value may be left out, but not be empty.

@@ -19,6 +19,7 @@ struct Typed {
   std::string nodes;
   std::string pods;
   std::string until = "1.3";
+  bool learns = false;
   SimulationOptions shared{.seeds = "42..51"};
 };
 
@@ -47,7 +48,7 @@ int fill(const Typed& typed, const std::string& command) {
   if (!complaints.empty()) return complain(complaints);
   split_large_jobs(*trace);
 
-  const FillOptions options{.policy = *policy, .until_percent = *until};
+  const FillOptions options{.policy = *policy, .until_percent = *until, .learns = typed.learns};
   const Result<FillRuns> done = run_fills(*trace, options, *seeds, typed.pods, !typed.shared.journal.empty(),
                                           "filling with " + typed.shared.policy);
   if (!done) return complain(done.error());
@@ -76,6 +77,8 @@ void add_simulate_fill(CLI::App& simulate, int& exit_code) {
   app.add_option("--nodes", typed->nodes, "Nodes: openb, Philly, or Berth's CSV or JSON")->required();
   app.add_option("--pods,--jobs", typed->pods, "Pods or jobs: openb, Philly, SWF, or Berth's CSV or JSON")->required();
   app.add_option("--until", typed->until, "Demand to stop at, in multiples of the fleet's GPUs")->capture_default_str();
+  app.add_flag("--learn", typed->learns,
+               "Typical pods are those that have arrived, as `berth scheduler` learns them, and not the whole trace's");
   add_simulation_options(app, typed->shared, "--seeds", "--seed", "42, 42..51 or 1,5,9; one run each");
   app.footer(
       "Example:\n"

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/local_plane.h"
+#include "cli/shared_options.h"
 #include "cli/shell.h"
 #include "cli/stop_signal.h"
 #include "kube/alarm.h"
@@ -31,9 +32,10 @@ void print_next_steps(const DataFolder& folder) {
 }
 
 int run_control_plane(const std::string& data, const std::string& listen, const std::string& nodes,
-                      const std::string& scrub) {
+                      const std::string& scrub, const std::string& policy) {
   Complaints complaints = complaints_about_nodes(nodes);
   if (const auto takes = parse_scrub(scrub); !takes) complaints.add_all(takes.error());
+  if (const auto known = parse_policy(policy); !known) complaints.add_all(known.error());
   const auto address = parse_listen_address(listen);
   if (!address) complaints.add_all(address.error());
   if (!complaints.empty()) return complain(complaints);
@@ -43,7 +45,7 @@ int run_control_plane(const std::string& data, const std::string& listen, const 
   };
   note_stop_signals();
   const std::unique_ptr<Alarm> clock = Alarm::start();
-  LocalPlane plane(data, *address, scrub);
+  LocalPlane plane(data, *address, {.scrub = scrub, .policy = policy});
   if (const Complaints taken = plane.take_folder(); !taken.empty()) return failed(taken);
   const auto begun = plane.begin_server(*clock);
   if (!begun) {
@@ -79,14 +81,16 @@ void add_up(CLI::App& berth, int& exit_code) {
       "--scrub", *scrub,
       "How long a GPU is scrubbed that all have left, such as 30s; it is nobody's until then but of those who "
       "trust all who have been there. Default: nothing is scrubbed");
+  const auto policy = add_live_policy(app);
   app.footer(
       "Examples:\n"
       "  berth up\n"
       "  berth up --data /var/lib/berth --listen 127.0.0.1:0 --nodes 100xH100x8,20xL40Sx4,10xcpu\n"
       "\n"
       "It goes on from where it was stopped, however it was stopped.");
-  app.callback(
-      [data, listen, nodes, scrub, &exit_code] { exit_code = run_control_plane(*data, *listen, *nodes, *scrub); });
+  app.callback([data, listen, nodes, scrub, policy, &exit_code] {
+    exit_code = run_control_plane(*data, *listen, *nodes, *scrub, *policy);
+  });
 }
 
 }  // namespace berth

@@ -285,6 +285,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
     if (!turn.empty()) lines.add("turn", "queue " + work.queue + " is " + turn);
     lines.add("older", older_in_words(work, older, seen.others_are_all, now));
   }
+  for (const std::string& each : seen.beyond) lines.add("beyond", each);
   add_evictions(told, now, lines);
   account.text = std::move(lines).text();
   account.state = name_of(work.state);
@@ -292,6 +293,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   if (account.waits && !place.empty()) account.facts.set("place", place);
   if (account.waits && !turn.empty()) account.facts.set("turn", turn);
   if (account.waits && !topology.is_null()) account.facts.set("topology", topology);
+  for (const std::string& each : seen.beyond) account.facts.at("beyond").push_back(each);
   for (const Told& each : told) {
     account.facts.at("evictions")
         .push_back(Value::map_of({{"at", format_timestamp(each.at)},

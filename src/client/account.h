@@ -22,12 +22,13 @@ struct Account {
 
 // What an account is made from.
 struct AccountFacts {
-  std::vector<Work> others = {};     // all work that could be seen, the work itself may be among it
-  bool others_are_all = false;       // it was everybody's
-  std::vector<Value> queues = {};    // as far as they could be seen
-  std::vector<Value> events = {};    // of its namespace
-  std::vector<Value> own_pods = {};  // of a Job, or the pod itself
-  Value workload = {};               // of Berth, if it is one of several pods
+  std::vector<Work> others = {};         // all work that could be seen, the work itself may be among it
+  bool others_are_all = false;           // it was everybody's
+  std::vector<Value> queues = {};        // as far as they could be seen
+  std::vector<Value> events = {};        // of its namespace
+  std::vector<Value> own_pods = {};      // of a Job, or the pod itself
+  Value workload = {};                   // of Berth, if it is one of several pods
+  std::vector<std::string> beyond = {};  // what its pods ask, or are limited to, beyond every node
 };
 
 // The name of the Workload of those who start with it.

@@ -30,6 +30,12 @@ LabelOperator as_in_model(LabelSelector::Operator op) {
   }
 }
 
+std::string in_one_line(const Complaints& complaints) {
+  std::string text = complaints.to_string();
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 class Reader {
  public:
   explicit Reader(const Value& pod) : spec_(pod["spec"]) {
@@ -40,8 +46,13 @@ class Reader {
   ReadNeighbours read() {
     const Value& near = spec_["affinity"]["podAffinity"];
     const Value& apart = spec_["affinity"]["podAntiAffinity"];
-    for (const Value& each : near[kRequired].items()) own_.near.push_back(term_in(each));
-    for (const Value& each : apart[kRequired].items()) own_.apart.push_back(term_in(each));
+    for (const Value& each : near[kRequired].items()) {
+      own_.near.push_back(term_in(each, {.of = NamespacesByLabel::Of::kNear, .at = own_.near.size(), .selector = {}}));
+    }
+    for (const Value& each : apart[kRequired].items()) {
+      own_.apart.push_back(
+          term_in(each, {.of = NamespacesByLabel::Of::kApart, .at = own_.apart.size(), .selector = {}}));
+    }
     for (const Value& each : near[kPreferred].items()) read_preference(each, 1);
     for (const Value& each : apart[kPreferred].items()) read_preference(each, -1);
     for (const Value& each : spec_["topologySpreadConstraints"].items()) read_spread(each);
@@ -54,7 +65,7 @@ class Reader {
         is_too_long(own_.ports)) {
       complain("it has more than 64 terms on other pods, spread constraints or host ports; leave some out");
     }
-    return {std::move(own_), std::move(problem_)};
+    return {std::move(own_), std::move(problem_), std::move(by_label_)};
   }
 
  private:
@@ -67,7 +78,7 @@ class Reader {
     if (selector.is_null()) return {{.key = "", .op = LabelOperator::kIn}};
     const auto read = LabelSelector::from_object(selector);
     if (!read) {
-      complain(std::string(what) + " has a label selector that selects nothing: " + read.error().to_string());
+      complain(std::string(what) + " has a label selector that selects nothing: " + in_one_line(read.error()));
       return {};
     }
     std::vector<LabelRequirement> asked;
@@ -90,23 +101,29 @@ class Reader {
     return level_named(key);
   }
 
-  PodTerm term_in(const Value& term) {
+  PodTerm term_in(const Value& term, NamespacesByLabel by_label) {
     constexpr const char* kWhat = "a pod affinity";
     PodTerm made{.pods = {.labels = requirements(term["labelSelector"], kWhat)}, .level = level_in(term, kWhat)};
     add_own(term["matchLabelKeys"], LabelOperator::kIn, made.pods.labels);
     add_own(term["mismatchLabelKeys"], LabelOperator::kNotIn, made.pods.labels);
     const Value& selector = term["namespaceSelector"];
     const Value& names = term["namespaces"];
-    const bool any =
-        !selector.is_null() && selector["matchLabels"].is_empty() && selector["matchExpressions"].is_empty();
-    if (any) return made;
-    if (!selector.is_null()) {
-      complain(
-          "a pod affinity selects namespaces by their labels, which is not followed yet; name them in namespaces, "
-          "or write namespaceSelector: {} for all");
-    }
+    if (selector.is_null() && names.is_empty()) made.pods.namespaces.push_back(own_.name_space);
     for (const Value& name : names.items()) made.pods.namespaces.emplace_back(name.text());
-    if (names.is_empty()) made.pods.namespaces.push_back(own_.name_space);
+    if (!selector.is_null()) {
+      auto read = LabelSelector::from_object(selector);
+      if (!read) complain("a pod affinity has a namespaceSelector that selects nothing: " + in_one_line(read.error()));
+      if (read && read->requirements().empty()) {
+        made.pods.namespaces.clear();
+        return made;
+      }
+      // No namespace is called so: with none selected the term is of nobody, and not of all.
+      made.pods.namespaces.emplace_back();
+      if (read) {
+        by_label.selector = *std::move(read);
+        by_label_.push_back(std::move(by_label));
+      }
+    }
     std::ranges::sort(made.pods.namespaces);
     return made;
   }
@@ -116,7 +133,9 @@ class Reader {
     if (weight < 1 || weight > kPreferenceWeightMax) {
       return complain("a preferred pod affinity has no weight from 1 to 100; write one, such as weight: 10");
     }
-    own_.preferred.push_back({term_in(preferred["podAffinityTerm"]), sign * static_cast<std::int32_t>(weight)});
+    PodTerm term = term_in(preferred["podAffinityTerm"],
+                           {.of = NamespacesByLabel::Of::kPreferred, .at = own_.preferred.size(), .selector = {}});
+    own_.preferred.push_back({std::move(term), sign * static_cast<std::int32_t>(weight)});
   }
 
   std::int32_t number_in(const Value& spread, const char* key, bool optional) {
@@ -169,10 +188,44 @@ class Reader {
   const Value& spec_;
   Neighbours own_;
   std::string problem_;
+  std::vector<NamespacesByLabel> by_label_;
 };
+
+PodTerm& term_of(Neighbours& neighbours, const NamespacesByLabel& by_label) {
+  switch (by_label.of) {
+    case NamespacesByLabel::Of::kNear:
+      return neighbours.near[by_label.at];
+    case NamespacesByLabel::Of::kApart:
+      return neighbours.apart[by_label.at];
+    case NamespacesByLabel::Of::kPreferred:
+      break;
+  }
+  return neighbours.preferred[by_label.at].term;
+}
 
 }  // namespace
 
 ReadNeighbours read_neighbours(const Value& pod) { return Reader(pod).read(); }
+
+Neighbours with_namespaces(Neighbours read, const std::vector<NamespacesByLabel>& by_label,
+                           const std::map<std::string, Value>& labels_of_namespaces, bool& too_many) {
+  too_many = false;
+  for (const NamespacesByLabel& each : by_label) {
+    std::vector<std::string>& namespaces = term_of(read, each).pods.namespaces;
+    const std::size_t named = namespaces.size();
+    for (const auto& [name, labels] : labels_of_namespaces) {
+      if (each.selector.matches(labels)) namespaces.push_back(name);
+      if (namespaces.size() > named + kNamespacesMax) break;
+    }
+    if (namespaces.size() > named + kNamespacesMax) {
+      too_many = true;
+      namespaces.clear();
+      continue;
+    }
+    std::ranges::sort(namespaces);
+    namespaces.erase(std::ranges::unique(namespaces).begin(), namespaces.end());
+  }
+  return read;
+}
 
 }  // namespace berth

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "manifest/yaml.h"
 
@@ -67,6 +69,84 @@ TEST(PodNeighbours, AffinityTermsSelectAsInKubernetes) {
   }
 }
 
+// What Kubernetes documents of namespaces and namespaceSelector: the union of both; neither is the pod's own.
+TEST(PodNeighbours, TermsAreOfTheNamespacesThatAreNamedOrSelected) {
+  const std::map<std::string, Value> namespaces = {
+      {"ns", Value::map_of({{"team", "a"}})},
+      {"other", Value::map_of({{"team", "b"}, {"old", "yes"}})},
+      {"third", Value()},
+  };
+  using Names = std::vector<std::string>;
+  struct Case {
+    const char* term;
+    Names of;  // of the four pods' namespaces, those whose pods are selected
+  };
+  const Case cases[] = {
+      {"labelSelector: {}", {"ns"}},
+      {"labelSelector: {}, namespaces: [third]", {"third"}},
+      {"labelSelector: {}, namespaceSelector: null", {"ns"}},
+      {"labelSelector: {}, namespaceSelector: {}", {"ns", "other", "third", "unknown"}},
+      {"labelSelector: {}, namespaceSelector: {}, namespaces: [ns]", {"ns", "other", "third", "unknown"}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {}}", {"ns", "other", "third", "unknown"}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {team: b}}", {"other"}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {team: b}}, namespaces: [third]", {"other", "third"}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {team: b}}, namespaces: [other]", {"other"}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {team: c}}", {}},
+      {"labelSelector: {}, namespaceSelector: {matchLabels: {team: c}}, namespaces: [unknown]", {"unknown"}},
+      {"labelSelector: {}, namespaceSelector: {matchExpressions: [{key: old, operator: DoesNotExist}]}",
+       {"ns", "third"}},
+      {"labelSelector: {}, namespaceSelector: {matchExpressions: [{key: team, operator: NotIn, values: [a]}]}",
+       {"other", "third"}},
+      {"namespaceSelector: {matchLabels: {team: b}}", {}},
+  };
+  for (const char* const kind : {"podAffinity", "podAntiAffinity"}) {
+    for (const Case& c : cases) {
+      const ReadNeighbours found = read(required(std::string("{topologyKey: rack, ") + c.term + "}", kind));
+      EXPECT_EQ(found.problem, "") << c.term;
+      bool too_many = true;
+      const Neighbours known = with_namespaces(found.neighbours, found.by_label, namespaces, too_many);
+      EXPECT_FALSE(too_many);
+      const std::vector<PodTerm>& terms = kind == std::string("podAffinity") ? known.near : known.apart;
+      Names of;
+      for (const char* const name : {"ns", "other", "third", "unknown"}) {
+        if (selects(terms.at(0).pods, web("web", name))) of.emplace_back(name);
+      }
+      EXPECT_EQ(of, c.of) << c.term;
+      EXPECT_EQ(with_namespaces(found.neighbours, found.by_label, {}, too_many).near.size(),
+                found.neighbours.near.size());
+    }
+  }
+}
+
+TEST(PodNeighbours, PreferredTermsSelectNamespacesToo) {
+  const std::string term =
+      "{weight: 7, podAffinityTerm: {topologyKey: rack, labelSelector: {}, namespaceSelector: {matchLabels: {a: b}}}}";
+  const ReadNeighbours found =
+      read("{affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + term + "]}}}");
+  bool too_many = true;
+  const Neighbours known =
+      with_namespaces(found.neighbours, found.by_label, {{"other", Value::map_of({{"a", "b"}})}}, too_many);
+  EXPECT_TRUE(selects(known.preferred.at(0).term.pods, web("web", "other")));
+  EXPECT_FALSE(selects(known.preferred.at(0).term.pods, web()));
+}
+
+TEST(PodNeighbours, MoreNamespacesThanTheBoundAreAll) {
+  const ReadNeighbours found = read(required(
+      "{topologyKey: rack, labelSelector: {}, namespaces: [named], namespaceSelector: {matchLabels: {a: b}}}"));
+  std::map<std::string, Value> namespaces;
+  for (std::size_t i = 0; i <= kNamespacesMax; ++i) {
+    bool too_many = true;
+    const Neighbours known = with_namespaces(found.neighbours, found.by_label, namespaces, too_many);
+    EXPECT_FALSE(too_many) << i;
+    EXPECT_FALSE(selects(known.near.at(0).pods, web("web", "unknown")));
+    namespaces["n" + std::to_string(i)] = Value::map_of({{"a", "b"}});
+  }
+  bool too_many = false;
+  const Neighbours known = with_namespaces(found.neighbours, found.by_label, namespaces, too_many);
+  EXPECT_TRUE(too_many);
+  EXPECT_TRUE(selects(known.near.at(0).pods, web("web", "unknown")));
+}
+
 TEST(PodNeighbours, PreferencesHaveWeights) {
   const std::string term = "{weight: 7, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {}}}";
   const std::string kind = ": {preferredDuringSchedulingIgnoredDuringExecution: [" + term + "]}";
@@ -119,10 +199,11 @@ TEST(PodNeighbours, SayWhatIsNotFollowed) {
     const char* problem;
   };
   const Case cases[] = {
-      {required("{topologyKey: rack, labelSelector: {}, namespaceSelector: {matchLabels: {team: a}}}"),
-       "a pod affinity selects namespaces by their labels, which is not followed yet; name them in namespaces, or "
-       "write "
-       "namespaceSelector: {} for all"},
+      {required("{topologyKey: rack, labelSelector: {}, namespaceSelector: {matchExpressions: [{key: team, operator: "
+                "Like, values: [a]}]}}"),
+       "a pod affinity has a namespaceSelector that selects nothing: "
+       "matchExpressions[0].operator: 'Like' is not a valid label selector operator; write In, NotIn, Exists or "
+       "DoesNotExist"},
       {required("{labelSelector: {}}"), "a pod affinity has no topologyKey; write a label of nodes, such as rack"},
       {"{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{podAffinityTerm: {topologyKey: "
        "r}}]}}}",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/gpu_need.h"
 #include "manifest/gpu_part.h"
 #include "manifest/node_constraints.h"
 #include "manifest/node_gpus.h"
@@ -247,7 +248,9 @@ class PodReader {
     request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
     if (!amounts.slices.empty()) read_slice(amounts);
-    read_part({.whole = amounts.gpus, .shared = amounts.replicas, .slices = !amounts.slices.empty()});
+    const GpuResources asked{.whole = amounts.gpus, .shared = amounts.replicas, .slices = !amounts.slices.empty()};
+    read_part(asked);
+    read_need(asked);
     read_models();
   }
 
@@ -262,11 +265,23 @@ class PodReader {
     facts_.request.gpu_milli = kMilliPerGpu;
   }
 
+  void complain_of(const std::vector<GpuPartProblem>& all) {
+    std::string problems;
+    for (const GpuPartProblem& each : all) problems += (problems.empty() ? "" : "; ") + each.to_string();
+    if (!problems.empty()) complain(std::move(problems));
+  }
+
+  void read_need(const GpuResources& asked) {
+    ReadGpuNeed read = read_gpu_need(annotations_, asked);
+    complain_of(read.problems);
+    if (read.need.memory_mib == 0) return;
+    facts_.request.gpu_memory_mib = read.need.memory_mib;
+    facts_.need_counted = std::move(read.need.how_counted);
+  }
+
   void read_part(const GpuResources& asked) {
     const ReadGpuPart read = read_gpu_part(annotations_, asked);
-    std::string problems;
-    for (const GpuPartProblem& each : read.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
-    if (!problems.empty()) complain(std::move(problems));
+    complain_of(read.problems);
     if (read.part.is_none()) return;
     PodRequest& request = facts_.request;
     request.gpus = 1;
@@ -356,6 +371,7 @@ class PodReader {
     ReadNeighbours around = read_neighbours(pod_);
     if (!around.problem.empty()) complain(std::move(around.problem));
     facts_.neighbours = std::move(around.neighbours);
+    facts_.namespaces_by_label = std::move(around.by_label);
     const bool places_all = !facts_.topology.asks_nothing() || facts_.parallel.is_declared();
     if (places_all && !facts_.neighbours.asks_nothing()) {
       complain(
@@ -375,7 +391,7 @@ class PodReader {
     if (!parallel) return complain(annotation + parallel.error());
     const PodRequest& request = facts_.request;
     const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && facts_.slice.empty() &&
-                       request.sharing == Sharing::kExclusive && request.gpu_memory_mib == 0;
+                       request.sharing == Sharing::kExclusive;
     if (!whole)
       return complain(annotation + "parallel sizes are of whole GPUs; request nvidia.com/gpu, or leave it out");
     if (facts_.topology.has_slices()) {

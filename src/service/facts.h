@@ -14,6 +14,7 @@
 #include "manifest/gpu_uses.h"
 #include "manifest/labels.h"
 #include "manifest/pod_group.h"
+#include "manifest/pod_neighbours.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
 #include "manifest/value.h"
@@ -93,11 +94,13 @@ struct PodFacts {
   PodRequest request;
   std::string slice = {};               // the profile that it asks; empty: none
   std::vector<std::string> gpu_models;  // empty: any
+  std::string need_counted = {};  // of what the memory is made that each of its GPUs must have; empty: it said how much
   NodeConstraints constraints;
   Topology topology;  // with those of its group who ask the same
   Neighbours neighbours = {};
-  Parallelism parallel = {};  // with those of its group who say the same
-  std::int64_t number = 0;    // among those of its Job
+  std::vector<NamespacesByLabel> namespaces_by_label = {};  // looked up by Namespaces
+  Parallelism parallel = {};                                // with those of its group who say the same
+  std::int64_t number = 0;                                  // among those of its Job
   PodStage stage = PodStage::kGated;
   std::string node;                // kBound: where
   std::optional<GivenGpus> given;  // kBound: which devices, where the binding named them
@@ -121,7 +124,10 @@ struct PodFacts {
   // Flavors of its ClusterQueue whose Topology lacks a level that it asks; for a pod with GPUs alone.
   std::vector<std::string> closed_flavors = {};
 
-  bool asks_memory() const { return request.gpus == 1 && request.gpu_memory_mib > 0; }
+  // A part of one GPU, as large as so much memory.
+  bool asks_memory() const { return request.gpus == 1 && request.gpu_milli == 0 && request.gpu_memory_mib > 0; }
+  // Whole GPUs with so much memory each.
+  bool needs_memory() const { return request.gpu_milli == kMilliPerGpu && request.gpu_memory_mib > 0; }
 };
 
 // What is true of a queue, or of a circle of trust, in its status.

@@ -31,13 +31,16 @@ inline PodFacts in_queue(const std::string& queue, PodFacts pod) {
 // An API server would have them so.
 class Cluster {
  public:
-  explicit Cluster(Scrubs scrubs = Scrubs::kNone) : scrubs_(scrubs) { begin_anew(); }
+  explicit Cluster(Scrubs scrubs = Scrubs::kNone, PlacementPolicy policy = PlacementPolicy::kBestFit)
+      : scrubs_(scrubs), policy_(policy) {
+    begin_anew();
+  }
 
   LiveEngine& engine() { return *engine_; }
   const LiveEngine& engine() const { return *engine_; }
   // Another scheduler: it knows what stands in the objects.
   void begin_anew() {
-    engine_ = std::make_unique<LiveEngine>(Seed{1}, PlacementPolicy::kBestFit, nullptr, scrubs_);
+    engine_ = std::make_unique<LiveEngine>(Seed{1}, policy_, nullptr, scrubs_);
     for (const auto& [name, each] : queues_) engine_->set_queue(each);
     for (const auto& [name, each] : circles_) engine_->set_circle(read_circle(each));
     for (const NodeFacts& each : nodes_) engine_->set_node(each);
@@ -176,6 +179,7 @@ class Cluster {
   }
 
   Scrubs scrubs_;
+  PlacementPolicy policy_;
   std::map<std::string, QueueFacts> queues_;
   std::map<std::string, Value> circles_;
   std::vector<NodeFacts> nodes_;

@@ -27,6 +27,7 @@
 #include "service/circle_facts.h"
 #include "service/facts.h"
 #include "service/round.h"
+#include "sim/asked_kinds.h"
 #include "sim/session.h"
 
 namespace berth {
@@ -110,8 +111,9 @@ class LiveEngine {
     bool best_effort = false;     // a budget had not enough left for it
     std::string told;
     Time told_at;
-    bool telling = false;    // it is on its way
-    bool tell_more = false;  // and what there is to tell has changed since
+    bool telling = false;            // it is on its way
+    bool tell_more = false;          // and what there is to tell has changed since
+    std::optional<AskedKind> asked;  // as which it counts among the typical pods; none: it does not
   };
   // A run that stops where it is and has its room elsewhere already. In the order of the workload's pods.
   struct Moving {
@@ -184,7 +186,9 @@ class LiveEngine {
   PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
   std::string of_modes(Sharing asked) const;
   std::int64_t memory_of(FlavorId flavor) const;
+  std::int64_t memory_most_of(FlavorId flavor) const;
   bool lowers_memory(const NodeFacts& node) const;
+  bool raises_memory(const NodeFacts& node) const;
   Terms terms_of(const std::vector<Member*>& members) const;
   // What one life of the engine has to know of the last one, and of those before it.
   void remember();
@@ -246,6 +250,13 @@ class LiveEngine {
   void ask_for_scrubs();
   std::string failed_scrubs_of(const std::string& node) const;
   std::vector<NodeUses> uses_to_write();
+
+  // What is usually asked for: live_engine_typical.cc.
+  std::optional<AskedKind> kind_asked_by(const PodFacts& pod) const;
+  void note_asked(Member& member);
+  void forget_asked(Member& member);
+  void count_asked_anew();
+  void learn_typical_pods();
 
   void settle(Time now);
   std::vector<std::string> take_unsettled();
@@ -396,6 +407,7 @@ class LiveEngine {
   std::set<std::string> left_out_flavors_;     // there are too many
   std::map<FlavorId, std::string> models_;     // of GPUs, by flavor
   std::map<FlavorId, std::int64_t> memories_;  // of one of them in MiB, the least that a node has that says it
+  std::map<FlavorId, std::int64_t> memories_most_;
   // Of slices that are cut beforehand, and that nobody is sent to: how many nodes offer them, by resource.
   std::map<std::string, std::int64_t> unused_slices_;
   std::optional<FlavorId> only_flavor_;  // of all nodes with GPUs, if they have one
@@ -408,6 +420,8 @@ class LiveEngine {
       cooling_;  // who waits and cools down: as what; when that is over he is of another shape
   std::map<std::string, std::string> without_room_;  // uid -> why
   std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
+
+  AskedKinds asked_;
 
   bool anew_ = true;  // the engine must be made anew
   // Whether some pod ever selected others, and by which labels.

@@ -72,7 +72,7 @@ void LiveEngine::set_node(const NodeFacts& node) {
     const auto flavor = flavor_ids_.find(flavor_name_of(node));
     if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second) || !is_of_its_flavor(node)))
       anew_ = true;
-    if (!node.unused_slices.empty() || lowers_memory(node)) anew_ = true;
+    if (!node.unused_slices.empty() || lowers_memory(node) || raises_memory(node)) anew_ = true;
   } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
   } else if (node_ids_.contains(node.name) && !anew_) {
@@ -130,6 +130,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   member.facts = pod;
   member.group = group;
   note_who_is_selected(pod.neighbours);
+  note_asked(member);
   if (groups_[group].members.insert(member.sequence).second) groups_[group].refused = false;
   touch(group);
 
@@ -176,6 +177,7 @@ void LiveEngine::remove_pod(const std::string& uid) {
   if (at == members_.end()) return;
   end(at->second);
   leave_group(at->second);
+  forget_asked(at->second);
   by_sequence_.erase(at->second.sequence);
   look_who_left_ = true;
   found_.erase(uid);

@@ -202,6 +202,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   request.flavors = FlavorSet::all();
   const auto facts = nodes_.find(node);
   if (pod.slice.empty()) {
+    if (pod.needs_memory()) request.gpu_memory_mib = 0;  // what it needs was looked at when it came
     if (!pod.asks_memory()) return request;
     const auto flavor = facts == nodes_.end() ? std::nullopt : flavor_named(flavor_name_of(facts->second));
     const auto there = flavor ? request_of(pod, *flavor) : std::nullopt;

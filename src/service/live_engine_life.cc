@@ -53,6 +53,7 @@ void LiveEngine::rebuild(Time now) {
   flavor_ids_.clear();
   models_.clear();
   memories_.clear();
+  memories_most_.clear();
   pending_groups_.clear();
   groups_by_shape_.clear();
   cooling_.clear();
@@ -97,6 +98,7 @@ void LiveEngine::rebuild(Time now) {
   moved_in_.clear();
   look_who_left_ = true;
   add_new_nodes(now);
+  count_asked_anew();
   room_came_free_ = false;
   place_found(now);
   tell_who_has_to_part();
@@ -174,6 +176,18 @@ bool LiveEngine::is_of_its_flavor(const NodeFacts& node) const {
 std::int64_t LiveEngine::memory_of(FlavorId flavor) const {
   const auto known = memories_.find(flavor);
   return known == memories_.end() ? 0 : known->second;
+}
+
+// Of one of its GPUs, the most that a node has.
+std::int64_t LiveEngine::memory_most_of(FlavorId flavor) const {
+  const auto known = memories_most_.find(flavor);
+  return known == memories_most_.end() ? 0 : known->second;
+}
+
+// Who found no GPU of its flavor that is large enough may find one.
+bool LiveEngine::raises_memory(const NodeFacts& node) const {
+  const auto flavor = node.gpus == 0 ? std::nullopt : flavor_named(flavor_name_of(node));
+  return flavor && node.gpu_memory_mib > memory_most_of(*flavor);
 }
 
 // Parts by memory are larger parts of its GPUs than of those that its flavor had before.
@@ -369,6 +383,7 @@ void LiveEngine::add_new_nodes(Time now) {
       continue;
     if (facts.gpus > 0) models_[node.flavor] = facts.gpu_model;
     if (lowers_memory(facts)) memories_[node.flavor] = facts.gpu_memory_mib;
+    if (raises_memory(facts)) memories_most_[node.flavor] = facts.gpu_memory_mib;
     added.nodes.push_back(std::move(node));
   }
   new_nodes_.clear();

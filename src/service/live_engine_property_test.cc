@@ -28,7 +28,10 @@ constexpr std::int64_t kGpuSecond = 1'000'000;  // in GPU-microseconds
 // A world that obeys or refuses at random, forgets, restarts the scheduler, and loses nodes.
 class RandomWorld {
  public:
-  explicit RandomWorld(std::uint64_t seed) : rng_(Seed{seed}), in_pieces_(rng_.below(4) == 0) {
+  explicit RandomWorld(std::uint64_t seed)
+      : policy_(seed % 2 == 0 ? PlacementPolicy::kBestFit : PlacementPolicy::kFgdBalanced),
+        rng_(Seed{seed}),
+        in_pieces_(rng_.below(4) == 0) {
     for (const char* const name : {"a", "b", "a-below"}) {
       if (rng_.below(4) == 0 || in_pieces_) continue;
       QueueSpec spec{.parent = std::string(name) == "a-below" ? "a" : "", .order = Order::kFifoSkip};
@@ -188,7 +191,7 @@ class RandomWorld {
   }
 
   std::unique_ptr<LiveEngine> new_engine() {
-    auto engine = std::make_unique<LiveEngine>(Seed{7});
+    auto engine = std::make_unique<LiveEngine>(Seed{7}, policy_);
     for (const QueueFacts& queue : queues_) engine->set_queue(queue);
     for (const auto& [name, facts] : nodes_) engine->set_node(facts);
     return engine;
@@ -276,10 +279,13 @@ class RandomWorld {
   }
   void restart() {
     engine_->decide(now_);  // what it has not taken in, nobody knows
+    const std::vector<TypicalPod> typical = engine_->state().typical_pods();
     write_statuses();
     ++restarts_;
     engine_ = new_engine();
     for (const auto& [uid, facts] : pods_) engine_->set_pod(facts);
+    decide_once();
+    ASSERT_EQ(engine_->state().typical_pods(), typical) << "it learns the same from the same pods";
     decide();
   }
   void decide() {
@@ -316,6 +322,7 @@ class RandomWorld {
     return !round.bindings.empty() || !round.rollbacks.empty();
   }
 
+  PlacementPolicy policy_;
   Rng rng_;
   bool in_pieces_;  // whole nodes are asked for, and nothing but a lack of consent keeps anybody from being moved
   std::int64_t moved_ = 0;

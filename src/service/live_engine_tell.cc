@@ -115,6 +115,9 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
+    if ((code == ReasonCode::kGpuType || code == ReasonCode::kInvalid) && !first.need_counted.empty()) {
+      at->second.text += " (" + first.need_counted + ")";
+    }
     if (code == ReasonCode::kIsolation && !first.terms.latency_critical) {
       at->second.text += ", and asked by " + std::string(kSharedGpuResource) + ": 1";
     }

@@ -17,6 +17,8 @@ namespace {
 // Nobody has gone at the moment when he is told to.
 constexpr Duration kGraceMin = seconds(1);
 
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
 bool names_no_flavor(const QueueSpec& spec) {
   const auto none = [](const FlavorAmount& each) { return each.flavor == kOnlyFlavor; };
   return std::ranges::any_of(spec.guarantee, none) || std::ranges::any_of(spec.limit, none);
@@ -41,6 +43,7 @@ void LiveEngine::settle(Time now) {
   settle_circles(now);
   settle_scrubs();
   if (anew_) rebuild(now);
+  learn_typical_pods();
   const std::vector<std::string> in_order = take_unsettled();
   std::vector<std::string> late;
   for (const std::string& key : in_order) {
@@ -148,6 +151,14 @@ std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
   std::string models;
   for (const std::string& model : pod.gpu_models) models += (models.empty() ? " of type " : " or ") + model;
   if (!pod.closed_flavors.empty()) models += " of a flavor whose Topology has the levels that it asks";
+  if (pod.needs_memory()) {
+    std::int64_t most = 0;
+    for (const auto& [flavor, memory] : memories_most_) most = std::max(most, memory);
+    return "no node is known to have a GPU" + models + " with " + with_separators(pod.request.gpu_memory_mib) +
+           " MiB of memory, as each of its GPUs needs" + in_brackets(pod.need_counted) +
+           (most == 0 ? "; nodes say it by the label " + std::string(kGpuMemoryLabel)
+                      : "; the largest has " + with_separators(most));
+  }
   if (pod.asks_memory()) {
     return "no node is known to have a GPU" + models + " with " + with_separators(pod.request.gpu_memory_mib) +
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
@@ -194,7 +205,7 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
     return !request_of(pod, flavor) || std::ranges::find(pod.closed_flavors, name) != pod.closed_flavors.end();
   });
   const bool names_some =
-      !pod.gpu_models.empty() || !pod.slice.empty() || pod.asks_memory() || !pod.closed_flavors.empty();
+      !pod.gpu_models.empty() || !pod.slice.empty() || pod.request.gpu_memory_mib > 0 || !pod.closed_flavors.empty();
   return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
@@ -268,7 +279,7 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
 }
 
 // What it asks in a flavor: which slice goes by the model, and which part of a GPU so much memory is; none: there is no such
-// thing.
+// thing, nor a GPU with the memory that it needs.
 std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId flavor) const {
   PodRequest request = pod.request;
   if (!pod.slice.empty()) {
@@ -282,6 +293,8 @@ std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId f
     const auto milli = part.milli_of(memory_of(flavor), 1);
     if (!milli) return std::nullopt;
     request.gpu_milli = *milli;
+  } else if (pod.needs_memory() && request.gpu_memory_mib > memory_most_of(flavor)) {
+    return std::nullopt;
   }
   return request;
 }

@@ -20,6 +20,7 @@
 #include "service/hyper_nodes.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
+#include "service/namespaces.h"
 #include "service/node_uses_writer.h"
 #include "service/other_queues.h"
 #include "service/pod_groups.h"
@@ -65,6 +66,7 @@ class RunningScheduler final : public LiveScheduler {
     strand_->stop();
     election_.reset();
     pods_.reset();
+    namespace_mirror_.reset();
     group_mirrors_.clear();
     other_mirrors_.clear();
     circles_.reset();
@@ -95,13 +97,14 @@ class RunningScheduler final : public LiveScheduler {
 
   // Mirrors are begun by the leader only, so that what it decides on is not older than its lease.
   void begin(std::int64_t epoch) {
-    options_.log("leads, epoch " + std::to_string(epoch));
+    options_.log("leads, epoch " + std::to_string(epoch) + "; places by " + std::string(name_of(options_.policy)));
     leading_ = true;
     began_ = options_.now();
     engine_.emplace(options_.seed, options_.policy,
                     journal_ ? LiveEngine::NewJournal([this] { return journal_->begin(); }) : nullptr, options_.scrubs);
     others_.emplace(*engine_);
     pod_groups_.emplace(*others_);
+    namespaces_.emplace(*pod_groups_);
     hyper_nodes_.emplace(*engine_);
     nodes_ = watch(
         "nodes",
@@ -176,7 +179,7 @@ class RunningScheduler final : public LiveScheduler {
   }
   void begin_pod_groups() {
     const std::vector<std::string_view> kinds = pod_group_kinds();
-    if (group_mirrors_.size() == kinds.size()) return begin_pods();
+    if (group_mirrors_.size() == kinds.size()) return begin_namespaces();
     const std::string_view kind = kinds[group_mirrors_.size()];
     group_mirrors_.push_back(watch(
         std::string(kind),
@@ -187,6 +190,16 @@ class RunningScheduler final : public LiveScheduler {
         },
         [this] { begin_pod_groups(); }));
   }
+  void begin_namespaces() {
+    namespace_mirror_ = watch(
+        "namespaces",
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine&) {
+            change.after ? namespaces_->set(*change.after) : namespaces_->remove(name_in(change));
+          });
+        },
+        [this] { begin_pods(); });
+  }
   void begin_pods() {
     pods_ = watch(
         "pods",
@@ -194,7 +207,7 @@ class RunningScheduler final : public LiveScheduler {
           if (!change.after) {
             const std::string uid(change.object()["metadata"]["uid"].text());
             return Fold([this, uid](LiveEngine&) {
-              pod_groups_->remove_pod(uid);
+              namespaces_->remove_pod(uid);
               refusals_.erase(uid);
             });
           }
@@ -202,7 +215,7 @@ class RunningScheduler final : public LiveScheduler {
           const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
           const bool ours = std::ranges::find(names, scheduler) != names.end();
           if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
-          return Fold([this, facts = std::move(facts)](LiveEngine&) { pod_groups_->set_pod(facts); });
+          return Fold([this, facts = std::move(facts)](LiveEngine&) { namespaces_->set_pod(facts); });
         },
         [this] {
           synced_ = true;
@@ -247,6 +260,7 @@ class RunningScheduler final : public LiveScheduler {
     const Time now = options_.now();
     hyper_nodes_->settle();
     others_->settle();
+    namespaces_->settle();
     pod_groups_->settle();
     const Round round = engine_->decide(now);
     ++decisions_;
@@ -523,6 +537,7 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<LiveEngine> engine_;
   std::optional<OtherQueues> others_;
   std::optional<PodGroups> pod_groups_;
+  std::optional<Namespaces> namespaces_;
   std::optional<HyperNodes> hyper_nodes_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
@@ -542,7 +557,7 @@ class RunningScheduler final : public LiveScheduler {
   NodeUsesWriter node_uses_;
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
-  std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, pods_;
+  std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, namespace_mirror_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 

@@ -97,7 +97,7 @@ Value requests_of(const WorkloadNews& news) {
     requests.set(slice_resource(news.slice), "1");
   } else if (request.is_replica()) {
     requests.set(kSharedGpuResource, "1");
-  } else if (request.gpu_memory_mib > 0) {
+  } else if (request.gpu_memory_mib > 0 && request.gpu_milli < kMilliPerGpu) {
     requests.set(kGpuMemoryAnnotation, format_bytes(request.gpu_memory_mib << 20));
   } else {
     requests.set(kGpuResource, format_milli(request.gpu_milli_total()));

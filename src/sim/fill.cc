@@ -1,9 +1,11 @@
 #include "sim/fill.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 
 #include "base/wide.h"
+#include "sim/asked_kinds.h"
 #include "sim/door.h"
 
 namespace berth {
@@ -16,6 +18,14 @@ std::int64_t gpu_milli_of(const WorkloadSubmitted& submission) {
   std::int64_t milli = 0;
   for (const PodSet& set : submission.shape.ways.front()) milli += set.count * set.request.gpu_milli_total();
   return milli;
+}
+
+// Of a pod as it arrives.
+void learn(Session& session, AskedKinds& kinds, const WorkloadSubmitted& arrival) {
+  FlavorSet flavors;
+  for (const PodSets& way : arrival.shape.ways) flavors = flavors.united_with(way.front().request.flavors);
+  for (const PodSet& set : arrival.shape.ways.front()) kinds.add(kind_of(set.request, flavors), set.count);
+  if (kinds.typical_pods() != session.state().typical_pods()) session.apply(TypicalPodsChosen{kinds.typical_pods()});
 }
 
 struct Fleet {
@@ -43,7 +53,8 @@ FillPoint measure(Session& session, const Fleet& fleet, std::int64_t percent) {
   const auto capacity = static_cast<double>(fleet.gpu_milli);
   return {.demand_percent = percent,
           .allocated_percent = 100 * static_cast<double>(fleet.gpu_milli - free) / capacity,
-          .fragmented_percent = 100 * unusable / static_cast<double>(fragmentation.weight()) / capacity};
+          .fragmented_percent =
+              100 * unusable / static_cast<double>(std::max<std::int64_t>(fragmentation.weight(), 1)) / capacity};
 }
 
 }  // namespace
@@ -63,7 +74,8 @@ Result<FillRun> run_fill(const Trace& trace, const FillOptions& options, Seed se
 
   Session session(std::move(recorder));
   for (const Event& event : door->opening()) session.apply(event);
-  session.apply(TypicalPodsChosen{typical_pods(pods)});
+  AskedKinds kinds;
+  if (!options.learns) session.apply(TypicalPodsChosen{typical_pods(pods)});
   const Fleet fleet(session.state());
   if (fleet.gpu_milli == 0) return Complaints({source}, "no node has a GPU; give nodes with GPUs");
 
@@ -85,6 +97,7 @@ Result<FillRun> run_fill(const Trace& trace, const FillOptions& options, Seed se
     WorkloadSubmitted arrival = pods[drawn];
     arrival.at = Time{row * 1000};
     if (!original) arrival.name += "-copy-" + std::to_string(row);
+    if (options.learns) learn(session, kinds, arrival);
     session.apply(arrival);
     session.decide(arrival.at,
                    [&](const Plan& plan) { run.placed_pods += static_cast<std::int64_t>(plan.starts.size()); });

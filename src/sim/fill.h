@@ -19,6 +19,8 @@ inline constexpr std::int64_t kFillArrivalsMax = 16'000'000;
 struct FillOptions {
   PlacementPolicy policy = PlacementPolicy::kFgd;
   std::int64_t until_percent = 130;  // of the fleet's GPUs
+  // Its typical pods are those that have arrived, as a live cluster learns them; otherwise the whole trace's.
+  bool learns = false;
 };
 
 // The state when arrived demand first reached a whole percentage of capacity; all in percent of the fleet's GPUs.

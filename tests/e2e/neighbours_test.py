@@ -95,15 +95,28 @@ def spread_evenly(stage):
     expect(sorted(nodes.count(node) for node in set(nodes)) == [2, 2], f"they are on {nodes}")
 
 
-def what_is_not_followed(stage):
-    """Namespaces that are selected by their labels: said, and what to write instead."""
-    term = {"topologyKey": "rack", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"team": "a"}}}
-    stage.apply(pod("chosen", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}))
-    stage.wait_why("chosen", "^NotFollowed: .* name them in namespaces, or write namespaceSelector: {} for all$")
+def namespaces_by_their_labels(stage):
+    """Whose pods are meant goes by the labels that their namespaces have at the moment."""
+    stage.plane.must("create namespace red")
+    stage.plane.must("label namespace red team=a")
+    there = pod("there", "there")
+    there["metadata"]["namespace"] = "red"
+    stage.apply(there)
+    for number in range(2):
+        stage.apply(pod(f"near{number}", "near", affinity={"podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "kubernetes.io/hostname", "labelSelector": {},
+                 "namespaceSelector": {"matchLabels": {"team": "ab"[number]}}}]}}))
+    stage.wait(lambda: stage.nodes().get("near0"), "it has a place")
+    stage.wait_why("near1", "^Affinity: .* 2 are beside none of the pods to which it is to be near")
+    stage.plane.must("label namespace red team=b --overwrite")
+    stage.wait(lambda: stage.nodes().get("near1"), "it has a place")
+    expect(stage.nodes()["near1"] == stage.nodes()["near0"], "it is where the others are")
+    stage.plane.must("delete namespace red")
 
 
 STORIES = (apart_from_those_who_are_there, near_those_who_come_later, a_gang_with_a_port, spread_evenly,
-           what_is_not_followed)
+           namespaces_by_their_labels)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,81 @@
+#include "apiserver/node_amounts.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission_world.h"
+
+namespace berth {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::set<Amounts> nodes(const std::vector<std::string>& allocatable) {
+  std::set<Amounts> all;
+  for (const std::string& each : allocatable)
+    all.insert(allocatable_of(yaml_object("{status: {allocatable: " + each + "}}")));
+  return all;
+}
+
+TEST(NodeAmounts, SayWhatNoNodeHas) {
+  const std::vector<std::string> fleet = {
+      "{cpu: '64', memory: 512Gi, nvidia.com/gpu: '8', pods: '110'}",
+      "{cpu: '128', memory: 256Gi}",
+      "{cpu: '32', memory: 64Gi, nvidia.com/mig-1g.10gb: '56', nvidia.com/gpu: '0'}",
+  };
+  struct Case {
+    const char* name;
+    std::vector<std::string> nodes;
+    const char* spec;
+    Texts said;
+  };
+  const Case cases[] = {
+      {"it fits",
+       fleet,
+       "{containers: [{resources: {requests: {cpu: '64', memory: 1Gi}, limits: {nvidia.com/gpu: 8}}}]}",
+       {}},
+      {"nothing is asked", fleet, "{containers: [{}]}", {}},
+      {"more than the largest",
+       fleet,
+       "{containers: [{resources: {requests: {cpu: '100', nvidia.com/gpu: 16}}}]}",
+       {"a pod asks 16 of nvidia.com/gpu, and no node has more than 8; it waits until one has"}},
+      {"both of it",
+       fleet,
+       "{containers: [{resources: {requests: {cpu: 128001m, memory: 1Ti}}}]}",
+       {"a pod asks 128001m of cpu, and no node has more than 128; it waits until one has",
+        "a pod asks 1Ti of memory, and no node has more than 512Gi; it waits until one has"}},
+      {"containers run together",
+       fleet,
+       "{containers: [{resources: {requests: {nvidia.com/gpu: 5}}}, {resources: {requests: {nvidia.com/gpu: 5}}}]}",
+       {"a pod asks 10 of nvidia.com/gpu, and no node has more than 8; it waits until one has"}},
+      {"a slice that there is not",
+       fleet,
+       "{containers: [{resources: {requests: {nvidia.com/mig-3g.40gb: 1}}}]}",
+       {"a pod asks 1 of nvidia.com/mig-3g.40gb, and no node has any; it waits until one has"}},
+      {"not at once",
+       fleet,
+       "{containers: [{resources: {requests: {cpu: '100', nvidia.com/gpu: 1}}}]}",
+       {"no node has all that a pod asks at once (cpu 100, nvidia.com/gpu 1); it waits until one has"}},
+      {"a limit",
+       fleet,
+       "{containers: [{resources: {requests: {memory: 1Gi}, limits: {memory: 4Ti, cpu: '2'}}}]}",
+       {"a pod has a limit of 4Ti of memory, and no node has more than 512Gi; it limits nothing"}},
+      {"what it asks is its limit, too",
+       fleet,
+       "{containers: [{resources: {requests: {memory: 4Ti}, limits: {memory: 4Ti}}}]}",
+       {"a pod asks 4Ti of memory, and no node has more than 512Gi; it waits until one has"}},
+      {"what nodes do not tell of", fleet, "{containers: [{resources: {requests: {ephemeral-storage: 1Ti}}}]}", {}},
+      {"no nodes yet", {}, "{containers: [{resources: {requests: {cpu: '1000'}}}]}", {}},
+      {"it has a node", fleet, "{nodeName: n1, containers: [{resources: {requests: {cpu: '1000'}}}]}", {}},
+  };
+  for (const Case& each : cases) {
+    const Value pod = yaml_object(std::string("{spec: ") + each.spec + "}");
+    EXPECT_EQ(beyond_all_nodes(pod, nodes(each.nodes)), each.said) << each.name;
+  }
+}
+
+}  // namespace
+}  // namespace berth
