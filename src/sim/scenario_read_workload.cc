@@ -157,10 +157,12 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   const bool is_step = !std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).step_of.is_none();
   if (is_step || set.steps > 0 || draft->sets.front().steps > 0) {
     return line.complain(
-        "min= and max= are of workloads whose pods are all of one kind; write the same number of pods "
-        "for each kind");
+        "min= and max= are of workloads whose pods are all of one kind: one that comes, or stands in for another, has "
+        "to be like all "
+        "of them; write group lines with pods= alone, or the pods that come and go as a workload of their own");
   }
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
+  reading.pods_of[*workload] += set.count;
   draft->sets.push_back(set);
 }
 
