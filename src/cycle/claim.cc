@@ -32,6 +32,9 @@ class Search {
     victims_ = std::move(victims.takeable);
     some_protected_ = victims.some_protected;
     note_minima();
+    some_budget_ =
+        std::ranges::any_of(victims_, [&](const Victim& each) { return is_spared_by_a_budget(state, each); });
+    some_protected_ = some_protected_ || some_budget_;
   }
 
   std::variant<Claimed, Unclaimed> run() {
@@ -195,15 +198,15 @@ class Search {
     return std::nullopt;
   }
 
-  // Whether more evictions may spoil what fewer allow: they protect others from rule 14, leave floor that another's unit
-  // takes, or have one among them that it may not take, or one whom the claimant is to be near.
+  // Whether more evictions may spoil what fewer allow: they protect others from rule 14, or by a disruption budget, leave floor
+  // that another's unit takes, or have one among them that it may not take, or one whom the claimant is to be near.
   bool fewer_may_do() const {
     const bool towards_shares = std::any_of(
         victims_.begin(), victims_.end(), [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
     const bool looks_around = std::ranges::any_of(sets_, [&](const NumberedPodSet& set) {
       return state_.ledger().neighbourhood().refuses(state_.request(set.request).neighbours);
     });
-    return towards_shares || victims_.back().claim.coverage > 0 || claimant_.terms.guaranteed_only ||
+    return towards_shares || some_budget_ || victims_.back().claim.coverage > 0 || claimant_.terms.guaranteed_only ||
            state_.quotas().tree().keeps_floors() || looks_around;
   }
 
@@ -534,6 +537,7 @@ class Search {
   std::vector<Victim> victims_;     // by claim
   std::vector<WorkloadId> minima_;  // of each victim: itself, or of a step its workload
   bool some_elastic_ = false;
+  bool some_budget_ = false;  // lets some of them go, and not all at a time
   bool some_protected_ = false;
   bool would_break_floors_ = false;
   std::vector<OnNode> on_node_;

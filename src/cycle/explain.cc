@@ -414,6 +414,18 @@ void explain_repair(const State& state, WorkloadId id, Explanation& explanation)
   explanation.tallies = std::move(what.tallies);
 }
 
+// The gates before it refuse it too, but for LendingLimit: what owners keep is room that is not free.
+ReasonCode reason_of_impossible(const State& state, QueueId queue, const Shape& shape) {
+  const auto refused = refused_by_quotas(state, queue, shape);
+  return refused && *refused != ReasonCode::kLendingLimit ? *refused : reason_never(state, shape);
+}
+
+// Whom quotas refuse, and what nodes say of it besides.
+std::string never_text(const State& state, const Shape& shape, const Explanation& explanation) {
+  return "; and it could never run here if they let it: " + std::string(name_of(reason_never(state, shape))) + ", " +
+         explanation_text(state, explanation);
+}
+
 }  // namespace
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
@@ -430,7 +442,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
-  if (entry.impossible()) return reason_never(state, shape);
+  if (entry.impossible()) return reason_of_impossible(state, workload.queue, shape);
   // Who may take others' room passes by these as he takes it.
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
@@ -478,12 +490,10 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   tally_nodes(state, shape, explanation);
   if (explanation.code == ReasonCode::kNone) return explanation;
-  if (explanation.code == ReasonCode::kCooldown) {
-    explanation.text = cooldown_text(state, id);
-    return explanation;
-  }
   if (is_quota_gate(explanation.code)) {
-    explanation.text = why_quotas_refuse(state, workload.queue, shape);
+    explanation.text = explanation.code == ReasonCode::kCooldown ? cooldown_text(state, id)
+                                                                 : why_quotas_refuse(state, workload.queue, shape);
+    if (is_never(state, workload)) explanation.text += never_text(state, shape, explanation);
     return explanation;
   }
   if (explanation.code == ReasonCode::kIsolation) {

@@ -39,6 +39,7 @@ struct Cycle {
   Reserved& reserved;
   Shadows shadows;
   std::optional<RightsAtAGlance> rights = {};  // as things are held now; none: not looked at since they changed
+  bool leads_to_another = false;               // cycle, though in this one all who wait have had their turn
 };
 
 // Why a workload was not started.
@@ -63,6 +64,15 @@ class Attempt {
         terms_(shape_.terms),
         // A stream per workload: what one draws does not depend on who was tried before it.
         rng_(state_.seed(), candidate.value()) {}
+
+  // As in the next cycle it would: by no claim to what others have.
+  std::optional<Start> wait_anew() {
+    ++cycle_.plan.attempts;
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      if (auto start = in_free_room(way, asked_by(state_, shape_, way), false)) return start;
+    }
+    return std::nullopt;
+  }
 
   // One more pod beside those that an elastic workload has: in free room, and for it nobody goes.
   std::optional<Start> grow(const Growing& growing) {
@@ -425,7 +435,7 @@ void evict(Cycle& cycle, Eviction eviction) {
   cycle.vacating.leaves(state, eviction.workload, eviction.stop_by <= cycle.plan.now);
   std::erase(cycle.plan.unpaid, eviction.workload);
   cycle.plan.evictions.push_back(eviction);
-  cycle.plan.finished = false;  // who was evicted waits now
+  cycle.leads_to_another = true;  // who was evicted waits now
 }
 
 // It stays the unit that it is, and its run limit counts anew.
@@ -495,6 +505,22 @@ void add_unit(Cycle& cycle, const Start& start) {
                   amounts_held(state, shape, start));
 }
 
+template <class Refusal>
+bool stands_back(const Refusal& each) {
+  return each.gate == ReasonCode::kReserved;
+}
+
+// For what is promised to others, or reserved.
+bool some_stand_back(const Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  bool some = std::ranges::any_of(cycle.plan.blocked, stands_back<Blocked>);
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const Line& line = *state.lines()[queue.index()];
+    some = some || (line.gated() > 0 && std::ranges::any_of(line.shapes(), stands_back<ShapeInLine>));
+  });
+  return some;
+}
+
 void decide(Cycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
@@ -512,9 +538,9 @@ void decide(Cycle& cycle, Claimed claimed) {
   cycle.plan.starts.push_back(std::move(claimed.start));
   if (cycle.shadows.started(cycle.plan.starts.back())) {
     // Who stood back for what is promised no more is tried again.
-    const auto stands_back = [](const Blocked& each) { return each.gate == ReasonCode::kReserved; };
-    std::erase_if(cycle.plan.blocked, stands_back);
-    cycle.plan.finished = false;
+    if (some_stand_back(cycle)) cycle.plan.finished = false;
+    std::erase_if(cycle.plan.blocked, stands_back<Blocked>);
+    cycle.leads_to_another = true;
   }
   cycle.rights.reset();
 }
@@ -575,14 +601,7 @@ void tell_promises(Cycle& cycle) {
     return;
   }
   cycle.plan.shadows = cycle.shadows.all();
-  const State& state = cycle.engine.state;
-  const auto stands_back = [](const auto& each) { return each.gate == ReasonCode::kReserved; };
-  bool some = std::ranges::any_of(cycle.plan.blocked, stands_back);
-  state.lines_in_use().for_each([&](QueueId queue) {
-    const Line& line = *state.lines()[queue.index()];
-    some = some || (line.gated() > 0 && std::ranges::any_of(line.shapes(), stands_back));
-  });
-  if (some) cycle.plan.finished = false;
+  if (some_stand_back(cycle)) cycle.plan.finished = false;
 }
 
 void put_in_place(Cycle& cycle, Repair repair) {
@@ -599,6 +618,48 @@ void put_in_place(Cycle& cycle, Repair repair) {
   cycle.plan.repairs.push_back(std::move(repair));
 }
 
+bool leaves_reserved_alone(const Cycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
+  if (found.migration)
+    return cycle.reserved.lets(found.migration->start, found.migration->stop_by, heeding, covered_at);
+  if (heeding == Heeding::kAll) return cycle.reserved.lets(*found.repair);
+  // The rest was kept from all, but for parts of GPUs that others leave.
+  const State& state = cycle.engine.state;
+  const WorkloadId gang = found.repair->workload;
+  const KeptRoom kept = cycle.reserved.kept_from(gang, state.workload(gang).started, heeding, covered_at);
+  bool alone = true;
+  for_each_place(state, *found.repair, [&](const PodRequest&, const PodPlacement& place) {
+    const auto held = std::ranges::lower_bound(kept.gpus, place.node, {}, &GpusOfNode::node);
+    const bool some = held != kept.gpus.end() && held->node == place.node;
+    alone = alone && !(some && (held->gpus.bits() & place.gpus.bits()) != 0);
+  });
+  return alone;
+}
+
+// Its moves stay in the trial, or there is none.
+std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {}) {
+  const State& state = cycle.engine.state;
+  ++cycle.plan.attempts;
+  const Trial::Mark mark = cycle.trial.mark();
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(gang, state.workload(gang).started, heeding, covered_at));
+  auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
+  cycle.trial.let_go();
+  if (!found || leaves_reserved_alone(cycle, *found, heeding, covered_at)) return found;
+  cycle.trial.rollback_to(mark);
+  return std::nullopt;
+}
+
+// First beside all that is reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
+std::optional<Repaired> find_repair(Cycle& cycle, WorkloadId gang) {
+  auto found = find_repair_beside(cycle, gang, Heeding::kAll);
+  const Workload& workload = cycle.engine.state.workload(gang);
+  if (found || cycle.reserved.kept_from(gang, workload.started).empty()) return found;
+  const QueueId covered_at = cycle.trial.quotas().unit(workload.unit).covered_at;
+  if (covered_at.is_none()) return std::nullopt;
+  found = find_repair_beside(cycle, gang, Heeding::kInsideFloors, covered_at);
+  if (found) cycle.leads_to_another = true;  // what it took is reserved no more: others are chosen then
+  return found;
+}
+
 // Those whom gangs have lost are replaced before anybody starts, but for who waits with a higher claim.
 void repair_gangs(Cycle& cycle) {
   if (!cycle.plan.unpaid.empty()) return;
@@ -612,18 +673,8 @@ void repair_gangs(Cycle& cycle) {
       cycle.plan.finished = false;
       return;
     }
-    ++cycle.plan.attempts;
-    const Trial::Mark mark = cycle.trial.mark();
-    cycle.trial.keep_from_all(cycle.reserved.kept_from(gang, state.workload(gang).started));
-    auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
-    cycle.trial.let_go();
+    auto found = find_repair(cycle, gang);
     if (!found) continue;
-    const bool lets = found->repair ? cycle.reserved.lets(*found->repair)
-                                    : cycle.reserved.lets(found->migration->start, found->migration->stop_by);
-    if (!lets) {
-      cycle.trial.rollback_to(mark);
-      continue;
-    }
     for (const Eviction& eviction : found->evictions) evict(cycle, eviction);
     cycle.rights.reset();
     if (found->repair) {
@@ -734,11 +785,33 @@ void take_steps(Cycle& cycle, Growing& growing, bool inside_floor) {
   growing.steps.erase(growing.steps.begin(), growing.steps.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-// Elastic workloads take what nobody who waits had any use for: first those who have floor left, then the others.
+// Who has to go at once waits by the end of this cycle, so steps leave him the room that he would take. Whether there was effort
+// enough to see.
+bool set_evicted_aside(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  RefusedRequests refused;
+  for (const Eviction& each : cycle.plan.evictions) {
+    if (!state.workload(each.workload).step_of.is_none() || each.stop_by > cycle.plan.now) continue;
+    if (cycle.plan.attempts == cycle.effort.attempts_max) return false;
+    cycle.shadows.look(each.workload);
+    cycle.trial.keep_from_all(cycle.reserved.kept_from(each.workload, cycle.plan.now));
+    const auto start = Attempt(cycle, each.workload, refused).wait_anew();
+    cycle.trial.let_go();
+    if (start) add_unit(cycle, *start);
+  }
+  return true;
+}
+
+// Elastic workloads take what nobody who waits had any use for: first those who have floor left, then the others. Where somebody
+// has to go, only those who begin: for them there is no later moment at which it costs nothing.
 void grow(Cycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.elastic().empty() || !cycle.plan.finished) return;
   std::vector<Growing> all = who_may_grow(state, cycle.plan, cycle.shadows.all());
+  if (!cycle.plan.evictions.empty()) {
+    std::erase_if(all, [](const Growing& growing) { return !growing.begins; });
+    if (all.empty() || !set_evicted_aside(cycle)) return;
+  }
   std::erase_if(all, [&](const Growing& growing) { return !pays_to_grow(cycle, growing); });
   for (Growing& growing : all) take_steps(cycle, growing, true);
   for (Growing& growing : all) take_steps(cycle, growing, false);
@@ -766,6 +839,7 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
                 reserved,
                 Shadows(engine.state, trial, engine.index, plan, &reserved)};
     for (const auto phase : kPhases) phase(cycle);
+    if (cycle.leads_to_another) plan.finished = false;
   }
 #ifdef BERTH_CHECKED
   BERTH_ASSERT(engine.state.hash() == before);

@@ -8,6 +8,28 @@
 namespace berth {
 namespace {
 
+// Of an elastic workload with a disruption budget: how many of its pods the budget keeps. They are a part of those of its minimum
+// and of all its steps, whether these run or not.
+std::int64_t pods_kept(const State& state, WorkloadId minimum) {
+  const Shape& shape = state.shape(state.workload(minimum).shape);
+  const std::int64_t all = shape.pods + std::ssize(state.steps_of(minimum));
+  return static_cast<std::int64_t>((Wide{all} * shape.terms.disruption_permille + 999) / 1000);
+}
+
+// Whether its budget, if there is one, lets a step go beside those that are not there, or have gone in a trial.
+bool may_spare(const State& state, WorkloadId step) {
+  const WorkloadId minimum = state.minimum_of(step);
+  const Workload& workload = state.workload(minimum);
+  const auto units = state.quotas().units_in(workload.queue);
+  std::int64_t there = state.shape(workload.shape).pods;
+  for (const WorkloadId each : state.steps_of(minimum)) {
+    const UnitId unit = state.workload(each).unit;
+    const bool runs = state.workload(each).phase == Phase::kRunning && std::ranges::find(units, unit) != units.end();
+    there += runs && state.quotas().unit(unit).workload == each ? 1 : 0;
+  }
+  return there > pods_kept(state, minimum);
+}
+
 class Search {
  public:
   Search(const State& state, const Claimant& claimant)
@@ -140,15 +162,24 @@ class Search {
     // Whatever protects it, at its run limit it is gone.
     const Time end = state_.end_of(unit.workload, workload.started);
     const Time free_from = workload.started + state_.queues()[workload.queue.index()].quota.min_runtime;
-    const bool is_protected = terms.disruption_permille > 0 || free_from > claimant_.now;
+    const bool has_budget = terms.disruption_permille > 0;
+    const bool is_step = !workload.step_of.is_none();
+    const bool is_protected =
+        (has_budget && !(is_step && may_spare(state_, unit.workload))) || free_from > claimant_.now;
     const Time graceful = claimant_.now + terms.grace;
     const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
     if (inside) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
     Duration clock = quotas_.lenders_clock(unit.queue, unit.covered_at);
     if (clock == kNoClock || is_best_effort(unit)) clock = std::min(clock, quota_.reclaim_within);
     const Time latest = std::min(end, claimant_.now + clock);
-    if (terms.disruption_permille > 0) return latest;
+    // Of several steps each has the same time: all that there is, unless the budget lets all of them go.
+    const bool holds = has_budget && !(is_step && pods_of_minimum(workload) >= pods_kept(state_, workload.step_of));
+    if (holds) return latest;
     return std::min(latest, std::max(graceful, free_from));
+  }
+
+  std::int64_t pods_of_minimum(const Workload& step) const {
+    return state_.shape(state_.workload(step.step_of).shape).pods;
   }
 
   const State& state_;
@@ -192,7 +223,15 @@ QueueId covered_with(const State& state, const Claimant& claimant) {
 
 Victims victims_of(const State& state, const Claimant& claimant) { return Search(state, claimant).run(); }
 
+bool is_spared_by_a_budget(const State& state, const Victim& victim) {
+  const Workload& workload = state.workload(victim.workload);
+  const bool inside = victim.rule == EvictionRule::kPreempt &&
+                      victim.claim.coverage == coverage_of(state.quotas().tree(), workload.queue);
+  return inside && !workload.step_of.is_none() && state.shape(workload.shape).terms.disruption_permille > 0;
+}
+
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim) {
+  if (is_spared_by_a_budget(state, victim) && !may_spare(state, victim.workload)) return false;
   if (victim.rule != EvictionRule::kFairShare) return true;
   const QuotaLedger& quotas = state.quotas();
   const Fraction after = share_of_side(quotas, state.flavors(), victim.claimants_side, {.asked = claimant.asked});

@@ -71,8 +71,11 @@ struct Victims {
 // his own queue, who are among them, have gone. PRE: the claimant waits, or is repaired.
 Victims victims_of(const State& state, const Claimant& claimant);
 
-// By rule 14 a right may end with the evictions before it: whether it still holds, with what has been taken so far gone.
-// (Whether one by rule 13 does is seen when all have gone.)
+// A step that goes only while the disruption budget of its workload lets one more go beside those before it (rule 16).
+bool is_spared_by_a_budget(const State& state, const Victim& victim);
+
+// By rule 14, and under a disruption budget, a right may end with the evictions before it: whether it still holds, with what has
+// been taken so far gone. (Whether one by rule 13 does is seen when all have gone.)
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim);
 
 // Whether victims_of() may have an answer, asked of many: cheap, and wrong on one side only.

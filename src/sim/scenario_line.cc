@@ -115,9 +115,30 @@ const ScenarioWord* ScenarioLine::take(std::string_view key) {
   return &*word;
 }
 
+// `queue = q`, `queue =q` and `queue= q` are several words each, none of which says anything; where such a pair ends, if one begins
+// here. Of `queue=` itself has been said what is missing.
+std::size_t ScenarioLine::end_of_torn_pair(std::size_t at) const {
+  const auto is_left_over = [&](std::size_t place) {
+    return place < words_.size() && !words_[place].taken && !words_[place].is_pair();
+  };
+  if (at > 0 && words_[at - 1].is_pair() && words_[at - 1].value.empty()) return is_left_over(at) ? at + 1 : at;
+  if (!is_left_over(at) || !is_left_over(at + 1) || !words_[at + 1].value.starts_with('=')) return at;
+  const bool alone = words_[at + 1].value == "=";
+  const std::size_t value = alone ? at + 2 : at + 1;
+  if (!is_left_over(value)) return at;
+  complain(words_[at],
+           "no blanks around '='; write " + words_[at].value + "=" + words_[value].value.substr(alone ? 0 : 1));
+  return value + 1;
+}
+
 void ScenarioLine::finish(std::span<const std::string_view> known) {
-  for (const ScenarioWord& word : words_) {
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    const ScenarioWord& word = words_[at];
     if (word.taken) continue;
+    if (const std::size_t end = end_of_torn_pair(at); end > at) {
+      at = end - 1;
+      continue;
+    }
     if (!word.is_pair()) {
       complain(word, shown(word) + " is one word too many; end the line before it");
     } else if (std::find(known.begin(), known.end(), word.key) != known.end()) {

@@ -74,6 +74,7 @@ class ScenarioLine {
 
  private:
   void read_words(std::string_view text);
+  std::size_t end_of_torn_pair(std::size_t at) const;
   ScenarioWord* find_untaken(bool pairs_too);
 
   const std::string& file_;

@@ -104,7 +104,7 @@ Parsed<Time> ScenarioClock::later(std::string_view text) {
   if (text.starts_with('+')) {
     const Parsed<std::int64_t> ms = parse_duration_ms(text.substr(1));
     if (!ms) return std::unexpected(ms.error());
-    moment = now_ + Duration{std::min(*ms, kTimeMax.ms)};
+    moment = now_ + Duration{std::min(*ms, kTimeMax.ms + 1)};
   } else if (text.find('T') != std::string_view::npos) {
     const Parsed<Time> date = on_date(text);
     if (!date) return date;

@@ -26,6 +26,10 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"seed x", "s.txt:1:6: 'x' is not a whole number; write a whole number from 0 to 9223372036854775807\n"},
       {"seed", "s.txt:1:1: something is missing; write seed 7\n"},
       {"seed 1 2", "s.txt:1:8: '2' is one word too many; end the line before it\n"},
+      {"submit w queue = default gpus=8", "s.txt:1:10: no blanks around '='; write queue=default\n"},
+      {"submit w queue =default", "s.txt:1:10: no blanks around '='; write queue=default\n"},
+      {"flavor h model= H100", "s.txt:1:10: 'model=' has no value; write model=... without a blank\n"},
+      {"seed 1 = 2", "s.txt:1:8: '=' is one word too many; end the line before it\n"},
       {"nodes n 1\nseed 2", "s.txt:2:1: 'seed' holds for the whole scenario; write it before all else\n"},
       {"nodes n 1\npolicy spread", "s.txt:2:1: 'policy' holds for the whole scenario; write it before all else\n"},
       {"policy sprad", "s.txt:1:8: there is no policy 'sprad'; did you mean 'spread'?\n"},
@@ -300,6 +304,10 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n 2\ndrain pod n1", "s.txt:2:7: 'pod' is not known here; write drain node n1\n"},
       {"submit w\nfail pod w", "s.txt:2:10: 'w' is no pod; write fail pod w/3, from 0\n"},
       {"submit w\nfail pod w/x", "s.txt:2:10: 'w/x' is no pod; write fail pod w/3, from 0\n"},
+      {"submit w\nfail pod w/1", "s.txt:2:10: 'w/1' is no pod of it; write w/0, its only one\n"},
+      {"submit w pods=2 max=3\nfail pod w/2\nfail pod w/3", "s.txt:3:10: 'w/3' is no pod of it; write w/0 to w/2\n"},
+      {"submit w pods=2\ngroup w x pods=2\nfail pod w/3\nfail pod w/4",
+       "s.txt:4:10: 'w/4' is no pod of it; write w/0 to w/3\n"},
       {"submit w\nfail pod v/0", "s.txt:2:10: there is no workload 'v'; did you mean 'w'?\n"},
       {"repair", "s.txt:1:1: something is missing; write repair 10m\n"},
       {"repair 10", "s.txt:1:8: repair: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
@@ -309,6 +317,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"at 24:00", "s.txt:1:4: '24:00' is not a moment"},
       {"at 2026-02-30T00:00:00Z", "s.txt:1:4: '2026-02-30T00:00:00Z' is not a moment"},
       {"at 2026-11-21T08:00:00Z\nat 2026-11-20T09:00:00Z", "s.txt:2:4: '2026-11-20T09:00:00Z' is before now"},
+      {"at +999999999999h", "s.txt:1:4: '+999999999999h' is more than 10,000 years away; write an earlier moment\n"},
       {"at +10", "s.txt:1:4: '10' has no unit; write 10s for seconds, or ms, m, h, d\n"},
       {"submit w\nexpect w runing", "s.txt:2:10: 'runing' is nothing to expect; did you mean 'running'?\n"},
       {"submit w\nexpect w", "s.txt:2:1: something is missing; write what is expected: running, waits, "},
@@ -377,6 +386,12 @@ TEST(ScenarioParse, KnowsEveryReasonOfTheLanguage) {
 }
 
 TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
+  EXPECT_EQ(complaints_about("submit w queue = default gpus=1\nsubmit v limit= 1h queue =default cpus=1\nfail pod w/1"),
+            "s.txt:1:10: no blanks around '='; write queue=default\n"
+            "s.txt:2:10: 'limit=' has no value; write limit=... without a blank\n"
+            "s.txt:2:20: no blanks around '='; write queue=default\n"
+            "s.txt:2:35: 'cpus=' is not known here; did you mean 'cpu'?\n"
+            "s.txt:3:10: 'w/1' is no pod of it; write w/0, its only one\n");
   EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q dedicated=r\nsubmit w flavour=h100"),
             "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
             "s.txt:1:18: 'cpus=' is not known here; did you mean 'gpus'?\n"

@@ -233,7 +233,15 @@ void fail_pod(ScenarioReading& reading, ScenarioLine& line) {
                           : std::optional(parse_integer(word->value.substr(slash + 1), 0, kScenarioPodsMax - 1));
   if (!number || !*number) return line.complain(*word, quote(word->value) + " is no pod; write " + kForm + ", from 0");
   const auto workload = reading.names.workload(line, *word, word->value.substr(0, slash));
-  if (workload) reading.add(line, FailPod{*workload, static_cast<std::uint32_t>(**number)});
+  if (!workload) return;
+  const auto pods = reading.pods_of.find(*workload);
+  if (pods != reading.pods_of.end() && **number >= pods->second) {
+    const std::string first = word->value.substr(0, slash) + "/0";
+    const std::string last = word->value.substr(0, slash) + "/" + std::to_string(pods->second - 1);
+    return line.complain(*word, quote(word->value) + " is no pod of it; write " +
+                                    (pods->second == 1 ? first + ", its only one" : first + " to " + last));
+  }
+  reading.add(line, FailPod{*workload, static_cast<std::uint32_t>(**number)});
 }
 
 }  // namespace

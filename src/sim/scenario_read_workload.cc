@@ -92,6 +92,7 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSu
   for (std::int64_t number = 1; number <= steps; ++number) {
     step.name = of + "+" + std::to_string(number);
     reading.drafts.push_back({WorkloadId(reading.names.workloads.size()), reading.scenario.statements.size(), {set}});
+    reading.pods_of[WorkloadId(reading.names.workloads.size())] = 1;
     reading.names.workloads.add(step.name);
     reading.add(line, Event(step));
   }
@@ -135,6 +136,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   submitted.name = name->value;
   reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
   if (set.steps > 0) reading.scenario.sizes[workload] = set.pods;
+  reading.pods_of[workload] = set.count + set.steps;
   reading.add(line, Event(submitted), from_now);
   submit_steps(reading, line, std::move(submitted), set);
 }
@@ -157,8 +159,9 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   const bool is_step = !std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).step_of.is_none();
   if (is_step || set.steps > 0 || draft->sets.front().steps > 0) {
     return line.complain(
-        "min= and max= are of workloads whose pods are all of one kind; write the same number of pods "
-        "for each kind");
+        "min= and max= are of workloads whose pods are all of one kind: one that comes, or stands in for another, is "
+        "like all of them; write group lines with pods= alone, or the pods that come and go as a workload of their "
+        "own");
   }
   if (std::ranges::find(draft->groups, set_name->value) != draft->groups.end()) {
     return line.complain(*set_name, "group " + quote(set_name->value) + " of " + quote(name->value) +
@@ -166,6 +169,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   }
   draft->groups.push_back(set_name->value);
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
+  reading.pods_of[*workload] += set.count;
   draft->sets.push_back(set);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -60,6 +61,7 @@ struct ScenarioReading {
   std::vector<Circle> circles;           // as they are where the reading stands
   std::vector<WorkloadDraft> drafts;
   std::int64_t pods = 0;
+  std::map<WorkloadId, std::int64_t> pods_of;  // with its steps; of those that are submitted here
   std::size_t windows = 0;
 };
 

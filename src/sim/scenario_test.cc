@@ -101,7 +101,6 @@ TEST(Scenario, SaysWhatItFoundInsteadOfWhatWasExpected) {
       {"fail pod a/0\nexpect a waits ahead=none", "expected a in its line, found it repairing until 08:10: "},
       {"fail pod a/0\ncheckpoint a",
        "expected a running, so that it could report a checkpoint, found it repairing until 08:10: "},
-      {"fail pod a/2", "a has the pods 0 to 1 alone"},
       {"fail pod b/0", "expected pod 0 of b running, so that it could fail, found that it does not"},
       {"fail node n1\nexpect none evicted since start",
        "expected none evicted since the start, found 1 eviction, the first of a at 08:00"},

@@ -365,11 +365,8 @@ void ScenarioWorld::fail_pod(const FailPod& action) {
   const WorkloadId id = action.workload;
   const std::int64_t minimum = state().shape(workload(id).shape).pods;
   const std::vector<WorkloadId>& steps = state().steps_of(id);
-  if (action.pod >= minimum + std::ssize(steps)) {
-    return fail(name_of_workload(id) + " has the pods 0 to " + std::to_string(minimum + std::ssize(steps) - 1) +
-                " alone");
-  }
-  if (action.pod >= minimum) return fail_pod({steps[action.pod - static_cast<std::size_t>(minimum)], 0});
+  const bool is_step = action.pod >= minimum && action.pod < minimum + std::ssize(steps);
+  if (is_step) return fail_pod({steps[action.pod - static_cast<std::size_t>(minimum)], 0});
   const PodFailed event{id, action.pod};
   if (state().refusal(event)) {
     return fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
@@ -420,7 +417,7 @@ bool ScenarioWorld::run_cycle() {
 void ScenarioWorld::note_begun(WorkloadId id) {
   if (!workload(id).step_of.is_none()) return;  // it ends with the others
   Submitted& submitted = submitted_[id.index()];
-  submitted.safe = submitted.unsafe = 0;
+  submitted.unsafe = 0;  // what earlier attempts reported is safe still
   submitted.pods = pods_there(id);
   submitted.unsafe_since = now_;
   note_done_at(id);

@@ -131,8 +131,8 @@ class ScenarioWorld {
     // As it was when it ended: the state forgets those that ended long ago.
     std::optional<Workload> last;
     std::int64_t size = 1;  // with so many pods it runs as long as it says
-    // Of this attempt: when it ends by itself; what of its work is safe, and what is not yet that it did before it was given
-    // the pods that it has now, in pods x milliseconds; how many that are, and since when.
+    // When this attempt ends by itself; in pods x milliseconds, what of its work is safe, of all attempts, and what of this one
+    // is not yet that it did before it was given the pods that it has now; how many these are, and since when.
     Time done_at = kForever;
     Wide safe = 0;
     Wide unsafe = 0;

@@ -38,10 +38,11 @@ void State::end_steps(WorkloadId minimum, Phase phase) {
   for (const WorkloadId step : steps) end(step, phase, false);
 }
 
-// Unless it resizes live all go on from the last checkpoint. Who takes steps as it starts restarts nothing.
+// Unless it resizes live all go on from the last checkpoint. Who takes steps as it starts, or restarts, restarts nothing more.
 void State::resize(WorkloadId minimum, bool smaller) {
   Workload& workload = workloads_[minimum];
-  if (workload.phase != Phase::kRunning || (!smaller && workload.started == clock_)) return;
+  const bool begins = workload.started == clock_ || workload.resumed == clock_;
+  if (workload.phase != Phase::kRunning || (!smaller && begins)) return;
   const bool restarts = !shapes_[workload.shape.index()].terms.resizes_live;
   if (smaller || restarts) {
     workload.resized = clock_;

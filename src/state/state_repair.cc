@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "state/state.h"
@@ -65,7 +66,9 @@ void State::lose(WorkloadId id, IsLost is_lost) {
   });
   if (!some) return;
   if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(id);
+  const std::optional<Time> resized = workloads_[id].resized;
   stop_steps(id);
+  workloads_[id].resized = resized;
   lose_members(id, is_lost);
 }
 
@@ -97,10 +100,14 @@ void State::let_steps_stand_in(WorkloadId minimum, IsLost is_lost) {
   }
 }
 
+// A step that was lost may come again at once: nobody took it to make room, so growing takes nothing back (rule 18).
 void State::stop_for_a_loss(WorkloadId id) {
   workloads_[id].evicted_by = EvictionRule::kNode;
   give_room_back(id);
+  const WorkloadId minimum = minimum_of(id);
+  const std::optional<Time> resized = workloads_[minimum].resized;
   wait_again(id);
+  if (minimum != id) workloads_[minimum].resized = resized;
 }
 
 void State::on(const RepairGivenUp& event) {
