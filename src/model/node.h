@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/mig_geometry.h"
 #include "model/node_constraints.h"
+#include "model/numa.h"
 
 namespace berth {
 
@@ -49,9 +50,18 @@ static_assert([] {
   return true;
 }());
 
+// CPUs and memory: what a machine has beside its GPUs.
+struct HostAmounts {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+
+  friend bool operator==(const HostAmounts&, const HostAmounts&) = default;
+};
+
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
-// fixed slices are a layout of its GPUs' model, and empty where they are not cut.
+// fixed slices are a layout of its GPUs' model, and empty where they are not cut; what is kept for all GPUs is no more than the
+// node has; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -65,6 +75,9 @@ struct Node {
   Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
+  HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
+  std::int32_t numa_zones = 1;
+  NumaPolicy numa_policy = NumaPolicy::kNone;
   friend bool operator==(const Node&, const Node&) = default;
 };
 
