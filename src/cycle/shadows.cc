@@ -445,8 +445,12 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   for_each_place(state_, own.start, [&](const PodRequest& request, const PodPlacement& place) {
     NodeThen& then = nodes[place.node];
     then.parts.resize(ledger.node(place.node).gpus);
+    const bool is_in_one_zone = in_zones(ledger, place.node, request) == InZones::kOne;
     place.gpus.for_each([&](int gpu) {
       if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
+      if (!is_in_one_zone) return;
+      const int zones = ledger.zones(place.node).zones;
+      then.is_owed[static_cast<std::size_t>(zone_of_gpu(gpu, ledger.node(place.node).gpus, zones))] = true;
     });
     if (!then.node.is_none()) return;
     const NodeFree& node = ledger.node(place.node);
@@ -483,12 +487,10 @@ bool Shadows::host_fits_beside(NodeThen& then, const PodRequest& request, const 
            (request.memory_bytes == 0 || then.rest.memory_bytes >= 0);
   }
   if (!node.counts_by_zone(request)) return fits;
-  // Who may be in several zones must not have what one of these owes to the shadow.
-  const bool strict = node.numa != NumaPolicy::kBestEffort;
   for_each_zone_of(node, trial_.ledger().zones(place.node).zones, request, place.gpus,
                    [&](std::size_t zone, std::int64_t cpu_milli) {
                      then.zones_milli[zone] -= cpu_milli;
-                     fits = fits && (!strict || cpu_milli == 0 || then.zones_milli[zone] >= 0);
+                     fits = fits && (cpu_milli == 0 || !then.is_owed[zone] || then.zones_milli[zone] >= 0);
                    });
   return fits;
 }
@@ -656,13 +658,18 @@ void Shadows::hold_back_accounts(const NodeThen& then, std::vector<Move>& moves)
   const PodRequest of_rest{.cpu_milli = std::max<std::int64_t>(0, rest.cpu_milli - then.rest.cpu_milli),
                            .memory_bytes = std::max<std::int64_t>(0, rest.memory_bytes - then.rest.memory_bytes)};
   if (of_rest.cpu_milli > 0 || of_rest.memory_bytes > 0) {
-    hold({.request = of_rest, .node = then.node, .account = HostAccount::kRest}, moves);
+    hold({.request = of_rest, .node = then.node, .gpus = {}, .account = HostAccount::kRest}, moves);
   }
   if (ledger.node(then.node).numa == NumaPolicy::kNone) return;
   for (std::uint8_t zone = 0; zone < ledger.zones(then.node).zones; ++zone) {
     const std::int64_t cpu_milli = ledger.zones(then.node).cpu_milli[zone] - then.zones_milli[zone];
-    if (cpu_milli <= 0) continue;
-    hold({.request = {.cpu_milli = cpu_milli}, .node = then.node, .account = HostAccount::kZone, .zone = zone}, moves);
+    if (cpu_milli <= 0 || !then.is_owed[zone]) continue;
+    hold({.request = {.cpu_milli = cpu_milli},
+          .node = then.node,
+          .gpus = {},
+          .account = HostAccount::kZone,
+          .zone = zone},
+         moves);
   }
 }
 

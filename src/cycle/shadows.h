@@ -25,6 +25,7 @@ struct NodeThen {
   std::int64_t memory_bytes = 0;
   HostAmounts rest;                                       // for pods without GPUs
   std::array<std::int64_t, kNumaZonesMax> zones_milli{};  // CPUs of each zone, where the kubelet has a policy
+  std::array<bool, kNumaZonesMax> is_owed{};              // of these the shadow has some that are to be in one zone
   std::int32_t pods = 0;
   std::vector<std::int16_t> gpu_milli;  // of each GPU
   std::vector<std::int32_t> gpu_memory_mib;

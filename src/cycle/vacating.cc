@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "cycle/for_each_place.h"
+#include "state/zones.h"
 
 namespace berth {
 
@@ -33,7 +34,8 @@ Vacating::PodOnNode Vacating::pod_on_node(const State& state, WorkloadId workloa
           place.slice_start,
           request.sharer,
           request.neighbours,
-          state.ledger().node(place.node).counts_by_zone(request)};
+          state.ledger().node(place.node).counts_by_zone(request),
+          in_zones(state.ledger(), place.node, request) == InZones::kOne};
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
@@ -130,7 +132,7 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
 // Those who are leaving have CPUs of a zone that it is to have, and too few others are free there: its kubelet would not let it in.
 bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
   const NodeFree& node = state.ledger().node(pod.node);
-  if (!pod.by_zone || node.numa == NumaPolicy::kBestEffort) return false;
+  if (!pod.one_zone) return false;
   const NodeZones& zones = state.ledger().zones(pod.node);
   auto free = zones.cpu_milli;
   std::array<bool, kNumaZonesMax> own{}, left{};

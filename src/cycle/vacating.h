@@ -42,7 +42,8 @@ class Vacating {
     std::uint8_t slice_start = 0;
     SharerId sharer;
     NeighboursId neighbours;
-    bool by_zone = false;  // its CPUs count in the zones of its GPUs
+    bool by_zone = false;   // its CPUs count in the zones of its GPUs,
+    bool one_zone = false;  // and are to be in one
   };
 
   static PodOnNode pod_on_node(const State& state, WorkloadId workload, const PodRequest& request,
