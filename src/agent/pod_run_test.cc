@@ -144,6 +144,35 @@ TEST(SimulatedFleet, HasNodesThatAreShared) {
   EXPECT_EQ(in_turns["status"]["capacity"]["nvidia.com/gpu.shared"].text(), "32");
 }
 
+TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
+  const auto nodes =
+      nodes_from_text("1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  const Value& first = (*nodes)[0]["metadata"];
+  EXPECT_EQ(first["labels"]["berth.dev/numa-zones"].text(), "2");
+  EXPECT_EQ(first["labels"]["berth.dev/numa-policy"].text(), "restricted");
+  EXPECT_EQ(first["annotations"]["berth.dev/kept-per-gpu"].text(), "cpu=12,memory=100Gi");
+  EXPECT_TRUE((*nodes)[1]["metadata"]["labels"]["berth.dev/numa-policy"].is_null());
+  EXPECT_EQ((*nodes)[1]["metadata"]["annotations"]["berth.dev/kept-per-gpu"].text(), "cpu=1500m");
+  EXPECT_EQ((*nodes)[2]["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mps");
+  const struct {
+    const char* text;
+    const char* mistake;
+  } cases[] = {
+      {"1xH100x8/numa:9:restricted", "how many NUMA zones (/numa:2:single-numa-node): '9' is out of range"},
+      {"1xH100x8/numa:2:single", "'single' is no policy of a kubelet; write /numa:2: and none, best-effort"},
+      {"1xH100x8/numa:2", "'' is no policy of a kubelet"},
+      {"1xH100x8/mps/numa:2:restricted", "zones are counted of whole GPUs, and these are shared by MPS"},
+      {"1xH100x8/kept:12:many", "what is kept for each GPU (/kept:12:100Gi): "},
+      {"1xH100x8/kept:17", "for 8 GPUs that is more than is allocatable; write at most cpu=16,memory=128Gi"},
+  };
+  for (const auto& each : cases) {
+    const auto refused = nodes_from_text(each.text);
+    ASSERT_FALSE(refused) << each.text;
+    EXPECT_NE(refused.error().to_string().find(each.mistake), std::string::npos) << refused.error().to_string();
+  }
+}
+
 TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
   const auto nodes = nodes_from_text(
       "4,0xH100x8,2xH10Ox8,1xH100x65,1xL40Sx4/mig,2xcpu/mig,1xT4x1/shared,1xT4x1/timeslice,1xT4x1/timeslice:33,"
@@ -155,7 +184,7 @@ TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
         "'1xT4x1/timeslice': as how many each GPU counts (/timeslice:4): '' is not a whole number",
         "'1xT4x1/timeslice:33': as how many each GPU counts (/timeslice:4): '33' is out of range; write a whole number "
         "from 2 to 32",
-        "'1xT4x1/mps:4': 'mps:4' is no way to share GPUs", "'2xcpu/mig': a machine without GPUs has none to be shared"})
+        "'1xT4x1/mps:4': 'mps:4' is no way to share GPUs", "'2xcpu/mig': what stands behind the slash is of GPUs"})
     EXPECT_NE(nodes.error().to_string().find(each), std::string::npos) << each << " in " << nodes.error().to_string();
   EXPECT_NE(nodes.error().to_string().find("'1xL40Sx4/mig': GPUs of this type are not known to be cut into slices"),
             std::string::npos);

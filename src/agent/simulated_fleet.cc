@@ -14,6 +14,7 @@
 #include "base/wording.h"
 #include "manifest/labels.h"
 #include "manifest/node_gpus.h"
+#include "manifest/node_host.h"
 #include "manifest/slice_resources.h"
 #include "manifest/yaml.h"
 #include "model/gpu.h"
@@ -33,7 +34,9 @@ struct MachineGroup {
   std::int64_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
   std::int64_t replicas = 1;
-  std::vector<std::string> slices = {};  // into which each GPU is cut beforehand; empty: it is cut as pods ask
+  std::vector<std::string> slices = {};           // into which each GPU is cut beforehand; empty: it is cut as pods ask
+  std::string numa_zones = {}, numa_policy = {};  // as the labels say it
+  std::string kept_per_gpu = {};                  // as the annotation does
 
   // "h100", "h100-mig", "cpu"
   std::string name() const;
@@ -66,42 +69,88 @@ std::vector<std::string> split_slices(std::string_view text) {
   return slices;
 }
 
-// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4", as it stands behind the GPUs.
-Parsed<MachineGroup> parse_mode(std::string_view text) {
+// What is refused of the text, and what to write instead; empty: nothing.
+using Refusal = std::string;
+
+// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4".
+Refusal read_mode(MachineGroup& group, std::string_view mode, std::string_view more) {
+  const auto* const found = std::ranges::find(kSharingNames, mode);
+  const bool has_more = mode == name_of(Sharing::kMig) || mode == name_of(Sharing::kTimeslice);
+  if (found == std::end(kSharingNames) || found == std::begin(kSharingNames) || (!more.empty() && !has_more)) {
+    return quote(std::string(mode) + std::string(more)) +
+           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4, or how they are beside "
+           "CPUs: /numa:2:single-numa-node, /kept:12:100Gi";
+  }
+  group.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
+  more.remove_prefix(std::min<std::size_t>(1, more.size()));
+  if (group.sharing == Sharing::kMig && !more.empty()) group.slices = split_slices(more);
+  if (group.sharing != Sharing::kTimeslice) return "";
+  const auto replicas = parse_integer(more, 2, kReplicasMax);
+  if (!replicas) return "as how many each GPU counts (/timeslice:4): " + replicas.error();
+  group.replicas = *replicas;
+  return "";
+}
+
+// ":2:single-numa-node"
+Refusal read_zones(MachineGroup& group, std::string_view more) {
+  more.remove_prefix(std::min<std::size_t>(1, more.size()));
+  const std::size_t colon = std::min(more.find(':'), more.size());
+  const auto zones = parse_integer(more.substr(0, colon), 1, kNumaZonesMax);
+  if (!zones) return "how many NUMA zones (/numa:2:single-numa-node): " + zones.error();
+  const std::string_view policy = more.substr(std::min(colon + 1, more.size()));
+  if (std::ranges::find(kNumaPolicyNames, policy) == std::end(kNumaPolicyNames)) {
+    return quote(policy) +
+           " is no policy of a kubelet; write /numa:2: and none, best-effort, restricted or "
+           "single-numa-node";
+  }
+  group.numa_zones = std::to_string(*zones);
+  group.numa_policy = policy;
+  return "";
+}
+
+// ":12:100Gi", ":12"
+Refusal read_kept(MachineGroup& group, std::string_view more) {
+  more.remove_prefix(std::min<std::size_t>(1, more.size()));
+  const std::size_t colon = std::min(more.find(':'), more.size());
+  const std::string_view cpu = more.substr(0, colon);
+  const std::string_view memory = more.substr(std::min(colon + 1, more.size()));
+  const std::string form = "what is kept for each GPU (/kept:12:100Gi): ";
+  if (const auto amount = parse_milli(cpu); !amount) return form + amount.error();
+  if (const auto amount = parse_bytes(memory.empty() ? "0" : memory); !amount) return form + amount.error();
+  group.kept_per_gpu = "cpu=" + std::string(cpu) + (memory.empty() ? "" : ",memory=" + std::string(memory));
+  return "";
+}
+
+// One of what stands behind the GPUs, each behind a slash.
+Refusal read_option(MachineGroup& group, std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
-  const std::string_view mode = text.substr(0, colon);
-  if (text == name_of(Sharing::kMig)) return MachineGroup{.sharing = Sharing::kMig};
-  if (mode == name_of(Sharing::kMig)) {
-    return MachineGroup{.sharing = Sharing::kMig, .slices = split_slices(text.substr(colon + 1))};
-  }
-  if (text == name_of(Sharing::kMps)) return MachineGroup{.sharing = Sharing::kMps};
-  if (mode != name_of(Sharing::kTimeslice)) {
-    return std::unexpected(quote(text) +
-                           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4");
-  }
-  const auto replicas = parse_integer(text.substr(std::min(colon + 1, text.size())), 2, kReplicasMax);
-  if (!replicas) return std::unexpected("as how many each GPU counts (/timeslice:4): " + replicas.error());
-  return MachineGroup{.sharing = Sharing::kTimeslice, .replicas = *replicas};
+  const std::string_view word = text.substr(0, colon);
+  const std::string_view more = text.substr(colon);
+  if (word == "numa") return read_zones(group, more);
+  if (word == "kept") return read_kept(group, more);
+  return read_mode(group, word, more);
 }
 
 // "4xH100x8", "4xH100x8/mig": the first x ends the count, the last one begins the GPUs.
 Parsed<MachineGroup> parse_group(std::string_view text) {
   const auto refused = [whole = text](const std::string& why) { return std::unexpected(quote(whole) + ": " + why); };
   MachineGroup group;
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
-    const auto mode = parse_mode(text.substr(slash + 1));
-    if (!mode) return refused(mode.error());
-    group = *mode;
-    text = text.substr(0, slash);
+  const std::size_t end = std::min(text.find('/'), text.size());
+  for (std::size_t slash = end; slash < text.size();) {
+    const std::size_t next = std::min(text.find('/', slash + 1), text.size());
+    const Refusal refusal = read_option(group, text.substr(slash + 1, next - slash - 1));
+    if (!refusal.empty()) return refused(refusal);
+    slash = next;
   }
-  const bool is_shared = group.sharing != Sharing::kExclusive;
+  const bool says_more = end < text.size();
+  text = text.substr(0, end);
   const std::size_t first = text.find('x');
   if (first == std::string_view::npos) return refused(kForm);
   const auto count = parse_integer(text.substr(0, first), 1, kSimulatedNodesMax);
   if (!count) return refused("the number of machines: " + count.error());
   group.count = *count;
   const std::string_view rest = text.substr(first + 1);
-  if (rest == "cpu" && is_shared) return refused("a machine without GPUs has none to be shared; leave the mode out");
+  if (rest == "cpu" && says_more) return refused("what stands behind the slash is of GPUs; leave it out");
   if (rest == "cpu") return group;
   const std::size_t last = rest.rfind('x');
   if (last == std::string_view::npos) return refused(kForm);
@@ -143,6 +192,13 @@ Value machine(const MachineGroup& group, std::int64_t number) {
     const auto alike = std::ranges::count(group.slices, profile);
     capacity.set(slice_resource(profile), std::to_string(gpus * alike));
   }
+  if (!group.numa_policy.empty()) {
+    labels.set(kNumaZonesLabel, group.numa_zones);
+    labels.set(kNumaPolicyLabel, group.numa_policy);
+  }
+  if (!group.kept_per_gpu.empty()) {
+    node.at("metadata").at("annotations").set(kKeptPerGpuAnnotation, group.kept_per_gpu);
+  }
   if (group.sharing == Sharing::kTimeslice) labels.set(kGpuReplicasLabel, std::to_string(group.replicas));
   labels.set(kGpuProductLabel, group.model);
   labels.set(kGpuMemoryLabel, std::to_string(find_gpu_model(group.model)->memory_mib));
@@ -154,6 +210,17 @@ NodeGpus gpus_of(Value node) {
   Value& status = node.at("status");
   if (status["allocatable"].is_empty()) status.set("allocatable", Value(status["capacity"]));
   return read_node_gpus(node);
+}
+
+// What it says of its CPUs and memory that the scheduler would refuse.
+std::string host_problem_of(const Value& node, const NodeGpus& gpus) {
+  const Value& capacity = node["status"]["capacity"];
+  const auto text = [&](const char* resource) {
+    const Value& amount = capacity[resource];
+    return amount.is_integer() ? std::to_string(amount.integer()) : std::string(amount.text("0"));
+  };
+  const HostAmounts has{parse_milli(text("cpu")).value_or(0), parse_bytes(text("memory")).value_or(0)};
+  return read_node_host(node, gpus.count, gpus.sharing, has).problem;
 }
 
 // What every node has, however it was described.
@@ -200,6 +267,9 @@ void check_node(const Value& node, const Place& place, std::set<std::string>& na
   }
   const NodeGpus gpus = gpus_of(node);
   if (!gpus.problem.empty()) complain("node " + quote(name) + ": " + gpus.problem);
+  if (const std::string problem = host_problem_of(node, gpus); !problem.empty()) {
+    complain("node " + quote(name) + ": " + problem);
+  }
 }
 
 }  // namespace
@@ -220,6 +290,9 @@ Result<std::vector<Value>> nodes_from_text(const std::string& text) {
       for (std::int64_t i = 0; i < group->count; ++i) {
         nodes.push_back(machine(*group, ++numbers[group->name()]));
         complete(nodes.back());
+        if (i > 0) continue;
+        const std::string problem = host_problem_of(nodes.back(), gpus_of(nodes.back()));
+        if (!problem.empty()) complaints.add({}, quote(left.substr(0, comma)) + ": " + problem);
       }
     }
     if (comma == left.size()) break;

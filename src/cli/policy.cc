@@ -54,6 +54,9 @@ SeenNodes seen_node(Value object) {
   seen.node.cpu_milli = facts.cpu_milli;
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;
+  seen.node.kept_per_gpu = facts.kept_per_gpu;
+  seen.node.numa_zones = facts.numa_zones;
+  seen.node.numa_policy = facts.numa_policy;
   seen.gpu_model = facts.gpu_model;
   for (const Value::Member& label : object["metadata"]["labels"].members()) {
     seen.labels.emplace_back(label.key, label.value.text());

@@ -42,9 +42,20 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
   return behind;
 }
 
+// All that is asked, or free, and what of it pods without GPUs ask, or may have.
+struct Sums {
+  FreeTotals all;
+  HostAmounts rest;
+};
+
 bool suffices(const FreeTotals& free, const FreeTotals& asked) {
   return free.cpu_milli >= asked.cpu_milli && free.memory_bytes >= asked.memory_bytes &&
          free.gpu_milli >= asked.gpu_milli;
+}
+
+bool suffices(const Sums& free, const Sums& asked) {
+  return suffices(free.all, asked.all) && free.rest.cpu_milli >= asked.rest.cpu_milli &&
+         free.rest.memory_bytes >= asked.rest.memory_bytes;
 }
 
 // What the sets of a way may use.
@@ -63,10 +74,10 @@ struct Usable {
 };
 
 // Whether those nodes have enough free where one of the sets may be at all.
-bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, const FreeTotals& asked,
+bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>& way, const Sums& asked,
                            const Usable& usable) {
   const Ledger& ledger = state.ledger();
-  FreeTotals free;
+  Sums free;
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
     const NodeFree& node = ledger.node(NodeId(i));
     const bool allowed = node.open && std::ranges::any_of(way, [&](const NumberedPodSet& set) {
@@ -74,10 +85,15 @@ bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>
                          });
     if (!allowed) continue;
     const bool gpus_count = usable.gpus_of(node);
-    if (gpus_count) free.gpu_milli += node.gpu_milli;
+    if (gpus_count) free.all.gpu_milli += node.gpu_milli;
     if (!gpus_count && !usable.without_gpus) continue;
-    free.cpu_milli += node.cpu_milli;
-    free.memory_bytes += node.memory_bytes;
+    const HostAmounts& rest = ledger.rest(NodeId(i));
+    const HostAmounts left{std::clamp<std::int64_t>(rest.cpu_milli, 0, node.cpu_milli),
+                           std::clamp<std::int64_t>(rest.memory_bytes, 0, node.memory_bytes)};
+    free.all.cpu_milli += gpus_count ? node.cpu_milli : left.cpu_milli;
+    free.all.memory_bytes += gpus_count ? node.memory_bytes : left.memory_bytes;
+    free.rest.cpu_milli += left.cpu_milli;
+    free.rest.memory_bytes += left.memory_bytes;
     if (suffices(free, asked)) return true;
   }
   return suffices(free, asked);
@@ -98,13 +114,17 @@ FreeTotals free_anywhere(const State& state, const Usable& usable) {
 
 // Whether the free amounts of the nodes that a way may use add up to what it asks.
 bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
-  FreeTotals asked;
+  Sums asked;
   Usable usable;
   for (const NumberedPodSet& set : way) {
     const PodRequest& request = state.request(set.request);
-    asked.cpu_milli += set.count * request.cpu_milli;
-    asked.memory_bytes += set.count * request.memory_bytes;
-    asked.gpu_milli += set.count * request.gpu_milli_total();
+    asked.all.cpu_milli += set.count * request.cpu_milli;
+    asked.all.memory_bytes += set.count * request.memory_bytes;
+    asked.all.gpu_milli += set.count * request.gpu_milli_total();
+    if (request.gpus == 0) {
+      asked.rest.cpu_milli += set.count * request.cpu_milli;
+      asked.rest.memory_bytes += set.count * request.memory_bytes;
+    }
     if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
     (request.gpus == 0 ? usable.without_gpus : usable.modes[static_cast<std::size_t>(request.sharing)]) = true;
   }
@@ -112,8 +132,10 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
     return type.sharing == Sharing::kExclusive && type.other_modes.empty();
   });
   // The sums are known; nodes are looked at one by one only where these do not say it.
-  return suffices(free_anywhere(state, usable), asked) &&
-         ((state.ledger().matches().allows_all() && one_mode) || is_free_where_allowed(state, way, asked, usable)) &&
+  const bool kept = usable.without_gpus && state.node_types().keep_for_gpus;
+  return suffices(free_anywhere(state, usable), asked.all) &&
+         ((state.ledger().matches().allows_all() && one_mode && !kept) ||
+          is_free_where_allowed(state, way, asked, usable)) &&
          slices_are_free_in_sum(state, way);
 }
 
@@ -240,6 +262,16 @@ std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
     return room_for(ledger, node, request) + (replica ? room_for(ledger, node, *replica) : 0);
   };
   return each_set_fits(state, shape, in_turns) ? std::optional(ReasonCode::kIsolation) : std::nullopt;
+}
+
+// There is room for it, in more NUMA zones than it may have.
+bool kept_away_by_zones(const State& state, const Shape& shape) {
+  const Ledger& ledger = state.ledger();
+  const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
+  const auto in_any = [&](const PodRequest& request, NodeId node) {
+    return room_for(ledger, node, request, Occupants::kMatter, Zones::kAreOne);
+  };
+  return state.node_types().have_zones && !each_set_fits(state, shape, as_it_is) && each_set_fits(state, shape, in_any);
 }
 
 bool asks_for_domains(const Shape& shape) {
@@ -460,6 +492,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
   if (geometry) return ReasonCode::kSliceGeometry;
   if (const auto kept = kept_away(state, open)) return *kept;
+  if (kept_away_by_zones(state, open)) return ReasonCode::kNuma;
   const bool in_sum =
       std::any_of(open.ways.begin(), open.ways.end(), [&](const auto& way) { return is_free_in_sum(state, way); });
   return in_sum ? ReasonCode::kFragmented : ReasonCode::kCapacity;
@@ -531,7 +564,8 @@ Explanation explain(const State& state, WorkloadId id) {
                         with_separators(static_cast<std::int64_t>(state.movable())) +
                         " run) would not make room, or would lose more than it will use";
   }
-  if (explanation.code != ReasonCode::kInvalid) return explanation;
+  const bool never = explanation.code == ReasonCode::kNuma && is_never(state, workload);
+  if (explanation.code != ReasonCode::kInvalid && !never) return explanation;
   explanation.text += "; never: ";
   const std::int64_t when_idle = pods_when_idle(state, shape);
   if (shape.pods == 1) {

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
+#include "cycle/host_text.h"
 #include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
 #include "fairness/rights.h"
@@ -45,6 +46,8 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
      "have too little GPU memory free"},
     {"too little free CPU", Lacking::kCpus, "has no CPU free", "have no CPU free"},
     {"too little free memory", Lacking::kMemory, "has no memory free", "have no memory free"},
+    {kKeptForGpus, Lacking::kNone, "keeps what is free for work with GPUs", "keep what is free for work with GPUs"},
+    {kNotInZones, Lacking::kNone, "has them free in too many NUMA zones", "have them free in too many NUMA zones"},
     {"too many pods", Lacking::kNone, "has as many pods as it may", "have as many pods as they may"},
 }};
 
@@ -232,6 +235,8 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
     return "no node has " + gpus_asked(state, explanation.asked) +
            " free but where others have been whom its tenant does not trust, and which is scrubbed when all have left";
   }
+  if (refused_with(explanation, kNotInZones)) return why_not_in_zones(state, explanation.asked);
+  if (refused_with(explanation, kKeptForGpus)) return why_kept_for_gpus(state, explanation.asked);
   if (const auto missing = missing_amounts(state, explanation); !missing.empty()) {
     const bool chooses = refused_with(explanation, kNotSelected) || refused_with(explanation, kNotTolerated);
     std::string text = chooses ? "no node where it may be has " : "no node has ";

@@ -125,6 +125,19 @@ bool some_way(const Shape& shape, Holds holds) {
                      [&](const auto& way) { return std::all_of(way.begin(), way.end(), holds); });
 }
 
+// Whether it would fit where it may be if no kubelet minded NUMA zones.
+bool fits_in_any_zones(const State& state, const NumberedPodSet& set) {
+  const NodeTypes& types = state.node_types();
+  const PodRequest& request = state.request(set.request);
+  std::int64_t room = 0;
+  for (std::size_t node = 0; node < types.of_node.size() && room < set.count; ++node) {
+    if (!state.ledger().matches().allows(request.constraints, NodeId(node))) continue;
+    room += std::min(set.count,
+                     room_for(types.idle, NodeId(types.of_node[node]), request, Occupants::kMatter, Zones::kAreOne));
+  }
+  return room >= set.count;
+}
+
 }  // namespace
 
 bool shares_against_its_terms(const State& state, const Shape& shape) {
@@ -159,6 +172,10 @@ ReasonCode reason_never(const State& state, const Shape& shape) {
   }
   if (std::ranges::none_of(shape.ways, [&](const auto& way) { return can_be_cut(state, way); })) {
     return ReasonCode::kSliceGeometry;
+  }
+  if (state.node_types().have_zones &&
+      some_way(shape, [&](const NumberedPodSet& set) { return fits_in_any_zones(state, set); })) {
+    return ReasonCode::kNuma;
   }
   if (some_way(shape, [&](const NumberedPodSet& set) { return fits_where_others_may(state, set); })) {
     return ReasonCode::kReserved;

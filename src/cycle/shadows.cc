@@ -12,6 +12,7 @@
 #include "fairness/gates.h"
 #include "fairness/rights.h"
 #include "placement/place.h"
+#include "state/zones.h"
 
 namespace berth {
 namespace {
@@ -24,6 +25,7 @@ bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement
   if (!node.open || node.pods < 1) return false;
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
   if (request.gpus > 0 && !node.suits(request.sharing)) return false;
+  if (!ledger.leaves_what_is_kept(place.node, request) || !suits_zones(ledger, request, place)) return false;
   bool free = true;
   place.gpus.for_each([&](int gpu) {
     const auto at = static_cast<std::size_t>(gpu);
@@ -444,8 +446,12 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
     NodeThen& then = nodes[place.node];
     then.parts.resize(ledger.node(place.node).gpus);
     if (request.gpus > 0) then.mode = request.sharing;
+    const bool is_in_one_zone = in_zones(ledger, place.node, request) == InZones::kOne;
     place.gpus.for_each([&](int gpu) {
       if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
+      if (!is_in_one_zone) return;
+      const int zones = ledger.zones(place.node).zones;
+      then.is_owed[static_cast<std::size_t>(zone_of_gpu(gpu, ledger.node(place.node).gpus, zones))] = true;
     });
     if (!then.node.is_none()) return;
     const NodeFree& node = ledger.node(place.node);
@@ -455,6 +461,8 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
     then.node = place.node;
     then.cpu_milli = node.cpu_milli;
     then.memory_bytes = node.memory_bytes;
+    then.rest = ledger.rest(place.node);
+    if (node.numa != NumaPolicy::kNone) then.zones_milli = ledger.zones(place.node).cpu_milli;
     then.pods = node.pods;
     then.gpu_milli.assign(milli.begin(), milli.end());
     then.gpu_memory_mib.assign(memory.begin(), memory.end());
@@ -464,6 +472,28 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   std::vector<NodeThen> all;
   for (auto& [node, then] : nodes) all.push_back(std::move(then));
   return all;
+}
+
+// CPUs and memory, of all accounts that know of it, and its place among the pods.
+bool Shadows::host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const {
+  const NodeFree& node = trial_.ledger().node(place.node);
+  then.cpu_milli -= request.cpu_milli;
+  then.memory_bytes -= request.memory_bytes;
+  then.pods -= 1;
+  bool fits = then.cpu_milli >= 0 && then.memory_bytes >= 0 && then.pods >= 0;
+  if (request.gpus == 0) {
+    then.rest.cpu_milli -= request.cpu_milli;
+    then.rest.memory_bytes -= request.memory_bytes;
+    fits = fits && (request.cpu_milli == 0 || then.rest.cpu_milli >= 0) &&
+           (request.memory_bytes == 0 || then.rest.memory_bytes >= 0);
+  }
+  if (!node.counts_by_zone(request)) return fits;
+  for_each_zone_of(node, trial_.ledger().zones(place.node).zones, request, place.gpus,
+                   [&](std::size_t zone, std::int64_t cpu_milli) {
+                     then.zones_milli[zone] -= cpu_milli;
+                     fits = fits && (cpu_milli == 0 || !then.is_owed[zone] || then.zones_milli[zone] >= 0);
+                   });
+  return fits;
 }
 
 // Whether what it takes is free then, too, beside the shadow; if so it is taken there.
@@ -477,10 +507,7 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
     const auto at = std::ranges::lower_bound(then, place.node, {}, &NodeThen::node);
     if (!fits || at == then.end() || at->node != place.node) return;
     const NodeFree& node = trial_.ledger().node(place.node);
-    at->cpu_milli -= request.cpu_milli;
-    at->memory_bytes -= request.memory_bytes;
-    at->pods -= 1;
-    fits = at->cpu_milli >= 0 && at->memory_bytes >= 0 && at->pods >= 0;
+    fits = host_fits_beside(*at, request, place);
     fits = fits && (request.gpus == 0 || !at->mode || *at->mode == request.sharing);
     place.gpus.for_each([&](int gpu) {
       const auto each = static_cast<std::size_t>(gpu);
@@ -617,9 +644,36 @@ void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& 
     const GpuSet gpus = GpuSet::from_bits(whole);
     request.gpus = gpus.size();
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
+    hold_back_accounts(then, moves);
     if (request.gpus == 0 && request.cpu_milli == 0 && request.memory_bytes == 0) continue;
-    moves.push_back(move_of(request, {then.node, gpus}));
-    trial_.apply(moves.back());
+    hold({.request = request, .node = then.node, .gpus = gpus, .account = HostAccount::kNode}, moves);
+  }
+}
+
+void Shadows::hold(const Move& move, std::vector<Move>& moves) {
+  moves.push_back(move);
+  trial_.apply(move);
+}
+
+// What pods without GPUs, and pods in one zone, may have now and will not then: each by itself, as who ends may have been of either.
+void Shadows::hold_back_accounts(const NodeThen& then, std::vector<Move>& moves) {
+  const Ledger& ledger = trial_.ledger();
+  const HostAmounts& rest = ledger.rest(then.node);
+  const PodRequest of_rest{.cpu_milli = std::max<std::int64_t>(0, rest.cpu_milli - then.rest.cpu_milli),
+                           .memory_bytes = std::max<std::int64_t>(0, rest.memory_bytes - then.rest.memory_bytes)};
+  if (of_rest.cpu_milli > 0 || of_rest.memory_bytes > 0) {
+    hold({.request = of_rest, .node = then.node, .gpus = {}, .account = HostAccount::kRest}, moves);
+  }
+  if (ledger.node(then.node).numa == NumaPolicy::kNone) return;
+  for (std::uint8_t zone = 0; zone < ledger.zones(then.node).zones; ++zone) {
+    const std::int64_t cpu_milli = ledger.zones(then.node).cpu_milli[zone] - then.zones_milli[zone];
+    if (cpu_milli <= 0 || !then.is_owed[zone]) continue;
+    hold({.request = {.cpu_milli = cpu_milli},
+          .node = then.node,
+          .gpus = {},
+          .account = HostAccount::kZone,
+          .zone = zone},
+         moves);
   }
 }
 

@@ -4,6 +4,7 @@
 // places on real nodes, with topology and quotas, and only ends that are enforced count.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,9 @@ struct NodeThen {
   NodeId node;
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
+  HostAmounts rest;                                       // for pods without GPUs
+  std::array<std::int64_t, kNumaZonesMax> zones_milli{};  // CPUs of each zone, where the kubelet has a policy
+  std::array<bool, kNumaZonesMax> is_owed{};              // of these the shadow has some that are to be in one zone
   std::int32_t pods = 0;
   std::vector<std::int16_t> gpu_milli;  // of each GPU
   std::vector<std::int32_t> gpu_memory_mib;
@@ -91,6 +95,8 @@ class Shadows {
   bool put_if_free(const Start& start);
   bool take_others(WorkloadId workload, Time then, std::size_t others);
   // Not on nodes where something of the workload's `own` is.
+  void hold(const Move& move, std::vector<Move>& moves);
+  void hold_back_accounts(const NodeThen& then, std::vector<Move>& moves);
   void hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
                  const std::vector<GpusOfNode>& own = {});
   void look(std::size_t others, WorkloadId without);
@@ -99,6 +105,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
+  bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
   void count(const Start& start, Time end);
   bool has_quota(const Shadow& shadow, std::size_t others, WorkloadId without);

@@ -46,6 +46,8 @@ class Waiting {
                        .gpus = one_of(rng_, {2, 4, 8}),
                        .cpu_milli = one_of<std::int64_t>(rng_, {4'000, 64'000}),
                        .labels = random_labels(rng_)});
+      nodes.back().kept_per_gpu = random_kept(rng_, nodes.back());
+      if (rng_.below(2) == 0) divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
     at_their_limits_ = rng_.below(2) == 0;
@@ -86,6 +88,7 @@ class Waiting {
                        .gpu_milli = kMilliPerGpu};
     if (request.gpus == 1 && rng_.below(4) == 0) request.gpu_milli = 500;
     request.flavors = FlavorSet::of(FlavorId(0));
+    if (rng_.below(8) == 0) request = {.cpu_milli = one_of<std::int64_t>(rng_, {1'000, 4'000, 16'000})};
     const std::int64_t pods = rng_.between(1, 3);
     const NodeConstraints constraints = rng_.below(4) == 0 ? random_constraints(rng_) : NodeConstraints();
     const Topology topology = plain_ || rng_.below(3) != 0 ? Topology() : random_topology(rng_, pods);

@@ -1,9 +1,11 @@
 #include "cycle/vacating.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "cycle/for_each_place.h"
+#include "state/zones.h"
 
 namespace berth {
 
@@ -16,14 +18,25 @@ Vacating::Vacating(const State& state) {
   for (const WorkloadId id : state.stopping()) leaves(state, id, false);
   for (const WorkloadId id : state.starting()) {
     for_each_coming_pod(state, id, [&](const Pod& pod) {
-      coming_.push_back(pod_on_node(id, state.request(pod.request), pod.place()));
+      coming_.push_back(pod_on_node(state, id, state.request(pod.request), pod.place()));
     });
   }
 }
 
-Vacating::PodOnNode Vacating::pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place) {
-  return {workload,      place.node,        place.gpus,      request.cpu_milli, request.memory_bytes,
-          request.slice, place.slice_start, request.sharing, request.sharer,    request.neighbours};
+Vacating::PodOnNode Vacating::pod_on_node(const State& state, WorkloadId workload, const PodRequest& request,
+                                          const PodPlacement& place) {
+  return {workload,
+          place.node,
+          place.gpus,
+          request.cpu_milli,
+          request.memory_bytes,
+          request.slice,
+          place.slice_start,
+          request.sharing,
+          request.sharer,
+          request.neighbours,
+          state.ledger().node(place.node).counts_by_zone(request),
+          in_zones(state.ledger(), place.node, request) == InZones::kOne};
 }
 
 void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
@@ -32,7 +45,7 @@ void Vacating::leaves(const State& state, WorkloadId workload, bool at_once) {
   if (state.scrub() > Duration{0}) leaves_residue(state, workload);
   if (at_once) return;
   for_each_leaving_pod(state, workload, [&](const Pod& pod) {
-    leaving_.push_back(pod_on_node(workload, state.request(pod.request), pod.place()));
+    leaving_.push_back(pod_on_node(state, workload, state.request(pod.request), pod.place()));
   });
 }
 
@@ -69,13 +82,13 @@ std::vector<QueueId> Vacating::left_on(Device device) const {
 
 void Vacating::waits(const State& state, const Start& start) {
   for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
-    coming_.push_back(pod_on_node(start.workload, request, place));
+    coming_.push_back(pod_on_node(state, start.workload, request, place));
   });
 }
 
 void Vacating::waits(const State& state, const Repair& repair) {
   for_each_place(state, repair, [&](const PodRequest& request, const PodPlacement& place) {
-    coming_.push_back(pod_on_node(repair.workload, request, place));
+    coming_.push_back(pod_on_node(state, repair.workload, request, place));
   });
 }
 
@@ -86,7 +99,7 @@ void Vacating::begins(WorkloadId workload) {
 bool Vacating::holds_up(const State& state, WorkloadId workload) const {
   bool held = false;
   for_each_coming_pod(state, workload, [&](const Pod& pod) {
-    held = held || holds_up(state, pod_on_node(workload, state.request(pod.request), pod.place()));
+    held = held || holds_up(state, pod_on_node(state, workload, state.request(pod.request), pod.place()));
   });
   return held;
 }
@@ -94,7 +107,7 @@ bool Vacating::holds_up(const State& state, WorkloadId workload) const {
 bool Vacating::holds_up(const State& state, const Start& start) const {
   bool held = false;
   for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
-    held = held || holds_up(state, pod_on_node(start.workload, request, place));
+    held = held || holds_up(state, pod_on_node(state, start.workload, request, place));
   });
   return held;
 }
@@ -102,7 +115,7 @@ bool Vacating::holds_up(const State& state, const Start& start) const {
 bool Vacating::holds_up(const State& state, const Repair& repair) const {
   bool held = false;
   for_each_place(state, repair, [&](const PodRequest& request, const PodPlacement& place) {
-    held = held || holds_up(state, pod_on_node(repair.workload, request, place));
+    held = held || holds_up(state, pod_on_node(state, repair.workload, request, place));
   });
   return held;
 }
@@ -119,10 +132,40 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
   return !mig.open_beside(MigPlaceSet::of(*a)).contains(*b);
 }
 
+// Those who are leaving have CPUs of a zone that it is to have, and too few others are free there: its kubelet would not let it in.
+bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
+  const NodeFree& node = state.ledger().node(pod.node);
+  if (!pod.one_zone) return false;
+  const NodeZones& zones = state.ledger().zones(pod.node);
+  auto free = zones.cpu_milli;
+  std::array<bool, kNumaZonesMax> own{}, left{};
+  const auto for_each_zone = [&](const PodOnNode& each, auto visit) {
+    const PodRequest request{.cpu_milli = each.cpu_milli, .gpus = each.gpus.size(), .gpu_milli = kMilliPerGpu};
+    for_each_zone_of(node, zones.zones, request, each.gpus, visit);
+  };
+  for_each_zone(pod, [&](std::size_t zone, std::int64_t) { own[zone] = true; });
+  for (const PodOnNode& other : coming_) {
+    if (other.node != pod.node || other.workload == pod.workload || !other.by_zone) continue;
+    for_each_zone(other, [&](std::size_t zone, std::int64_t cpu_milli) { free[zone] += cpu_milli; });
+  }
+  for (const PodOnNode& other : leaving_) {
+    if (other.node != pod.node || other.workload == pod.workload || !other.by_zone) continue;
+    for_each_zone(other, [&](std::size_t zone, std::int64_t cpu_milli) {
+      free[zone] -= cpu_milli;
+      left[zone] = left[zone] || cpu_milli > 0;
+    });
+  }
+  for (std::size_t zone = 0; zone < free.size(); ++zone) {
+    if (own[zone] && left[zone] && free[zone] < 0) return true;
+  }
+  return false;
+}
+
 // Somebody is still where it is to be, or from whom it is to be apart; or those who are leaving have more of the node's CPU, memory and pods than is free,
 // and given to others who are not there yet.
 bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
   if (!left_.empty() && is_to_be_scrubbed(state, pod)) return true;
+  if (lacks_zones(state, pod)) return true;
   const NodeFree& free = state.ledger().node(pod.node);
   std::int64_t cpu_milli = free.cpu_milli;
   std::int64_t memory_bytes = free.memory_bytes;

@@ -43,11 +43,15 @@ class Vacating {
     Sharing sharing = Sharing::kExclusive;
     SharerId sharer;
     NeighboursId neighbours;
+    bool by_zone = false;   // its CPUs count in the zones of its GPUs,
+    bool one_zone = false;  // and are to be in one
   };
 
-  static PodOnNode pod_on_node(WorkloadId workload, const PodRequest& request, const PodPlacement& place);
+  static PodOnNode pod_on_node(const State& state, WorkloadId workload, const PodRequest& request,
+                               const PodPlacement& place);
   static bool is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod);
   bool holds_up(const State& state, const PodOnNode& pod) const;
+  bool lacks_zones(const State& state, const PodOnNode& pod) const;
   void leaves_residue(const State& state, WorkloadId workload);
   bool is_to_be_scrubbed(const State& state, const PodOnNode& pod) const;
 

@@ -323,6 +323,10 @@ void fields(Io& io, Node& node) {
   fields(io, node.other_modes);
   io(node.replicas);
   fields(io, node.fixed_slices);
+  io(node.kept_per_gpu.cpu_milli);
+  io(node.kept_per_gpu.memory_bytes);
+  io(node.numa_zones);
+  enumerator(io, node.numa_policy, std::size(kNumaPolicyNames));
 }
 
 template <class Io>

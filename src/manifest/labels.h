@@ -64,6 +64,11 @@ inline constexpr std::string_view kSharedGpuResource = "nvidia.com/gpu.shared"; 
 inline constexpr std::string_view kSliceResourcePrefix = "nvidia.com/mig-";
 // Of a node: how its GPUs are shared (model/node.h), as Berth decides; "exclusive" if it is not there.
 inline constexpr std::string_view kGpuModeLabel = "berth.dev/gpu-mode";
+// Of a node, where its kubelet has a policy: how many NUMA zones it has, and which policy (model/numa.h).
+inline constexpr std::string_view kNumaZonesLabel = "berth.dev/numa-zones";
+inline constexpr std::string_view kNumaPolicyLabel = "berth.dev/numa-policy";
+// Of a node: what of it is for pods that ask GPUs, for each GPU: "cpu=12,memory=100Gi".
+inline constexpr std::string_view kKeptPerGpuAnnotation = "berth.dev/kept-per-gpu";
 inline constexpr std::string_view kGpuCountLabel = "nvidia.com/gpu.count";
 inline constexpr std::string_view kGpuReplicasLabel = "nvidia.com/gpu.replicas";  // as how many each counts
 // How they are shared where Berth has no part in it: "none", "time-slicing" or "mps".

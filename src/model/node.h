@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/mig_geometry.h"
 #include "model/node_constraints.h"
+#include "model/numa.h"
 
 namespace berth {
 
@@ -72,10 +73,19 @@ static_assert([] {
   return true;
 }());
 
+// CPUs and memory: what a machine has beside its GPUs.
+struct HostAmounts {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+
+  friend bool operator==(const HostAmounts&, const HostAmounts&) = default;
+};
+
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
 // fixed slices are a layout of its GPUs' model, and empty where they are not cut. The other modes are none of these: not the one
-// that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand.
+// that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand. What is kept for all GPUs is no
+// more than the node has; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive and nothing else.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -90,6 +100,9 @@ struct Node {
   SharingSet other_modes = {};            // what it may be instead, as long as nobody has a GPU of it
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
+  HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
+  std::int32_t numa_zones = 1;
+  NumaPolicy numa_policy = NumaPolicy::kNone;
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   friend bool operator==(const Node&, const Node&) = default;

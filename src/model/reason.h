@@ -43,6 +43,7 @@ enum class ReasonCode : std::uint8_t {
   kPorts,                  // there is room for it where others have a port that it asks for
   kRepairing,              // it has lost some of its pods, and keeps the others until these are replaced
   kBackOff,                // one node after the other failed soon after it began there
+  kNuma,                   // there is room, or would be when all is idle, in more NUMA zones than kubelets let it have
 };
 
 inline constexpr std::string_view kReasonNames[] = {"None",
@@ -78,7 +79,8 @@ inline constexpr std::string_view kReasonNames[] = {"None",
                                                     "Affinity",
                                                     "Ports",
                                                     "Repairing",
-                                                    "BackOff"};
+                                                    "BackOff",
+                                                    "Numa"};
 
 constexpr std::string_view name_of(ReasonCode code) { return kReasonNames[static_cast<std::size_t>(code)]; }
 

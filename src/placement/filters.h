@@ -23,6 +23,8 @@ inline constexpr std::string_view kOtherMode = "shared in another way";
 inline constexpr std::string_view kNoPlaceForSlice = "without a place for the slice";
 inline constexpr std::string_view kBesideOthers = "free beside others alone";
 inline constexpr std::string_view kOnDirty = "free on dirty GPUs alone";
+inline constexpr std::string_view kNotInZones = "free in too many NUMA zones";
+inline constexpr std::string_view kKeptForGpus = "kept for GPUs";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -72,6 +74,10 @@ inline constexpr std::tuple kFilters = {
     Filter{
         "too little free memory",
         [](const NodeView& node, const PodRequest& request) { return node.free.memory_bytes >= request.memory_bytes; }},
+    Filter{kKeptForGpus,
+           [](const NodeView& node, const PodRequest& request) { return node.leaves_what_is_kept(request); }},
+    Filter{kNotInZones,
+           [](const NodeView& node, const PodRequest& request) { return node.has_room_in_zones(request); }},
     Filter{"too many pods", [](const NodeView& node, const PodRequest&) { return node.free.pods > 0; }},
 };
 

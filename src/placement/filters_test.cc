@@ -33,7 +33,10 @@ TEST(Filters, EachRefusesForItsOwnReason) {
                   .gpu_memory_mib = 1000,
                   .cpu_milli = 8000,
                   .memory_bytes = 100,
-                  .pods_max = 3};
+                  .pods_max = 3,
+                  .kept_per_gpu = {500, 10},
+                  .numa_zones = 2,
+                  .numa_policy = NumaPolicy::kRestricted};
   const PodRequest whole{.gpus = 1, .gpu_milli = 1000};
   const PodRequest half{.gpus = 1, .gpu_milli = 500};
   const PodRequest hungry{.gpus = 1, .gpu_milli = 100, .gpu_memory_mib = 900};
@@ -67,9 +70,26 @@ TEST(Filters, EachRefusesForItsOwnReason) {
        half,
        "too little free GPU memory"},
       {"processor", {}, true, {.cpu_milli = 8001}, "too little free CPU"},
-      {"processor exactly", {}, true, {.cpu_milli = 8000}, ""},
+      {"processor exactly", {}, true, {.cpu_milli = 8000, .gpus = 1, .gpu_milli = 500}, ""},
       {"memory", {}, true, {.memory_bytes = 101}, "too little free memory"},
-      {"memory exactly", {}, true, {.memory_bytes = 100}, ""},
+      {"memory exactly", {}, true, {.memory_bytes = 100, .gpus = 1, .gpu_milli = 500}, ""},
+      {"processor that is kept", {}, true, {.cpu_milli = 6001}, kKeptForGpus},
+      {"the rest of it", {}, true, {.cpu_milli = 6000}, ""},
+      {"memory that is kept", {}, true, {.memory_bytes = 61}, kKeptForGpus},
+      {"the rest of that", {}, true, {.memory_bytes = 60}, ""},
+      {"the rest when others have some", {take({.cpu_milli = 1}, 0)}, true, {.cpu_milli = 6000}, kKeptForGpus},
+      {"the rest when it is GPU work that has some",
+       {take({.cpu_milli = 2000, .gpus = 1, .gpu_milli = 500}, 1)},
+       true,
+       {.cpu_milli = 6000},
+       ""},
+      {"two zones for two GPUs", {take(whole, 1), take(whole, 4)}, true, {.gpus = 2, .gpu_milli = 1000}, kNotInZones},
+      {"two zones for three", {take(whole, 1)}, true, {.gpus = 3, .gpu_milli = 1000}, ""},
+      {"processor of the other zone",
+       {take({.cpu_milli = 4000, .gpus = 1, .gpu_milli = 1000}, 1), take({.gpus = 2, .gpu_milli = 1000}, 12)},
+       true,
+       {.cpu_milli = 1, .gpus = 1, .gpu_milli = 1000},
+       kNotInZones},
       {"pods", {take(half, 1), take(half, 1), take(whole, 2)}, true, {}, "too many pods"},
       {"one pod less", {take(half, 1), take(half, 1)}, true, {}, ""},
   };

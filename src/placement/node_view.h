@@ -6,6 +6,7 @@
 
 #include "state/ledger.h"
 #include "state/room.h"
+#include "state/zones.h"
 
 namespace berth {
 
@@ -28,6 +29,19 @@ class NodeView {
     }
     return false;
   }
+  bool leaves_what_is_kept(const PodRequest& request) const { return ledger_.leaves_what_is_kept(id_, request); }
+  const HostAmounts& rest() const { return ledger_.rest(id_); }
+  // Whether the GPUs and CPUs that are free are in such zones that the kubelet's policy lets the pod in.
+  bool has_room_in_zones(const PodRequest& request) const {
+    if (!free.counts_by_zone(request)) return true;
+    const InZones where = in_zones(ledger_, id_, request);
+    return where == InZones::kOne ? room_in_zones(ledger_, id_, request) > 0 : where == InZones::kAnywhere;
+  }
+  std::array<FreeInZone, kNumaZonesMax> free_in_zones(const PodRequest& request) const {
+    return berth::free_in_zones(ledger_, id_, request);
+  }
+  // PRE: the kubelet has a policy.
+  int zone_of(int gpu) const { return zone_of_gpu(gpu, free.gpus, ledger_.zones(id_).zones); }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
   // Whether one GPU has the thousandths that a fraction asks, and those who share it let it join them; and those who were there

@@ -44,10 +44,14 @@ class RefusedRequests {
   };
 
   bool covers(const State& state, const PodRequest& asked, const NumberedPodSet& set) const {
+    const NodeTypes& types = state.node_types();
     return std::any_of(refused_.begin(), refused_.end(), [&](const Refused& refused) {
       const PodRequest& less = refused.request;
       // Over how many domains pods have to go evenly depends on what they ask: larger ones may have fewer to fill.
       if (state.topologies()[refused.topology].spread == Spreading::kEven && asked != less) return false;
+      // What is kept for GPUs is room for who asks some; and who asks more than a zone has may be let in where others are not.
+      if (types.keep_for_gpus && less.gpus == 0 && asked.gpus > 0) return false;
+      if (types.restrict_zones && asked != less) return false;
       // Without a bound of its own a fraction takes its share of the memory, which a bound may be below.
       const bool gpu_memory = less.gpu_memory_mib > 0 ? asked.gpu_memory_mib >= less.gpu_memory_mib
                                                       : asked.gpu_memory_mib == 0 || !asked.is_fraction();

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "placement/filters.h"
 #include "placement/slice_choice.h"
+#include "placement/zone_choice.h"
 
 namespace berth {
 namespace {
@@ -260,6 +261,8 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
     place.slice_start = node.free.geometry().places()[choice->place].start;
   } else if (request.is_fraction()) {
     place.gpus.add(row.gpu_for_fraction(node, request, usual, rng));
+  } else if (node.free.numa != NumaPolicy::kNone) {
+    place.gpus = gpus_by_zone(node, request);
   } else {
     for (int gpu = 0; place.gpus.size() < request.gpus; ++gpu) {
       if (node.gpu_is_free_and_clean(static_cast<std::size_t>(gpu), request)) place.gpus.add(gpu);

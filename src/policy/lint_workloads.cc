@@ -12,6 +12,7 @@
 #include "model/gpu_hardware.h"
 #include "policy/lint.h"
 #include "state/quota_tree.h"
+#include "state/zones.h"
 
 namespace berth {
 namespace {
@@ -179,9 +180,22 @@ class WorkloadLinter {
       const std::int32_t on_each = request.is_replica() ? node.replicas : kMilliPerGpu / request.gpu_milli;
       room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * on_each);
     }
-    if (request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
-    if (request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
-    return room;
+    const std::int64_t keeping_gpus = request.gpus > 0 ? 0 : node.gpus;
+    const std::int64_t cpu_milli = node.cpu_milli - keeping_gpus * node.kept_per_gpu.cpu_milli;
+    const std::int64_t memory_bytes = node.memory_bytes - keeping_gpus * node.kept_per_gpu.memory_bytes;
+    if (request.cpu_milli > 0) room = std::min(room, cpu_milli / request.cpu_milli);
+    if (request.memory_bytes > 0) room = std::min(room, memory_bytes / request.memory_bytes);
+    return std::min(room, room_for_zones(node, request));
+  }
+
+  // As many as its kubelet lets in for the sake of NUMA zones.
+  static std::int64_t room_for_zones(const Node& node, const PodRequest& request) {
+    if (node.numa_policy == NumaPolicy::kNone) return kPodsPerWorkloadMax;
+    Ledger idle;
+    const NodeId id = idle.add(node);
+    const InZones where = in_zones(idle, id, request);
+    if (where == InZones::kNever) return 0;
+    return where == InZones::kOne ? room_in_zones(idle, id, request) : kPodsPerWorkloadMax;
   }
 
   std::int64_t room_in_fleet(const PodRequest& request) const {

@@ -11,6 +11,7 @@
 #include "manifest/gpu_part.h"
 #include "manifest/node_constraints.h"
 #include "manifest/node_gpus.h"
+#include "manifest/node_host.h"
 #include "manifest/parallelism.h"
 #include "manifest/pod_neighbours.h"
 #include "manifest/slice_resources.h"
@@ -424,6 +425,7 @@ bool NodeFacts::same_machine(const NodeFacts& other) const {
          gpus == other.gpus && sharing == other.sharing && replicas == other.replicas &&
          fixed_slices == other.fixed_slices && unused_slices == other.unused_slices && why_unused == other.why_unused &&
          cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
+         kept_per_gpu == other.kept_per_gpu && numa_zones == other.numa_zones && numa_policy == other.numa_policy &&
          problem == other.problem;
 }
 
@@ -459,6 +461,11 @@ NodeFacts read_node(const Value& node) {
   if (!node["status"]["allocatable"]["pods"].is_null()) {
     facts.pods_max = static_cast<std::int32_t>(amount("pods", whole, INT32_MAX));
   }
+  NodeHost host = read_node_host(node, facts.gpus, facts.sharing, {facts.cpu_milli, facts.memory_bytes});
+  facts.kept_per_gpu = host.kept_per_gpu;
+  facts.numa_zones = host.numa_zones;
+  facts.numa_policy = host.numa_policy;
+  if (facts.problem.empty()) facts.problem = std::move(host.problem);
   facts.uid = node["metadata"]["uid"].text();
   facts.records = read_gpu_records(node);
   facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};

@@ -41,6 +41,9 @@ struct NodeFacts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
+  HostAmounts kept_per_gpu = {};  // for pods that ask GPUs
+  std::int32_t numa_zones = 1;
+  NumaPolicy numa_policy = NumaPolicy::kNone;
   Value labels;
   // As the engine has them.
   struct Says {

@@ -9,7 +9,10 @@ namespace berth {
 
 // Codes of the closed list of reasons. They may be expected: what is found instead is then told.
 inline constexpr std::string_view kLaterReasonNames[] = {
-    "FairShare", "Priority", "NamespaceQuota", "NotAllowed", "Numa",
+    "FairShare",
+    "Priority",
+    "NamespaceQuota",
+    "NotAllowed",
 };
 
 }  // namespace berth

@@ -19,8 +19,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",  "memory",   "pods", "labels",
-                                           "taints", "nvlink_domain", "mode", "replicas", "mig"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory",     "pods",
+                                           "labels", "taints", "nvlink_domain", "mode",       "replicas",
+                                           "mig",    "kept",   "numa",          "numa_policy"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -113,6 +114,66 @@ MigPlaceSet take_fixed_slices(const ScenarioReading& reading, ScenarioLine& line
   return fixed.value_or(MigPlaceSet());
 }
 
+constexpr std::string_view kKeptForm = "kept=cpu:12,memory:100Gi, for each GPU";
+
+// How much of what is kept for each GPU; nothing and a complaint if all GPUs together keep more than the node has.
+std::int64_t kept_of(ScenarioLine& line, const ScenarioWord& word, std::string_view what,
+                     const Parsed<std::int64_t>& amount, std::int64_t of_node, std::int32_t gpus) {
+  const std::string asked = "kept: " + std::string(what);
+  if (!amount) {
+    line.complain(word, asked + ": " + amount.error());
+    return 0;
+  }
+  if (*amount <= of_node / gpus) return *amount;
+  const bool is_cpu = what == "cpu";
+  const std::int64_t most = is_cpu ? of_node / gpus / 1000 * 1000 : of_node / gpus;
+  line.complain(word, asked + " of " + std::to_string(gpus) + " GPUs is more than the node has; write " +
+                          std::string(what) + ":" + (is_cpu ? decimal_of_milli(most) : format_bytes(most)) +
+                          " or less");
+  return 0;
+}
+
+// What is for pods that ask GPUs, for each GPU.
+HostAmounts take_kept(ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("kept");
+  if (word == nullptr) return {};
+  if (node.gpus == 0) {
+    line.complain(*word, "kept= is kept for each GPU; write gpus=, too");
+    return {};
+  }
+  HostAmounts kept;
+  for (const std::string_view each : line.list(*word)) {
+    const std::size_t colon = each.find(':');
+    const std::string_view what = each.substr(0, colon);
+    const std::string_view amount = colon == std::string_view::npos ? "" : each.substr(colon + 1);
+    if (what == "cpu" && !amount.empty()) {
+      kept.cpu_milli = kept_of(line, *word, what, parse_milli(amount), node.cpu_milli, node.gpus);
+    } else if (what == "memory" && !amount.empty()) {
+      kept.memory_bytes = kept_of(line, *word, what, parse_bytes(amount), node.memory_bytes, node.gpus);
+    } else {
+      line.complain(*word, "kept: " + quote(each) + " is no amount to keep; write " + std::string(kKeptForm));
+    }
+  }
+  return kept;
+}
+
+void take_zones(ScenarioLine& line, Node& node) {
+  const ScenarioWord* const zones = line.take("numa");
+  const ScenarioWord* const policy = line.take("numa_policy");
+  if (zones != nullptr && policy == nullptr) {
+    line.complain(*zones, "numa= matters where a kubelet has a policy; write numa_policy=single-numa-node, too");
+  }
+  node.numa_zones = static_cast<std::int32_t>(line.integer(zones, 1, kNumaZonesMax, 1));
+  if (policy == nullptr) return;
+  const auto chosen = line.choice(*policy, kNumaPolicyNames, "is no policy of a kubelet");
+  if (!chosen) return;
+  if (zones == nullptr) return line.complain(*policy, "a policy is about NUMA zones; write how many, as in numa=2");
+  if (node.gpus == 0 || node.sharing != Sharing::kExclusive || !node.other_modes.empty()) {
+    return line.complain(*policy, "NUMA zones are counted of whole GPUs; write gpus= and no other mode=");
+  }
+  node.numa_policy = static_cast<NumaPolicy>(*chosen);
+}
+
 }  // namespace
 
 void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
@@ -160,6 +221,8 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   take_modes(reading, line, node);
   node.replicas = take_replicas(line, node.sharing);
   node.fixed_slices = take_fixed_slices(reading, line, node);
+  node.kept_per_gpu = take_kept(line, node);
+  take_zones(line, node);
   line.finish(kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {

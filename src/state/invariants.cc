@@ -255,6 +255,8 @@ class Inspection {
     std::int64_t memory_bytes = 0;
     std::int64_t pods = 0;
     SharingSet modes = {};  // that they ask
+    HostAmounts without_gpus;
+    std::array<std::int64_t, kNumaZonesMax> in_zones{};  // CPUs of pods with whole GPUs
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{};
     std::array<std::int64_t, kGpusPerNodeMax> gpu_memory_mib{};
   };
@@ -281,7 +283,6 @@ class Inspection {
     for (std::size_t i = 0; i < held.size(); ++i) {
       expect(fits(held[i], state_.node(NodeId(i))), {"node", i}, " holds more than it has");
     }
-    if (!wrong_.empty()) return;
     for (std::size_t at = 0; at < state_.pods().size(); ++at) {
       const Pod& pod = state_.pods()[at];
       if (!holds_room(at)) continue;
@@ -290,9 +291,39 @@ class Inspection {
     for (const Device& device : state_.ledger().broken()) again.set_broken(device, true);
     again.take_residues_of(state_.ledger());  // what was there before does not show in who is
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
+    if (wrong_.empty()) {
+      check_rest(held);
+      check_zones(held);
+    }
     check_matches();
     check_domains();
     check_trust();
+  }
+
+  void check_rest(const std::vector<Held>& held) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Node& node = state_.node(NodeId(i));
+      const HostAmounts& kept = node.kept_per_gpu;
+      const HostAmounts rest{node.cpu_milli - node.gpus * kept.cpu_milli - held[i].without_gpus.cpu_milli,
+                             node.memory_bytes - node.gpus * kept.memory_bytes - held[i].without_gpus.memory_bytes};
+      expect(rest == state_.ledger().rest(NodeId(i)), {"node", i}, " leaves another rest to pods without GPUs");
+    }
+  }
+
+  void check_zones(const std::vector<Held>& held) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Node& node = state_.node(NodeId(i));
+      if (state_.ledger().node(NodeId(i)).numa == NumaPolicy::kNone) continue;
+      const NodeZones& zones = state_.ledger().zones(NodeId(i));
+      bool same = zones.zones == node.numa_zones;
+      for (std::int64_t zone = 0; same && zone < node.numa_zones; ++zone) {
+        const std::int64_t before = node.cpu_milli * zone / node.numa_zones;
+        const std::int64_t has = node.cpu_milli * (zone + 1) / node.numa_zones - before;
+        const auto at = static_cast<std::size_t>(zone);
+        same = zones.cpu_milli[at] == has - held[i].in_zones[at];
+      }
+      expect(same, {"node", i}, " has other CPUs free in its zones");
+    }
   }
 
   // Whom a circle holds both, as the circles have it, and not as the ledger looks it up.
@@ -400,7 +431,17 @@ class Inspection {
     held.memory_bytes += request.memory_bytes;
     ++held.pods;
     if (request.gpus > 0) held.modes.add(request.sharing);
+    if (request.gpus == 0) {
+      held.without_gpus.cpu_milli += request.cpu_milli;
+      held.without_gpus.memory_bytes += request.memory_bytes;
+    }
+    const Node& node = state_.node(pod.node);
+    std::int64_t counted = 0;
     pod.gpus.for_each([&](int gpu) {
+      // The first so many GPUs have so many parts of the CPUs, rounded down.
+      const std::int64_t before = request.cpu_milli * counted / request.gpus;
+      const std::int64_t beside = request.cpu_milli * ++counted / request.gpus - before;
+      if (!request.is_fraction()) held.in_zones[static_cast<std::size_t>(gpu * node.numa_zones / node.gpus)] += beside;
       held.gpu_milli[static_cast<std::size_t>(gpu)] += state_.ledger().node(pod.node).milli_of(request);
       held.gpu_memory_mib[static_cast<std::size_t>(gpu)] +=
           gpu_memory_taken(request, state_.node(pod.node).gpu_memory_mib);

@@ -36,6 +36,19 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
   BERTH_ASSERT(node.fixed_slices.empty() || (mig != nullptr && mig->is_layout(node.fixed_slices)));
   fixed_slices_.push_back(node.fixed_slices);
+  rest_.push_back({node.cpu_milli - node.gpus * node.kept_per_gpu.cpu_milli,
+                   node.memory_bytes - node.gpus * node.kept_per_gpu.memory_bytes});
+  BERTH_ASSERT(rest_.back().cpu_milli >= 0 && rest_.back().memory_bytes >= 0);
+  zones_at_.push_back(static_cast<std::uint32_t>(zones_.size()));
+  if (node.numa_zones > 1 && node.numa_policy != NumaPolicy::kNone) {
+    free.numa = node.numa_policy;
+    NodeZones& zones = zones_.emplace_back();
+    zones.zones = static_cast<std::uint8_t>(node.numa_zones);
+    zones.cpu_milli_in_all = node.cpu_milli;
+    for (std::uint8_t zone = 0; zone < zones.zones; ++zone) {
+      zones.cpu_milli[zone] = even_part(node.cpu_milli, zone, zones.zones);
+    }
+  }
   nodes_.push_back(free);
   modes_.push_back({node.sharing, node.other_modes});
   kinds_.emplace_back();
@@ -56,6 +69,14 @@ void Ledger::set_open(NodeId node, bool open) {
 void Ledger::apply(const Move& move) {
   NodeFree& node = nodes_[move.node.index()];
   const std::int64_t sign = move.direction == Move::Direction::kTake ? -1 : 1;
+  const bool all = move.account == HostAccount::kAll;
+  if (all || move.account == HostAccount::kNode) move_host(node, move, sign);
+  if (move.account == HostAccount::kRest || (all && move.request.gpus == 0)) move_rest(move, sign);
+  if (move.account == HostAccount::kZone || (all && node.counts_by_zone(move.request))) move_zones(node, move, sign);
+  note_change(move.node);
+}
+
+void Ledger::move_host(NodeFree& node, const Move& move, std::int64_t sign) {
   if (node.open) add_to_totals(node, -1);
   node.cpu_milli += sign * move.request.cpu_milli;
   node.memory_bytes += sign * move.request.memory_bytes;
@@ -67,7 +88,22 @@ void Ledger::apply(const Move& move) {
   if (move.request.gpus > 0) move_gpus(node, move, sign);
   if (node.open) add_to_totals(node, 1);
   neighbourhood_.move(move.request.neighbours, move.node, static_cast<std::int32_t>(-sign));
-  note_change(move.node);
+}
+
+void Ledger::move_rest(const Move& move, std::int64_t sign) {
+  HostAmounts& rest = rest_[move.node.index()];
+  rest.cpu_milli += sign * move.request.cpu_milli;
+  rest.memory_bytes += sign * move.request.memory_bytes;
+}
+
+void Ledger::move_zones(const NodeFree& node, const Move& move, std::int64_t sign) {
+  NodeZones& zones = zones_[zones_at_[move.node.index()]];
+  if (move.account == HostAccount::kZone) {
+    zones.cpu_milli[move.zone] += sign * move.request.cpu_milli;
+    return;
+  }
+  for_each_zone_of(node, zones.zones, move.request, move.gpus,
+                   [&](std::size_t zone, std::int64_t cpu_milli) { zones.cpu_milli[zone] += sign * cpu_milli; });
 }
 
 void Ledger::move_gpus(NodeFree& node, const Move& move, std::int64_t sign) {
@@ -336,6 +372,10 @@ void Ledger::add_to(Hasher& hasher) const {
   }
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);
+  for (const HostAmounts& rest : rest_) hasher.add(rest.cpu_milli).add(rest.memory_bytes);
+  for (const NodeZones& zones : zones_) {
+    for (const std::int64_t cpu_milli : zones.cpu_milli) hasher.add(cpu_milli);
+  }
   for (const MigPlaceSet layout : layouts_) hasher.add(std::uint64_t{layout.bits()});
   for (const Occupant& first : first_) hasher.add(first.sharer.value()).add(first.pods);
   for (const auto& [device, others] : others_) {
@@ -353,7 +393,8 @@ bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
-         kinds_ == other.kinds_ && totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_);
+         rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ && totals_ == other.totals_ &&
+         neighbourhood_.same_pods_as(other.neighbourhood_);
 }
 
 }  // namespace berth

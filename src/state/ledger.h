@@ -24,6 +24,10 @@
 
 namespace berth {
 
+// Of which of a node's accounts a move takes. A pod's takes of all that know of it; what is only held back for somebody is taken of
+// each by itself: of the node's own amounts and GPUs, of what is left for pods without GPUs, of the CPUs of one zone.
+enum class HostAccount : std::uint8_t { kAll, kNode, kRest, kZone };
+
 // One pod's room on one node, taken or given back.
 struct Move {
   enum class Direction : std::uint8_t { kTake, kGive };
@@ -33,11 +37,17 @@ struct Move {
   GpuSet gpus;
   Direction direction = Direction::kTake;
   std::uint8_t slice_start = 0;
+  HostAccount account = HostAccount::kAll;
+  std::uint8_t zone = 0;  // of kZone
 };
 
 constexpr Move move_of(const PodRequest& request, const PodPlacement& place,
                        Move::Direction direction = Move::Direction::kTake) {
-  return {request, place.node, place.gpus, direction, place.slice_start};
+  return {.request = request,
+          .node = place.node,
+          .gpus = place.gpus,
+          .direction = direction,
+          .slice_start = place.slice_start};
 }
 
 // Everything that can be done can be undone by turning its direction round; nothing else may touch free capacity.
@@ -60,11 +70,11 @@ struct NodeFree {
   std::uint8_t gpus = 0;
   std::uint8_t flavor = 0;  // meaningful when gpus > 0
   Sharing sharing = Sharing::kExclusive;
-  std::uint8_t other_modes : 4 =
-      0;                      // a SharingSet: what it may become with the next who comes; none while somebody has a GPU
-  bool open : 1 = true;       // takes new pods
-  std::uint8_t replicas = 1;  // of each of its GPUs
-  std::uint8_t family = 0;    // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
+  std::uint8_t other_modes : 4 = 0;  // a SharingSet: what it may become with the next; none while somebody has a GPU
+  bool open : 1 = true;              // takes new pods
+  NumaPolicy numa : 2 = NumaPolicy::kNone;  // kNone as well where there is one zone
+  std::uint8_t replicas = 1;                // of each of its GPUs
+  std::uint8_t family = 0;                  // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
 
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
   // PRE: it has GPUs. Whether who asks for that mode may come.
@@ -75,12 +85,36 @@ struct NodeFree {
   std::int32_t milli_of(const PodRequest& request) const {
     return request.is_replica() ? kMilliPerGpu / replicas : request.gpu_milli;
   }
+  // Whether a pod's CPUs are counted in the zones of its GPUs: it has GPUs whole, which a kubelet knows of.
+  bool counts_by_zone(const PodRequest& request) const {
+    return numa != NumaPolicy::kNone && request.gpus > 0 && !request.is_fraction();
+  }
   // PRE: it may be cut.
   const MigGeometry& geometry() const { return *kMigFamilies[family - 1]; }
   friend bool operator==(const NodeFree&, const NodeFree&) = default;
 };
 
 static_assert(sizeof(NodeFree) <= 48);  // of which four are in three cache lines
+
+// The zones of a node whose kubelet has a policy.
+struct NodeZones {
+  std::uint8_t zones = 1;
+  std::int64_t cpu_milli_in_all = 0;  // when nothing runs
+  // What pods with GPUs there have left of each. Negative where some have cores of other zones, who are let in or were found.
+  std::array<std::int64_t, kNumaZonesMax> cpu_milli{};
+
+  friend bool operator==(const NodeZones&, const NodeZones&) = default;
+};
+
+// Calls visit(zone, cpu_milli) for each of a pod's GPUs with the CPUs that count beside it: as many beside each.
+template <class Visit>
+void for_each_zone_of(const NodeFree& node, int zones, const PodRequest& request, GpuSet gpus, Visit visit) {
+  int at = 0;
+  gpus.for_each([&](int gpu) {
+    const std::int64_t beside = even_part(request.cpu_milli, at++, request.gpus);
+    visit(static_cast<std::size_t>(zone_of_gpu(gpu, node.gpus, zones)), beside);
+  });
+}
 
 // Pods on a node by what they hold: [0] a fraction or a slice, [1..8] that many GPUs, [9] more than eight.
 using PodKinds = std::array<std::uint16_t, 10>;
@@ -135,7 +169,7 @@ struct Device {
 };
 
 // INVARIANT: all who have GPUs of a node ask for one mode, which it has; the slices of a GPU are a layout, and of one that was cut beforehand some of those that it has; occupants are those who have a part of a GPU; free amounts are never
-// negative; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
+// negative, but of the rest and of zones; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
   // `mig`: how its GPUs are cut, where they are.
@@ -215,6 +249,18 @@ class Ledger {
     const Modes& modes = modes_[node.index()];
     return modes.own == mode || modes.others.contains(mode);
   }
+  // What pods without GPUs may still have of a node, if so much is free: all but what is kept for its GPUs. Negative where more of
+  // them were found there.
+  const HostAmounts& rest(NodeId node) const { return rest_[node.index()]; }
+  // Whether a pod leaves alone what is kept for others.
+  bool leaves_what_is_kept(NodeId node, const PodRequest& request) const {
+    if (request.gpus > 0) return true;
+    const HostAmounts& left = rest(node);
+    return (request.cpu_milli == 0 || left.cpu_milli >= request.cpu_milli) &&
+           (request.memory_bytes == 0 || left.memory_bytes >= request.memory_bytes);
+  }
+  // PRE: its kubelet has a policy.
+  const NodeZones& zones(NodeId node) const { return zones_[zones_at_[node.index()]]; }
   // By flavor; the last is of nodes without GPUs.
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
   const FreeTotals& totals_without_gpus() const { return totals_[kFlavorsMax]; }
@@ -242,6 +288,9 @@ class Ledger {
   }
   FreeTotals& totals_of(const NodeFree& node) { return totals_[node.gpus > 0 ? node.flavor : kFlavorsMax]; }
   void add_to_totals(const NodeFree& node, std::int64_t sign);
+  void move_host(NodeFree& node, const Move& move, std::int64_t sign);
+  void move_rest(const Move& move, std::int64_t sign);
+  void move_zones(const NodeFree& node, const Move& move, std::int64_t sign);
   void move_gpus(NodeFree& node, const Move& move, std::int64_t sign);
   void move_slice(const NodeFree& node, const Move& move);
   void settle_mode(NodeFree& node, const Move& move);
@@ -286,6 +335,9 @@ class Ledger {
   std::vector<MigPlaceSet> fixed_slices_;  // by node
   std::vector<Modes> modes_;               // by node
   std::vector<PodKinds> kinds_;
+  std::vector<HostAmounts> rest_;        // by node
+  std::vector<std::uint32_t> zones_at_;  // by node: where its zones are, if it has a policy
+  std::vector<NodeZones> zones_;
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
   std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it
   std::vector<std::uint64_t> latest_change_;  // per node

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -79,6 +80,21 @@ inline MigPlaceSet random_fixed_slices(Rng& rng, const MigGeometry& mig) {
   return fixed;
 }
 
+// For each GPU a part of what the node has, all of it now and then; of most nodes nothing.
+inline HostAmounts random_kept(Rng& rng, const Node& node) {
+  if (node.gpus == 0 || rng.below(4) > 0) return {};
+  const std::int64_t cpu_parts = rng.between(1, 4);
+  const std::int64_t memory_parts = rng.between(1, 4);
+  return {node.cpu_milli / node.gpus / cpu_parts, node.memory_bytes / node.gpus / memory_parts};
+}
+
+// Most kubelets have none.
+inline void divide_into_zones(Node& node, Rng& rng) {
+  if (node.gpus == 0 || node.sharing != Sharing::kExclusive || !node.other_modes.empty() || rng.below(2) > 0) return;
+  node.numa_zones = one_of(rng, {1, 2, 2, 3, 4, 8});
+  node.numa_policy = static_cast<NumaPolicy>(rng.below(std::size(kNumaPolicyNames)));
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -97,6 +113,8 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   if (rng.below(6) == 0) node.pods_max = static_cast<std::int32_t>(rng.between(0, 4));
   node.labels = random_labels(rng);
   node.taints = random_taints(rng);
+  node.kept_per_gpu = random_kept(rng, node);
+  divide_into_zones(node, rng);
   return node;
 }
 
@@ -318,13 +336,82 @@ inline bool suits_those_there(const Ledger& ledger, NodeId id, const PodRequest&
   return idle ? ledger.may_be(id, request.sharing) : ledger.node(id).sharing == request.sharing;
 }
 
+// What each zone has.
+struct PlainZones {
+  std::vector<std::int64_t> gpus, cpu_milli;  // when nothing runs
+};
+
+inline PlainZones plain_zones(const NodeFree& node, const NodeZones& zones) {
+  PlainZones plain{std::vector<std::int64_t>(zones.zones, 0), std::vector<std::int64_t>(zones.zones, 0)};
+  for (int gpu = 0; gpu < node.gpus; ++gpu) ++plain.gpus[static_cast<std::size_t>(gpu * zones.zones / node.gpus)];
+  for (int zone = 0; zone < zones.zones; ++zone) {
+    plain.cpu_milli[static_cast<std::size_t>(zone)] =
+        zones.cpu_milli_in_all * (zone + 1) / zones.zones - zones.cpu_milli_in_all * zone / zones.zones;
+  }
+  return plain;
+}
+
+// The fewest zones of an idle node that have so many GPUs and CPUs together, found by trying all sets of them; none: not all have.
+inline std::optional<int> fewest_zones(const PlainZones& zones, const PodRequest& request) {
+  std::optional<int> fewest;
+  for (std::uint32_t set = 1; set < std::uint32_t{1} << zones.gpus.size(); ++set) {
+    std::int64_t gpus = 0;
+    std::int64_t cpu_milli = 0;
+    for (std::size_t zone = 0; zone < zones.gpus.size(); ++zone) {
+      gpus += ((set >> zone) & 1) * zones.gpus[zone];
+      cpu_milli += ((set >> zone) & 1) * zones.cpu_milli[zone];
+    }
+    const int size = std::popcount(set);
+    if (gpus >= request.gpus && cpu_milli >= request.cpu_milli && (!fewest || size < *fewest)) fewest = size;
+  }
+  return fewest;
+}
+
+// Any of the usable GPUs that a strict kubelet lets a pod have, by trying all sets that are in as few zones as it could have; none:
+// there are none, or it depends on which whether others fit, and so Berth does not send it there.
+inline std::optional<GpuSet> some_gpus_in_zones(const Ledger& ledger, NodeId id, const PodRequest& request,
+                                                std::vector<int> usable, Rng& rng) {
+  const NodeFree& node = ledger.node(id);
+  const NodeZones& zones = ledger.zones(id);
+  const PlainZones plain = plain_zones(node, zones);
+  const std::optional<int> fewest = fewest_zones(plain, request);
+  if (!fewest) return std::nullopt;
+  if (node.numa == NumaPolicy::kSingleNumaNode && *fewest > 1) return std::nullopt;
+  rng.shuffle(std::span(usable));
+  GpuSet gpus;
+  const auto zone_of = [&](int gpu) { return static_cast<std::size_t>(gpu * zones.zones / node.gpus); };
+  if (*fewest > 1) {
+    if (std::ranges::max(plain.gpus) > 1 && *fewest < zones.zones) return std::nullopt;
+    for (int i = 0; i < request.gpus; ++i) gpus.add(usable[static_cast<std::size_t>(i)]);
+    return gpus;
+  }
+  std::vector<std::size_t> order(zones.zones);
+  for (std::size_t zone = 0; zone < order.size(); ++zone) order[zone] = zone;
+  rng.shuffle(std::span(order));
+  for (const std::size_t zone : order) {
+    gpus = {};
+    for (const int gpu : usable) {
+      if (zone_of(gpu) == zone && gpus.size() < request.gpus) gpus.add(gpu);
+    }
+    const bool has_cpus = request.cpu_milli == 0 || zones.cpu_milli[zone] >= request.cpu_milli;
+    if (gpus.size() == request.gpus && has_cpus) return gpus;
+  }
+  return std::nullopt;
+}
+
 // Any devices that one pod could take on a node as it is, written down plainly: the reading of a request that filters,
 // room and scores are compared with. None if the node cannot take it.
 inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
   const NodeFree& node = ledger.node(id);
   if (!node.open || node.pods < 1) return std::nullopt;
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
-  if (request.gpus == 0) return PodPlacement{id, {}};
+  if (request.gpus == 0) {
+    // All that pods without GPUs may have is what the node has beside what it keeps.
+    const HostAmounts& rest = ledger.rest(id);
+    if (request.cpu_milli > std::max<std::int64_t>(0, rest.cpu_milli)) return std::nullopt;
+    if (request.memory_bytes > std::max<std::int64_t>(0, rest.memory_bytes)) return std::nullopt;
+    return PodPlacement{id, {}};
+  }
   if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;
   if (!suits_those_there(ledger, id, request)) return std::nullopt;
   if (request.is_slice()) return some_cut(ledger, id, request, rng);
@@ -343,6 +430,12 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
       usable.push_back(gpu);
   }
   if (static_cast<int>(usable.size()) < request.gpus) return std::nullopt;
+  const bool strict = node.numa == NumaPolicy::kRestricted || node.numa == NumaPolicy::kSingleNumaNode;
+  const bool whole = request.gpu_milli == kMilliPerGpu && request.sharing == Sharing::kExclusive;
+  if (strict && whole) {
+    const auto gpus = some_gpus_in_zones(ledger, id, request, usable, rng);
+    return gpus ? std::optional(PodPlacement{id, *gpus}) : std::nullopt;
+  }
   rng.shuffle(std::span(usable));
   GpuSet gpus;
   for (int i = 0; i < request.gpus; ++i) gpus.add(usable[static_cast<std::size_t>(i)]);

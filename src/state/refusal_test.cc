@@ -703,6 +703,41 @@ TEST(Refusal, OfSlicesThatNobodyCut) {
   expect(state, {{"one that is taken", found(seventh, 3), taken}, {"the other", found(half, 4), ""}});
 }
 
+TEST(Refusal, OfNodesThatKeepSomethingForTheirGpusOrHaveZones) {
+  const char* const kept = "a node keeps no more for its GPUs than it has";
+  const char* const zones = "a node has 1 to 8 NUMA zones";
+  const char* const policy = "a node with a NUMA policy has GPUs that are not shared";
+  const auto with = [](auto change) {
+    Node node{.name = "", .flavor = FlavorId(0), .gpus = 4, .cpu_milli = 40'003, .memory_bytes = 400};
+    change(node);
+    return add_node(node);
+  };
+  const auto without_gpus = [](auto change) {
+    Node node{.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 40'000};
+    change(node);
+    return add_node(node);
+  };
+  const State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  expect(state, {
+                    {"all of it", with([](Node& n) { n.kept_per_gpu = {10'000, 100}; }), ""},
+                    {"more CPUs", with([](Node& n) { n.kept_per_gpu = {10'001, 0}; }), kept},
+                    {"more memory", with([](Node& n) { n.kept_per_gpu = {0, 101}; }), kept},
+                    {"less than nothing", with([](Node& n) { n.kept_per_gpu = {-1, 0}; }), kept},
+                    {"for no GPU", without_gpus([](Node& n) { n.kept_per_gpu = {1, 0}; }),
+                     "a node that keeps something for its GPUs has some"},
+                    {"the most zones", with([](Node& n) { n.numa_zones = kNumaZonesMax; }), ""},
+                    {"one more", with([](Node& n) { n.numa_zones = kNumaZonesMax + 1; }), zones},
+                    {"none", with([](Node& n) { n.numa_zones = 0; }), zones},
+                    {"a policy", with([](Node& n) { n.numa_policy = NumaPolicy::kRestricted; }), ""},
+                    {"of shared GPUs", with([](Node& n) {
+                       n.numa_policy = NumaPolicy::kBestEffort;
+                       n.sharing = Sharing::kMps;
+                     }),
+                     policy},
+                    {"without GPUs", without_gpus([](Node& n) { n.numa_policy = NumaPolicy::kRestricted; }), policy},
+                });
+}
+
 // A node of each flavor: the first has MPS, the second is time-sliced.
 State shared() {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifo, Order::kFifo});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "state/zones.h"
+
 namespace berth {
 namespace {
 
@@ -50,14 +52,26 @@ std::int64_t clean_whole_gpus(const Ledger& ledger, NodeId id, const PodRequest&
   return clean;
 }
 
-std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
+std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants, Zones zones) {
   const NodeFree& node = ledger.node(id);
   if (!node.open || !ledger.matches().allows(request.constraints, id)) return 0;
   std::int64_t room = node.pods;
   if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request, occupants));
-  if (room > 0 && request.cpu_milli > 0) room = std::min(room, node.cpu_milli / request.cpu_milli);
-  if (room > 0 && request.memory_bytes > 0) room = std::min(room, node.memory_bytes / request.memory_bytes);
-  return room;
+  HostAmounts free{node.cpu_milli, node.memory_bytes};
+  if (request.gpus == 0) {
+    const HostAmounts& rest = ledger.rest(id);
+    free = {std::min(free.cpu_milli, rest.cpu_milli), std::min(free.memory_bytes, rest.memory_bytes)};
+  }
+  if (room > 0 && request.cpu_milli > 0) {
+    room = std::min(room, std::max<std::int64_t>(0, free.cpu_milli) / request.cpu_milli);
+  }
+  if (room > 0 && request.memory_bytes > 0) {
+    room = std::min(room, std::max<std::int64_t>(0, free.memory_bytes) / request.memory_bytes);
+  }
+  if (room == 0 || zones == Zones::kAreOne) return room;
+  const InZones where = in_zones(ledger, id, request);
+  if (where == InZones::kNever) return 0;
+  return where == InZones::kOne ? std::min(room, room_in_zones(ledger, id, request)) : room;
 }
 
 }  // namespace berth

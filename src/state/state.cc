@@ -26,6 +26,10 @@ std::uint64_t digest_of(const Node& node) {
       .add(std::uint64_t{node.other_modes.bits()})
       .add(node.replicas)
       .add(std::uint64_t{node.fixed_slices.bits()})
+      .add(node.kept_per_gpu.cpu_milli)
+      .add(node.kept_per_gpu.memory_bytes)
+      .add(node.numa_zones)
+      .add(static_cast<std::uint64_t>(node.numa_policy))
       .digest();
 }
 

@@ -84,6 +84,12 @@ void State::on(const NodesAdded& event) {
     if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing)).add(node.replicas);
     if (!node.other_modes.empty()) history_.add(std::uint64_t{node.other_modes.bits()});
     if (!node.fixed_slices.empty()) history_.add(std::uint64_t{node.fixed_slices.bits()});
+    if (node.kept_per_gpu != HostAmounts()) {
+      history_.add(node.kept_per_gpu.cpu_milli).add(node.kept_per_gpu.memory_bytes);
+    }
+    if (node.numa_policy != NumaPolicy::kNone) {
+      history_.add(node.numa_zones).add(static_cast<std::uint64_t>(node.numa_policy));
+    }
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
@@ -131,6 +137,9 @@ void State::count_types(const std::vector<Node>& nodes) {
     if (type == types->counts.size()) {
       types->counts.push_back(0);
       types->idle.add(node, geometry_of(node));
+      types->keep_for_gpus = types->keep_for_gpus || node.kept_per_gpu != HostAmounts();
+      types->have_zones = types->have_zones || node.numa_policy != NumaPolicy::kNone;
+      types->restrict_zones = types->restrict_zones || node.numa_policy == NumaPolicy::kRestricted;
     }
     ++types->counts[type];
   }

@@ -238,6 +238,25 @@ FactRefusal refusal_of_modes(const Node& node) {
       [&] { return unless(node.fixed_slices.empty(), "a node that was cut beforehand is nothing else besides"); });
 }
 
+FactRefusal refusal_of_what_is_kept(const Node& node) {
+  const HostAmounts& kept = node.kept_per_gpu;
+  if (kept == HostAmounts()) return std::nullopt;
+  if (node.gpus == 0) return "a node that keeps something for its GPUs has some";
+  return unless(within(kept.cpu_milli, 0, node.cpu_milli / node.gpus) &&
+                    within(kept.memory_bytes, 0, node.memory_bytes / node.gpus),
+                "a node keeps no more for its GPUs than it has");
+}
+
+FactRefusal refusal_of_zones(const Node& node) {
+  return first_of([&] { return unless(within(node.numa_zones, 1, kNumaZonesMax), "a node has 1 to 8 NUMA zones"); },
+                  [&] {
+                    const bool counts =
+                        node.gpus > 0 && node.sharing == Sharing::kExclusive && node.other_modes.empty();
+                    return unless(node.numa_policy == NumaPolicy::kNone || counts,
+                                  "a node with a NUMA policy has GPUs that are not shared");
+                  });
+}
+
 }  // namespace
 
 FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
@@ -262,6 +281,7 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
         return unless(within(node.replicas, in_turns ? 2 : 1, in_turns ? kReplicasMax : 1),
                       "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
       },
+      [&] { return refusal_of_what_is_kept(node); }, [&] { return refusal_of_zones(node); },
       [&] { return refusal_of_labels(node.labels, node.taints); });
 }
 

@@ -1,0 +1,23 @@
+// What a Node object says of its CPUs and memory beside its GPUs: how much of them is kept for pods that ask GPUs, and how they are
+// divided into NUMA zones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "manifest/value.h"
+#include "model/node.h"
+
+namespace berth {
+
+struct NodeHost {
+  HostAmounts kept_per_gpu = {};
+  std::int32_t numa_zones = 1;
+  NumaPolicy numa_policy = NumaPolicy::kNone;
+  std::string problem = {};  // why the node cannot be used, and what to write instead; empty: it can
+};
+
+// `gpus`: as many as it has, shared so; `has`: its allocatable amounts.
+NodeHost read_node_host(const Value& node, std::int32_t gpus, Sharing sharing, const HostAmounts& has);
+
+}  // namespace berth

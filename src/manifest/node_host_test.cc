@@ -1,0 +1,84 @@
+#include "manifest/node_host.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "manifest/yaml.h"
+
+namespace berth {
+namespace {
+
+Value node(const std::string& labels, const std::string& annotations) {
+  const auto documents = parse_yaml("{metadata: {labels: " + labels + ", annotations: " + annotations + "}}");
+  return documents->front();
+}
+
+constexpr std::int64_t kGib = std::int64_t{1} << 30;
+
+TEST(NodeHost, IsReadFromLabelsAndAnAnnotation) {
+  const NodeHost host = read_node_host(node("{berth.dev/numa-zones: '2', berth.dev/numa-policy: restricted}",
+                                            "{berth.dev/kept-per-gpu: 'cpu=1500m,memory=100Gi'}"),
+                                       8, Sharing::kExclusive, {128'000, 1024 * kGib});
+  EXPECT_EQ(host.problem, "");
+  EXPECT_EQ(host.kept_per_gpu, (HostAmounts{1500, 100 * kGib}));
+  EXPECT_EQ(host.numa_zones, 2);
+  EXPECT_EQ(host.numa_policy, NumaPolicy::kRestricted);
+}
+
+TEST(NodeHost, SaysWhatToWriteInstead) {
+  struct Case {
+    const char* what;
+    const char* labels;
+    const char* annotations;
+    std::int32_t gpus;
+    Sharing sharing;
+    const char* problem;  // it begins with; empty: none
+  };
+  const Case cases[] = {
+      {"nothing", "{}", "{}", 8, Sharing::kExclusive, ""},
+      {"all that there is", "{}", "{berth.dev/kept-per-gpu: cpu=16}", 8, Sharing::kExclusive, ""},
+      {"more", "{}", "{berth.dev/kept-per-gpu: cpu=16001m}", 8, Sharing::kExclusive,
+       "annotation berth.dev/kept-per-gpu: for 8 GPUs that is more than is allocatable; write at most "
+       "cpu=16,memory=128Gi"},
+      {"more memory", "{}", "{berth.dev/kept-per-gpu: 'cpu=1,memory=2Ti'}", 1, Sharing::kMps,
+       "annotation berth.dev/kept-per-gpu: for 1 GPU that is more than is allocatable; write at most "
+       "cpu=128,memory=1Ti"},
+      {"anything where no GPUs are", "{berth.dev/numa-zones: '2', berth.dev/numa-policy: restricted}",
+       "{berth.dev/kept-per-gpu: cpu=500}", 0, Sharing::kExclusive, ""},
+      {"GPUs of GPUs", "{}", "{berth.dev/kept-per-gpu: 'gpu=1'}", 8, Sharing::kExclusive,
+       "annotation berth.dev/kept-per-gpu: 'gpu=1' is no amount to keep; write cpu=12,memory=100Gi, for each GPU"},
+      {"an empty part", "{}", "{berth.dev/kept-per-gpu: 'cpu=1,'}", 8, Sharing::kExclusive,
+       "annotation berth.dev/kept-per-gpu: '' is no amount to keep"},
+      {"no amount", "{}", "{berth.dev/kept-per-gpu: cpu}", 8, Sharing::kExclusive,
+       "annotation berth.dev/kept-per-gpu: cpu: "},
+      {"zones without a policy", "{berth.dev/numa-zones: '2'}", "{}", 8, Sharing::kExclusive, ""},
+      {"too many zones", "{berth.dev/numa-zones: '9'}", "{}", 8, Sharing::kExclusive,
+       "label berth.dev/numa-zones: '9' is out of range"},
+      {"a policy without zones", "{berth.dev/numa-policy: restricted}", "{}", 8, Sharing::kExclusive,
+       "label berth.dev/numa-policy: how many zones there are is not said; write the label berth.dev/numa-zones, too"},
+      {"no policy, aloud", "{berth.dev/numa-policy: none}", "{}", 8, Sharing::kMps, ""},
+      {"an unknown policy", "{berth.dev/numa-zones: '2', berth.dev/numa-policy: strict}", "{}", 8, Sharing::kExclusive,
+       "label berth.dev/numa-policy: 'strict' is no policy of a kubelet; write none, best-effort, restricted or "
+       "single-numa-node"},
+      {"of shared GPUs", "{berth.dev/numa-zones: '2', berth.dev/numa-policy: restricted}", "{}", 8, Sharing::kMps,
+       "label berth.dev/numa-policy: zones are counted of whole GPUs, and these are shared by MPS; set the kubelet's "
+       "policy to none, and leave the label out"},
+  };
+  for (const Case& c : cases) {
+    const NodeHost host = read_node_host(node(c.labels, c.annotations), c.gpus, c.sharing, {128'000, 1024 * kGib});
+    const std::string expected = c.problem;
+    if (expected.empty()) {
+      EXPECT_EQ(host.problem, "") << c.what;
+    } else {
+      EXPECT_TRUE(host.problem.starts_with(expected)) << c.what << ": " << host.problem;
+      EXPECT_EQ(host.numa_policy, NumaPolicy::kNone) << c.what;
+    }
+    if (c.gpus == 0) {
+      EXPECT_EQ(host.kept_per_gpu, HostAmounts()) << c.what;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

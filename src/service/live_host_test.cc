@@ -1,0 +1,82 @@
+// CPUs and memory of a live cluster beside its GPUs: what nodes keep for them, and the zones in which they are.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "manifest/given_gpus.h"
+#include "manifest/yaml.h"
+#include "service/live_cluster.h"
+
+namespace berth {
+namespace {
+
+// 8 GPUs and 128 CPUs.
+NodeFacts node_that_says(const std::string& labels, const std::string& annotations) {
+  const auto documents = parse_yaml(
+      "{metadata: {name: n1, labels: {nvidia.com/gpu.product: H100, " + labels + "}, annotations: {" + annotations +
+      "}}, status: {allocatable: {cpu: '128', memory: 1Ti, nvidia.com/gpu: '8'}, conditions: [{type: Ready, status: "
+      "'True'}]}}");
+  return read_node(documents->front());
+}
+
+PodFacts asking(const std::string& name, std::int32_t gpus, std::int64_t cpus) {
+  PodFacts facts = pod(name, gpus);
+  facts.request.cpu_milli = cpus * 1000;
+  return facts;
+}
+
+std::map<std::string, std::string> given_in(const Round& round) {
+  std::map<std::string, std::string> given;
+  for (const Binding& binding : round.bindings) given[binding.pod.name] = format_given_gpus(binding.given);
+  return given;
+}
+
+using Given = std::map<std::string, std::string>;
+
+TEST(LiveHost, CpusAreKeptForGpus) {
+  Cluster cluster;
+  cluster.add(node_that_says("", "berth.dev/kept-per-gpu: 'cpu=12,memory=100Gi'"));
+  cluster.set(asking("plain", 0, 32));
+  cluster.set(asking("more", 0, 1));
+  cluster.set(asking("train", 8, 96));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(given_in(round), (Given{{"plain", ""}, {"train", "0,1,2,3,4,5,6,7"}}));
+  EXPECT_EQ(reason_of(round, "more"), "Capacity: no node has 1 CPU free (the only one has no CPU free)");
+  cluster.gone("train");
+  EXPECT_EQ(reason_of(cluster.decide(3), "more"),
+            "Capacity: no node has 1 CPU free beside what is kept for work with GPUs, 12 CPUs and 100Gi of memory for "
+            "each GPU; the most is nothing (the only one keeps what is free for work with GPUs)");
+}
+
+TEST(LiveHost, GpusOfOnePodAreInOneZone) {
+  Cluster cluster;
+  cluster.add(node_that_says("berth.dev/numa-zones: '2', berth.dev/numa-policy: single-numa-node", ""));
+  cluster.set(asking("a", 3, 8));
+  cluster.set(asking("b", 3, 8));
+  cluster.set(asking("c", 2, 8));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(given_in(round), (Given{{"a", "0,1,2"}, {"b", "4,5,6"}}));
+  EXPECT_EQ(
+      reason_of(round, "c"),
+      "Numa: no node has 2 GPUs and 8 CPUs free in one NUMA zone, as its kubelet wants them; the most in one is 1 "
+      "GPU (the only one has them free in too many NUMA zones)");
+  // Whoever is found in both zones is there; the CPUs are counted where its GPUs are.
+  cluster.begin_anew();
+  cluster.gone("a");
+  EXPECT_EQ(given_in(cluster.decide(3)), (Given{{"c", "0,1"}}));
+}
+
+TEST(LiveHost, ANodeThatSaysItWronglyIsNotUsed) {
+  Cluster cluster;
+  cluster.add(node_that_says("", "berth.dev/kept-per-gpu: cpu=17"));
+  cluster.set(asking("plain", 0, 1));
+  EXPECT_TRUE(given_in(cluster.decide(2)).empty());
+  // Nothing else has to come for it to be used again.
+  cluster.add(node_that_says("", "berth.dev/kept-per-gpu: cpu=16"));
+  cluster.set(asking("gpu", 1, 1));
+  EXPECT_EQ(given_in(cluster.decide(3)), (Given{{"gpu", "0"}}));
+}
+
+}  // namespace
+}  // namespace berth
