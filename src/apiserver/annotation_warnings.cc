@@ -27,8 +27,11 @@ void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
     if (!each.key.starts_with(kPrefix) || std::ranges::find(kKnown, each.key) != std::end(kKnown)) continue;
     const std::string_view nearest = nearest_word(each.key, kKnown);
     std::string text = "annotation " + quote(each.key) + " means nothing";
-    if (!nearest.empty()) text += "; did you mean " + std::string(nearest) + "?";
-    if (nearest.empty() && each.key == kQueueLabel) text += ": it is a label; write it there";
+    if (each.key == kQueueLabel) {
+      text += ": it is a label; write it there";
+    } else if (!nearest.empty()) {
+      text += "; did you mean " + std::string(nearest) + "?";
+    }
     if (std::ranges::find(warnings, text) == warnings.end()) warnings.push_back(std::move(text));
   }
 }
