@@ -785,14 +785,14 @@ void take_steps(Cycle& cycle, Growing& growing, bool inside_floor) {
   growing.steps.erase(growing.steps.begin(), growing.steps.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-// Who has to go at once waits by the end of this cycle, so steps leave him the room that he would take. Whether there was effort
-// enough to see.
+// Who has to go at once waits by the end of this cycle, so steps leave him the room that he would take. Whether that can be seen:
+// there has to be effort enough, and what a budget would leave him is known only when he has stopped.
 bool set_evicted_aside(Cycle& cycle) {
   const State& state = cycle.engine.state;
   RefusedRequests refused;
   for (const Eviction& each : cycle.plan.evictions) {
     if (!state.workload(each.workload).step_of.is_none() || each.stop_by > cycle.plan.now) continue;
-    if (cycle.plan.attempts == cycle.effort.attempts_max) return false;
+    if (cycle.plan.attempts == cycle.effort.attempts_max || state.quotas().budgets().has_any()) return false;
     cycle.shadows.look(each.workload);
     cycle.trial.keep_from_all(cycle.reserved.kept_from(each.workload, cycle.plan.now));
     const auto start = Attempt(cycle, each.workload, refused).wait_anew();
