@@ -12,6 +12,7 @@
 #include "cycle/topology_text.h"
 #include "fairness/gates.h"
 #include "fairness/kept_back.h"
+#include "fairness/rights.h"
 #include "fairness/standing.h"
 #include "model/quantity.h"
 #include "model/replica_ways.h"
@@ -458,6 +459,19 @@ std::string never_text(const State& state, const Shape& shape, const Explanation
          explanation_text(state, explanation);
 }
 
+// Its queue lets it wait a while before it takes what it might from others.
+bool waits_with_a_right(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const Duration patience = state.queues()[workload.queue.index()].quota.patience;
+  if (patience == Duration{0} || state.clock() >= workload.submitted + patience) return false;
+  const Shape& shape = state.shape(workload.shape);
+  const RightsAtAGlance rights(state);
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    if (rights.may_take(workload.queue, shape.terms, asked_by(state, shape, way), !shape.cools)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ReasonCode reason_of(const State& state, WorkloadId id) {
@@ -481,9 +495,11 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   const Shape open = without_refused_ways(state, workload.queue, shape);
-  // Who has just lost its room is tried in the next cycle, and has been told why it waits before.
-  const bool lost_its_room = workload.evicted_by != EvictionRule::kNone;
-  if (!entry.blocked() && (!lost_its_room || has_room(state, open))) return ReasonCode::kNone;
+  if (!entry.blocked()) {
+    // Whoever was not tried in a cycle, as others were first, waits for what is in its way as things are.
+    if (has_room(state, open)) return ReasonCode::kNone;
+    if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
+  }
   if (entry.gate != ReasonCode::kNone) return entry.gate;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
   if (asks_for_domains(open) && fits_apart(state, open)) {

@@ -249,11 +249,12 @@ bool Reserved::started(const Start& start) {
   return follows;
 }
 
-std::vector<GpusOfNode> Reserved::own_places(QueueId queue) const {
+std::vector<GpusOfNode> Reserved::own_places(QueueId queue, QueueId not_of) const {
   std::map<NodeId, std::uint64_t> own;
   for (const HeldPlaces& holding : all_) {
     const Reservation& reservation = state_.reservations().at(holding.reservation);
     if (!reservation.has_begun(plan_.now) || !state_.is_below(queue, reservation.queue)) continue;
+    if (state_.is_below(not_of, reservation.queue)) continue;
     for (const GpusOfNode& each : holding.gpus) own[each.node] |= each.gpus.bits();
   }
   std::vector<GpusOfNode> places;
@@ -261,8 +262,8 @@ std::vector<GpusOfNode> Reserved::own_places(QueueId queue) const {
   return places;
 }
 
-bool Reserved::is_inside_own(const Start& start) const {
-  const std::vector<GpusOfNode> own = own_places(state_.workload(start.workload).queue);
+bool Reserved::is_inside_own(const Start& start, QueueId not_of) const {
+  const std::vector<GpusOfNode> own = own_places(state_.workload(start.workload).queue, not_of);
   if (own.empty()) return false;
   bool inside = true;
   bool any = false;
@@ -280,6 +281,21 @@ std::vector<Time> Reserved::ends() const {
   std::vector<Time> ends;
   for (const auto& [id, reservation] : state_.reservations()) ends.push_back(reservation.to());
   return ends;
+}
+
+std::vector<Time> Reserved::turns(std::optional<Duration> run_limit, Time until) const {
+  constexpr int kTimesMax = 100;  // that a daily one is looked ahead
+  std::vector<Time> turns;
+  for (const auto& [id, reservation] : state_.reservations()) {
+    Time from = reservation.from;
+    for (int times = reservation.every > Duration{0} ? kTimesMax : 1; times > 0; --times) {
+      if (run_limit) turns.push_back(Time{from.ms - run_limit->ms + 1});
+      turns.push_back(from + reservation.lasts);
+      if (turns.back() > until) break;
+      from = from + reservation.every;
+    }
+  }
+  return turns;
 }
 
 }  // namespace berth

@@ -49,11 +49,14 @@ class Reserved {
   // It is in the plan now: what it took that was beyond a floor is reserved no more. Whether the next cycle chooses other places for
   // it, as it is the work of somebody whose reservation lasts.
   bool started(const Start& start);
-  // What of reservations that last is the queue's own, by node; and whether all GPUs of a start are there, and it has some.
-  std::vector<GpusOfNode> own_places(QueueId queue) const;
-  bool is_inside_own(const Start& start) const;
-  // The moments at which reservations end, for who looks for a time after them.
+  // What of reservations that last is the queue's own and not the other's, too, by node; and whether all GPUs of a start are there, and
+  // it has some.
+  std::vector<GpusOfNode> own_places(QueueId queue, QueueId not_of) const;
+  bool is_inside_own(const Start& start, QueueId not_of) const;
+  // The moments at which reservations end, for who looks for a time after them; and those up to one from which on other reservations are
+  // in the way of somebody who is ended so long after his start (none: by nobody).
   std::vector<Time> ends() const;
+  std::vector<Time> turns(std::optional<Duration> run_limit, Time until) const;
 
  private:
   std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;

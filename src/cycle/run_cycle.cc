@@ -545,15 +545,26 @@ void decide(Cycle& cycle, Claimed claimed) {
   cycle.rights.reset();
 }
 
+// The answer is shared by all who are alike: another of them, tried for a promise of his own, adds nothing to it.
+bool is_said_of_twin(const Plan& plan, const ShapeInLine& known, QueueId line, WorkloadId id) {
+  const WorkloadId first = known.waiting.front().workload;
+  if (first == id) return false;
+  const auto is_of_shape = [&](const Blocked& each) { return each.line == line && each.shape == known.shape; };
+  if (std::ranges::any_of(plan.blocked, is_of_shape)) return true;
+  return known.blocked() && std::ranges::find(plan.starts, first, &Start::workload) == plan.starts.end();
+}
+
 // Said only if it is news: who is tried again and again is not refused anew each time.
-void block(Cycle& cycle, const Workload& workload, const Refused& refused, bool never) {
+void block(Cycle& cycle, WorkloadId id, const Refused& refused, bool never) {
   const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(id);
   const Blocked blocked{.line = state.line_of(workload.queue),
                         .shape = workload.shape,
                         .missing = never ? kMissingForever : refused.missing,
                         .gate = never ? ReasonCode::kNone : refused.gate,
                         .by_quota = !never && refused.by_quota};
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
+  if (is_said_of_twin(cycle.plan, known, blocked.line, id)) return;
   const bool same = known.gate == blocked.gate && known.by_quota == blocked.by_quota && known.impossible() == never;
   if (!known.blocked() || !same) {
     cycle.plan.blocked.push_back(blocked);
@@ -602,6 +613,23 @@ void tell_promises(Cycle& cycle) {
   }
   cycle.plan.shadows = cycle.shadows.all();
   if (some_stand_back(cycle)) cycle.plan.finished = false;
+}
+
+// The first of whom it is known when he ends has started: lines where nobody could be promised anything before are looked at again.
+void tell_first_end(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  const bool is_known = std::ranges::any_of(cycle.plan.starts, [&](const Start& start) {
+    return state.shape(state.workload(start.workload).shape).terms.run_limit.has_value();
+  });
+  if (!is_known || state.limited() > 0) return;
+  bool some_blocked = false;
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const auto& shapes = state.lines()[queue.index()]->shapes();
+    some_blocked = some_blocked || std::ranges::any_of(shapes, &ShapeInLine::blocked);
+  });
+  if (!some_blocked) return;
+  cycle.engine.quiet = {};
+  cycle.plan.finished = false;
 }
 
 void put_in_place(Cycle& cycle, Repair repair) {
@@ -688,6 +716,13 @@ void repair_gangs(Cycle& cycle) {
   }
 }
 
+// If that is how it is to be. Returns when somebody could start at the earliest, whoever leaves.
+Time promise_room(Cycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
+  if (!order.wants_promise(gate)) return cycle.plan.now;
+  const bool is_promised = cycle.shadows.promise(candidate);
+  return is_promised || gate != ReasonCode::kReserved ? cycle.plan.now : cycle.shadows.could_start_from(candidate);
+}
+
 // Starts whom the order names, as long as somebody fits.
 void allocate(Cycle& cycle) {
   // What they hold counts for nothing, and who was moved is elsewhere, only when the plan has been adopted.
@@ -719,12 +754,11 @@ void allocate(Cycle& cycle) {
     const Workload& workload = state.workload(*candidate);
     const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
     const Refused& why = std::get<Refused>(outcome);
-    block(cycle, workload, why, never);
+    block(cycle, *candidate, why, never);
     if (never) {
       order.passed_over();
     } else {
-      if (order.wants_promise(why.gate)) cycle.shadows.promise(*candidate);
-      order.refused(why.gate);
+      order.refused(why.gate, promise_room(cycle, order, *candidate, why.gate));
     }
   }
 }
@@ -817,9 +851,9 @@ void grow(Cycle& cycle) {
   for (Growing& growing : all) take_steps(cycle, growing, false);
 }
 
-constexpr std::array kPhases = {begin,        keep_limits,    keep_budgets, part_strangers, keep_reservations,
-                                repair_gangs, renew_promises, allocate,     grow,           tell_reservations,
-                                tell_promises};
+constexpr std::array kPhases = {begin,         keep_limits,    keep_budgets, part_strangers, keep_reservations,
+                                repair_gangs,  renew_promises, allocate,     grow,           tell_reservations,
+                                tell_promises, tell_first_end};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "fairness/gates.h"
 #include "fairness/rights.h"
 #include "placement/place.h"
+#include "state/turns.h"
 #include "state/zones.h"
 
 namespace berth {
@@ -54,12 +56,8 @@ bool mind_each_other(const State& state, WorkloadId id, WorkloadId other) {
   return spread || looks_around(state, shape) || looks_around(state, state.shape(state.workload(other).shape));
 }
 
-// Some bound is above it, or it has to be inside a floor.
-bool may_be_refused(const QuotaLedger& quotas, QueueId queue, const Terms& terms) {
-  if (terms.guaranteed_only || quotas.tree().keeps_floors() || quotas.budgets().has_any()) return true;
-  while (!queue.is_none() && !quotas.tree().is_bounded(queue)) queue = quotas.tree().parent(queue);
-  return !queue.is_none();
-}
+// So many turns of the calendar are looked ahead.
+constexpr std::size_t kTurnsMax = 100;
 
 bool asks_parts(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
@@ -67,6 +65,27 @@ bool asks_parts(const State& state, WorkloadId id) {
     return std::ranges::any_of(way,
                                [&](const NumberedPodSet& set) { return state.request(set.request).is_fraction(); });
   });
+}
+
+// Whether one of these fits, of which each does if one before it does; then the last that was found to fit is the first that does.
+// `mostly_not`: mostly none does, and the last says so.
+template <class Fits>
+bool first_that_fits(std::size_t first, std::size_t end, bool mostly_not, Fits fits) {
+  std::size_t fits_at = mostly_not ? end - 1 : first;
+  for (std::size_t step = 1; !fits(fits_at); step *= 2) {
+    first = fits_at + 1;
+    if (first == end) return false;
+    fits_at = std::min(fits_at + step, end - 1);
+  }
+  while (first < fits_at) {
+    const std::size_t middle = first + (fits_at - first) / 2;
+    if (fits(middle)) {
+      fits_at = middle;
+    } else {
+      first = middle + 1;
+    }
+  }
+  return true;
 }
 
 // The child of `above` on the way down to `queue`; none: the queue itself.
@@ -212,11 +231,13 @@ bool Shadows::waits(WorkloadId id) const {
   return !state_.lines()[line.index()]->find(workload.shape)->impossible();
 }
 
-std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way) {
+// What quotas allow now they most often allow then: that is looked at once the places are known.
+std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way, Time then, std::size_t others) {
   const Workload& workload = state_.workload(id);
   const Shape& shape = state_.shape(workload.shape);
   const auto refused = [&](const AmountList& amounts) {
-    return quota_refusal(state_.quotas(), workload.queue, shape.user, shape.terms, amounts).has_value();
+    return quota_refusal(state_.quotas(), workload.queue, shape.user, shape.terms, amounts) &&
+           !has_quota(id, amounts, then, others, WorkloadId());
   };
   if (refused(asked_by(state_, shape, way))) return std::nullopt;
   for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
@@ -269,12 +290,13 @@ bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, b
   const Time end = end_of(start.workload, then);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose == start.workload || all_[i].at <= then || end <= all_[i].at) continue;
+    if (whose == start.workload || all_[i].at <= then || outranks(state_, start.workload, whose)) continue;
+    if (!leaves_hours(all_[i], start, then, others)) return false;
+    if (end <= all_[i].at) continue;
     std::vector<NodeThen> beside = then_[i];
-    if (outranks(state_, start.workload, whose)) continue;
     if (is_new && mind_each_other(state_, whose, start.workload)) return false;
     if (!fits_beside(beside, start)) return false;
-    if (!leaves_quota(all_[i], start, end, others)) return false;
+    if (!leaves_quota(all_[i], start, then, others)) return false;
   }
   return true;
 }
@@ -286,7 +308,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
   const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
   if (take_others(id, then, others)) {
     if (reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(id, then));
-    for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way);
+    for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way, then, others);
     trial_.let_go();
   }
   trial_.rollback_to(mark);
@@ -295,11 +317,41 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
   return goes ? start : std::nullopt;
 }
 
-// When somebody ends, or somebody to whom room is promised would; ascending, each once.
+// As far as it is known, and no further than so many turns.
+const std::vector<LaterTree>& Shadows::calendar() {
+  if (calendar_) return *calendar_;
+  calendar_.emplace();
+  if (state_.windows().empty()) return *calendar_;
+  const QuotaLedger& quotas = state_.quotas();
+  std::map<OpenWindows, const QuotaTree*> trees = {{state_.open_windows(), &quotas.tree()}};
+  for (const Turn& turn : turns_after(state_.windows(), state_.clock())) {
+    if (calendar_->size() == kTurnsMax) break;
+    const auto tree = trees.emplace(turn.open, &quotas.tree_at(turn.at)).first->second;
+    // The state has it for longer than this is looked at.
+    calendar_->push_back({turn.at, std::shared_ptr<const QuotaTree>(std::shared_ptr<const QuotaTree>(), tree)});
+  }
+  return *calendar_;
+}
+
+// The moments up to one between which the more fits, the more have ended.
+std::vector<Time> Shadows::turns(WorkloadId id, Time until) {
+  const std::optional<Duration> run_limit = terms_of(state_, id).run_limit;
+  std::vector<Time> found;
+  if (reserved_ != nullptr) found = reserved_->turns(run_limit, until);
+  for (const LaterTree& each : calendar()) {
+    found.push_back(each.from);
+    if (run_limit) found.push_back(Time{each.from.ms - run_limit->ms + 1});
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// When somebody ends, or somebody to whom room is promised would, or the calendar turns; ascending, each once.
 std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t others) {
   std::vector<Time> found;
   for (const End& each : ends_) found.push_back(each.at);
   if (reserved_ != nullptr) std::ranges::copy(reserved_->ends(), std::back_inserter(found));
+  std::ranges::transform(calendar(), std::back_inserter(found), &LaterTree::from);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose != id) found.push_back(end_of(whose, all_[i].at));
@@ -334,8 +386,9 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
   find_ends();
   look(others, id);
   const std::vector<Time> at = moments(id, before, others);
-  std::size_t fails_below = enough_come_free_at(id, at);
-  if (fails_below == at.size()) return std::nullopt;
+  std::size_t first = enough_come_free_at(id, at);
+  if (first == at.size()) return std::nullopt;
+  const std::vector<Time> turns_up_to_last = turns(id, at.back());
   Later later(*this);
   std::optional<Shadow> found;
   const auto fits = [&](std::size_t index) {
@@ -344,22 +397,15 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
     if (start) found = Shadow{at[index], std::move(*start)};
     return start.has_value();
   };
-  // The more have ended, the more fits. Where somebody is to be earlier than he is, mostly he is not, and the last moment says so.
-  std::size_t fits_at = before == kForever ? fails_below : at.size() - 1;
-  for (std::size_t step = 1; !fits(fits_at); step *= 2) {
-    fails_below = fits_at + 1;
-    if (fails_below == at.size()) return std::nullopt;
-    fits_at = std::min(fits_at + step, at.size() - 1);
+  // What is promised to queues and what is reserved may be another after a turn: then less may fit than before.
+  while (first < at.size()) {
+    const auto turn = std::ranges::upper_bound(turns_up_to_last, at[first]);
+    const auto end = turn == turns_up_to_last.end() ? at.end() : std::ranges::lower_bound(at, *turn);
+    const auto last = static_cast<std::size_t>(end - at.begin());
+    if (first_that_fits(first, last, before != kForever, fits)) return found;
+    first = last;
   }
-  while (fails_below < fits_at) {
-    const std::size_t middle = fails_below + (fits_at - fails_below) / 2;
-    if (fits(middle)) {
-      fits_at = middle;
-    } else {
-      fails_below = middle + 1;
-    }
-  }
-  return found;
+  return std::nullopt;
 }
 
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
@@ -409,12 +455,61 @@ void Shadows::renew() {
   }
 }
 
-void Shadows::promise(WorkloadId id) {
-  if (all_.size() >= kShadowsMax || !waits(id) || !plan_.migrations.empty() || index_of(id)) return;
+bool Shadows::promise(WorkloadId id) {
+  if (all_.size() >= kShadowsMax || !waits(id) || !plan_.migrations.empty() || index_of(id)) return false;
   auto found = earliest(id, kForever, all_.size());
-  if (!found) return;
+  if (!found) return false;
   all_.push_back(std::move(*found));
   then_.assign(all_.size(), {});
+  return true;
+}
+
+// False: somebody is about to leave or to come, or lacks pods.
+bool Shadows::take_out_all() {
+  if (!plan_.evictions.empty() || !plan_.repairs.empty() || !plan_.migrations.empty()) return false;
+  std::vector<End> all;
+  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
+    for (const UnitId unit : trial_.quotas().units_in(QueueId(queue))) {
+      const WorkloadId id = trial_.quotas().unit(unit).workload;
+      const auto start = std::ranges::find(plan_.starts, id, &Start::workload);
+      const bool starts = start != plan_.starts.end() && !start->waits;
+      const bool runs = state_.workload(id).phase == Phase::kRunning && state_.find_repairing(id) == nullptr;
+      if (!starts && !runs) return false;
+      all.push_back({plan_.now, id, starts ? &*start : nullptr});
+    }
+  }
+  for (const End& each : all) {
+    for_each_pod_of(each, [&](const PodRequest& request, const PodPlacement& place) {
+      trial_.depart(move_of(request, place, Move::Direction::kGive), Emptied::kCountsAsScrubbed);
+    });
+  }
+  return true;
+}
+
+Time Shadows::could_start_from(WorkloadId id) {
+  if (reserved_ == nullptr || reserved_->none()) return plan_.now;
+  const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
+  const auto fits_idle = [&](Time then) {
+    const Trial::Mark mark = trial_.mark();
+    trial_.keep_from_all(reserved_->kept_from(id, then));
+    bool fits = false;
+    for (std::size_t way = 0; !fits && way < ways; ++way) {
+      Rng rng(state_.seed(), id.value());
+      fits = std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng, OpenFlavors::kAny));
+    }
+    trial_.let_go();
+    trial_.rollback_to(mark);
+    return fits;
+  };
+  std::vector<Time> moments = reserved_->ends();
+  moments.push_back(plan_.now);
+  std::erase_if(moments, [&](Time each) { return each < plan_.now; });
+  std::ranges::sort(moments);
+  const Trial::Mark mark = trial_.mark();
+  const bool idle = take_out_all();
+  const auto first = idle ? std::ranges::find_if(moments, fits_idle) : moments.begin();
+  trial_.rollback_to(mark);
+  return first == moments.end() ? kForever : *first;
 }
 
 void Shadows::look(WorkloadId candidate) { look(all_.size(), index_of(candidate) ? candidate : WorkloadId()); }
@@ -525,28 +620,45 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
   return fits;
 }
 
-void Shadows::count(const Start& start, Time end) {
+UnitId Shadows::count(const Start& start, Time begins) {
   const Workload& workload = state_.workload(start.workload);
   const Shape& shape = state_.shape(workload.shape);
-  trial_.add({.workload = start.workload,
-              .queue = workload.queue,
-              .user = workload.user,
-              .priority = shape.terms.priority,
-              .admitted = plan_.now,
-              .may_be_covered = !shape.terms.best_effort && !start.best_effort,
-              .end = end,
-              .covered_at = {}},
-             amounts_held(state_, shape, start));
+  return trial_.add({.workload = start.workload,
+                     .queue = workload.queue,
+                     .user = workload.user,
+                     .priority = shape.terms.priority,
+                     .admitted = begins,
+                     .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+                     .end = state_.end_of(start.workload, begins),
+                     .covered_at = {}},
+                    amounts_held(state_, shape, start));
 }
 
-// Whether quotas will let it start then, beside the first `others` of the shadows.
+// Some bound is above it, or it has to be inside a floor, or the calendar may bring that.
+bool Shadows::may_be_refused(WorkloadId id, Time then) {
+  const QuotaLedger& quotas = trial_.quotas();
+  QueueId queue = state_.workload(id).queue;
+  if (terms_of(state_, id).guaranteed_only || quotas.tree().keeps_floors() || quotas.budgets().has_any()) return true;
+  if (!calendar().empty() && calendar().front().from <= then) return true;
+  while (!queue.is_none() && !quotas.tree().is_bounded(queue)) queue = quotas.tree().parent(queue);
+  return !queue.is_none();
+}
+
 bool Shadows::has_quota(const Shadow& shadow, std::size_t others, WorkloadId without) {
-  const Workload& workload = state_.workload(shadow.start.workload);
+  const WorkloadId id = shadow.start.workload;
+  if (!may_be_refused(id, shadow.at)) return true;
+  const Shape& shape = state_.shape(state_.workload(id).shape);
+  return has_quota(id, amounts_held(state_, shape, shadow.start), shadow.at, others, without);
+}
+
+// Whether quotas will let it start then, beside the first `others` of the shadows. Hours that have been used until then are gone.
+bool Shadows::has_quota(WorkloadId id, const AmountList& amounts, Time then, std::size_t others, WorkloadId without) {
+  const Workload& workload = state_.workload(id);
   const Shape& shape = state_.shape(workload.shape);
-  if (!may_be_refused(trial_.quotas(), workload.queue, shape.terms)) return true;
+  const bool counts_hours = trial_.quotas().budgets().has_any();
   std::set<WorkloadId> ended;
   for (const End& each : ends_) {
-    if (each.at <= shadow.at) ended.insert(each.workload);
+    if (each.at <= then) ended.insert(each.workload);
   }
   std::vector<UnitId> gone;
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
@@ -558,38 +670,67 @@ bool Shadows::has_quota(const Shadow& shadow, std::size_t others, WorkloadId wit
   for (const UnitId unit : gone) trial_.remove(unit);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    const bool is_there = all_[i].at <= shadow.at && end_of(whose, all_[i].at) > shadow.at;
-    if (is_there && whose != shadow.start.workload && whose != without) count(all_[i].start, end_of(whose, all_[i].at));
+    if (all_[i].at > then || whose == id || whose == without) continue;
+    const bool is_there = end_of(whose, all_[i].at) > then;
+    if (!is_there && !counts_hours) continue;
+    const UnitId unit = count(all_[i].start, all_[i].at);
+    if (!is_there) trial_.remove(unit);
   }
-  const AmountList amounts = amounts_held(state_, shape, shadow.start);
-  const bool refused = quota_refusal(trial_.quotas(), workload.queue, shape.user, shape.terms, amounts).has_value();
+  const auto refused_by = [&](const QuotaLedger& quotas) {
+    return quota_refusal(quotas, workload.queue, shape.user, shape.terms, amounts).has_value();
+  };
+  bool refused = false;
+  if (calendar().empty() || calendar().front().from > then) {
+    refused = refused_by(trial_.quotas());
+  } else {
+    QuotaLedger quotas = trial_.quotas();
+    const auto next = std::ranges::upper_bound(calendar(), then, {}, &LaterTree::from);
+    quotas.keep();
+    quotas.tell_time(then);
+    quotas.replace_tree(std::prev(next)->tree, trial_.quotas().capacity(), {next, calendar().end()});
+    refused = refused_by(quotas);
+  }
   trial_.rollback_to(mark);
   return !refused;
 }
 
-// The same with somebody who starts before, and will still be there.
-bool Shadows::leaves_quota(const Shadow& shadow, const Start& start, Time end, std::size_t others) {
-  const Workload& workload = state_.workload(shadow.start.workload);
-  if (!may_be_refused(trial_.quotas(), workload.queue, state_.shape(workload.shape).terms)) return true;
+// The same with somebody who begins before: he will still be there, or at least has used hours.
+bool Shadows::leaves_quota(const Shadow& shadow, const Start& start, Time begins, std::size_t others) {
+  if (!may_be_refused(shadow.start.workload, shadow.at)) return true;
   const Trial::Mark mark = trial_.mark();
-  count(start, end);
+  const UnitId unit = count(start, begins);
+  if (!start.waits && end_of(start.workload, begins) <= shadow.at) trial_.remove(unit);
   const bool left = has_quota(shadow, others, start.workload);
   trial_.rollback_to(mark);
   return left;
 }
 
+bool Shadows::shares_budget(WorkloadId id, WorkloadId other) const {
+  const QuotaLedger& quotas = state_.quotas();
+  if (!quotas.budgets().has_any()) return false;
+  QueueId queue = where_they_meet(quotas.tree(), state_.workload(id).queue, state_.workload(other).queue);
+  while (!queue.is_none() && !quotas.budgets().has_budget(queue)) queue = quotas.tree().parent(queue);
+  return !queue.is_none();
+}
+
+// What is used of a budget does not come back, whoever ends.
+bool Shadows::leaves_hours(const Shadow& shadow, const Start& start, Time begins, std::size_t others) {
+  return !shares_budget(start.workload, shadow.start.workload) || leaves_quota(shadow, start, begins, others);
+}
+
 bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   const WorkloadId whose = all_[shadow].start.workload;
-  if (whose == start.workload || end <= all_[shadow].at) return true;
+  if (whose == start.workload) return true;
+  // Who is where his queue has reserved is in the way of nobody there who has not reserved it, too.
+  if (reserved_ != nullptr && reserved_->is_inside_own(start, state_.workload(whose).queue)) return true;
+  if (end <= all_[shadow].at) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
   // That somebody to whom room is promised leaves others what they need was seen when it was.
   if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
   std::vector<NodeThen> beside = then_[shadow];
-  return fits_beside(beside, start) && leaves_quota(all_[shadow], start, end, all_.size());
+  return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
 }
 
-// Who is where his queue has reserved is in nobody's way there.
 bool Shadows::let(const Start& start) {
-  if (reserved_ != nullptr && reserved_->is_inside_own(start)) return true;
   const Time end = end_of(start);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!let(i, start, end) && !outranks(state_, start.workload, all_[i].start.workload)) return false;
@@ -680,10 +821,11 @@ void Shadows::hold_back_accounts(const NodeThen& then, std::vector<Move>& moves)
 std::vector<Move> Shadows::hold(WorkloadId id) {
   std::vector<Move> moves;
   const Time end = end_of(id, plan_.now);
-  const auto own = reserved_ == nullptr ? std::vector<GpusOfNode>() : reserved_->own_places(state_.workload(id).queue);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose == id || end <= all_[i].at || outranks(state_, id, whose)) continue;
+    std::vector<GpusOfNode> own;
+    if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
     hold_back(i, asks_parts(state_, id), moves, own);
   }
   return moves;

@@ -49,8 +49,11 @@ class Shadows {
   // Those of the state, as things are now: each at the same place and time, unless it can start earlier, or its room is not
   // there any more.
   void renew();
-  // For one who did not fit: when he will at the latest, if the ends that are enforced suffice.
-  void promise(WorkloadId workload);
+  // For one who did not fit: when he will at the latest, if the ends that are enforced suffice. False: they do not.
+  bool promise(WorkloadId workload);
+  // Of one who waits for what is reserved: before then he could not start if nobody else were there; kForever: at no moment that is
+  // known. Now, where that is not easily told.
+  Time could_start_from(WorkloadId workload);
 
   // Looks at what each leaves, before this one is tried: so it is known while the trial has his places. He is in nobody's way by what
   // he was promised himself.
@@ -90,7 +93,8 @@ class Shadows {
   // The earliest moment after `after` and before `before` at which it fits beside the first `others` of the shadows.
   std::optional<Shadow> earliest(WorkloadId workload, Time before, std::size_t others);
   std::optional<Start> fits_then(WorkloadId workload, Time then, std::size_t others);
-  std::optional<Start> place_beside_quotas(WorkloadId workload, std::size_t way);
+  std::optional<Start> place_beside_quotas(WorkloadId workload, std::size_t way, Time then, std::size_t others);
+  bool take_out_all();
   bool is_still_there(const Shadow& shadow, std::size_t others);
   bool put_if_free(const Start& start);
   bool take_others(WorkloadId workload, Time then, std::size_t others);
@@ -101,15 +105,21 @@ class Shadows {
                  const std::vector<GpusOfNode>& own = {});
   void look(std::size_t others, WorkloadId without);
   std::vector<NodeThen> look_then(std::size_t shadow, std::size_t others, WorkloadId without);
+  const std::vector<LaterTree>& calendar();
   std::vector<Time> moments(WorkloadId workload, Time before, std::size_t others);
+  std::vector<Time> turns(WorkloadId workload, Time until);
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
-  void count(const Start& start, Time end);
+  UnitId count(const Start& start, Time begins);
+  bool may_be_refused(WorkloadId workload, Time then);
+  bool shares_budget(WorkloadId workload, WorkloadId other) const;
+  bool has_quota(WorkloadId workload, const AmountList& amounts, Time then, std::size_t others, WorkloadId without);
   bool has_quota(const Shadow& shadow, std::size_t others, WorkloadId without);
-  bool leaves_quota(const Shadow& shadow, const Start& start, Time end, std::size_t others);
+  bool leaves_hours(const Shadow& shadow, const Start& start, Time begins, std::size_t others);
+  bool leaves_quota(const Shadow& shadow, const Start& start, Time begins, std::size_t others);
   bool waits(WorkloadId workload) const;
   void replace(std::size_t shadow, std::optional<Shadow> with);
   Time end_of(WorkloadId workload, Time started) const;
@@ -124,6 +134,8 @@ class Shadows {
   std::vector<std::vector<NodeThen>> then_;  // by shadow, by node; empty: not looked at yet
   std::vector<End> ends_;                    // ascending
   bool known_ends_ = false;
+  std::optional<std::vector<LaterTree>>
+      calendar_;  // what is promised to queues from each of its next turns on; none: not looked at yet
   // Whose shadows are in then_: those of the first so many, but for this one's.
   std::size_t looked_others_ = 0;
   WorkloadId looked_without_;

@@ -95,14 +95,26 @@ std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queu
   return std::nullopt;
 }
 
-// What a queue keeps for itself of its idle floor, or its children do of theirs.
-std::int64_t kept_by(const QuotaLedger& quotas, QueueId queue, std::size_t dim) {
-  const QuotaTree& tree = quotas.tree();
+// What a queue keeps for itself of its idle floor, or its children do of theirs. `used(queue)`: what it holds.
+template <class Used>
+std::int64_t kept_by(const QuotaTree& tree, QueueId queue, std::size_t dim, Used used) {
   std::int64_t by_children = 0;
-  for (const QueueId child : tree.children(queue)) by_children += kept_by(quotas, child, dim);
+  for (const QueueId child : tree.children(queue)) by_children += kept_by(tree, child, dim, used);
   const std::int64_t lendable = tree.lendable(queue)[dim];
-  const std::int64_t own = lendable == kNoBound ? 0 : tree.floor(queue)[dim] - lendable - quotas.used(queue)[dim];
+  const std::int64_t own = lendable == kNoBound ? 0 : tree.floor(queue)[dim] - lendable - used(queue);
   return std::max({std::int64_t{0}, own, by_children});
+}
+
+// What all others keep from a queue that is inside the floor of this one, or of none.
+template <class Used>
+std::int64_t kept_from(const QuotaTree& tree, QueueId queue, QueueId covered_at, std::size_t dim, Used used) {
+  std::int64_t kept = 0;
+  for (QueueId below = queue; !below.is_none() && below != covered_at; below = tree.parent(below)) {
+    for (const QueueId sibling : tree.children(tree.parent(below))) {
+      if (sibling != below) kept += kept_by(tree, sibling, dim, used);
+    }
+  }
+  return kept;
 }
 
 // Who is not inside a floor below a queue leaves alone what that queue's other children keep.
@@ -115,12 +127,8 @@ std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId qu
     const std::size_t at = each.dim.index();
     const std::int64_t free = quotas.capacity()[at] - quotas.used_by_all()[at];
     if (each.amount > free) continue;  // that is no matter of quotas
-    std::int64_t kept = 0;
-    for (QueueId below = queue; !below.is_none() && below != covered_at; below = tree.parent(below)) {
-      for (const QueueId sibling : tree.children(tree.parent(below))) {
-        if (sibling != below) kept += kept_by(quotas, sibling, at);
-      }
-    }
+    const auto used = [&](QueueId of) { return quotas.used(of)[at]; };
+    const std::int64_t kept = kept_from(tree, queue, covered_at, at, used);
     if (each.amount > free - kept) {
       return QuotaRefusal{ReasonCode::kLendingLimit, queue, each.dim, each.amount, quotas.used(queue)[at], free - kept};
     }
@@ -202,6 +210,22 @@ bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const Amoun
     if (gpus_borrowed(tree, queue, alone) > tree.borrowing_end(queue)[all]) return true;
   }
   return false;
+}
+
+bool is_above_lending_alone(const QuotaLedger& quotas, QueueId queue, const AmountList& asked) {
+  const QuotaTree& tree = quotas.tree();
+  if (!tree.keeps_floors()) return false;
+  const auto is_inside = [&](QueueId at) {
+    return std::ranges::all_of(asked,
+                               [&](const Amount& each) { return each.amount <= tree.floor(at)[each.dim.index()]; });
+  };
+  QueueId covered_at = queue;
+  while (!covered_at.is_none() && !is_inside(covered_at)) covered_at = tree.parent(covered_at);
+  return std::ranges::any_of(asked, [&](const Amount& each) {
+    const std::size_t at = each.dim.index();
+    const auto nothing = [](QueueId) { return std::int64_t{0}; };
+    return each.amount > quotas.capacity()[at] - kept_from(tree, queue, covered_at, at, nothing);
+  });
 }
 
 ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape) {

@@ -46,6 +46,9 @@ std::optional<QuotaRefusal> quota_refusal(const QuotaLedger& quotas, QueueId que
 // held.
 bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const AmountList& asked);
 
+// Whether it asks more than the other queues would lend it if nothing at all were held.
+bool is_above_lending_alone(const QuotaLedger& quotas, QueueId queue, const AmountList& asked);
+
 // What is said of it: whoever may not borrow yet would not insist on a floor otherwise.
 ReasonCode code_of(const QuotaRefusal& refusal, const Shape& shape);
 

@@ -23,8 +23,10 @@ void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode 
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     const AmountList asked = asked_by(state, shape, way);
     const auto refusal = quota_refusal(quotas, line, shape.user, shape.terms, asked);
+    const bool kept_by_owners = refusal && refusal->code == ReasonCode::kLendingLimit;
+    if (kept_by_owners && is_above_lending_alone(quotas, line, asked)) continue;
     // What owners keep to themselves is room like any other that is not free.
-    if (!refusal || refusal->code == ReasonCode::kLendingLimit) {
+    if (!refusal || kept_by_owners) {
       from_all.keep_room(shape.flavors);
     } else if (!holds_up_nobody(refusal->code) && !is_above_bounds_alone(quotas, line, asked)) {
       const FlavorId flavor = refusal->dim.flavor();

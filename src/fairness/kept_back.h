@@ -20,10 +20,10 @@ constexpr bool holds_up_nobody(ReasonCode code) {
          code == ReasonCode::kCooldown;
 }
 
-// Refused by it somebody waits for room: others have it, or were promised it, or he may not take it yet.
+// Refused by it somebody waits for room: others have it, or were promised it, or keep it for themselves, or he may not take it yet.
 constexpr bool waits_for_room(ReasonCode code) {
-  return code == ReasonCode::kNone || code == ReasonCode::kReserved || code == ReasonCode::kVictimsProtected ||
-         code == ReasonCode::kPatience;
+  return code == ReasonCode::kNone || code == ReasonCode::kReserved || code == ReasonCode::kLendingLimit ||
+         code == ReasonCode::kVictimsProtected || code == ReasonCode::kPatience;
 }
 
 // Of a line with backfill: who of it has a promise, and whom that lets pass. To be asked about everybody who does not fit, in
@@ -31,6 +31,9 @@ constexpr bool waits_for_room(ReasonCode code) {
 class PromisedInLine {
  public:
   explicit PromisedInLine(Backfill backfill) : backfill_(backfill) {}
+
+  // Everybody who waits for room is promised some, not only the first who could use a flavor.
+  bool is_for_all() const { return backfill_ == Backfill::kConservative; }
 
   // Whether nothing needs to be kept back for somebody who waits for room: there is a shadow that sees to it, his or that of
   // somebody ahead who could use the same.
@@ -71,7 +74,7 @@ class KeptBack {
 
 // Adds what somebody of this line and shape waits for whom `gate` refused (none: he lacks room). What he may not have of
 // what one user may is kept from that user's own work alone. Nothing is kept where nobody else's work has to end for him: he
-// insists on his terms, or asks more than a bound allows in the first place.
+// insists on his terms, or asks more than a bound allows or owners lend in the first place.
 void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode gate, KeptBack& from_all,
                KeptBack& from_his_user);
 

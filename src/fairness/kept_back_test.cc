@@ -137,14 +137,20 @@ TEST(KeptBack, IsWhatSomebodyWhoDoesNotFitWaitsFor) {
 }
 
 // It is room that is not free: whoever could use the same waits, whatever he asks of it.
-TEST(KeptBack, WhatOwnersKeepToThemselvesIsRoom) {
-  World world({});
-  world.state.apply(QueueAdded{{.name = "owner",
-                                .parent = QueueId(),
-                                .order = Order::kFifo,
-                                .quota = {.guarantee = {{kGpuOfH100, 10'000}}, .lending_limit = {{kGpuOfH100, 0}}}}});
-  const Blocked blocked{.line = {}, .shape = {}, .gate = ReasonCode::kLendingLimit, .by_quota = true};
-  EXPECT_TRUE(world.is_held_up({one(asking(8, kH100))}, blocked, {one(asking(0, FlavorSet::all(), 1))}));
+// Of 16, of which 4 are held: with 6 kept there is room for 8 once those have ended, with 10 there never is.
+TEST(KeptBack, WhatOwnersKeepToThemselvesIsRoomWhereItCanSuffice) {
+  const std::pair<std::int64_t, bool> cases[] = {{6'000, true}, {8'000, true}, {9'000, false}, {10'000, false}};
+  for (const auto& [kept_milli, holds] : cases) {
+    World world({});
+    world.state.apply(
+        QueueAdded{{.name = "owner",
+                    .parent = QueueId(),
+                    .order = Order::kFifo,
+                    .quota = {.guarantee = {{kGpuOfH100, kept_milli}}, .lending_limit = {{kGpuOfH100, 0}}}}});
+    const Blocked blocked{.line = {}, .shape = {}, .gate = ReasonCode::kLendingLimit, .by_quota = true};
+    const Job behind{one(asking(0, FlavorSet::all(), 1))};
+    EXPECT_EQ(world.is_held_up({one(asking(8, kH100))}, blocked, behind), holds) << kept_milli;
+  }
 }
 
 TEST(KeptBack, WhoIsNotBlockedOrCanNeverRunHoldsUpNobody) {

@@ -20,9 +20,6 @@ constexpr auto kLaterParty = [](const auto& a, const auto& b) {
 };
 constexpr auto kLaterRank = [](const auto& a, const auto& b) { return a.rank > b.rank; };
 
-// Somebody is ended by his limit, or something that is reserved comes free: so some start can be promised.
-bool some_end_is_known(const State& state) { return state.limited() > 0 || !state.reservations().empty(); }
-
 template <class Entry, class Later>
 void pop(std::vector<Entry>& heap, Later later) {
   std::pop_heap(heap.begin(), heap.end(), later);
@@ -79,6 +76,12 @@ bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry
   return false;
 }
 
+// Somebody is ended by his limit, though he starts only now, a node that is closed opens again, or the calendar turns: so some start
+// can be promised.
+bool CandidateOrder::some_end_is_known() const {
+  return limited_started_ || state_.limited() > 0 || !state_.reservations().empty() || !state_.windows().empty();
+}
+
 bool CandidateOrder::has_shadow(WorkloadId workload) const {
   return shadows_ != nullptr && std::ranges::find(*shadows_, workload, [](const Shadow& each) {
                                   return each.start.workload;
@@ -97,9 +100,20 @@ bool CandidateOrder::is_due(WorkloadId workload) const {
          });
 }
 
+// Of those who are alike the first to whom nothing is promised stands behind those who have a promise.
+bool CandidateOrder::twin_wants_promise(const ShapeInLine& shape) const {
+  auto at = shape.waiting.begin_cursor();
+  const PendingKey* twin = shape.waiting.at(at);
+  while (twin != nullptr && has_shadow(twin->workload)) {
+    shape.waiting.advance(at);
+    twin = shape.waiting.at(at);
+  }
+  return twin != nullptr;
+}
+
 // Among those of a line with backfill who are known not to fit: somebody whom nothing is promised to, and might be.
 bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) const {
-  if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || !some_end_is_known(state_)) return false;
+  if (shadows_ == nullptr || shadows_->size() >= kShadowsMax || !some_end_is_known()) return false;
   PromisedInLine promised(state_.queues()[queue.index()].quota.backfill);
   bool wanted = false;
   line.heads().for_each([&](const Head& head) {
@@ -107,7 +121,8 @@ bool CandidateOrder::somebody_wants_promise(QueueId queue, const Line& line) con
     if (wanted || !entry.blocked()) return;
     const FlavorSet flavors = state_.shape(entry.shape).flavors;
     const bool has_one = has_shadow(head.key.workload);
-    wanted = !has_one && promised.wants_promise(entry.gate, flavors);
+    wanted = has_one ? promised.is_for_all() && waits_for_room(entry.gate) && twin_wants_promise(entry)
+                     : promised.wants_promise(entry.gate, flavors);
     promised.lets_pass(entry.gate, flavors, has_one);
   });
   return wanted;
@@ -151,6 +166,7 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
             .fair = fair,
             .parties = {},
             .kept = {},
+            .kept_later = {},
             .promised = PromisedInLine(backfill),
             .has_shadows = has_shadow_in(queue)};
   add_parties(turn, std::move(entries));
@@ -190,13 +206,13 @@ void CandidateOrder::arrange(Turn& turn) const {
   std::make_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
 }
 
-// Whoever is first has been tried. Started: the next of its shape stands in its place, and its user holds more.
-void CandidateOrder::drop_first(Turn& turn, bool has_started) {
+// Whoever is first has been tried. If it started its user holds more; the next of its shape may stand in its place.
+void CandidateOrder::drop_first(Turn& turn, bool next_of_shape) {
   std::pop_heap(turn.parties.begin(), turn.parties.end(), kLaterParty);
   Party& party = turn.parties.back();
   Entry entry = party.heap.front();
   pop(party.heap, kLaterKey);
-  if (has_started) {
+  if (next_of_shape) {
     entry.shape->waiting.advance(entry.at);
     if (const PendingKey* const following = entry.shape->waiting.at(entry.at)) {
       entry.key = *following;
@@ -213,8 +229,19 @@ void CandidateOrder::drop_first(Turn& turn, bool has_started) {
 
 // It is tried again for that.
 bool CandidateOrder::may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const {
-  return shadows_ != nullptr && shadows_->size() < kShadowsMax && some_end_is_known(state_) &&
+  return shadows_ != nullptr && shadows_->size() < kShadowsMax && some_end_is_known() &&
          turn.promised.wants_promise(gate, shape.flavors);
+}
+
+// The answer is shared by all who are alike, but a promise is of one: where everybody is to have one, the next is looked at, too.
+bool CandidateOrder::twins_are_promised_room(const Turn& turn, ReasonCode gate, WorkloadId workload) const {
+  return turn.promised.is_for_all() && waits_for_room(gate) && shadows_->size() < kShadowsMax && has_shadow(workload);
+}
+
+bool CandidateOrder::is_kept_later(const Turn& turn, const Shape& shape) const {
+  return std::ranges::any_of(turn.kept_later, [&](const KeptLater& each) {
+    return each.flavors.meets(shape.flavors) && enforced_end(shape.terms, now_) > each.from;
+  });
 }
 
 void CandidateOrder::drop_the_held(Turn& turn) {
@@ -229,8 +256,10 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     const Shape& shape = shape_of(first);
     // To whom room is promised stands behind nobody.
     const bool has_one = turn.has_shadows && has_shadow(first.key.workload);
-    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape));
+    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape) ||
+                                     is_kept_later(turn, shape));
     if (!first.blocked && !behind) return;
+    bool looks_at_twin = false;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
     if (first.shape->blocked()) {
       const ReasonCode gate = first.shape->gate;
@@ -238,8 +267,9 @@ void CandidateOrder::drop_the_held(Turn& turn) {
       if (!turn.promised.lets_pass(gate, shape.flavors, has_one)) {
         keep_back(state_, turn.queue, shape, gate, turn.kept, party.kept);
       }
+      looks_at_twin = twins_are_promised_room(turn, gate, first.key.workload);
     }
-    drop_first(turn, false);
+    drop_first(turn, looks_at_twin);
   }
 }
 
@@ -270,6 +300,7 @@ std::optional<WorkloadId> CandidateOrder::next() {
 
 void CandidateOrder::started() {
   BERTH_ASSERT(current_ != nullptr);
+  limited_started_ = limited_started_ || shape_of(current_->first()).terms.run_limit.has_value();
   drop_first(*current_, true);
   moved_on();
 }
@@ -281,17 +312,22 @@ bool CandidateOrder::wants_promise(ReasonCode gate) const {
   return !has_shadow(first.key.workload) && may_be_promised(*current_, gate, shape_of(first));
 }
 
-void CandidateOrder::refused(ReasonCode gate) {
+void CandidateOrder::refused(ReasonCode gate, Time from) {
   BERTH_ASSERT(current_ != nullptr);
+  bool looks_at_twin = false;
   if (current_->line->order() == Order::kFifo) {
     Party& party = current_->parties.front();
     const Entry& first = party.heap.front();
     const Shape& shape = shape_of(first);
-    if (!current_->promised.lets_pass(gate, shape.flavors, has_shadow(first.key.workload))) {
+    const bool lets_pass = current_->promised.lets_pass(gate, shape.flavors, has_shadow(first.key.workload));
+    if (!lets_pass && from > now_) {
+      current_->kept_later.push_back({shape.flavors, from});
+    } else if (!lets_pass) {
       keep_back(state_, current_->queue, shape, gate, current_->kept, party.kept);
     }
+    looks_at_twin = twins_are_promised_room(*current_, gate, first.key.workload);
   }
-  drop_first(*current_, false);
+  drop_first(*current_, looks_at_twin);
   moved_on();
 }
 

@@ -36,8 +36,9 @@ class CandidateOrder {
   void started();
   // Whether whoever next() gave, refused by this gate, is one whom room is to be promised to, so that others may pass.
   bool wants_promise(ReasonCode gate) const;
-  // It did not fit, and so would nobody of its shape. In a strict line, whoever would take what it waits for stands behind.
-  void refused(ReasonCode gate);
+  // It did not fit, and so would nobody of its shape. In a strict line, whoever would take what it waits for stands behind, but for who is
+  // ended before it could start at the earliest (`from`; now: as soon as others have ended).
+  void refused(ReasonCode gate, Time from = {});
   // It can never run as things are; who stands behind it does not wait for it.
   void passed_over();
 
@@ -60,12 +61,18 @@ class CandidateOrder {
     std::vector<Entry> heap;  // the smallest key on top
     KeptBack kept;            // for those of a strict line whom the user's limit refused
   };
+  // Room that nobody behind may have any more from a moment on.
+  struct KeptLater {
+    FlavorSet flavors;
+    Time from;
+  };
   struct Turn {
     const Line* line = nullptr;
     QueueId queue;
     bool fair = false;           // to its users
     std::vector<Party> parties;  // a heap, whoever is first on top
     KeptBack kept;               // for blocked heads of a strict line
+    std::vector<KeptLater> kept_later;
     PromisedInLine promised;
     bool has_shadows = false;  // somebody of it had one when it was made
 
@@ -87,7 +94,10 @@ class CandidateOrder {
   // False: there is nobody to try.
   bool add_turn(QueueId queue, const Line& line);
   bool stands_still(QueueId queue, const Line& line) const;
+  bool some_end_is_known() const;
   bool somebody_wants_promise(QueueId queue, const Line& line) const;
+  bool twin_wants_promise(const ShapeInLine& shape) const;
+  bool twins_are_promised_room(const Turn& turn, ReasonCode gate, WorkloadId workload) const;
   bool has_shadow(WorkloadId workload) const;
   bool has_shadow_in(QueueId line) const;
   bool is_due(WorkloadId workload) const;
@@ -96,8 +106,9 @@ class CandidateOrder {
   const RightsAtAGlance& rights();
   void add_parties(Turn& turn, std::vector<Entry> entries) const;
   void arrange(Turn& turn) const;
-  void drop_first(Turn& turn, bool has_started);
+  void drop_first(Turn& turn, bool next_of_shape);
   void drop_the_held(Turn& turn);
+  bool is_kept_later(const Turn& turn, const Shape& shape) const;
   void moved_on();
   const Shape& shape_of(const Entry& entry) const { return state_.shape(entry.shape->shape); }
 
@@ -117,6 +128,7 @@ class CandidateOrder {
   std::vector<std::uint32_t> place_of_;  // by queue, into them; 0: it has none yet
   std::vector<QueueId> path_;            // of who is next, from the top down
   Turn* current_ = nullptr;
+  bool limited_started_ = false;  // of those that next() gave somebody whose end is enforced
   bool ranked_ = false;
 };
 
