@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "placement/network_cost.h"
 #include "placement/network_search.h"
+#include "placement/parallel_pods.h"
 #include "state/idle_room.h"
 
 namespace berth {
@@ -100,18 +100,11 @@ std::string text_of(const State& state, const NumberedPodSet& set, std::span<con
 }  // namespace
 
 std::string network_text(const State& state, WorkloadId id) {
-  const auto& ways = state.shape(state.workload(id).shape).ways;
-  for (const std::vector<NumberedPodSet>& way : ways) {
-    for (const NumberedPodSet& set : way) {
-      if (!set.parallel.is_declared()) continue;
-      std::vector<NodeId> nodes;
-      for_each_pod(state, id, [&](const Pod& pod) {
-        if (pod.request == set.request) nodes.push_back(pod.node);
-      });
-      if (std::ssize(nodes) == set.count) return text_of(state, set, nodes);
-    }
-  }
-  return "";
+  std::string text;
+  for_each_parallel_set(state, id, [&](const NumberedPodSet& set, std::span<const NodeId> nodes) {
+    if (text.empty() && std::ssize(nodes) == set.count) text = text_of(state, set, nodes);
+  });
+  return text;
 }
 
 }  // namespace berth

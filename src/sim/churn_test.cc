@@ -42,10 +42,10 @@ TEST(ChurnProperty, AnUnevenFleetIsMadeWholeByEffort) {
     Session session;
     const Time now =
         churn(session,
-              {.nodes = 40, .hours = 9, .allocated_percent = 90, .movable_percent = 50, .uneven = true, .seed = seed});
+              {.nodes = 200, .hours = 9, .allocated_percent = 85, .movable_percent = 50, .uneven = true, .seed = seed});
     DefragmentOptions options{.horizon = {100 * 3'600'000}};
     const Defragmentation by_the_first = plan_defragmentation(session.state(), now, options);
-    options.attempts = 2000;
+    options.attempts = 4000;
     const Defragmentation made = plan_defragmentation(session.state(), now, options);
     first += by_the_first.pods_after;
     better += made.pods_after;
