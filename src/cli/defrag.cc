@@ -25,9 +25,13 @@ struct Typed {
   std::string scenario;
   std::int32_t gpus = 8;
   std::int64_t hours_of_use = 4;
+  std::int64_t effort = 0;
+  std::string slice;  // of a scenario
   std::string output = "table";
 
-  DefragmentOptions options() const { return {.gpus = gpus, .horizon = {hours_of_use * 3'600'000}}; }
+  DefragmentOptions options() const {
+    return {.gpus = gpus, .slice = slice, .horizon = {hours_of_use * 3'600'000}, .attempts = effort};
+  }
 };
 
 void add_options(CLI::App& app, Typed& typed) {
@@ -37,6 +41,12 @@ void add_options(CLI::App& app, Typed& typed) {
   app.add_option("--hours-of-use", typed.hours_of_use,
                  "How long what comes free will be of use: no node costs more work than that")
       ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  app.add_option(
+         "--effort", typed.effort,
+         "Attempts at a better plan than the first: more room, or the same for less work. Never a worse one, and "
+         "always the same one")
+      ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("-o,--output", typed.output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -56,6 +66,11 @@ int plan(const Typed& typed) {
   if (!end) return complain(end.error());
   if (end->state.queues().empty()) {
     return complain(Complaints({typed.scenario}, "has no queue; write queue lines"));
+  }
+  if (!request_of(end->state, typed.options())) {
+    return complain(Complaints({"--slice"}, "no node is cut into slices of '" + typed.slice +
+                                                "'; write a profile of the model of a flavor whose nodes have "
+                                                "mode=mig, such as 3g.40gb of H100"));
   }
   const Defragmentation made = plan_defragmentation(end->state, end->now, typed.options());
   if (typed.output == "json") {
@@ -144,9 +159,13 @@ void add_defrag(CLI::App& berth, int& exit_code) {
   app.add_option("SCENARIO", typed->scenario, "A scenario file: the plan is for the state in which it ends")
       ->required();
   add_options(app, *typed);
+  app.add_option("--slice", typed->slice,
+                 "Instead of --gpus: room is made for slices of this profile, such as 3g.40gb");
   app.footer(
       "Example:\n"
       "  berth defrag --plan scenarios/move_nobody_for_best_effort.txt\n"
+      "  berth defrag --plan --gpus 4 --effort 1000 scenarios/move_in_a_chain.txt\n"
+      "  berth defrag --plan --slice 4g.40gb --effort 1000 scenarios/move_slices_for_a_larger_one.txt\n"
       "\n"
       "Only work that consents to it (movable=yes) is moved, and only to places where it is proven to run at once.");
   app.callback([typed, &exit_code] { exit_code = plan(*typed); });
@@ -164,6 +183,9 @@ void add_simulate_defrag(CLI::App& simulate, int& exit_code) {
   app.add_option("--movable", typed->churn.movable_percent, "Of the jobs those who consent to being moved, %")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  app.add_flag(
+      "--uneven", typed->churn.uneven,
+      "Jobs of 1, 2, 3 and 5 GPUs, every fourth of two such pods, with 4 to 20 CPUs a GPU of nodes that have 96");
   app.add_option("--gang", typed->gang, "Pods of 8 GPUs of a gang that waits")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
@@ -172,6 +194,7 @@ void add_simulate_defrag(CLI::App& simulate, int& exit_code) {
   app.footer(
       "Example:\n"
       "  berth simulate defrag --nodes 1000 --seed 1\n"
+      "  berth simulate defrag --uneven --movable 50 --effort 5000 --seed 1\n"
       "\n"
       "The fleet is full all day of jobs of 1, 2 and 4 GPUs, which nobody moves; then nothing comes until\n"
       "--allocated is reached (docs/results.md). At best: as many whole nodes as there are free GPUs for.");

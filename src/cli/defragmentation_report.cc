@@ -80,7 +80,9 @@ Json fragments_as_json(const State& state) {
 
 std::string defragmentation_as_table(const State& state, const Defragmentation& made, const DefragmentOptions& options,
                                      const WorkloadNames& names) {
-  TextTable whole{{fmt::format("pods of {} GPUs", options.gpus), "now", "with these moves", "at best"}, {}};
+  const std::string what =
+      options.slice.empty() ? fmt::format("pods of {} GPUs", options.gpus) : "slices of " + options.slice;
+  TextTable whole{{what, "now", "with these moves", "at best"}, {}};
   whole.rows.push_back({"that fit", with_separators(made.pods_before), with_separators(made.pods_after),
                         with_separators(made.pods_ideal)});
   const std::vector<Migration>& moves = made.plan.migrations;
@@ -112,10 +114,16 @@ Json defragmentation_as_json(const State& state, const Defragmentation& made, co
                      {"to", places_after(state, move)},
                      {"lost_gpu_s", move.lost_gpu_s}});
   }
-  return {{"gpus_of_a_pod", options.gpus},          {"pods_before", made.pods_before},
-          {"pods_after", made.pods_after},          {"pods_at_best", made.pods_ideal},
-          {"lost_gpu_s", made.lost_gpu_s},          {"unlocked_gpu_s", made.unlocked_gpu_s},
-          {"horizon_s", options.horizon.ms / 1000}, {"moves", moves}};
+  const Json of = options.slice.empty() ? Json(options.gpus) : Json(options.slice);
+  return {{options.slice.empty() ? "gpus_of_a_pod" : "slice", of},
+          {"effort", options.attempts},
+          {"pods_before", made.pods_before},
+          {"pods_after", made.pods_after},
+          {"pods_at_best", made.pods_ideal},
+          {"lost_gpu_s", made.lost_gpu_s},
+          {"unlocked_gpu_s", made.unlocked_gpu_s},
+          {"horizon_s", options.horizon.ms / 1000},
+          {"moves", moves}};
 }
 
 }  // namespace berth

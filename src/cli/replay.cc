@@ -11,6 +11,7 @@
 #include "cli/text_table.h"
 #include "cycle/changes.h"
 #include "cycle/explain.h"
+#include "cycle/network_text.h"
 #include "sim/files.h"
 #include "sim/replay.h"
 
@@ -65,7 +66,12 @@ std::string explained(const Recorded& recorded, WorkloadId id) {
   const State& state = recorded.engine.state;
   std::string text = recorded.workloads[id.index()] + " " + how_it_is(recorded, id) + "\n";
   const Workload* const workload = state.workloads().find(id);
-  if (workload == nullptr || workload->phase != Phase::kPending) return text;
+  if (workload == nullptr) return text;
+  if (workload->phase == Phase::kRunning) {
+    const std::string network = network_text(state, id);
+    return network.empty() ? text : text + network + "\n";
+  }
+  if (workload->phase != Phase::kPending) return text;
   const Explanation why = explain(state, id);
   text += std::string(name_of(why.code)) + ": " + why.text + "\n";
   const std::vector<SmallestChange> changes = smallest_changes(state, id, recorded.now);

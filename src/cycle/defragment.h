@@ -2,18 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/time.h"
 #include "cycle/engine.h"
 #include "model/plan.h"
+#include "model/request.h"
 
 namespace berth {
 
 struct DefragmentOptions {
-  std::int32_t gpus = 8;  // room is made for pods of so many
+  std::int32_t gpus = 8;   // room is made for pods of so many
+  std::string slice = {};  // or for slices of this profile, of the first flavor that has it and of which a node is cut
   // What comes free is believed to be of use for so long: a node is worth its GPUs for that time, and costs less or stays.
   Duration horizon{4 * 3'600'000};
   std::int64_t moves_max = 1'000'000;
+  std::int64_t attempts = 0;  // at a better plan than the first (cycle/repacking.h); more of them never make it worse
 };
 
 // Of work that consents to it, proven to run elsewhere at once. Good for the state as it is, like any plan.
@@ -26,7 +31,10 @@ struct Defragmentation {
   std::int64_t unlocked_gpu_s = 0;  // of the pods for which there was no room, in that time
 };
 
-// PRE: the state has a queue at the top with a line. It is left as it was.
+// What a pod asks for which room is made; none: no node is cut into slices of that profile.
+std::optional<PodRequest> request_of(const State& state, const DefragmentOptions& options);
+
+// PRE: the state has a queue at the top with a line, and somebody could ask that. It is left as it was.
 Defragmentation plan_defragmentation(const State& state, Time now, const DefragmentOptions& options);
 
 }  // namespace berth

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "cycle/deliverable.h"
+#include "cycle/repacking.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
 #include "state/moves_may_help.h"
@@ -16,46 +17,21 @@
 namespace berth {
 namespace {
 
-// The way of its shape in which it runs, if all of its pods are still there.
-std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
-  const auto& ways = state.shape(state.workload(id).shape).ways;
-  for (std::size_t way = 0; way < ways.size(); ++way) {
-    PodId at = state.workload(id).first_pod;
-    bool same = true;
-    for (const NumberedPodSet& set : ways[way]) {
-      for (std::int64_t i = 0; same && i < set.count; ++i) {
-        same = !at.is_none() && state.pod(at).request == set.request;
-        if (same) at = state.pod(at).next;
-      }
-    }
-    if (same && at.is_none()) return way;
-  }
-  return std::nullopt;
-}
-
-// Of a level; or of everything.
-struct Within {
-  const Domains* domains = nullptr;
-  DomainId domain;
-
-  bool contains(NodeId node) const { return domains == nullptr || domains->of(node) == domain; }
-};
-
 class Search {
  public:
   Search(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, WorkloadId claimant,
-         const MoveBounds& bounds, Time now)
+         const std::vector<Mover>& movers, const MoveBounds& bounds, Time now)
       : state_(state),
         trial_(trial),
         index_(index),
         vacating_(vacating),
         claimant_(claimant),
+        movers_(movers),
+        moved_(movers.size(), false),
         bounds_(bounds),
         now_(now) {
-    list_movers();
+    list_by_node();
   }
-
-  bool has_movers() const { return !movers_.empty(); }
 
   // Takes room for so many pods more, where it is free or can be made; how many found it.
   std::int64_t make_room(RequestId request, std::int64_t wanted, Within within) {
@@ -67,33 +43,14 @@ class Search {
   }
   std::int64_t found_free() const { return found_free_; }
 
-  // What was taken for pods is theirs to choose in.
-  void give_taken_room() {
-    for (const Taken& taken : taken_) {
-      trial_.apply(move_of(state_.request(taken.request), taken.place, Move::Direction::kGive));
-    }
-    taken_.clear();
-  }
-
-  std::vector<Migration> migrations() && { return std::move(migrations_); }
-  Wide lost() const { return lost_; }
+  Arrangement found() && { return {std::move(migrations_), std::move(taken_)}; }
 
  private:
-  struct Mover {
-    WorkloadId workload;
-    std::size_t way = 0;
-    std::int64_t lost_gpu_s = 0;
-    bool moved = false;
-  };
   struct OnNode {
     NodeId node;
     std::size_t mover = 0;
 
     friend auto operator<=>(const OnNode&, const OnNode&) = default;
-  };
-  struct Taken {
-    RequestId request;
-    PodPlacement place;
   };
   // Who must go so that one more pod fits on a node.
   struct Alternative {
@@ -109,19 +66,7 @@ class Search {
     }
   };
 
-  // Those of whom least is lost first.
-  void list_movers() {
-    for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
-      for (const UnitId unit : state_.quotas().units_in(QueueId(queue))) {
-        const WorkloadId id = state_.quotas().unit(unit).workload;
-        if (!may_be_moved(state_, id, now_)) continue;
-        movers_.push_back({id, *way_of(state_, id), berth::lost_gpu_s(state_, id, now_)});
-      }
-    }
-    std::sort(movers_.begin(), movers_.end(), [](const Mover& a, const Mover& b) {
-      if (a.lost_gpu_s != b.lost_gpu_s) return a.lost_gpu_s < b.lost_gpu_s;
-      return a.workload > b.workload;
-    });
+  void list_by_node() {
     for (std::size_t each = 0; each < movers_.size(); ++each) {
       for_each_pod(state_, movers_[each].workload, [&](const Pod& pod) { on_node_.push_back({pod.node, each}); });
     }
@@ -198,7 +143,7 @@ class Search {
       for_each_pod(state_, movers_[each].workload, [&](const Pod& pod) { nodes.push_back(pod.node); });
       for (const NodeId node : nodes) {
         if (found == wanted || in_vain == bounds_.in_vain_max) return found;
-        if (movers_[each].moved || !within.contains(node) || !frees_alone(movers_[each], node)) continue;
+        if (moved_[each] || !within.contains(node) || !frees_alone(movers_[each], node)) continue;
         const std::int64_t freed = carry_out({movers_[each].lost_gpu_s, 1, node, {each}}, wanted - found);
         found += freed;
         in_vain += freed == 0 ? 1 : 0;
@@ -223,7 +168,7 @@ class Search {
     bool frees = false;
     const auto begin = std::lower_bound(on_node_.begin(), on_node_.end(), OnNode{node, 0});
     for (auto at = begin; !frees && at != on_node_.end() && at->node == node; ++at) {
-      if (movers_[at->mover].moved) continue;
+      if (moved_[at->mover]) continue;
       made.movers.push_back(at->mover);
       leave(movers_[at->mover], node);
       frees = room_on(node) > before;
@@ -251,13 +196,8 @@ class Search {
 
   void leave(const Mover& mover, NodeId node) {
     for_each_pod(state_, mover.workload, [&](const Pod& pod) {
-      if (pod.node == node) give(pod);
+      if (pod.node == node) berth::leave(state_, trial_, pod);
     });
-  }
-  // What it leaves is scrubbed for who comes.
-  void give(const Pod& pod) {
-    trial_.depart(move_of(state_.request(pod.request), pod.place(), Move::Direction::kGive),
-                  Emptied::kCountsAsScrubbed);
   }
 
   // How many pods it makes room for; none, and nothing is moved, where one of the movers finds no room elsewhere, or it would
@@ -290,13 +230,13 @@ class Search {
       vacating_ = vacating_before;
       return 0;
     }
-    for (const std::size_t each : movers) movers_[each].moved = true;
+    for (const std::size_t each : movers) moved_[each] = true;
     lost_ += alternative.lost_gpu_s;
     return freed;
   }
 
   void take_out(const Mover& mover) {
-    for_each_pod(state_, mover.workload, [&](const Pod& pod) { give(pod); });
+    for_each_pod(state_, mover.workload, [&](const Pod& pod) { berth::leave(state_, trial_, pod); });
     vacating_.leaves(state_, mover.workload, stop_by(mover) <= now_);
   }
 
@@ -314,54 +254,10 @@ class Search {
 
   // Where nobody is in its way once it has stopped itself, and where it holds what it held.
   bool place_elsewhere(const Mover& mover) {
-    const WorkloadId id = mover.workload;
-    auto start = packs_well(mover) ? packed(mover) : placed_as_ever(mover);
-    if (!start || vacating_.holds_up(state_, *start)) return false;
-    const Workload& workload = state_.workload(id);
-    const Shape& shape = state_.shape(workload.shape);
-    if (!workload.best_effort && amounts_held(state_, shape, *start) != state_.quotas().held_by(workload.unit)) {
-      return false;
-    }
-    const Time stops = stop_by(mover);
-    start->waits = stops > now_;
-    migrations_.push_back({std::move(*start), claimant_, stops, mover.lost_gpu_s});
+    auto start = packs_well(state_, mover) ? pack(state_, trial_, index_, mover) : placed_as_ever(mover);
+    if (!start || vacating_.holds_up(state_, *start) || !holds_what_it_held(state_, *start)) return false;
+    migrations_.push_back(migration_of(state_, mover, std::move(*start), claimant_, now_));
     return true;
-  }
-
-  // It goes anywhere, whoever is there, and likes no node better than another.
-  bool packs_well(const Mover& mover) const {
-    const auto& sets = state_.shape(state_.workload(mover.workload).shape).ways[mover.way];
-    return std::ranges::all_of(sets, [&](const NumberedPodSet& set) {
-      return !set.asks_for_domains() && !set.parallel.is_declared() &&
-             state_.ledger().matches().likings(state_.request(set.request).constraints).empty() &&
-             !state_.ledger().neighbourhood().matters_to(state_.request(set.request).neighbours);
-    });
-  }
-
-  // Each pod where the fewest GPUs are left, whatever the policy of placement: it makes way for whole nodes.
-  std::optional<Start> packed(const Mover& mover) {
-    Start start{.workload = mover.workload, .way = static_cast<std::uint32_t>(mover.way), .pods = {}};
-    Rng rng(state_.seed(), mover.workload.value());
-    for (const NumberedPodSet& set : state_.shape(state_.workload(mover.workload).shape).ways[mover.way]) {
-      for (std::int64_t i = 0; i < set.count; ++i) {
-        const auto node = fullest_with_room(state_.request(set.request));
-        const auto place = node ? index_.best_among(state_, set.request, std::span(&*node, 1), rng) : std::nullopt;
-        if (!place) return std::nullopt;
-        trial_.apply(move_of(state_.request(set.request), *place));
-        start.pods.push_back(*place);
-      }
-    }
-    return start;
-  }
-
-  std::optional<NodeId> fullest_with_room(const PodRequest& request) const {
-    std::optional<NodeId> fullest;
-    for (std::size_t node = 0; node < state_.nodes(); ++node) {
-      const Ledger& ledger = trial_.ledger();
-      if (fullest && ledger.node(NodeId(node)).gpu_milli >= ledger.node(*fullest).gpu_milli) continue;
-      if (room_for(ledger, NodeId(node), request) > 0) fullest = NodeId(node);
-    }
-    return fullest;
   }
 
   std::optional<Start> placed_as_ever(const Mover& mover) {
@@ -376,12 +272,13 @@ class Search {
   ScoreIndex& index_;
   Vacating vacating_;
   WorkloadId claimant_;
+  const std::vector<Mover>& movers_;  // those of whom least is lost first
+  std::vector<bool> moved_;           // of each
   MoveBounds bounds_;
   Time now_;
   RequestId request_;
-  std::vector<Mover> movers_;    // those of whom least is lost first
   std::vector<OnNode> on_node_;  // by node
-  std::vector<Taken> taken_;
+  std::vector<RoomTaken> taken_;
   std::vector<Migration> migrations_;
   Wide lost_ = 0;
   std::int64_t found_free_ = 0;
@@ -391,33 +288,41 @@ class Search {
 class OneWay {
  public:
   OneWay(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating, const Claimant& claimant,
-         std::size_t way)
+         std::size_t way, std::int64_t& attempts)
       : state_(state),
         trial_(trial),
         index_(index),
         vacating_(vacating),
         claimant_(claimant),
         way_(way),
-        shape_(state.shape(state.workload(claimant.workload).shape)) {}
+        shape_(state.shape(state.workload(claimant.workload).shape)),
+        attempts_(attempts) {}
 
   std::optional<Moved> run() {
     if (!moves_may_help(state_, shape_, way_) || asks_what_is_not_searched() || refusal(claimant_.asked)) return {};
-    const Domains* const domains = domains_to_be_in();
-    if (domains == nullptr) return run_within({});
-    std::optional<DomainId> best;
-    Wide least = 0;
-    for (std::size_t domain = 0; domain < domains->size(); ++domain) {
-      const Trial::Mark mark = trial_.mark();
-      const auto moved = run_within({domains, DomainId(domain)});
-      trial_.rollback_to(mark);
-      if (!moved || (best && least <= lost_gpu_s(moved->migrations))) continue;
-      best = DomainId(domain);
-      least = lost_gpu_s(moved->migrations);
+    movers_ = movers_of(state_, claimant_.now);
+    if (movers_.empty()) return std::nullopt;
+    for (const NumberedPodSet& set : shape_.ways[way_]) {
+      const auto same = std::ranges::find(wanted_, set.request, &RoomWanted::request);
+      if (same != wanted_.end()) {
+        same->pods += set.count;
+      } else {
+        wanted_.push_back({set.request, set.count});
+      }
     }
-    return best ? run_within({domains, *best}) : std::nullopt;
+    for (const Found& found : first_plans()) {
+      if (auto moved = settle(found)) return moved;
+    }
+    return std::nullopt;
   }
 
  private:
+  // What was found in one domain, if the claimant has to be in one.
+  struct Found {
+    Within within;
+    Arrangement plan;
+  };
+
   std::optional<QuotaRefusal> refusal(const AmountList& held) const {
     return quota_refusal(trial_.quotas(), claimant_.queue, shape_.user, claimant_.terms, held);
   }
@@ -439,24 +344,69 @@ class OneWay {
     return nullptr;
   }
 
-  std::optional<Moved> run_within(Within within) {
+  MoveBounds bounds() const {
     const Wide worth = gpu_s_to_use(state_, claimant_.workload);
-    const Trial::Mark mark = trial_.mark();
-    Search search(state_, trial_, index_, vacating_, claimant_.workload,
-                  {.lost_gpu_s_below = worth, .lost_gpu_s_of_each_below = worth}, claimant_.now);
-    if (!search.has_movers()) return std::nullopt;
-    const bool found = std::ranges::all_of(shape_.ways[way_], [&](const NumberedPodSet& set) {
-      return search.make_room(set.request, set.count, within) == set.count;
-    });
-    search.give_taken_room();
-    auto start = found ? place() : std::nullopt;
-    Moved moved{.start = {}, .migrations = std::move(search).migrations()};
-    if (!start || moved.migrations.empty()) {
-      trial_.rollback_to(mark);
-      return std::nullopt;
+    return {.lost_gpu_s_below = worth, .lost_gpu_s_of_each_below = worth};
+  }
+
+  // Those with room for all first, the cheapest first; then those with the most room.
+  std::vector<Found> first_plans() {
+    std::vector<Found> plans;
+    if (const Domains* const domains = domains_to_be_in()) {
+      for (std::size_t domain = 0; domain < domains->size(); ++domain) {
+        plans.push_back(first_plan({domains, DomainId(domain)}));
+      }
+    } else {
+      plans.push_back(first_plan({}));
     }
-    moved.start = std::move(*start);
-    return moved;
+    std::ranges::stable_sort(plans, [&](const Found& a, const Found& b) {
+      if (has_room_for_all(a.plan) != has_room_for_all(b.plan)) return has_room_for_all(a.plan);
+      if (!has_room_for_all(a.plan)) return a.plan.rooms.size() > b.plan.rooms.size();
+      return lost_gpu_s(a.plan.migrations) < lost_gpu_s(b.plan.migrations);
+    });
+    return plans;
+  }
+
+  Found first_plan(Within within) {
+    const Trial::Mark mark = trial_.mark();
+    Search search(state_, trial_, index_, vacating_, claimant_.workload, movers_, bounds(), claimant_.now);
+    for (const RoomWanted& each : wanted_) {
+      const bool all = search.make_room(each.request, each.pods, within) == each.pods;
+      if (!all && attempts_ == 0) break;
+    }
+    Found found{within, std::move(search).found()};
+    trial_.rollback_to(mark);
+    return found;
+  }
+
+  bool has_room_for_all(const Arrangement& plan) const {
+    return std::ranges::all_of(wanted_, [&](const RoomWanted& each) {
+      return std::ranges::count(plan.rooms, each.request, &RoomTaken::request) == each.pods;
+    });
+  }
+
+  // A better plan, where there is one and the claimant has its places by it; else this one. Of what is left of the effort a
+  // domain in which there is not room for all yet has half.
+  std::optional<Moved> settle(const Found& found) {
+    const bool complete = has_room_for_all(found.plan);
+    if (complete && found.plan.migrations.empty()) return std::nullopt;
+    std::int64_t own = complete ? attempts_ : (attempts_ + 1) / 2;
+    attempts_ -= own;
+    const Repacking asked{wanted_, found.within, bounds(), claimant_.workload, claimant_.now};
+    const auto better = repack(state_, trial_, index_, vacating_, asked, movers_, found.plan, own);
+    attempts_ += own;
+    auto moved = better ? start_by(*better) : std::nullopt;
+    return moved ? std::move(moved) : start_by(found.plan);
+  }
+
+  // What was taken for pods is theirs to choose in.
+  std::optional<Moved> start_by(const Arrangement& plan) {
+    if (!has_room_for_all(plan) || plan.migrations.empty()) return std::nullopt;
+    const Trial::Mark mark = trial_.mark();
+    auto start = carry_out(state_, trial_, plan.migrations) ? place() : std::nullopt;
+    if (start) return Moved{std::move(*start), plan.migrations};
+    trial_.rollback_to(mark);
+    return std::nullopt;
   }
 
   std::optional<Start> place() {
@@ -481,44 +431,35 @@ class OneWay {
   const Claimant& claimant_;
   std::size_t way_;
   const Shape& shape_;
+  std::int64_t& attempts_;
+  std::vector<Mover> movers_;
+  std::vector<RoomWanted> wanted_;
 };
 
 }  // namespace
 
-bool may_be_moved(const State& state, WorkloadId id, Time now) {
-  const Workload& workload = state.workload(id);
-  const Terms& terms = state.shape(workload.shape).terms;
-  if (!terms.movable || workload.phase != Phase::kRunning || terms.disruption_permille > 0) return false;
-  // Its steps would be left behind.
-  const bool has_steps = std::ranges::any_of(
-      state.steps_of(id), [&](WorkloadId step) { return state.workload(step).phase != Phase::kPending; });
-  if (has_steps || !workload.step_of.is_none()) return false;
-  if (workload.started + state.queues()[workload.queue.index()].quota.min_runtime > now) return false;
-  if (workload.moved && *workload.moved + kMoveCooldown > now) return false;
-  if (state.find_repairing(id) != nullptr || !may_begin_anew(state, id, now)) return false;
-  return way_of(state, id).has_value();
-}
-
-bool may_begin_anew(const State& state, WorkloadId id, Time now) {
-  const Workload& workload = state.workload(id);
-  const Terms& terms = state.shape(workload.shape).terms;
-  if (terms.run_limit && !state.windows().empty()) return false;
-  return !state.quotas().budgets().is_charged(id) && enforced_end(terms, workload.started) > now + terms.grace;
-}
-
 std::optional<Moved> room_by_moving(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating,
-                                    const Claimant& claimant, std::size_t way) {
-  return OneWay(state, trial, index, vacating, claimant, way).run();
+                                    const Claimant& claimant, std::size_t way, std::int64_t& attempts) {
+  return OneWay(state, trial, index, vacating, claimant, way, attempts).run();
 }
 
 MadeRoom make_room_for_pods_like(const State& state, Trial& trial, ScoreIndex& index, const Vacating& vacating,
-                                 WorkloadId pods_of, const MoveBounds& bounds, Time now) {
-  Search search(state, trial, index, vacating, WorkloadId(), bounds, now);
+                                 WorkloadId pods_of, std::int64_t pods_max, const MoveBounds& bounds, Time now,
+                                 std::int64_t attempts) {
+  const std::vector<Mover> movers = movers_of(state, now);
   const RequestId request = state.shape(state.workload(pods_of).shape).ways.front().front().request;
-  const std::int64_t after = search.make_room(request, INT64_MAX, {});
-  search.give_taken_room();
-  const std::int64_t before = search.found_free();
-  return {.migrations = std::move(search).migrations(), .pods_before = before, .pods_after = after};
+  const RoomWanted all{request, pods_max};
+  const Trial::Mark mark = trial.mark();
+  Search search(state, trial, index, vacating, WorkloadId(), movers, bounds, now);
+  search.make_room(request, all.pods, {});
+  MadeRoom made{.plan = {}, .pods_before = search.found_free()};
+  made.plan = std::move(search).found();
+  trial.rollback_to(mark);
+  const Repacking asked{std::span(&all, 1), {}, bounds, WorkloadId(), now};
+  if (auto better = repack(state, trial, index, vacating, asked, movers, made.plan, attempts)) {
+    made.plan = std::move(*better);
+  }
+  return made;
 }
 
 Wide gpu_s_to_use(const State& state, WorkloadId id) {
@@ -528,12 +469,6 @@ Wide gpu_s_to_use(const State& state, WorkloadId id) {
   if (workload.declared_run != kRunNotDeclared) run = std::min(run, workload.declared_run);
   if (shape.terms.run_limit) run = std::min(run, *shape.terms.run_limit);
   return Wide{shape.gpu_milli} * run.ms / 1'000'000;
-}
-
-std::int64_t lost_gpu_s(const std::vector<Migration>& migrations) {
-  Wide lost = 0;
-  for (const Migration& each : migrations) lost += each.lost_gpu_s;
-  return narrow(lost).value_or(INT64_MAX);
 }
 
 }  // namespace berth

@@ -63,7 +63,9 @@ class Attempt {
         refused_(refused),
         terms_(shape_.terms),
         // A stream per workload: what one draws does not depend on who was tried before it.
-        rng_(state_.seed(), candidate.value()) {}
+        rng_(state_.seed(), candidate.value()),
+        repack_attempts_(
+            std::clamp<std::int64_t>(cycle.effort.attempts_max - cycle.plan.attempts, 0, kRepackAttempts)) {}
 
   // As in the next cycle it would: by no claim to what others have.
   std::optional<Start> wait_anew() {
@@ -273,7 +275,9 @@ class Attempt {
     auto claimed = by_moving_or_taking(claimant, way);
     if (claimed && !is_let(*claimed)) {
       cycle_.trial.rollback_to(mark);
-      return std::nullopt;
+      if (claimed->migrations.empty() || std::exchange(repack_attempts_, 0) == 0) return std::nullopt;
+      // The first plan of moves may leave alone what a better one does not.
+      return in_others_room(way, asked);
     }
     const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
     if (!claimed || cycle_.plan.now >= until) return claimed;
@@ -308,8 +312,11 @@ class Attempt {
     return by_moving(claimant, way);  // the same again, and this time it stays
   }
 
+  // However often it is asked for the sake of one workload, it is the same search.
   std::optional<Claimed> by_moving(const Claimant& claimant, std::size_t way) {
-    auto moved = room_by_moving(state_, cycle_.trial, cycle_.engine.index, cycle_.vacating, claimant, way);
+    std::int64_t attempts = repack_attempts_;
+    auto moved = room_by_moving(state_, cycle_.trial, cycle_.engine.index, cycle_.vacating, claimant, way, attempts);
+    cycle_.plan.attempts += repack_attempts_ - attempts;
     if (!moved) return std::nullopt;
     return Claimed{.start = std::move(moved->start), .evictions = {}, .migrations = std::move(moved->migrations)};
   }
@@ -352,6 +359,7 @@ class Attempt {
   const Growing* growing_ = nullptr;  // of a step
   Terms terms_;
   Rng rng_;
+  std::int64_t repack_attempts_;
   std::optional<Unfit> unfit_;  // in one of its ways only room was missing
   ReasonCode gate_ = ReasonCode::kNone;
   std::size_t ways_without_room_ = 0;
@@ -697,7 +705,7 @@ void repair_gangs(Cycle& cycle) {
   };
   for (const WorkloadId gang : gangs_to_repair(state)) {
     if (is_told_to_stop(gang)) continue;
-    if (cycle.plan.attempts == cycle.effort.attempts_max) {
+    if (cycle.plan.attempts >= cycle.effort.attempts_max) {
       cycle.plan.finished = false;
       return;
     }
@@ -733,7 +741,7 @@ void allocate(Cycle& cycle) {
   CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr, &cycle.shadows.all());
   RefusedRequests refused;
   while (const auto candidate = order.next()) {
-    if (cycle.plan.attempts == cycle.effort.attempts_max) {
+    if (cycle.plan.attempts >= cycle.effort.attempts_max) {
       cycle.plan.finished = false;
       return;
     }
@@ -772,7 +780,7 @@ bool would_be_inside_floor(const State& state, WorkloadId step, std::size_t way,
 }
 
 std::optional<Start> place_next_step(Cycle& cycle, const Growing& growing, WorkloadId step) {
-  if (cycle.plan.attempts == cycle.effort.attempts_max) {
+  if (cycle.plan.attempts >= cycle.effort.attempts_max) {
     cycle.plan.finished = false;
     return std::nullopt;
   }

@@ -13,6 +13,7 @@
 #include "fairness/gates.h"
 #include "fairness/rights.h"
 #include "placement/place.h"
+#include "state/room.h"
 #include "state/turns.h"
 #include "state/zones.h"
 
@@ -20,31 +21,6 @@ namespace berth {
 namespace {
 
 const Terms& terms_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape).terms; }
-
-// Whether the pod could be put there now, as far as amounts go.
-bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
-  const NodeFree& node = ledger.node(place.node);
-  if (!node.open || node.pods < 1) return false;
-  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
-  if (request.gpus > 0 && !node.suits(request.sharing)) return false;
-  if (!ledger.leaves_what_is_kept(place.node, request) || !suits_zones(ledger, request, place)) return false;
-  bool free = true;
-  place.gpus.for_each([&](int gpu) {
-    const auto at = static_cast<std::size_t>(gpu);
-    const std::int32_t asked = node.milli_of(request);
-    free = free && ledger.gpu_milli(place.node)[at] >= asked &&
-           ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, node.gpu_memory_mib);
-    if (!free || !request.is_slice()) {
-      free = free && ledger.may_join(place.node, at, request);
-      return;
-    }
-    const auto slice = node.geometry().find_place(request.slice, place.slice_start);
-    free =
-        slice &&
-        node.geometry().open_beside(ledger.layouts(place.node)[at], ledger.fixed_slices(place.node)).contains(*slice);
-  });
-  return free;
-}
 
 // Both may be on the same GPUs, and where pods of the first may be depends on where others are, or those of the other keep some away
 // from them.

@@ -46,8 +46,9 @@ std::variant<std::vector<PodPlacement>, std::int64_t> place_in_network(const Sta
   const PodRequest& request = state.request(set.request);
   const Togetherness together = state.topologies()[set.topology].together;
   std::vector<Rooms> lists = rooms_by_domain(state, set, together == Togetherness::kAnywhere);
+  const UplinkLoads others(state);
   const auto cheapest = [&] {
-    return cheapest_places(*state.topologies().network(), set.parallel, request.gpus, lists);
+    return cheapest_places(*state.topologies().network(), set.parallel, request.gpus, lists, others);
   };
   std::optional<NetworkPlaces> found = cheapest();
   if (!found && together == Togetherness::kPreferred) {

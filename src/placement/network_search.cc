@@ -304,7 +304,8 @@ class Search {
 }  // namespace
 
 std::optional<NetworkPlaces> cheapest_places(const Network& network, const Parallelism& parallel,
-                                             std::int64_t gpus_of_pod, std::span<const std::vector<NodeRoom>> lists) {
+                                             std::int64_t gpus_of_pod, std::span<const std::vector<NodeRoom>> lists,
+                                             const UplinkLoads& others) {
   std::vector<Search> searches;
   searches.reserve(lists.size());
   std::vector<Search::Holder> holders;
@@ -321,10 +322,11 @@ std::optional<NetworkPlaces> cheapest_places(const Network& network, const Paral
   if (holders.size() > kDomainsTriedMax) holders.resize(kDomainsTriedMax);
   std::optional<NetworkPlaces> best;
   const auto is_better = [](const NetworkPlaces& a, const NetworkPlaces& b) {
-    return std::tie(a.cost, b.liking, a.room_left) < std::tie(b.cost, a.liking, b.room_left);
+    return std::tie(a.cost, b.liking, a.met, a.room_left) < std::tie(b.cost, a.liking, b.met, b.room_left);
   };
   for (const Search::Holder& holder : holders) {
     NetworkPlaces found = holder.search->cheapest_in(holder.spot);
+    found.met = others.met_by(network, found.nodes);
     if (!best || is_better(found, *best)) best = std::move(found);
   }
   return best;

@@ -13,6 +13,7 @@
 #include "model/ids.h"
 #include "model/topology.h"
 #include "placement/network_cost.h"
+#include "placement/uplink_loads.h"
 #include "state/network.h"
 
 namespace berth {
@@ -27,6 +28,7 @@ struct NetworkPlaces {
   std::vector<NodeId> nodes;  // by pod
   NetworkCost cost;
   std::int64_t liking = 0;     // of all pods
+  UplinkLoads::Met met = {};   // what others put on the uplinks that they would use
   std::int64_t room_left = 0;  // in the domain that holds them
 };
 
@@ -35,9 +37,10 @@ inline constexpr std::size_t kDomainsTriedMax = 4;
 inline constexpr std::int64_t kExchangePodsMax = 8;
 inline constexpr int kExchangePasses = 2;
 
-// On the nodes of one of these lists. Of equal costs where the pods like best to be, of these where the least room is left over.
-// Nothing if none of the lists has room for all. PRE: as network_cost has it.
+// On the nodes of one of these lists. Of equal costs where the pods like best to be, of these where others put the least on the uplinks
+// that they use, and then where the least room is left over. Nothing if none of the lists has room for all. PRE: as network_cost has it.
 std::optional<NetworkPlaces> cheapest_places(const Network& network, const Parallelism& parallel,
-                                             std::int64_t gpus_of_pod, std::span<const std::vector<NodeRoom>> lists);
+                                             std::int64_t gpus_of_pod, std::span<const std::vector<NodeRoom>> lists,
+                                             const UplinkLoads& others = {});
 
 }  // namespace berth

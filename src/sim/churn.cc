@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "state/fragments.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
@@ -49,7 +49,9 @@ class Day {
     session_.apply(QueueAdded{{.name = "all", .parent = {}, .order = Order::kFifoSkip}});
     NodesAdded added;
     for (std::int64_t i = 0; i < spec_.nodes; ++i) {
-      added.nodes.push_back({.name = "n" + std::to_string(i + 1), .flavor = FlavorId(0), .gpus = kChurnNodeGpus});
+      Node node{.name = "n" + std::to_string(i + 1), .flavor = FlavorId(0), .gpus = kChurnNodeGpus};
+      if (spec_.uneven) node.cpu_milli = 96'000;
+      added.nodes.push_back(node);
     }
     session_.apply(added);
   }
@@ -64,10 +66,8 @@ class Day {
   // Jobs come until one would find no room: nobody is moved for it here, so that the fleet is in the pieces that it fell into.
   void fill() {
     while (free_gpus() > 0) {
-      constexpr std::int32_t kGpus[] = {1, 1, 2, 4};
-      const std::int32_t gpus = kGpus[rng_.below(std::size(kGpus))];
-      if (pods_that_fit(session_.state(), gpus) == 0) return;
-      WorkloadSubmitted job = job_of(1, gpus, now_);
+      WorkloadSubmitted job = spec_.uneven ? uneven_job() : even_job();
+      if (!has_room_for(job.shape.ways.front().front())) return;
       job.shape.terms.movable = static_cast<std::int64_t>(rng_.below(100)) < spec_.movable_percent;
       const Duration run{rng_.between(10 * kMinuteMs, 8 * 60 * kMinuteMs)};
       const WorkloadId id = session_.state().workloads().next_id();
@@ -75,6 +75,30 @@ class Day {
       session_.decide(now_, [](const Plan&) {});
       ends_.push({now_ + run, id});
     }
+  }
+
+  bool has_room_for(const PodSet& set) const {
+    std::int64_t room = 0;
+    for (std::size_t node = 0; room < set.count && node < session_.state().nodes(); ++node) {
+      room += room_for(session_.state().ledger(), NodeId(node), set.request);
+    }
+    return room >= set.count;
+  }
+
+  WorkloadSubmitted even_job() {
+    constexpr std::int32_t kGpus[] = {1, 1, 2, 4};
+    return job_of(1, kGpus[rng_.below(std::size(kGpus))], now_);
+  }
+
+  WorkloadSubmitted uneven_job() {
+    constexpr std::int32_t kGpus[] = {1, 1, 2, 3, 5};
+    constexpr std::int64_t kCpusOfEach[] = {4, 12, 20};
+    const std::int32_t gpus = kGpus[rng_.below(std::size(kGpus))];
+    const std::int64_t cpus_of_each = kCpusOfEach[rng_.below(std::size(kCpusOfEach))];
+    const std::int64_t pods = rng_.below(4) == 0 ? 2 : 1;
+    WorkloadSubmitted job = job_of(pods, gpus, now_);
+    job.shape.ways.front().front().request.cpu_milli = gpus * cpus_of_each * 1000;
+    return job;
   }
 
   using End = std::pair<Time, WorkloadId>;

@@ -11,11 +11,14 @@ namespace berth {
 // Nodes of eight GPUs are full all day, of jobs of one, two and four GPUs (two of one for each of the others), which run ten
 // minutes to eight hours, all alike likely, and report no checkpoint; every minute what has ended is replaced. Then nothing
 // comes any more until no more than so much is allocated. All of it is drawn from the seed.
+// Uneven, the jobs are of one, two, three and five GPUs (two of one for each of the others), every fourth of two such pods, and ask
+// 4, 12 or 20 CPUs a GPU of nodes that have 96, so that what is left of a node is seldom what somebody needs.
 struct ChurnSpec {
   std::int64_t nodes = 1000;
   std::int64_t hours = 24;
   std::int64_t allocated_percent = 85;
   std::int64_t movable_percent = 100;  // of the jobs
+  bool uneven = false;
   Seed seed{1};
 };
 inline constexpr std::int32_t kChurnNodeGpus = 8;

@@ -34,6 +34,31 @@ TEST(ChurnProperty, APlanMakesAFleetInPiecesWhole) {
   }
 }
 
+// Of jobs that do not go into each other; half of them may be moved.
+TEST(ChurnProperty, AnUnevenFleetIsMadeWholeByEffort) {
+  std::int64_t first = 0, better = 0;
+  for (const Seed seed : property_seeds(3)) {
+    SCOPED_TRACE(name_of(seed));
+    Session session;
+    const Time now =
+        churn(session,
+              {.nodes = 200, .hours = 9, .allocated_percent = 85, .movable_percent = 50, .uneven = true, .seed = seed});
+    DefragmentOptions options{.horizon = {100 * 3'600'000}};
+    const Defragmentation by_the_first = plan_defragmentation(session.state(), now, options);
+    options.attempts = 4000;
+    const Defragmentation made = plan_defragmentation(session.state(), now, options);
+    first += by_the_first.pods_after;
+    better += made.pods_after;
+    EXPECT_GE(made.pods_after, by_the_first.pods_after);
+    EXPECT_LE(made.pods_after, made.pods_ideal);
+    State after = session.state().fork();
+    after.adopt(made.plan);
+    EXPECT_EQ(violations(after), std::vector<std::string>());
+    EXPECT_EQ(pods_that_fit(after, 8), made.pods_after);
+  }
+  EXPECT_GT(better, first);
+}
+
 TEST(ChurnProperty, NobodyIsMovedWhoDoesNotConsent) {
   for (const Seed seed : property_seeds(2)) {
     SCOPED_TRACE(name_of(seed));

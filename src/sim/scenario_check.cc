@@ -15,6 +15,7 @@
 #include "cycle/explain.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/network_text.h"
 #include "fairness/lending.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
@@ -90,7 +91,11 @@ void check(ScenarioWorld& world, const ExpectRunning& expected) {
     world.compare(name + " started", format_moment(*expected.started), format_moment(started));
   }
   check_coverage(world, expected);
-  if (const std::string text = coverage_text(world.state(), expected.workload); !text.contains(expected.has)) {
+  std::string text = coverage_text(world.state(), expected.workload);
+  if (const std::string network = network_text(world.state(), expected.workload); !network.empty()) {
+    text += "; " + network;
+  }
+  if (!text.contains(expected.has)) {
     world.fail("expected " + name + " running with the words " + quote(expected.has) + ", found " + quote(text));
   }
 }

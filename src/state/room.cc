@@ -74,4 +74,28 @@ std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request
   return where == InZones::kOne ? std::min(room, room_in_zones(ledger, id, request)) : room;
 }
 
+bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
+  const NodeFree& node = ledger.node(place.node);
+  if (!node.open || node.pods < 1) return false;
+  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
+  if (request.gpus > 0 && !node.suits(request.sharing)) return false;
+  if (!ledger.leaves_what_is_kept(place.node, request) || !suits_zones(ledger, request, place)) return false;
+  bool free = true;
+  place.gpus.for_each([&](int gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    const std::int32_t asked = node.milli_of(request);
+    free = free && ledger.gpu_milli(place.node)[at] >= asked &&
+           ledger.gpu_memory_mib(place.node)[at] >= gpu_memory_taken(request, node.gpu_memory_mib);
+    if (!free || !request.is_slice()) {
+      free = free && ledger.may_join(place.node, at, request);
+      return;
+    }
+    const auto slice = node.geometry().find_place(request.slice, place.slice_start);
+    free =
+        slice &&
+        node.geometry().open_beside(ledger.layouts(place.node)[at], ledger.fixed_slices(place.node)).contains(*slice);
+  });
+  return free;
+}
+
 }  // namespace berth
