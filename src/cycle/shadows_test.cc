@@ -47,7 +47,7 @@ class Waiting {
                        .cpu_milli = one_of<std::int64_t>(rng_, {4'000, 64'000}),
                        .labels = random_labels(rng_)});
       nodes.back().kept_per_gpu = random_kept(rng_, nodes.back());
-      if (rng_.below(2) == 0) divide_into_zones(nodes.back(), rng_);
+      divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
     at_their_limits_ = rng_.below(2) == 0;
