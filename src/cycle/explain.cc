@@ -498,6 +498,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (!entry.blocked()) {
     // Whoever was not tried in a cycle, as others were first, waits for what is in its way as things are.
     if (has_room(state, open)) return ReasonCode::kNone;
+    if (const ReasonCode never = reason_never(state, shape); never != ReasonCode::kNone) return never;
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }
   if (entry.gate != ReasonCode::kNone) return entry.gate;

@@ -123,9 +123,12 @@ TEST(Explain, SaysWhyWithNumbers) {
   }
 }
 
-TEST(Explain, OfWhoHasNotBeenTriedSaysNothing) {
+TEST(Explain, OfWhoHasNotBeenTriedSaysWhatIsInItsWayIfSomethingIs) {
   State state = new_state(Seed{1}, PlacementPolicy::kSpread, 1, {Order::kFifo});
   state.apply(submission(QueueId(0), single_pod(gpus(1))));
+  EXPECT_EQ(reason_of(state, WorkloadId(0)), ReasonCode::kGpuType);
+  EXPECT_EQ(explain(state, WorkloadId(0)).text, "there are no nodes");
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 1, .cpu_milli = 64'000}}});
   EXPECT_EQ(reason_of(state, WorkloadId(0)), ReasonCode::kNone);
   EXPECT_EQ(explain(state, WorkloadId(0)).text, "");
 }

@@ -147,7 +147,7 @@ TEST(Scenario, GoesOnAfterAFailure) {
   const ScenarioOutcome outcome =
       run_scenario("s.txt", "submit a gpus=1\nexpect a done\ncycle\nexpect a running\nexpect a waits");
   EXPECT_EQ(outcome.failures.to_string(),
-            "s.txt:2: expected a done, found it waiting: not tried yet\n"
+            "s.txt:2: expected a done, found it waiting: GpuType, there are no nodes\n"
             "s.txt:4: expected a running, found it waiting: GpuType, there are no nodes\n");
   EXPECT_EQ(outcome.statements, 5);
   EXPECT_EQ(outcome.expectations, 3);
