@@ -411,7 +411,7 @@ TEST(ScenarioParse, ComplainsAboutEverythingAtOnce) {
             "s.txt:1:10: no blanks around '='; write queue=default\n"
             "s.txt:2:10: 'limit=' has no value; write limit=... without a blank\n"
             "s.txt:2:20: no blanks around '='; write queue=default\n"
-            "s.txt:2:35: 'cpus=' is not known here; did you mean 'cpu'?\n"
+            "s.txt:2:35: 'cpus=' is not known here; did you mean 'gpus'?\n"
             "s.txt:3:10: 'w/1' is no pod of it; write w/0, its only one\n");
   EXPECT_EQ(complaints_about("nodes n 1 gpus=x cpus=2\nqueue q dedicated=r\nsubmit w flavour=h100"),
             "s.txt:1:11: gpus: 'x' is not a whole number; write a whole number from 0 to 64\n"
