@@ -449,8 +449,8 @@ class OneWay {
       return search.make_room(set.request, set.count, within) == set.count;
     });
     search.give_taken_room();
-    auto start = found ? place() : std::nullopt;
     Moved moved{.start = {}, .migrations = std::move(search).migrations()};
+    auto start = found ? place(moved.migrations) : std::nullopt;
     if (!start || moved.migrations.empty()) {
       trial_.rollback_to(mark);
       return std::nullopt;
@@ -459,14 +459,14 @@ class OneWay {
     return moved;
   }
 
-  std::optional<Start> place() {
+  std::optional<Start> place(const std::vector<Migration>& moved) {
     for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
       const Trial::Mark mark = trial_.mark();
       Rng rng(state_.seed(), claimant_.workload.value());
       auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, open);
       Start* const start = std::get_if<Start>(&outcome);
       if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
-          leaves_floors_whole(state_, trial_, *start)) {
+          leaves_floors_whole(state_, trial_, *start, moved)) {
         return std::move(*start);
       }
       trial_.rollback_to(mark);
