@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cycle/for_each_place.h"
@@ -148,7 +149,7 @@ bool could_be_covered_there(const State& state, const Trial& trial, const Start&
                          {.queue = state.workload(start.workload).queue, .comes = gpus_by_node(state, start)});
 }
 
-std::vector<NodeId> nodes_of_others_cells(const State& state, const Trial& trial, WorkloadId id) {
+std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {
   const Workload& workload = state.workload(id);
   const Shape& shape = state.shape(workload.shape);
   const auto could_use = [&](NodeId node) {
@@ -157,21 +158,32 @@ std::vector<NodeId> nodes_of_others_cells(const State& state, const Trial& trial
           way, [&](const NumberedPodSet& set) { return could_be_on(state, state.request(set.request), node); });
     });
   };
-  std::vector<NodeId> nodes;
+  std::set<NodeId> others;
+  std::set<NodeId> own;
+  FlavorSet looked_at;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
     if (!state.flavors_with_cells().contains(FlavorId(flavor)) || !shape.flavors.contains(FlavorId(flavor))) continue;
+    looked_at.add(FlavorId(flavor));
     IfAllGaveBack now(state, trial, FlavorId(flavor));
     now.give_cells(could_use);
     for (const GivenCell& each : now.cells()) {
-      if (now.is_above_or_same(each.queue, workload.queue)) continue;
+      std::set<NodeId>& nodes = now.is_above_or_same(each.queue, workload.queue) ? own : others;
       const auto of_it = now.domains(each).nodes(each.domain);
-      nodes.insert(nodes.end(), of_it.begin(), of_it.end());
+      nodes.insert(of_it.begin(), of_it.end());
     }
   }
-  std::ranges::sort(nodes);
-  const auto again = std::ranges::unique(nodes);
-  nodes.erase(again.begin(), again.end());
-  return nodes;
+  std::vector<std::vector<NodeId>> lists;
+  if (!others.empty()) lists.emplace_back(others.begin(), others.end());
+  if (own.empty()) return lists;
+  std::vector<NodeId> rest;
+  for (std::size_t i = 0; i < state.nodes(); ++i) {
+    const NodeFree& node = trial.ledger().node(NodeId(i));
+    const bool is_looked_at = node.gpus > 0 && node.has_flavor_of(looked_at);
+    const bool is_own = own.contains(NodeId(i)) && !others.contains(NodeId(i));
+    if (is_looked_at && !is_own) rest.push_back(NodeId(i));
+  }
+  if (!rest.empty()) lists.push_back(std::move(rest));
+  return lists;
 }
 
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {

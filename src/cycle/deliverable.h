@@ -28,9 +28,9 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
 // Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows.
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start);
 
-// Nodes that are the cells of queues beside the line of the workload's, as they are given out now; by number. Beside these it is in
-// nobody's way.
-std::vector<NodeId> nodes_of_others_cells(const State& state, const Trial& trial, WorkloadId workload);
+// Nodes to be left alone by a workload that is in the way elsewhere, one list after the other, none empty; by number. First those that are
+// the cells of queues beside its own line, as they are given out now; then all but the cells of that line, where that has some.
+std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId workload);
 
 // Where the GPUs of a start or a repair are.
 std::vector<GpusOfNode> gpus_of(const State& state, const Start& start);

@@ -182,43 +182,50 @@ void IfAllGaveBack::give_cells(const Wanted& wanted) {
     }
   }
   std::ranges::sort(deepest_first);
-  for (const Level& level : levels()) {
+  const std::vector<Level> all = levels();
+  for (auto first = all.begin(); first != all.end();) {
+    const auto end = std::ranges::find_if(first, all.end(), [&](const Level& each) { return each.size != first->size; });
     for (const auto& [depth, queue, at] : deepest_first) {
-      if (state_.levels_of_cells(queue)[at] == level.id) give(level, queue, at, wanted);
+      const TopologyId id = state_.levels_of_cells(queue)[at];
+      const auto level = std::ranges::find(first, end, id, &Level::id);
+      if (level != end) give(*level, queue, at, wanted);
     }
+    first = end;
   }
 }
 
+// Levels of one size are the same domains by other names, such as racks of one node.
 void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted) {
-  const std::int64_t promised = this->promised(queue, of_cells);
-  const auto is_its_own = [&](const GivenCell& cell) {
-    return state_.levels_of_cells(cell.queue)[cell.of_cells] == level.id && is_above_or_same(queue, cell.queue);
-  };
-  std::int64_t has = std::ranges::count_if(given_, is_its_own);
-  for (; has < promised; ++has) {
+  std::int64_t promised = this->promised(queue, of_cells);
+  for (std::size_t before = 0; before < of_cells; ++before) {
+    const bool is_same = state_.queues()[queue.index()].quota.cells[before].flavor == flavor_ &&
+                         size_of_domain(state_.levels_of_cells(queue)[before]) == level.size;
+    promised += is_same ? this->promised(queue, before) : 0;
+  }
+  std::int64_t has = std::ranges::count_if(given_, [&](const GivenCell& cell) {
+    return cell.gpus == level.size && is_above_or_same(queue, cell.queue);
+  });
+  // Those that it lacks of what was asked before are counted already.
+  const std::int64_t lacks = std::min(promised - std::min(promised, has), this->promised(queue, of_cells));
+  std::int64_t given = 0;
+  for (; given < lacks; ++given) {
     const auto best = best_domain(level, queue, of_cells, wanted);
     if (!best) break;
     for (const NodeId node : domains(*best).nodes(best->domain)) {
-      OnNode& at = nodes_[node.index()];
-      const bool is_given_below = !at.given_at.is_none() && is_above_or_same(queue, at.given_to);
-      if (!is_given_below) at.given_to = queue;
-      at.given_at = level.id;
-      at.given_gpus = level.size;
+      nodes_[node.index()].given_to = queue;
+      nodes_[node.index()].given_gpus = level.size;
     }
     given_.push_back(*best);
   }
-  lacking_ += std::max<std::int64_t>(0, promised - has) * level.size;
+  lacking_ += (lacks - given) * level.size;
 }
 
 // Whether nobody else stays there, or was given it, and its work may go there. Of a larger domain that a queue above it was given,
-// its own are a part, as its floor is a part of that one's; and where domains of two levels are the same nodes, it has those that
-// were given below it.
+// its own are a part, as its floor is a part of that one's.
 bool IfAllGaveBack::may_be_of(QueueId queue, const Level& level, NodeId node) const {
   const OnNode& at = nodes_[node.index()];
-  const bool is_given = !at.given_at.is_none();
-  const bool is_part = is_given && is_above_or_same(at.given_to, quotas_.tree().parent(queue));
-  const bool is_same = is_given && at.given_gpus == level.size && at.given_to != queue && is_above_or_same(queue, at.given_to);
-  if (at.given_at == level.id || (is_given && !is_part && !is_same)) return false;
+  const bool is_part = at.given_gpus > level.size && is_above_or_same(at.given_to, quotas_.tree().parent(queue));
+  if (at.given_gpus > 0 && !is_part) return false;
   if (at.anybody && !is_above_or_same(queue, at.who)) return false;
   return ledger_.matches().dedications().keeper(state_.home_of(queue), node).is_none();
 }
@@ -249,7 +256,7 @@ std::optional<GivenCell> IfAllGaveBack::best_domain(const Level& level, QueueId 
       free_now += ledger_.node(id).whole_gpus;
       wanted_nodes += wanted && wanted(id) ? 1 : 0;
       empty_nodes += node.anybody ? 0 : 1;
-      given_nodes += node.given_at.is_none() ? 0 : 1;
+      given_nodes += node.given_gpus > 0 ? 1 : 0;
     }
     if (!does || cell.gpus != level.size) continue;
     const std::tuple cost{-given_nodes, empty_nodes, cell.could_be_free, wanted_nodes, free_now};

@@ -72,9 +72,8 @@ class IfAllGaveBack {
     std::uint64_t stay = 0;   // of which somebody is on who gives nothing back now
     bool is_one = false;      // a node of the flavor that gives whole GPUs when it is open
     bool usable = false;
-    TopologyId given_at;  // the level of the last domain that was given out with it; none: it is in none
-    QueueId given_to;     // whose that is
-    std::int64_t given_gpus = 0;  // how large it is
+    std::int64_t given_gpus = 0;  // of the last domain that was given out with it; 0: it is in none
+    QueueId given_to;             // whose that is
     bool anybody = false;    // somebody stays, or may come to stay
     QueueId who;             // the lowest queue that all of them are below; none: of several at the top
   };

@@ -412,12 +412,13 @@ std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candida
       cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
   const Refused* const why = std::get_if<Refused>(&outcome);
   if (why == nullptr || !why->would_break_floors) return outcome;
-  const std::vector<NodeId> cells = nodes_of_others_cells(cycle.engine.state, cycle.trial, candidate);
-  if (cells.empty()) return outcome;
-  cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
-  auto instead = Attempt(cycle, candidate, refused).make();
-  cycle.trial.let_go();
-  return std::holds_alternative<Claimed>(instead) ? std::move(instead) : std::move(outcome);
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
+    cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
+    auto instead = Attempt(cycle, candidate, refused).make();
+    cycle.trial.let_go();
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  return outcome;
 }
 
 // Whose room has been vacated.
@@ -652,12 +653,13 @@ void put_in_place(Cycle& cycle, Repair repair) {
 std::optional<Repaired> find_repair_beside_cells(Cycle& cycle, WorkloadId gang) {
   const State& state = cycle.engine.state;
   if (state.flavors_with_cells().empty()) return std::nullopt;
-  const std::vector<NodeId> cells = nodes_of_others_cells(state, cycle.trial, gang);
-  if (cells.empty()) return std::nullopt;
-  cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(gang, state.workload(gang).started), cells));
-  auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
-  cycle.trial.let_go();
-  return found;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(state, cycle.trial, gang)) {
+    cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(gang, state.workload(gang).started), cells));
+    auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
+    cycle.trial.let_go();
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 // Those whom gangs have lost are replaced before anybody starts, but for who waits with a higher claim.
@@ -760,11 +762,12 @@ std::optional<Start> place_next_step(Cycle& cycle, const Growing& growing, Workl
   auto start = attempt.grow(growing);
   cycle.trial.let_go();
   if (start || !attempt.would_break_floors()) return start;
-  const std::vector<NodeId> cells = nodes_of_others_cells(cycle.engine.state, cycle.trial, step);
-  if (cells.empty()) return start;
-  cycle.trial.keep_from_all(with_nodes(std::move(kept), cells));
-  start = Attempt(cycle, step, refused).grow(growing);
-  cycle.trial.let_go();
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, step)) {
+    cycle.trial.keep_from_all(with_nodes(kept, cells));
+    start = Attempt(cycle, step, refused).grow(growing);
+    cycle.trial.let_go();
+    if (start) break;
+  }
   return start;
 }
 
