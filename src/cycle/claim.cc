@@ -68,6 +68,7 @@ class Search {
   // if it does not fit.
   std::optional<Start> fit_without(const Chosen& chosen) {
     trial_.rollback_to(begin_);
+    if (floors_in_vain_ == kFloorsInVainMax) return std::nullopt;
     for (const std::size_t each : chosen) {
       if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
       take(victims_[each]);
@@ -78,6 +79,7 @@ class Search {
     if (start == nullptr || !asking_.is_as_asked(trial_, *start)) return std::nullopt;
     if (!asking_.leaves_floors_whole(trial_, *start)) {
       would_break_floors_ = true;
+      ++floors_in_vain_;
       return std::nullopt;
     }
     return std::move(*start);
@@ -189,7 +191,7 @@ class Search {
     }
     // Usually, if it does not fit with everyone gone, no smaller set needs to be looked at.
     const std::uint32_t all = (std::uint32_t{1} << victims_.size()) - 1;
-    if (!fewer_may_do() && !fit_without(members(all))) return std::nullopt;
+    if (!fewer_may_do() && !fit_without(members(all)) && !would_break_floors_) return std::nullopt;
     std::sort(costs.begin(), costs.end());
     for (const Cost& cost : costs) {
       Chosen chosen = members(cost.set);
@@ -199,7 +201,8 @@ class Search {
   }
 
   // Whether more evictions may spoil what fewer allow: they protect others from rule 14, or by a disruption budget, leave floor
-  // that another's unit takes, or have one among them that it may not take, or one whom the claimant is to be near.
+  // that another's unit takes, or have one among them that it may not take, or one whom the claimant is to be near. Where floors
+  // are in its way, fewer leave it fewer places to choose from.
   bool fewer_may_do() const {
     const bool towards_shares = std::any_of(
         victims_.begin(), victims_.end(), [](const Victim& victim) { return victim.rule == EvictionRule::kFairShare; });
@@ -540,6 +543,9 @@ class Search {
   bool some_budget_ = false;  // lets some of them go, and not all at a time
   bool some_protected_ = false;
   bool would_break_floors_ = false;
+  // Each time the whole fleet is looked at.
+  static constexpr int kFloorsInVainMax = 64;
+  int floors_in_vain_ = 0;
   std::vector<OnNode> on_node_;
   std::vector<bool> taken_;
   std::int64_t missing_ = 1;

@@ -3,102 +3,187 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "cycle/for_each_place.h"
+#include "cycle/if_all_gave_back.h"
 #include "fairness/gates.h"
 #include "state/fragments.h"
+#include "state/idle_room.h"
 
 namespace berth {
 namespace {
 
-// Of each device what would be free if everybody gave back who may have to.
-class IfAllGaveBack {
- public:
-  IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor) : state_(state), ledger_(trial.ledger()) {
-    for (std::size_t i = 0; i < ledger_.nodes(); ++i) {
-      if (!gives_whole_gpus(ledger_.node(NodeId(i)), flavor)) continue;
-      const auto milli = ledger_.gpu_milli(NodeId(i));
-      free_[NodeId(i)].assign(milli.begin(), milli.end());
-    }
-    const QuotaLedger& quotas = trial.quotas();
-    for (std::size_t queue = 0; queue < state.queues().size(); ++queue) {
-      for (const UnitId unit : quotas.units_in(QueueId(queue))) {
-        if (quotas.unit(unit).covered_at.is_none()) give_back(quotas.unit(unit).workload);
-      }
-    }
-  }
-
-  std::int32_t& milli(NodeId node, int gpu) { return free_[node][static_cast<std::size_t>(gpu)]; }
-  bool has(NodeId node) const { return free_.contains(node); }
-  std::int64_t whole() const {
-    std::int64_t gpus = 0;
-    for (const auto& [node, milli] : free_) gpus += std::ranges::count(milli, kMilliPerGpu);
-    return gpus;
-  }
-
- private:
-  // Who is to start by the plan that is being made has no pods yet, and counts as one who stays.
-  void give_back(WorkloadId id) {
-    for_each_pod(state_, id, [&](const Pod& pod) {
-      if (!has(pod.node)) return;
-      const std::int32_t taken = ledger_.node(pod.node).milli_of(state_.request(pod.request));
-      pod.gpus.for_each([&](int gpu) { milli(pod.node, gpu) += taken; });
-    });
-  }
-
-  const State& state_;
-  const Ledger& ledger_;
-  std::map<NodeId, std::vector<std::int32_t>> free_;
-};
-
-// Of whole GPUs, what is taken on each device.
-using Parts = std::map<FlavorId, std::map<std::pair<NodeId, int>, std::int32_t>>;
+// Flavors in which somebody takes GPUs, and whether parts of some.
+using Taken = std::map<FlavorId, bool>;
 
 template <class Placed>
-Parts parts_taken(const State& state, const Trial& trial, const Placed& placed) {
-  Parts parts;
+Taken taken_by(const State& state, const Trial& trial, const Placed& placed) {
+  Taken taken;
   for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
     const NodeFree& node = trial.ledger().node(place.node);
-    if (!request.is_fraction() || !gives_whole_gpus(node, FlavorId(node.flavor))) return;
-    place.gpus.for_each([&](int gpu) { parts[FlavorId(node.flavor)][{place.node, gpu}] += node.milli_of(request); });
+    if (place.gpus.empty() || node.sharing != Sharing::kExclusive) return;
+    bool& parts = taken[FlavorId(node.flavor)];
+    parts = parts || request.is_fraction();
   });
-  return parts;
+  return taken;
 }
 
-bool leave_floors_whole(const State& state, const Trial& trial, const Workload& workload, const Parts& parts) {
-  const QuotaLedger& quotas = trial.quotas();
-  for (const auto& [flavor, taken] : parts) {
-    const std::int64_t promised = whole_gpus_promised_beside(quotas, workload.queue, flavor);
-    if (promised <= pods_that_fit(state, 1, flavor)) continue;
-    IfAllGaveBack then(state, trial, flavor);
-    const std::int64_t with_it = then.whole();
-    if (promised <= with_it) continue;
-    for (const auto& [device, milli] : taken) then.milli(device.first, device.second) += milli;
-    if (then.whole() > with_it) return false;
+template <class Placed>
+std::vector<GpusOfNode> gpus_by_node(const State& state, const Placed& placed) {
+  std::map<NodeId, std::uint64_t> by_node;
+  for_each_place(state, placed, [&](const PodRequest&, const PodPlacement& place) {
+    if (!place.gpus.empty()) by_node[place.node] |= place.gpus.bits();
+  });
+  std::vector<GpusOfNode> gpus;
+  for (const auto& [node, bits] : by_node) gpus.push_back({node, GpuSet::from_bits(bits)});
+  return gpus;
+}
+
+// Who comes, of whom nobody knows yet, and who is elsewhere from now on.
+struct Change {
+  QueueId queue;
+  std::vector<GpusOfNode> comes = {};
+  std::vector<PlacedGpus> moved = {};
+};
+
+bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change) {
+  for (const auto& [flavor, parts] : taken) {
+    const bool has_cells = state.flavors_with_cells().contains(flavor);
+    if (!has_cells && !parts) continue;
+    const std::int64_t promised = whole_gpus_promised_beside(trial.quotas(), change.queue, flavor);
+    if (!has_cells && promised <= pods_that_fit(state, 1, flavor)) continue;
+    IfAllGaveBack then(state, trial, flavor, change.moved);
+    then.add({change.queue, change.comes});
+    then.give_cells();
+    const std::int64_t missing = then.missing_beside(change.queue, parts);
+    if (missing == 0 && then.lacking_gpus() == 0) continue;
+    IfAllGaveBack now(state, trial, flavor);
+    now.give_cells();
+    const bool worse =
+        then.lacking_gpus() > now.lacking_gpus() || missing > now.missing_beside(change.queue, parts);
+    if (worse) return false;
   }
   return true;
 }
 
-}  // namespace
-
-bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
+bool would_be_covered(const State& state, const Trial& trial, const Start& start) {
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
-  const Parts parts = parts_taken(state, trial, start);
-  if (parts.empty() || shape.terms.best_effort || start.best_effort) return true;
+  if (shape.terms.best_effort || start.best_effort) return false;
   const QuotaLedger& quotas = trial.quotas();
   const AmountList held = amounts_held(state, shape, start);
-  if (quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none()) return true;
-  return leave_floors_whole(state, trial, workload, parts);
+  return !quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none();
+}
+
+// Of those in the way of whom nothing can be, most of the time.
+bool is_in_nobodys_way(const State& state, const Taken& taken) {
+  return std::ranges::none_of(taken, [&](const auto& each) {
+    return each.second || state.flavors_with_cells().contains(each.first);
+  });
+}
+
+// It is inside a floor, or may come there while it runs.
+bool may_stay(const QuotaUnit& unit) { return !unit.covered_at.is_none() || unit.could_be_covered(); }
+
+}  // namespace
+
+std::vector<GpusOfNode> gpus_of(const State& state, const Start& start) { return gpus_by_node(state, start); }
+std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair) { return gpus_by_node(state, repair); }
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
+  const Taken taken = taken_by(state, trial, start);
+  if (is_in_nobodys_way(state, taken) || !would_be_covered(state, trial, start)) return true;
+  return worsens_nothing(state, trial, taken,
+                         {.queue = state.workload(start.workload).queue, .comes = gpus_by_node(state, start)});
 }
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
+  const Taken taken = taken_by(state, trial, repair);
   const Workload& workload = state.workload(repair.workload);
-  const Parts parts = parts_taken(state, trial, repair);
-  if (parts.empty() || trial.quotas().unit(workload.unit).covered_at.is_none()) return true;
-  return leave_floors_whole(state, trial, workload, parts);
+  const QuotaUnit& unit = trial.quotas().unit(workload.unit);
+  Taken of_it;
+  for (const auto& [flavor, parts] : taken) {
+    const bool counts = state.flavors_with_cells().contains(flavor) ? may_stay(unit) : !unit.covered_at.is_none();
+    if (counts) of_it[flavor] = parts;
+  }
+  if (is_in_nobodys_way(state, of_it)) return true;
+  return worsens_nothing(state, trial, of_it, {.queue = workload.queue, .comes = gpus_by_node(state, repair)});
+}
+
+bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
+  const Taken taken = taken_by(state, trial, start);
+  const Workload& workload = state.workload(start.workload);
+  if (is_in_nobodys_way(state, taken) || !may_stay(trial.quotas().unit(workload.unit))) return true;
+  const PlacedGpus there{workload.unit, start.workload, gpus_by_node(state, start)};
+  return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}});
+}
+
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
+                         const std::vector<Migration>& moved) {
+  Taken taken;
+  const auto add = [&](const Start& each) {
+    for (const auto& [flavor, parts] : taken_by(state, trial, each)) taken[flavor] = taken[flavor] || parts;
+  };
+  const bool counts = would_be_covered(state, trial, start);
+  if (counts) add(start);
+  Change change{.queue = state.workload(start.workload).queue};
+  if (counts) change.comes = gpus_by_node(state, start);
+  for (const Migration& each : moved) {
+    const UnitId unit = state.workload(each.start.workload).unit;
+    // Of parts of GPUs only who starts is looked at.
+    for (const auto& [flavor, parts] : taken_by(state, trial, each.start)) {
+      if (state.flavors_with_cells().contains(flavor)) taken.try_emplace(flavor, false);
+    }
+    change.moved.push_back({unit, each.start.workload, gpus_by_node(state, each.start)});
+  }
+  return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change);
+}
+
+bool could_be_covered_there(const State& state, const Trial& trial, const Start& start) {
+  Taken taken = taken_by(state, trial, start);
+  std::erase_if(taken, [&](const auto& each) { return !state.flavors_with_cells().contains(each.first); });
+  if (taken.empty()) return true;
+  return worsens_nothing(state, trial, taken,
+                         {.queue = state.workload(start.workload).queue, .comes = gpus_by_node(state, start)});
+}
+
+std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const Shape& shape = state.shape(workload.shape);
+  const auto could_use = [&](NodeId node) {
+    return std::ranges::any_of(shape.ways, [&](const auto& way) {
+      return std::ranges::any_of(
+          way, [&](const NumberedPodSet& set) { return could_be_on(state, state.request(set.request), node); });
+    });
+  };
+  std::set<NodeId> others;
+  std::set<NodeId> own;
+  FlavorSet looked_at;
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    if (!state.flavors_with_cells().contains(FlavorId(flavor)) || !shape.flavors.contains(FlavorId(flavor))) continue;
+    looked_at.add(FlavorId(flavor));
+    IfAllGaveBack now(state, trial, FlavorId(flavor));
+    now.give_cells(could_use);
+    for (const GivenCell& each : now.cells()) {
+      std::set<NodeId>& nodes = now.is_above_or_same(each.queue, workload.queue) ? own : others;
+      const auto of_it = now.domains(each).nodes(each.domain);
+      nodes.insert(of_it.begin(), of_it.end());
+    }
+  }
+  std::vector<std::vector<NodeId>> lists;
+  if (!others.empty()) lists.emplace_back(others.begin(), others.end());
+  if (own.empty()) return lists;
+  std::vector<NodeId> rest;
+  for (std::size_t i = 0; i < state.nodes(); ++i) {
+    const NodeFree& node = trial.ledger().node(NodeId(i));
+    const bool is_looked_at = node.gpus > 0 && node.has_flavor_of(looked_at);
+    const bool is_own = own.contains(NodeId(i)) && !others.contains(NodeId(i));
+    if (is_looked_at && !is_own) rest.push_back(NodeId(i));
+  }
+  if (!rest.empty()) lists.push_back(std::move(rest));
+  return lists;
 }
 
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {
@@ -112,6 +197,49 @@ std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue
     }
   }
   return gpus;
+}
+
+std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors) {
+  std::map<std::string, std::int64_t> by_level;
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    if (!state.flavors_with_cells().contains(FlavorId(flavor)) || !flavors.contains(FlavorId(flavor))) continue;
+    IfAllGaveBack now(state, FlavorId(flavor));
+    now.give_cells();
+    for (const GivenCell& each : now.cells()) {
+      if (now.is_above_or_same(each.queue, queue)) continue;
+      ++by_level[state.queues()[each.queue.index()].quota.cells[each.of_cells].level];
+    }
+  }
+  return by_level;
+}
+
+std::vector<CellsOfQueue> cells_of(const State& state, QueueId queue) {
+  std::vector<CellsOfQueue> all;
+  const std::vector<FloorCells>& written = state.queues()[queue.index()].quota.cells;
+  for (std::size_t at = 0; at < written.size(); ++at) {
+    IfAllGaveBack now(state, written[at].flavor);
+    now.give_cells();
+    const TopologyId level = state.levels_of_cells(queue)[at];
+    CellsOfQueue found{.cells = written[at], .gpus = now.size_of_domain(level), .promised = now.promised(queue, at)};
+    for (const GivenCell& each : now.cells()) {
+      const bool is_its_own = now.is_above_or_same(queue, each.queue) &&
+                              state.levels_of_cells(each.queue)[each.of_cells] == level &&
+                              found.in_use + found.lent + found.free < found.promised;
+      if (!is_its_own) continue;
+      std::int64_t free = 0;
+      for (const NodeId node : now.domains(each).nodes(each.domain)) free += state.ledger().node(node).whole_gpus;
+      if (each.could_be_free < each.gpus) {
+        ++found.in_use;
+      } else if (free < each.gpus) {
+        ++found.lent;
+      } else {
+        ++found.free;
+      }
+    }
+    found.lacking = found.promised - found.in_use - found.lent - found.free;
+    all.push_back(found);
+  }
+  return all;
 }
 
 }  // namespace berth

@@ -1,7 +1,10 @@
-// Whether whole GPUs are left for those to whom they are promised (docs/semantics.md, rule 28).
+// Whether whole GPUs, and whole domains, are left for those to whom they are promised (docs/semantics.md, rule 28).
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "model/ids.h"
 #include "model/plan.h"
@@ -10,15 +13,45 @@
 
 namespace berth {
 
-// False where the start would be covered, and with its parts of GPUs so many devices would be held in part by those whom nobody
-// may take that what floors still promise to others could not be given in whole GPUs, whoever else gave back. Who takes no device
-// more than before is in nobody's way. PRE: the trial is on the state's
-// own ledgers; its places are taken there, its unit is not yet.
+// False where the start would be covered, and with it less of what floors promise beside its own line of queues could be given
+// than before, whoever gave back: of a flavor in which floors come in whole domains those, and what else is promised beside them;
+// else whole GPUs, which only parts of GPUs are in the way of. So who takes no device, or no domain, more than before is in nobody's
+// way. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start);
-// The same of what takes the place of those that a gang has lost, whose unit is there.
+// The same of who has his unit: of what takes the place of those that a gang has lost; and of a gang that goes elsewhere whole.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair);
+bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start);
+// Of a start for the sake of which others are moved: where these go counts, too, whoever the start is.
+bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
+                         const std::vector<Migration>& moved);
+
+// Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows.
+bool could_be_covered_there(const State& state, const Trial& trial, const Start& start);
+
+// Nodes to be left alone by a workload that is in the way elsewhere, one list after the other, none empty; by number. First those that are
+// the cells of queues beside its own line, as they are given out now; then all but the cells of that line, where that has some.
+std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId workload);
+
+// Where the GPUs of a start or a repair are.
+std::vector<GpusOfNode> gpus_of(const State& state, const Start& start);
+std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair);
 
 // How many GPUs of the flavor floors beside the queue's own line still promise, whole ones.
 std::int64_t whole_gpus_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor);
+
+// Domains that are others' cells now, by level: of queues beside the queue's own line.
+std::map<std::string, std::int64_t> cells_beside(const State& state, QueueId queue, FlavorSet flavors);
+
+// What a queue's floor comes in, and how much of that is there. promised = in_use + lent + free + lacking.
+struct CellsOfQueue {
+  FloorCells cells;           // as they are written
+  std::int64_t gpus = 0;      // of one
+  std::int64_t promised = 0;  // as many as the floor pays for
+  std::int64_t in_use = 0;    // some of its own work, or of that below it, is there
+  std::int64_t lent = 0;      // others are there, and would give it back
+  std::int64_t free = 0;
+  std::int64_t lacking = 0;
+};
+std::vector<CellsOfQueue> cells_of(const State& state, QueueId queue);
 
 }  // namespace berth

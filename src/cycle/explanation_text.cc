@@ -315,6 +315,9 @@ std::string floor_text(const State& state, WorkloadId id) {
                      : "best effort, which counts for nothing: a budget had not enough left for it";
   }
   if (!unit.covered_at.is_none()) return "inside the floor of queue " + state.queues()[unit.covered_at.index()].name;
+  if (unit.only_borrows) {
+    return "no floor had room for it, and it comes into none while it runs: it is on others' whole domains";
+  }
   const auto covered = covered_for_a_while(state.quotas(), unit.queue, state.quotas().held_by(workload.unit), unit.end);
   return covered ? "Calendar: " + floor_for_a_while(state, *covered, unit.end) : "no floor has room for it";
 }
@@ -398,6 +401,14 @@ std::string isolation_text(const State& state, const Shape& shape, const Explana
 }
 
 std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape) {
+  const auto cells = cells_beside(state, queue, shape.flavors);
+  if (!cells.empty()) {
+    std::string levels;
+    for (const auto& [level, count] : cells) {
+      levels += (levels.empty() ? "" : ", and ") + with_separators(count) + " of " + level;
+    }
+    return "wherever it has room it would break up whole domains that others' floors come in: " + levels;
+  }
   std::int64_t gpus = 0;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
     if (shape.flavors.contains(FlavorId(flavor))) {

@@ -403,20 +403,20 @@ class OneWay {
   std::optional<Moved> start_by(const Arrangement& plan) {
     if (!has_room_for_all(plan) || plan.migrations.empty()) return std::nullopt;
     const Trial::Mark mark = trial_.mark();
-    auto start = carry_out(state_, trial_, plan.migrations) ? place() : std::nullopt;
+    auto start = carry_out(state_, trial_, plan.migrations) ? place(plan.migrations) : std::nullopt;
     if (start) return Moved{std::move(*start), plan.migrations};
     trial_.rollback_to(mark);
     return std::nullopt;
   }
 
-  std::optional<Start> place() {
+  std::optional<Start> place(const std::vector<Migration>& moved) {
     for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
       const Trial::Mark mark = trial_.mark();
       Rng rng(state_.seed(), claimant_.workload.value());
       auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, open);
       Start* const start = std::get_if<Start>(&outcome);
       if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
-          leaves_floors_whole(state_, trial_, *start)) {
+          leaves_floors_whole(state_, trial_, *start, moved)) {
         return std::move(*start);
       }
       trial_.rollback_to(mark);

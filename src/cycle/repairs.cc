@@ -130,7 +130,7 @@ class Search {
     const bool fits =
         start != nullptr &&
         (workload_.best_effort || amounts_held(state_, shape_, *start) == trial_.quotas().held_by(workload_.unit)) &&
-        leaves_floors_whole(state_, trial_, *start);
+        leaves_floors_whole_elsewhere(state_, trial_, *start);
     if (!fits) {
       trial_.rollback_to(mark);
       return std::nullopt;

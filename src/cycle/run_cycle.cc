@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -47,6 +48,7 @@ struct Refused {
   std::int64_t missing = 1;
   ReasonCode gate = ReasonCode::kNone;
   bool by_quota = false;  // in one of its ways
+  bool would_break_floors = false;  // somewhere it might have started, but for what is promised to others
 };
 
 // One workload on its way through the gates: quotas, room, and the room of others.
@@ -90,6 +92,8 @@ class Attempt {
     cycle_.trial.rollback_to(mark);
     return std::nullopt;
   }
+
+  bool would_break_floors() const { return would_break_floors_; }
 
   std::variant<Claimed, Refused> make() {
     if (shares_against_its_terms(state_, shape_)) return Refused{};
@@ -345,7 +349,10 @@ class Attempt {
                             : promised_           ? ReasonCode::kReserved
                             : unfit_              ? ReasonCode::kNone
                                                   : gate_;
-    return {.missing = missing(), .gate = gate, .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone};
+    return {.missing = missing(),
+            .gate = gate,
+            .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
+            .would_break_floors = would_break_floors_};
   }
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
@@ -368,6 +375,14 @@ class Attempt {
   bool promised_ = false;  // there would be room, but for those to whom it is promised
   bool patient_ = false;
 };
+
+// Beside whole nodes, too.
+KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> all;
+  std::ranges::set_union(kept.nodes, nodes, std::back_inserter(all));
+  kept.nodes = std::move(all);
+  return kept;
+}
 
 std::variant<Claimed, Refused> attempt_beside(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused,
                                               Heeding heeding, QueueId covered_at = {}) {
@@ -405,6 +420,21 @@ std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, Refus
   if (would_fit_without_reservations(cycle, candidate, refused)) {
     Refused& why = std::get<Refused>(outcome);
     why = {.missing = 1, .gate = ReasonCode::kReserved, .by_quota = why.by_quota};
+  }
+  return outcome;
+}
+
+// Where it would be in the way of others' cells, it looks beside these before it waits.
+std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  auto outcome =
+      cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
+  const Refused* const why = std::get_if<Refused>(&outcome);
+  if (why == nullptr || !why->would_break_floors) return outcome;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
+    cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
+    auto instead = Attempt(cycle, candidate, refused).make();
+    cycle.trial.let_go();
+    if (std::holds_alternative<Claimed>(instead)) return instead;
   }
   return outcome;
 }
@@ -457,6 +487,9 @@ void migrate(Cycle& cycle, const Migration& migration) {
   } else {
     cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
   }
+  if (!state.flavors_with_cells().empty()) {
+    cycle.trial.note_placed({workload.unit, migration.start.workload, gpus_of(state, migration.start), true});
+  }
   cycle.plan.migrations.push_back(migration);
   cycle.plan.finished = false;  // where they are now the next cycle knows
 }
@@ -502,15 +535,29 @@ void add_unit(Cycle& cycle, const Start& start) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
-  cycle.trial.add({.workload = start.workload,
+  const UnitId unit =
+      cycle.trial.add({.workload = start.workload,
                    .queue = workload.queue,
                    .user = workload.user,
                    .priority = shape.terms.priority,
                    .admitted = cycle.plan.now,
                    .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+                   .only_borrows = start.only_borrows,
                    .end = state.end_of(start.workload, cycle.plan.now),
                    .covered_at = {}},
                   amounts_held(state, shape, start));
+  if (!state.flavors_with_cells().empty()) cycle.trial.note_placed({unit, start.workload, gpus_of(state, start)});
+}
+
+// Who borrows comes into no floor later where he would be in the way of others' cells then: nobody asks again.
+bool borrows_in_the_way(const Cycle& cycle, const Start& start) {
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(start.workload);
+  const Shape& shape = state.shape(workload.shape);
+  if (state.flavors_with_cells().empty() || shape.terms.best_effort || start.best_effort) return false;
+  const QueueId covered_at = cycle.trial.quotas().would_be_covered_at(
+      workload.queue, amounts_held(state, shape, start), state.end_of(start.workload, cycle.plan.now));
+  return covered_at.is_none() && !could_be_covered_there(state, cycle.trial, start);
 }
 
 template <class Refusal>
@@ -539,6 +586,7 @@ void decide(Cycle& cycle, Claimed claimed) {
   } else {
     leave_dirty(cycle, claimed.start);
   }
+  claimed.start.only_borrows = borrows_in_the_way(cycle, claimed.start);
   add_unit(cycle, claimed.start);
   // What it is to those who were tried before the next cycle knows.
   if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
@@ -651,6 +699,9 @@ void put_in_place(Cycle& cycle, Repair repair) {
     leave_dirty(cycle, repair);
   }
   if (may_suit_others(state, repair)) cycle.plan.finished = false;
+  if (!state.flavors_with_cells().empty()) {
+    cycle.trial.note_placed({state.workload(repair.workload).unit, repair.workload, gpus_of(state, repair)});
+  }
   cycle.plan.repairs.push_back(std::move(repair));
 }
 
@@ -671,12 +722,14 @@ bool leaves_reserved_alone(const Cycle& cycle, const Repaired& found, Heeding he
   return alone;
 }
 
-// Its moves stay in the trial, or there is none.
-std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {}) {
+// Its moves stay in the trial, or there is none. `alone`: nodes that are left alone besides.
+std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {},
+                                           const std::vector<NodeId>& alone = {}) {
   const State& state = cycle.engine.state;
   ++cycle.plan.attempts;
   const Trial::Mark mark = cycle.trial.mark();
-  cycle.trial.keep_from_all(cycle.reserved.kept_from(gang, state.workload(gang).started, heeding, covered_at));
+  const Time started = state.workload(gang).started;
+  cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(gang, started, heeding, covered_at), alone));
   auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
   cycle.trial.let_go();
   if (!found || leaves_reserved_alone(cycle, *found, heeding, covered_at)) return found;
@@ -684,9 +737,20 @@ std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heedin
   return std::nullopt;
 }
 
+// Where it would be in the way of others' cells, it looks beside these before it waits.
+std::optional<Repaired> find_repair_beside_cells(Cycle& cycle, WorkloadId gang) {
+  const State& state = cycle.engine.state;
+  if (state.flavors_with_cells().empty()) return std::nullopt;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(state, cycle.trial, gang)) {
+    if (auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, cells)) return found;
+  }
+  return std::nullopt;
+}
+
 // First beside all that is reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
 std::optional<Repaired> find_repair(Cycle& cycle, WorkloadId gang) {
   auto found = find_repair_beside(cycle, gang, Heeding::kAll);
+  if (!found) found = find_repair_beside_cells(cycle, gang);
   const Workload& workload = cycle.engine.state.workload(gang);
   if (found || cycle.reserved.kept_from(gang, workload.started).empty()) return found;
   const QueueId covered_at = cycle.trial.quotas().unit(workload.unit).covered_at;
@@ -746,8 +810,7 @@ void allocate(Cycle& cycle) {
       return;
     }
     cycle.shadows.look(*candidate);
-    auto outcome =
-        cycle.reserved.none() ? Attempt(cycle, *candidate, refused).make() : attempt(cycle, *candidate, refused);
+    auto outcome = attempt_anywhere(cycle, *candidate, refused);
     if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
       if (!claimed->evictions.empty()) {
         order.rank_again();
@@ -786,9 +849,18 @@ std::optional<Start> place_next_step(Cycle& cycle, const Growing& growing, Workl
   }
   cycle.shadows.look(step);
   RefusedRequests refused;
-  cycle.trial.keep_from_all(cycle.reserved.kept_from(step, cycle.plan.now));
-  auto start = Attempt(cycle, step, refused).grow(growing);
+  KeptRoom kept = cycle.reserved.kept_from(step, cycle.plan.now);
+  cycle.trial.keep_from_all(kept);
+  Attempt attempt(cycle, step, refused);
+  auto start = attempt.grow(growing);
   cycle.trial.let_go();
+  if (start || !attempt.would_break_floors()) return start;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, step)) {
+    cycle.trial.keep_from_all(with_nodes(kept, cells));
+    start = Attempt(cycle, step, refused).grow(growing);
+    cycle.trial.let_go();
+    if (start) break;
+  }
   return start;
 }
 

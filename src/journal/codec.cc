@@ -379,6 +379,13 @@ void fields(Io& io, Amount& amount) {
 }
 
 template <class Io>
+void fields(Io& io, FloorCells& cells) {
+  fields(io, cells.flavor);
+  io(cells.level);
+  io(cells.count);
+}
+
+template <class Io>
 void fields(Io& io, Quota& quota) {
   fields(io, quota.guarantee);
   fields(io, quota.limit);
@@ -399,6 +406,7 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.budget_gpu_us);
   enumerator(io, quota.budget_end, std::size(kBudgetEndNames));
   fields(io, quota.dedicated);
+  fields(io, quota.cells);
 }
 
 template <class Io>
@@ -432,6 +440,7 @@ void fields(Io& io, Start& start) {
   fields(io, start.pods);
   io(start.waits);
   io(start.best_effort);
+  io(start.only_borrows);
 }
 
 template <class Io>
@@ -636,6 +645,7 @@ void fields(Io& io, WorkloadFound& event) {
   fields(io, event.workload);
   fields(io, event.pods);
   fields(io, event.started);
+  io(event.only_borrows);
 }
 
 template <class Io>

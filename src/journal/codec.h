@@ -6,8 +6,8 @@
 // that change, version 3 no labels, taints and constraints, version 4 no slices, version 5 nothing that is spread, version 6 no
 // GPUs that are shared by MPS or in turns, version 7 no circles of trust, and no scrubs, version 8 nobody who is moved, version 9 no slices
 // that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
-// that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing
-// that is kept for GPUs, and no NUMA zones.
+// that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing that is kept for GPUs, no NUMA zones, no
+// nodes of several modes, and no floors in whole domains.
 #pragma once
 
 #include <cstddef>

@@ -143,7 +143,8 @@ Quota any_quota(Rng& rng) {
           .half_life = Duration{any<std::int64_t>(rng)},
           .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
           .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
-          .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; })};
+          .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; }),
+          .cells = any_list(rng, [&] { return FloorCells{any_id<FlavorId>(rng), any_text(rng), any<std::int64_t>(rng)}; })};
 }
 
 Queue any_queue(Rng& rng) {
@@ -184,7 +185,7 @@ Plan any_plan(Rng& rng) {
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   const auto any_start = [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng), any_list(rng, [&] { return any_placement(rng); }),
-                 any<bool>(rng), any<bool>(rng)};
+                 any<bool>(rng), any<bool>(rng), any<bool>(rng)};
   };
   plan.migrations = any_list(rng, [&] {
     return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};

@@ -44,6 +44,8 @@ inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
 // RFC 3339: since when a Job waits or runs, stamped on its pods by its controller, so that one made anew keeps its place.
 inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
 inline constexpr std::string_view kMovableAnnotation = "berth.dev/movable";   // "true": it consents to being moved
+// "true", stamped by the scheduler: it borrows on others' whole domains, and comes into no floor while it runs.
+inline constexpr std::string_view kOnlyBorrowsAnnotation = "berth.dev/only-borrows";
 inline constexpr std::string_view kMovedAtAnnotation = "berth.dev/moved-at";  // when it was, stamped by the scheduler
 inline constexpr std::string_view kUserAnnotation = "berth.dev/user";         // who created it, stamped by the server
 // "required:LABEL", "preferred:LABEL": in one domain of the topology; "8:LABEL": so many at a time in one.

@@ -58,6 +58,7 @@ class SpecReader {
     read_amounts(spec_, "spec.userLimit", spec.user_limit);
     read_policies(spec.policies);
     read_dedicated(spec.policies.dedicated);
+    read_cells(spec.cells);
     read_windows();
     read_budget();
     return std::move(made_);
@@ -151,6 +152,41 @@ class SpecReader {
         complain(place, each["value"], "stands here twice; write it once");
       } else {
         into.push_back(label);
+      }
+    }
+    std::ranges::sort(into);
+  }
+
+  void read_cells(std::vector<CellSpec>& into) {
+    const Value& cells = spec_["cells"];
+    if (cells.items().size() > kCellsMax) {
+      return complain("spec.cells", Value(static_cast<std::int64_t>(cells.items().size())),
+                      "are more than 64 kinds of domains; take fewer");
+    }
+    for (std::size_t i = 0; i < cells.items().size(); ++i) {
+      const Value& each = cells.items()[i];
+      const std::string place = "spec.cells[" + std::to_string(i) + "]";
+      const CellSpec cell{lowered(each["flavor"].text()), std::string(each["level"].text()),
+                          each["count"].integer(0)};
+      const bool guaranteed = std::ranges::any_of(made_.spec.guarantee, [&](const FlavorAmount& amount) {
+        return amount.flavor == cell.flavor && amount.resource == Resource::kGpu && amount.amount > 0;
+      });
+      const bool twice = std::ranges::any_of(
+          into, [&](const CellSpec& other) { return other.flavor == cell.flavor && other.level == cell.level; });
+      if (!is_flavor_name(cell.flavor)) {
+        complain(place + ".flavor", each["flavor"], "write a flavor, such as h100");
+      } else if (cell.level.empty()) {
+        complain(place + ".level", each["level"],
+                 "write a label of nodes, such as topology.kubernetes.io/rack, or node");
+      } else if (cell.count < 1 || cell.count > kCellCountMax) {
+        complain(place + ".count", each["count"], "write how many of these domains, 1 to 1,000,000");
+      } else if (!guaranteed) {
+        complain(place + ".flavor", each["flavor"],
+                 "is of no guarantee, and a floor comes in whole domains; write the GPUs of these under guarantee");
+      } else if (twice) {
+        complain(place + ".level", each["level"], "stands here twice; write it once");
+      } else {
+        into.push_back(cell);
       }
     }
     std::ranges::sort(into);

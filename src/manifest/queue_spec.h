@@ -27,6 +27,15 @@ struct FlavorAmount {
   friend bool operator==(const FlavorAmount&, const FlavorAmount&) = default;
 };
 
+// Whole domains that a floor comes in, with the flavor's name.
+struct CellSpec {
+  std::string flavor;
+  std::string level;
+  std::int64_t count = 0;
+
+  friend auto operator<=>(const CellSpec&, const CellSpec&) = default;
+};
+
 // Whether anything of it starts.
 enum class QueueStop : std::uint8_t {
   kNone,
@@ -59,7 +68,8 @@ struct QueueSpec {
       {};  // none: it shares its parent's line, or has amounts and an order of its own by default
   QueueStop stop = QueueStop::kNone;
   std::vector<FlavorAmount> guarantee = {}, limit = {}, borrowing_limit = {}, lending_limit = {}, user_limit = {};
-  Quota policies = {};  // without amounts
+  std::vector<CellSpec> cells = {};  // in order; each of a flavor of which there is a guarantee
+  Quota policies = {};               // without amounts and cells
   std::vector<WindowSpec> windows = {};
   std::vector<GrantSpec> grants = {};  // INVARIANT: only beside a budget
 

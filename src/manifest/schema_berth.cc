@@ -46,8 +46,16 @@ type QueueSpec "What a queue is meant to be." {
   0 dedicated: [QueueNodes]
     "Nodes that are the queue's own: no work but that of the queue and of those below it goes there. Its work may go "
     "elsewhere, too.";
+  0 cells: [QueueCells]
+    "Whole domains that the guarantee comes in: guaranteed work of others leaves so many that could be given whole. "
+    "They are lent while they are idle, as the rest of it.";
   0 windows: [QueueWindow] "Other amounts at some hours; of two that name the same one the later holds.";
   0 budget: QueueBudget "GPU time for the queue and all below it. Absent: as much as they like.";
+}
+type QueueCells "Whole domains of one level." {
+  0 flavor: text! "Of which GPUs.";
+  0 level: text! "A label of nodes, such as topology.kubernetes.io/rack; or node.";
+  0 count: int! "How many domains. Of a level the largest count, and those that are smaller do not.";
 }
 type QueueNodes "Nodes that say one thing of themselves." {
   0 key: text! "A label, such as topology.kubernetes.io/rack; or node, which is the name.";
@@ -88,6 +96,7 @@ type QueueStatus "What the scheduler last saw of a queue." {
   0 borrowed: <quantity> "The part above the guarantee.";
   0 floor: <quantity> "What of the guarantee can be kept on the nodes that take work.";
   0 lent: <quantity> "What others hold of the floor.";
+  0 cells: [QueueCellsStatus] "What has become of its whole domains.";
   0 lenders: <text> "Queues beside it that lend what it borrows, and how much they lend to all: the ten that lend most.";
   0 moreLenders: int "How many more there are.";
   0 share: text "The share by which turns among borrowers go, as a fraction.";
@@ -115,6 +124,16 @@ type QueueBudgetStatus "GPU-hours of a queue's budget and grants." {
   0 reserved: text "What else those may use who run.";
   0 left: text "For others; what is void is not in it.";
   0 grants: [QueueGrantStatus] "What of `used` was of grants.";
+}
+type QueueCellsStatus "Whole domains of one level that a queue was promised." {
+  0 flavor: text! "Of which GPUs.";
+  0 level: text! "Of nodes.";
+  0 gpus: int "Of one domain.";
+  0 promised: int "How many the floor pays for.";
+  0 inUse: int "Its own work is there.";
+  0 lent: int "Others are there, and would give them back.";
+  0 free: int "Nobody is there.";
+  0 lacking: int "For which no domain is left: nodes are lost, or guaranteed work was there before.";
 }
 type QueueCooling "What controls pods that had to give back what they had borrowed." {
   0 controller: text! "Its uid.";

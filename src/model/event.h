@@ -118,6 +118,7 @@ struct WorkloadFound {
   WorkloadSubmitted workload;
   std::vector<PodPlacement> pods;  // in the order of the pod sets
   Time started;
+  bool only_borrows = false;  // as it was decided when it started
 };
 
 // One pod of several that a workload has left ended by itself; the others go on.

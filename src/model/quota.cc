@@ -36,6 +36,7 @@ void Quota::add_to(Hasher& hasher) const {
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms).add(static_cast<std::uint64_t>(backfill));
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
   for (const Label& label : dedicated) hasher.add(label.key).add(label.value);
+  for (const FloorCells& each : cells) hasher.add(each.flavor.value()).add(each.level).add(each.count);
 }
 
 }  // namespace berth

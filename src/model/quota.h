@@ -1,9 +1,11 @@
 // What a queue may have (docs/semantics.md, rule 1): its amounts, and the policies that go with them.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +67,20 @@ inline constexpr std::int64_t kWeightMilliMax = 1'000'000;
 // Labels by which a queue has nodes of its own.
 inline constexpr std::size_t kDedicatedMax = 64;
 
+// Which a floor comes in.
+inline constexpr std::size_t kCellsMax = 64;
+inline constexpr std::int64_t kCellCountMax = 1'000'000;
+
+// Of a floor: so many whole domains of a level, of the GPUs of one flavor. A level is a label of nodes, or `node`.
+// INVARIANT: 1 <= count <= kCellCountMax.
+struct FloorCells {
+  FlavorId flavor;
+  std::string level;
+  std::int64_t count = 0;
+
+  friend auto operator<=>(const FloorCells&, const FloorCells&) = default;
+};
+
 // Of the lists a dimension that is not listed has no floor, no ceiling, no bound to what it borrows or to one user, and
 // lends all. Those that bound may name kGpusOfAllFlavors.
 struct Quota {
@@ -90,6 +106,9 @@ struct Quota {
   // Nodes that say one of these of themselves are its own: nobody else's work goes there. The level `node` is their name.
   // INVARIANT: in order, each once.
   std::vector<Label> dedicated = {};
+  // Whole domains that a part of the guarantee comes in. INVARIANT: in order; of each flavor and level once, and each flavor has a
+  // guarantee of GPUs.
+  std::vector<FloorCells> cells = {};
 
   void add_to(Hasher& hasher) const;
   bool has_amounts() const {

@@ -156,6 +156,7 @@ struct Workload {
   bool lost_node = false;         // since it began, or last went on
   std::int64_t ended_gpu_us = 0;  // GPU time that they had used by then
   bool best_effort = false;       // this attempt counts for nothing
+  bool only_borrows = false;      // this attempt is in no floor, whatever comes free of one (cycle/deliverable.h)
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
   bool shut_out = false;    // it came to a closed queue, and waits until that is released

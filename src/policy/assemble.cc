@@ -283,6 +283,11 @@ class Assembly {
       const std::optional<Dim> dim = dim_of(part, each);
       if (dim) add_amount(queue, each.kind, *dim, each.amount, each.place);
     }
+    for (const CellSpec& each : part.cells) {
+      const auto known = flavor_ids_.find(each.flavor);
+      if (known != flavor_ids_.end()) queue.queue.quota.cells.push_back({known->second, each.level, each.count});
+    }
+    std::ranges::sort(queue.queue.quota.cells);
     // What all the flavors that are counted together must say: one that says nothing has no bound.
     if (part.origin != Origin::kKueue) return;
     for (const AmountKind kind : {AmountKind::kBorrowingLimit, AmountKind::kLendingLimit}) {

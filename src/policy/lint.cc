@@ -12,6 +12,7 @@
 #include "base/wording.h"
 #include "manifest/queue_spec.h"
 #include "model/gpu_hardware.h"
+#include "model/topology.h"
 #include "state/quota_tree.h"
 
 namespace berth {
@@ -40,6 +41,7 @@ class TreeLinter {
   void look() {
     look_at_sums(QueueId());
     if (policy_.fleet) look_at_capacity();
+    if (policy_.fleet) look_at_all_cells();
     for (std::size_t i = 0; i < policy_.queues.size(); ++i) look_at(QueueId(i));
     for (const Priority& priority : policy_.priorities) look_at(priority);
   }
@@ -129,6 +131,7 @@ class TreeLinter {
     look_at_flavors(queue);
     look_at_protection(queue);
     look_at_own_nodes(queue);
+    look_at_cells(queue);
     if (at(queue).origin == Origin::kKueue && at(queue).submitters.who == Submitters::Who::kNobody) {
       find(Severity::kWarning, "selects-no-namespace", at(queue).place, {name(queue)},
            name(queue) + " has no namespaceSelector, which selects no namespace at all",
@@ -189,6 +192,97 @@ class TreeLinter {
            name(queue) + " has nodes of its own, and is promised nothing",
            "guarantees of others count on these nodes, where their work cannot go",
            "give it a guarantee of what its nodes have");
+    }
+  }
+
+  // ---- whole domains ----------------------------------------------------------------------------------------------
+
+  // Of one level and flavor: GPUs of the largest, and how many are as large.
+  struct WholeDomains {
+    std::int64_t gpus = 0;
+    std::int64_t count = 0;
+  };
+
+  WholeDomains whole_domains(FlavorId flavor, const std::string& level) const {
+    std::map<std::string, std::int64_t> by_label;
+    std::map<std::int64_t, std::int64_t> domains_by_size;
+    for (const PolicyNodes& each : *policy_.fleet) {
+      const Node& node = each.node;
+      if (node.gpus == 0 || node.flavor != flavor || node.sharing != Sharing::kExclusive) continue;
+      if (level == kNodeLevel) {
+        domains_by_size[node.gpus] += each.count;
+        continue;
+      }
+      const auto label = std::ranges::find(node.labels, level, &Label::key);
+      if (label != node.labels.end()) by_label[label->value] += each.count * node.gpus;
+    }
+    for (const auto& [name, gpus] : by_label) ++domains_by_size[gpus];
+    if (domains_by_size.empty()) return {};
+    return {domains_by_size.rbegin()->first, domains_by_size.rbegin()->second};
+  }
+
+  std::string domains_of(const std::string& level) const {
+    return level == kNodeLevel ? "whole nodes" : "whole domains of " + quote(level);
+  }
+
+  void look_at_cells(QueueId queue) {
+    if (!policy_.fleet) return;
+    std::map<FlavorId, std::int64_t> gpus;
+    for (const FloorCells& each : quota(queue).cells) {
+      const WholeDomains whole = whole_domains(each.flavor, each.level);
+      if (whole.count == 0) {
+        find(Severity::kError, "cells-of-no-level", at(queue).place_of(AmountKind::kGuarantee, Dim(each.flavor, Resource::kGpu)), {name(queue)},
+             "no node with " + policy_.name_of(each.flavor) + " GPUs that are given whole says of which " +
+                 quote(each.level) + " it is",
+             "the floor of " + name(queue) + " comes in domains that there are not, so that it is kept in GPUs alone",
+             "label the nodes, or name a level that they have");
+      }
+      gpus[each.flavor] += each.count * whole.gpus;
+    }
+    for (const auto& [flavor, milli] : gpus) {
+      const Dim dim(flavor, Resource::kGpu);
+      if (milli * kMilliPerGpu <= guarantee(queue, dim)) continue;
+      find(Severity::kError, "cells-above-guarantee", at(queue).place_of(AmountKind::kGuarantee, dim), {name(queue)},
+           "the whole domains of " + name(queue) + " have " + text(milli * kMilliPerGpu, dim) +
+               ", more than its guarantee of " + number(guarantee(queue, dim), dim),
+           "only as many are kept as the guarantee pays for",
+           "guarantee at least " + number(milli * kMilliPerGpu, dim) + ", or fewer domains");
+    }
+  }
+
+  // What a queue gives out below itself it has, too.
+  std::int64_t cells_of(QueueId queue, FlavorId flavor, const std::string& level) const {
+    std::int64_t own = 0;
+    for (const FloorCells& each : quota(queue).cells) own += each.flavor == flavor && each.level == level ? each.count : 0;
+    std::int64_t below = 0;
+    for (const QueueId child : tree_.children(queue)) below += cells_of(child, flavor, level);
+    return std::max(own, below);
+  }
+
+  void look_at_all_cells() {
+    std::set<std::pair<FlavorId, std::string>> kinds;
+    for (const PolicyQueue& each : policy_.queues) {
+      for (const FloorCells& cells : each.queue.quota.cells) kinds.emplace(cells.flavor, cells.level);
+    }
+    for (const auto& [flavor, level] : kinds) {
+      const WholeDomains whole = whole_domains(flavor, level);
+      std::int64_t promised = 0;
+      std::vector<std::string> names;
+      const PolicyPlace* place = nullptr;
+      for (const QueueId top : tree_.children(QueueId())) {
+        const std::int64_t of_it = cells_of(top, flavor, level);
+        if (of_it == 0) continue;
+        promised += of_it;
+        names.push_back(name(top));
+        if (place == nullptr) place = &at(top).place_of(AmountKind::kGuarantee, Dim(flavor, Resource::kGpu));
+      }
+      if (whole.count == 0 || promised <= whole.count) continue;
+      find(Severity::kError, "cells-above-nodes", *place, std::move(names),
+           "the floors come in " + std::to_string(promised) + " " + domains_of(level) + " with " +
+               policy_.name_of(flavor) + " GPUs, and the nodes have " + std::to_string(whole.count) + " of " +
+               std::to_string(whole.gpus) + " GPUs",
+           "somebody never gets all of his",
+           "promise at most " + std::to_string(whole.count) + ", or add nodes; a smaller domain counts for none");
     }
   }
 

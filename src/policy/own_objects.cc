@@ -137,6 +137,12 @@ class Writer {
       if (!nodes.is_list()) nodes = Value::list();
       nodes.push_back(Value::map_of({{"key", each.key}, {"value", each.value}}));
     }
+    for (const FloorCells& each : quota.cells) {
+      Value& cells = spec.at("cells");
+      if (!cells.is_list()) cells = Value::list();
+      cells.push_back(
+          Value::map_of({{"flavor", policy_.name_of(each.flavor)}, {"level", each.level}, {"count", each.count}}));
+    }
     if (!queue.windows.empty()) spec.set("windows", windows_value(queue.windows));
     if (quota.budget_gpu_us) spec.set("budget", budget_value(quota, queue.grants));
     add_submitters(queue, spec);

@@ -57,6 +57,7 @@ struct QueuePart {
   std::optional<Order> order;
   Quota quota = {};  // without its amounts
   std::vector<PartAmount> amounts;
+  std::vector<CellSpec> cells = {};
   bool reclaims = true;  // Kueue: whether it takes back from others of its cohort
   bool held = false;
   bool closed = false;

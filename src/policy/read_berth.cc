@@ -59,18 +59,23 @@ void read_berth_queue(ObjectReader& reader) {
   add_amounts(reader, "borrowingLimit", AmountKind::kBorrowingLimit, read.spec.borrowing_limit, queue);
   add_amounts(reader, "lendingLimit", AmountKind::kLendingLimit, read.spec.lending_limit, queue);
   add_amounts(reader, "userLimit", AmountKind::kUserLimit, read.spec.user_limit, queue);
+  queue.cells = read.spec.cells;
   read_submitters(spec["submitters"], queue);
   reader.finish(
       spec, "spec",
       {"order",        "parent",     "hold",     "stop",      "submitters", "guarantee", "limit",     "borrowingLimit",
        "lendingLimit", "userLimit",  "users",    "halfLife",  "weight",     "reclaim",   "preempt",   "reclaimWithin",
-       "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget",    "dedicated", "backfill"});
+       "patience",     "minRuntime", "cooldown", "idleAfter", "windows",    "budget",    "dedicated", "backfill",
+       "cells"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
                   {"days", "from", "to", "zone", "guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"});
   }
   for (std::size_t i = 0; i < spec["dedicated"].items().size(); ++i) {
     reader.finish(spec["dedicated"].items()[i], "spec.dedicated[" + std::to_string(i) + "]", {"key", "value"});
+  }
+  for (std::size_t i = 0; i < spec["cells"].items().size(); ++i) {
+    reader.finish(spec["cells"].items()[i], "spec.cells[" + std::to_string(i) + "]", {"flavor", "level", "count"});
   }
   reader.finish(spec["budget"], "spec.budget", {"gpuHours", "end", "grants"});
   for (std::size_t i = 0; i < spec["budget"]["grants"].items().size(); ++i) {

@@ -91,6 +91,9 @@ class Shown {
     Value dedicated = Value::list();
     for (const Label& each : quota.dedicated) dedicated.push_back(each.key + ":" + each.value);
     made.set("dedicated", std::move(dedicated));
+    Value cells = Value::list();
+    for (const FloorCells& each : quota.cells) cells.push_back(text_of(each));
+    made.set("cells", std::move(cells));
     Value windows = Value::list(), grants = Value::list();
     for (const WindowSpec& each : it.windows) windows.push_back(text_of(each));
     for (const GrantSpec& each : it.grants) grants.push_back(grant_text(each));
@@ -104,6 +107,9 @@ class Shown {
   }
 
  private:
+  std::string text_of(const FloorCells& cells) const {
+    return policy_.name_of(cells.flavor) + ":" + cells.level + ":" + std::to_string(cells.count);
+  }
   std::string key_of(Dim dim) const {
     if (dim == kGpusOfAllFlavors) return "(all GPUs)";
     const std::string flavor = dim.flavor().is_none() ? "(no GPUs)" : policy_.name_of(dim.flavor());
@@ -214,6 +220,9 @@ class Shown {
     std::string own;
     for (const Label& each : quota.dedicated) own += (own.empty() ? "" : ",") + each.key + ":" + each.value;
     if (!own.empty()) words.push_back("dedicated=" + own);
+    std::string cells;
+    for (const FloorCells& each : quota.cells) cells += (cells.empty() ? "" : ",") + text_of(each);
+    if (!cells.empty()) words.push_back("cells=" + cells);
     for (const WindowSpec& each : queue.windows) words.push_back("window=" + text_of(each));
     if (quota.budget_gpu_us) {
       words.push_back("budget=" + format_gpu_hours(*quota.budget_gpu_us) + "h");

@@ -339,6 +339,7 @@ class PodReader {
     if (const Value* const checkpoint = annotations_.find(kCheckpointAnnotation)) {
       facts_.checkpoint = parse_timestamp(checkpoint->text());
     }
+    facts_.only_borrows = annotations_[kOnlyBorrowsAnnotation].text() == "true";
     read_consent();
   }
 

@@ -116,6 +116,7 @@ struct PodFacts {
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
   std::optional<Time> gave_back;      // when it was told that what it had borrowed was taken (rules 13, 14)
   std::optional<Time> checkpoint;     // the last that it reported
+  bool only_borrows = false;          // the scheduler said so when it gave it its place
   std::optional<Time> moved_at;       // when the scheduler moved it here (rule 20)
   Value labels;
   std::string told;     // message of its condition PodScheduled=False

@@ -142,6 +142,7 @@ void LiveEngine::take(const Start& start) {
     member.confirmed = false;
     member.refused = false;
     member.best_effort = start.best_effort;
+    member.only_borrows = start.only_borrows;
   }
 }
 
@@ -166,6 +167,7 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
                               .given = member.given,
                               .coverage = coverage,
                               .best_effort = best_effort && !member.facts.terms.best_effort,
+                              .only_borrows = workload.only_borrows,
                               .moved_at = workload.moved});
   }
 }

@@ -109,6 +109,7 @@ class LiveEngine {
     bool confirmed = false;       // the API server says so too
     bool refused = false;         // its last binding was
     bool best_effort = false;     // a budget had not enough left for it
+    bool only_borrows = false;    // it was given its place on others' whole domains
     std::string told;
     Time told_at;
     bool telling = false;            // it is on its way

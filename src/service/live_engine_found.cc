@@ -258,7 +258,10 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                        .shape = {.ways = {sets}, .terms = terms},
                        .user = first.user},
           .pods = {},
-          .started = std::min(first.bound_at.value_or(now), now)};
+          .started = std::min(first.bound_at.value_or(now), now),
+          .only_borrows = std::ranges::any_of(members, [](const Member* member) {
+            return member->only_borrows || member->facts.only_borrows;
+          })};
 }
 
 }  // namespace berth

@@ -328,6 +328,11 @@ Quota LiveEngine::quota_of(const QueueFacts& queue) const {
   // Whoever is told to stop is there for a moment still.
   quota.reclaim_within = std::max(quota.reclaim_within, seconds(1));
   quota.guarantee = amounts_of(queue.spec.guarantee);
+  for (const CellSpec& each : queue.spec.cells) {
+    const auto flavor = each.flavor == kOnlyFlavor ? only_flavor_ : flavor_named(each.flavor);
+    if (flavor) quota.cells.push_back({*flavor, each.level, each.count});
+  }
+  std::ranges::sort(quota.cells);
   quota.limit = amounts_of(queue.spec.limit);
   quota.borrowing_limit = amounts_of(queue.spec.borrowing_limit);
   quota.lending_limit = amounts_of(queue.spec.lending_limit);

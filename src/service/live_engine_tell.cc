@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "cycle/deliverable.h"
 #include "cycle/explain.h"
 #include "fairness/share.h"
 #include "manifest/labels.h"
@@ -344,6 +345,16 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
     if (counts && used > floor) standing.borrowed[key] = format_amount(dim.resource(), used - floor);
   }
   if (!governed) return;
+  for (const CellsOfQueue& each : cells_of(state(), queue)) {
+    standing.cells.push_back(Value::map_of({{"flavor", key_of(Dim(each.cells.flavor, Resource::kGpu))},
+                                            {"level", each.cells.level},
+                                            {"gpus", each.gpus},
+                                            {"promised", each.promised},
+                                            {"inUse", each.in_use},
+                                            {"lent", each.lent},
+                                            {"free", each.free},
+                                            {"lacking", each.lacking}}));
+  }
   standing.share = to_text(share_of(quotas, state().flavors(), queue));
   standing.share_parts = share_parts_of(queue);
 }

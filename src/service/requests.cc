@@ -23,6 +23,7 @@ ApiCall binding_call(const Binding& binding) {
     metadata.at("annotations").set(kGpusAnnotation, format_given_gpus(binding.given));
   }
   if (binding.best_effort) metadata.at("annotations").set(kCoverageAnnotation, "best-effort");
+  if (binding.only_borrows) metadata.at("annotations").set(kOnlyBorrowsAnnotation, "true");
   if (binding.moved_at) metadata.at("annotations").set(kMovedAtAnnotation, format_timestamp(*binding.moved_at));
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
   return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
@@ -211,6 +212,7 @@ ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing)
   if (!standing.borrowed.empty()) status.set("borrowed", map_of(standing.borrowed));
   if (!standing.floor.empty()) status.set("floor", map_of(standing.floor));
   if (!standing.lent.empty()) status.set("lent", map_of(standing.lent));
+  for (const Value& each : standing.cells) status.at("cells").push_back(each);
   if (!standing.lenders.empty()) status.set("lenders", map_of(standing.lenders));
   if (standing.more_lenders > 0) status.set("moreLenders", standing.more_lenders);
   if (!standing.share.empty()) status.set("share", standing.share);

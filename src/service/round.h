@@ -29,6 +29,7 @@ struct Binding {
   GivenGpus given;
   std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
   bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
+  bool only_borrows = false;          // it comes into no floor while it runs, and its pod has to say so from now on
   std::optional<Time> moved_at = {};  // it was moved here, and is not moved again for a while
 };
 
@@ -133,6 +134,7 @@ struct QueueStanding {
   std::map<std::string, std::string> lent = {};     // of the floor, to others
   std::map<std::string, std::string> lenders = {};  // of those beside it what they lend, where it borrows: "h100:8"
   std::int64_t more_lenders = 0;                    // who are not named there
+  std::vector<Value> cells = {};                    // what has become of its whole domains, as its status has it
   Value share_parts = {};                           // for each resource: what is above the floor, of what there is
   std::string turn = {};                            // who goes before it, and why; empty where nobody else waits
   std::vector<std::string> waiting = {};            // of its line the first, as "NAMESPACE/NAME"

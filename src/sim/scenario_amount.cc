@@ -67,6 +67,45 @@ AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word
   return amounts;
 }
 
+std::vector<FloorCells> read_cells(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names) {
+  std::vector<FloorCells> cells;
+  for (const std::string& part : line.list(word)) {
+    const std::size_t last = part.rfind(':');
+    const std::size_t first = part.find(':');
+    const auto count = last == std::string::npos
+                           ? Parsed<std::int64_t>(std::unexpected(std::string()))
+                           : parse_integer(std::string_view(part).substr(last + 1), 1, kCellCountMax);
+    if (!count || last == 0) {
+      line.complain(word, word.key + ": " + quote(part) +
+                              " are no whole domains; write a level of nodes and how many, such as rack:2, or "
+                              "h100:rack:2 of one flavor");
+      continue;
+    }
+    if (first == last && names.flavors.size() != 1) {
+      line.complain(word, names.flavors.size() == 0
+                              ? "no flavor is declared yet; write flavor lines above"
+                              : word.key + ": there are several flavors; write " + names.flavors[0] + ":" + part);
+      continue;
+    }
+    const auto flavor =
+        first == last ? std::optional(FlavorId(0)) : names.flavor(line, word, part.substr(0, first));
+    const std::string level = first == last ? part.substr(0, first) : part.substr(first + 1, last - first - 1);
+    if (!flavor) continue;
+    const bool twice = std::ranges::any_of(
+        cells, [&](const FloorCells& each) { return each.flavor == *flavor && each.level == level; });
+    if (level.empty() || level.contains(':')) {
+      line.complain(word, word.key + ": " + quote(level) + " is no level; write a label of nodes, or node");
+    } else if (twice) {
+      line.complain(word, quote(part) + ": this is given twice; write it once");
+    } else {
+      cells.push_back({*flavor, level, *count});
+    }
+  }
+  if (cells.size() > kCellsMax) line.complain(word, "cells: more than 64 kinds of domains; take fewer");
+  std::ranges::sort(cells);
+  return cells;
+}
+
 std::optional<std::int64_t> gpu_time(const ScenarioLine& line, const ScenarioWord& word, std::string_view text) {
   const Parsed<std::int64_t> ms = parse_duration_ms(text);
   if (ms && *ms <= kGpuTimeMax / kMilliPerGpu) return *ms * kMilliPerGpu;

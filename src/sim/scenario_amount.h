@@ -27,6 +27,9 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
 AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
                               bool may_be_a_sum);
 
+// The whole domains that a floor comes in, each as `h100:rack:2`, or `rack:2` where there is one flavor.
+std::vector<FloorCells> read_cells(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names);
+
 // GPU time as scenarios write it, "100h" for a hundred GPU-hours, in GPU-microseconds; nothing, and a complaint, if it is
 // none.
 std::optional<std::int64_t> gpu_time(const ScenarioLine& line, const ScenarioWord& word, std::string_view text);

@@ -12,6 +12,7 @@
 
 #include "base/wording.h"
 #include "cycle/changes.h"
+#include "cycle/deliverable.h"
 #include "cycle/explain.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
@@ -373,6 +374,25 @@ void check(ScenarioWorld& world, const ExpectBudget& expected) {
   if (expected.warned) {
     world.compare("a warning that the budget of " + name + " is nearly gone:", *expected.warned ? "yes" : "no",
                   found.is_nearly_gone() ? "yes" : "no");
+  }
+}
+
+void check(ScenarioWorld& world, const ExpectCells& expected) {
+  const Quota& quota = world.state().queues()[expected.queue.index()].quota;
+  if (!world.afford((1 + world.nodes()) * (1 + Wide{std::ssize(quota.cells)}))) return;
+  const std::string& name = world.name_of_queue(expected.queue);
+  const std::vector<CellsOfQueue> all = cells_of(world.state(), expected.queue);
+  for (const ExpectCells::Part& part : expected.parts) {
+    std::int64_t found = 0;
+    for (const CellsOfQueue& each : all) {
+      if (!part.level.empty() && each.cells.level != part.level) continue;
+      found += part.what == "in_use" ? each.in_use
+               : part.what == "lent" ? each.lent
+               : part.what == "free" ? each.free
+                                     : each.lacking;
+    }
+    world.compare((part.level.empty() ? "" : part.level + ".") + part.what + " of the cells of " + name,
+                  std::to_string(part.count), std::to_string(found));
   }
 }
 

@@ -49,6 +49,7 @@ class ExpectationReader {
     if (subject->value == "lent") return expect_usage("lent", UsageKind::kLent);
     if (subject->value == "share") return expect_share();
     if (subject->value == "budget") return expect_budget();
+    if (subject->value == "cells" && !names_.workloads.contains("cells")) return expect_cells();
     if (subject->value == "fragments") return expect_fragments();
     if (subject->value == "mig") return expect_mig();
     if (subject->value == "device") return expect_device();
@@ -338,6 +339,33 @@ class ExpectationReader {
     }
     line_.finish({});
     made_ = expected;
+  }
+
+  void expect_cells() {
+    const char* const kForm = "expect cells research = in_use:1,lent:0,free:1,lacking:0, or rack.free:1 of one level";
+    const auto equation = take_equation(kForm);
+    if (!equation) return;
+    ExpectCells expected{.queue = names_.queue(line_, equation->left).value_or(QueueId()), .parts = {}};
+    for (const std::string& part : line_.list(equation->right)) {
+      const std::size_t colon = part.rfind(':');
+      const std::string name = part.substr(0, colon);
+      const std::size_t dot = name.rfind('.');
+      ExpectCells::Part made{.level = dot == std::string::npos ? "" : name.substr(0, dot),
+                             .what = dot == std::string::npos ? name : name.substr(dot + 1)};
+      const auto count = colon == std::string::npos
+                             ? Parsed<std::int64_t>(std::unexpected(std::string()))
+                             : parse_integer(std::string_view(part).substr(colon + 1), 0, kCellCountMax);
+      const bool known =
+          made.what == "in_use" || made.what == "lent" || made.what == "free" || made.what == "lacking";
+      if (!known || !count) {
+        line_.complain(equation->right, quote(part) + " is nothing to expect of cells; write " + kForm);
+        continue;
+      }
+      made.count = *count;
+      expected.parts.push_back(std::move(made));
+    }
+    line_.finish({});
+    made_ = std::move(expected);
   }
 
   void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {

@@ -191,6 +191,16 @@ struct ExpectBudget {
   std::optional<std::int64_t> left_gpu_us;
   std::optional<bool> warned;  // that it is nearly gone
 };
+// The whole domains that a queue's floor comes in: of one level, or of all together.
+struct ExpectCells {
+  struct Part {
+    std::string level;  // empty: all
+    std::string what;   // in_use, lent, free or lacking
+    std::int64_t count = 0;
+  };
+  QueueId queue;
+  std::vector<Part> parts;
+};
 struct ExpectFragments {
   std::int32_t gpus = 8;
   std::int64_t count = 0;
@@ -223,7 +233,7 @@ struct ExpectLint {
 
 using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated,
                                  ExpectRepairing, ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare,
-                                 ExpectBudget, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
+                                 ExpectBudget, ExpectCells, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, DeclareMaintenance, CancelReservation, FailNextScrub, FailPod,
                             Cycle, Settle, Expectation>;

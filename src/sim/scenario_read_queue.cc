@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kQueueKeys[] = {
     "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",  "reclaim_within",
     "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",   "half_life",
-    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill"};
+    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill",
+    "cells"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
@@ -55,8 +56,26 @@ void take_amounts(const ScenarioReading& reading, ScenarioLine& line, std::strin
 }
 
 // What the line does not name stays.
+void take_cells(const ScenarioReading& reading, ScenarioLine& line, Quota& quota) {
+  const ScenarioWord* const word = line.take("cells");
+  if (word != nullptr) {
+    quota.cells = word->value == "none" ? std::vector<FloorCells>() : read_cells(line, *word, reading.names);
+  }
+  for (const FloorCells& each : quota.cells) {
+    const Dim gpus(each.flavor, Resource::kGpu);
+    const bool guaranteed = std::ranges::any_of(
+        quota.guarantee, [&](const Amount& amount) { return amount.dim == gpus && amount.amount > 0; });
+    if (guaranteed) continue;
+    const std::string text = "cells: nothing is guaranteed of the flavor of " + quote(each.level) +
+                             ", and a floor comes in whole domains; write guarantee= with their GPUs";
+    return word == nullptr ? line.complain(text + ", or cells=none") : line.complain(*word, text);
+  }
+}
+
+// What the line does not name stays.
 Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   take_amounts(reading, line, "guarantee", quota.guarantee, true);
+  take_cells(reading, line, quota);
   take_amounts(reading, line, "limit", quota.limit, true);
   take_amounts(reading, line, "borrowing_limit", quota.borrowing_limit, true);
   take_amounts(reading, line, "lending_limit", quota.lending_limit, true);

@@ -95,7 +95,7 @@ UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
   log_.push_back({Change::Kind::kCome, id, {}, {}});
   budgets_.reserve(*tree_, unit.workload, unit.queue,
                    {.gpu_milli = gpu_milli_of(held), .from = unit.admitted, .end = unit.end});
-  if (unit.may_be_covered) {
+  if (unit.could_be_covered()) {
     const QueueId at = would_be_covered_at(unit.queue, held, unit.end);
     if (!at.is_none()) cover(id, at);
   }
@@ -308,7 +308,7 @@ void QuotaLedger::list(UnitId id, bool add) {
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     Coverage& coverage = coverage_[queue.index()];
     if (queue == unit.covered_at) return change(coverage.pool, pool_key_of(id));
-    if (unit.may_be_covered && tree_->has_floor(queue)) change(coverage.uncovered, key_of(id));
+    if (unit.could_be_covered() && tree_->has_floor(queue)) change(coverage.uncovered, key_of(id));
   }
 }
 

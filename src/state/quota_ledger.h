@@ -31,10 +31,14 @@ struct QuotaUnit {
   Time admitted;
   std::uint32_t footprint = 0;  // of the ledger's footprints
   bool may_be_covered = true;   // best-effort work never is
+  bool only_borrows = false;    // nor is this, though it counts: where it is it would be in the way of others' cells
   Time end = kForever;          // when its run limit ends it
   // The lowest queue, from its own upwards, inside whose floor it is; it is inside those of all queues above that one,
   // too, and guaranteed against whoever is outside this one. None: it is burstable.
   QueueId covered_at;
+
+  // Now or later, if floor comes free.
+  bool could_be_covered() const { return may_be_covered && !only_borrows; }
 };
 
 // Rule 6's order in which units that are not covered below get coverage: priority, then the time of admission.

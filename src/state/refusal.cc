@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/wide.h"
@@ -105,6 +106,27 @@ FactRefusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, s
   return std::nullopt;
 }
 
+FactRefusal refusal_of_cells(const Quota& quota, std::size_t flavors) {
+  if (quota.cells.size() > kCellsMax) return "a floor comes in at most 64 kinds of whole domains";
+  const auto is_of_one_kind = [](const FloorCells& a, const FloorCells& b) {
+    return std::tie(a.flavor, a.level) >= std::tie(b.flavor, b.level);
+  };
+  if (std::ranges::adjacent_find(quota.cells, is_of_one_kind) != quota.cells.end()) {
+    return "a floor comes in whole domains of each flavor and level once, in order";
+  }
+  for (const FloorCells& each : quota.cells) {
+    if (each.flavor.index() >= flavors) return "a floor comes in whole domains of a flavor that there is not";
+    if (each.level.empty()) return "a floor comes in whole domains of a level that is none";
+    if (!within(each.count, 1, kCellCountMax)) return "a floor comes in 1 to 1,000,000 whole domains";
+    const Dim gpus(each.flavor, Resource::kGpu);
+    const auto of_it = std::ranges::find(quota.guarantee, gpus, &Amount::dim);
+    if (of_it == quota.guarantee.end() || of_it->amount == 0) {
+      return "a floor comes in whole domains of a flavor of which nothing is guaranteed";
+    }
+  }
+  return std::nullopt;
+}
+
 FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
   for (const AmountList* const amounts :
        {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit, &quota.user_limit}) {
@@ -124,6 +146,7 @@ FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
         return unless(labels.size() <= kDedicatedMax && in_order,
                       "a queue has nodes of its own by at most 64 labels, in order, each once");
       },
+      [&] { return refusal_of_cells(quota, flavors); },
       [&] {
         return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
                       "a budget is 0 to 1,000,000,000 GPU-hours");

@@ -147,6 +147,9 @@ class State {
   const PodRequest& request(RequestId request) const { return requests_[request.index()]; }
   std::size_t requests() const { return requests_.size(); }
   const Topologies& topologies() const { return topologies_; }
+  // Of flavors in which somebody's floor comes in whole domains; and the levels of a queue's cells, one by one.
+  FlavorSet flavors_with_cells() const { return flavors_with_cells_; }
+  const std::vector<TopologyId>& levels_of_cells(QueueId queue) const { return levels_of_cells_[queue.index()]; }
   const Shape& shape(ShapeId shape) const { return shapes_[shape.index()]; }
 
   const WorkloadTable& workloads() const { return workloads_; }
@@ -375,6 +378,7 @@ class State {
   void follow(WorkloadId workload, const std::vector<Dependency>& after);
   void wake();
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
+  void number_cells(QueueId queue);
   void add_to_history(const Queue& queue);
   void add_to_history(const Labels& labels, const std::vector<Taint>& taints);
   PodId new_pod(const Pod& pod);
@@ -414,6 +418,8 @@ class State {
   Time clock_;
   InternTable<PodRequest, digest_of> requests_;
   Topologies topologies_;
+  std::vector<std::vector<TopologyId>> levels_of_cells_;  // by queue
+  FlavorSet flavors_with_cells_;
   InternTable<Shape, digest_of> shapes_;
   InternTable<std::string, digest_of> users_;
   WorkloadTable workloads_;

@@ -250,9 +250,23 @@ void State::add_to_history(const Queue& queue) {
   history_.add(std::uint64_t{queue.held}).add(std::uint64_t{queue.closed});
 }
 
+void State::number_cells(QueueId queue) {
+  std::vector<TopologyId>& levels = levels_of_cells_[queue.index()];
+  levels.clear();
+  for (const FloorCells& each : queues_[queue.index()].quota.cells) {
+    levels.push_back(number({.together = Togetherness::kRequired, .level = each.level}));
+  }
+  flavors_with_cells_ = FlavorSet();
+  for (const Queue& each : queues_) {
+    for (const FloorCells& cells : each.quota.cells) flavors_with_cells_.add(cells.flavor);
+  }
+}
+
 void State::on(const QueueAdded& event) {
   queues_.push_back(event.queue);
   lines_.emplace_back();
+  levels_of_cells_.emplace_back();
+  number_cells(QueueId(queues_.size() - 1));
   if (event.queue.order) lines_.back().emplace(*event.queue.order);
   rebuild_quotas(capacity());
   if (!event.queue.quota.dedicated.empty()) dedicate();
@@ -276,6 +290,7 @@ void State::on(const QueueChanged& event) {
   std::optional<Line>& line = lines_[event.queue.index()];
   if (line && line->order() != *event.now.order) line.emplace(*event.now.order);
   queues_[event.queue.index()] = event.now;
+  number_cells(event.queue);
   if (dedicates) dedicate();
   for (const WorkloadId id : waiting) {
     Workload& workload = workloads_[id];

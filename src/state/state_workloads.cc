@@ -80,7 +80,7 @@ void State::end(WorkloadId id, Phase phase, bool done) {
 void State::on(const WorkloadFound& event) {
   const WorkloadId id = workloads_.next_id();
   on(event.workload);
-  start({.workload = id, .way = 0, .pods = event.pods}, event.started);
+  start({.workload = id, .way = 0, .pods = event.pods, .only_borrows = event.only_borrows}, event.started);
   // It is where somebody else has put it: nobody stops it for being there.
   if (shapes_[workloads_[id].shape.index()].leaves_residue) let_part_by(kForever);
   history_.add(event.started.ms);
@@ -205,16 +205,19 @@ void State::start(const Start& start, Time now) {
   history_.add(start.workload.value())
       .add(start.way)
       .add(std::uint64_t{start.waits})
-      .add(std::uint64_t{start.best_effort});
+      .add(std::uint64_t{start.best_effort})
+      .add(std::uint64_t{start.only_borrows});
   take_places(start);
   note_what_was_held(workload.queue);
   workload.best_effort = terms.best_effort || start.best_effort;
+  workload.only_borrows = start.only_borrows;
   workload.unit = quotas_.add({.workload = start.workload,
                                .queue = workload.queue,
                                .user = workload.user,
                                .priority = terms.priority,
                                .admitted = now,
                                .may_be_covered = !workload.best_effort,
+                               .only_borrows = workload.only_borrows,
                                .end = end_of(start.workload, now),
                                .covered_at = {}},
                               held_by(start.workload));

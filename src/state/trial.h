@@ -23,6 +23,14 @@ struct KeptRoom {
   bool empty() const { return gpus.empty() && nodes.empty(); }
 };
 
+// Where somebody got room in a trial, by node.
+struct PlacedGpus {
+  UnitId unit;
+  WorkloadId workload;
+  std::vector<GpusOfNode> gpus;
+  bool moved = false;  // instead of where the state has him
+};
+
 // INVARIANT: when it ends without keep(), both ledgers are exactly as they were when it began.
 class Trial {
  public:
@@ -30,6 +38,7 @@ class Trial {
     std::size_t moves = 0;
     std::size_t residues = 0;
     std::size_t quotas = 0;
+    std::size_t placed = 0;
   };
 
   Trial(Ledger& ledger, QuotaLedger& quotas) : ledger_(ledger), quotas_(quotas), begin_(mark()) {}
@@ -60,13 +69,17 @@ class Trial {
   void remove(UnitId unit) { quotas_.remove(unit); }
   void set_end(UnitId unit, Time end) { quotas_.set_end(unit, end); }
   void set_held(UnitId unit, const AmountList& held) { quotas_.set_held(unit, held); }
+  // Who starts by the plan that is being made, or is repaired, for those who ask where he is: the state does not know yet.
+  void note_placed(PlacedGpus placed) { placed_.push_back(std::move(placed)); }
+  const std::vector<PlacedGpus>& placed() const { return placed_; }
 
-  Mark mark() const { return {moves_.size(), residues_.size(), quotas_.mark()}; }
+  Mark mark() const { return {moves_.size(), residues_.size(), quotas_.mark(), placed_.size()}; }
 
   // Takes back everything since `mark`, the last first.
   void rollback_to(Mark mark) {
     BERTH_ASSERT(mark.moves <= moves_.size());
     quotas_.rollback_to(mark.quotas);
+    placed_.resize(mark.placed);
     while (residues_.size() > mark.residues) {
       ledger_.restore(residues_.back());
       residues_.pop_back();
@@ -81,6 +94,7 @@ class Trial {
   void keep() {
     moves_.clear();
     residues_.clear();
+    placed_.clear();
     quotas_.keep();
     begin_ = {};
   }
@@ -91,6 +105,10 @@ class Trial {
   void keep_from_all(KeptRoom kept);
   void let_go() { keep_from_all({}); }
   const KeptRoom& kept() const { return kept_; }
+  // Whether the node takes new pods, but for what is kept.
+  bool is_open(NodeId node) const {
+    return ledger_.node(node).open || std::ranges::find(closed_, node) != closed_.end();
+  }
 
  private:
   struct Done {
@@ -109,6 +127,7 @@ class Trial {
   QuotaLedger& quotas_;
   std::vector<Done> moves_;
   std::vector<Residue> residues_;
+  std::vector<PlacedGpus> placed_;
   Mark begin_;
   KeptRoom kept_;
   std::size_t kept_since_ = 0;  // of the moves the first that was made since

@@ -1,0 +1,366 @@
+// Floors in whole domains stay deliverable, whatever happens that loses no node (docs/semantics.md, rule 28).
+#include "cycle/deliverable.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/property_seeds.h"
+#include "cycle/explain.h"
+#include "cycle/if_all_gave_back.h"
+#include "cycle/run_cycle.h"
+#include "state/invariants.h"
+#include "state/random_world.h"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kSeeds = kSanitized ? 40 : 600;
+constexpr Duration kReclaimWithin{5000};
+
+// Racks of one size, and queues whose floors are inside what these have, in GPUs and in whole domains.
+class World {
+ public:
+  explicit World(Seed seed) : rng_(seed) {
+    State& state = engine_.state;
+    state = new_state(seed, static_cast<PlacementPolicy>(rng_.below(std::size(kPlacementPolicyNames))), 1, {});
+    racks_ = rng_.between(2, 4);
+    nodes_of_rack_ = rng_.between(1, 3);
+    gpus_of_node_ = one_of(rng_, {1, 2, 4});
+    std::vector<Node> nodes;
+    for (std::int64_t rack = 0; rack < racks_; ++rack) {
+      for (std::int64_t i = 0; i < nodes_of_rack_; ++i) nodes.push_back(node_of(std::to_string(rack)));
+    }
+    // One that is smaller is none.
+    if (nodes_of_rack_ > 1 && rng_.below(3) == 0) nodes.push_back(node_of("small"));
+    std::int64_t left = racks_ * nodes_of_rack_;  // in nodes
+    for (std::int64_t tops = rng_.between(2, 4); tops > 0; --tops) left -= add_queue(QueueId(), left, true);
+    state.apply(NodesAdded{nodes});
+    if (rng_.below(2) == 0) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});
+  }
+
+  void disturb() {
+    State& state = engine_.state;
+    std::vector<WorkloadId> running, alive;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kRunning) running.push_back(id);
+      if (workload.phase == Phase::kPending || has_room(workload.phase)) alive.push_back(id);
+    });
+    const std::uint64_t kind = rng_.below(10);
+    if (kind < 2 && !running.empty()) {
+      state.apply(WorkloadEnded{state.minimum_of(any(running))});
+    } else if (kind == 2 && !alive.empty()) {
+      const WorkloadCancelled cancelled{any(alive)};
+      if (!state.refusal(cancelled)) state.apply(cancelled);
+    } else if (kind == 3 && !running.empty()) {
+      state.apply(TimePassed{now_});
+      const WorkloadId id = any(running);
+      const PodFailed failed{id, static_cast<std::uint32_t>(rng_.below(2))};
+      if (!state.refusal(failed)) state.apply(failed);
+    } else {
+      for (std::int64_t left = rng_.between(1, 3); left > 0; --left) submit(random_gang());
+    }
+  }
+
+  void tick() {
+    now_ = now_ + Duration{1000};
+    pass(engine_, now_);
+    EXPECT_EQ(violations(engine_.state), std::vector<std::string>());
+  }
+
+  // Nothing that is promised whole is lacking, whoever has what.
+  void check_nothing_is_lacking() const {
+    IfAllGaveBack then(engine_.state, FlavorId(0));
+    then.give_cells();
+    EXPECT_EQ(then.lacking_gpus(), 0) << dump(engine_.state);
+  }
+
+  // Each owner who has nothing running gets a whole domain of each kind that he was promised, when the graces of those who have to
+  // leave it are over. How many were asked.
+  int check_owners_get_theirs() const {
+    int asked = 0;
+    const State& state = engine_.state;
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      const QueueId queue(i);
+      // What is given below a queue is not for work of its own.
+      if (has_units(queue) || !state.quotas().tree().is_leaf(queue)) continue;
+      const std::vector<CellsOfQueue> cells = cells_of(state, queue);
+      for (const CellsOfQueue& each : cells) {
+        EXPECT_EQ(each.promised, each.cells.count);
+        ++asked;
+        check_gets(queue, each);
+      }
+    }
+    return asked;
+  }
+
+ private:
+  Node node_of(const std::string& rack) const {
+    return {.name = "node",
+            .flavor = FlavorId(0),
+            .gpus = static_cast<std::int32_t>(gpus_of_node_),
+            .cpu_milli = 1'000'000,
+            .labels = {{"rack", rack}}};
+  }
+
+  // How many nodes' worth it was promised, of so many.
+  std::int64_t add_queue(QueueId parent, std::int64_t most, bool may_have_children) {
+    const std::int64_t promised = rng_.between(0, most);
+    Queue queue{.name = "queue" + std::to_string(engine_.state.queues().size()),
+                .parent = parent,
+                .order = one_of(rng_, {Order::kFifo, Order::kFifoSkip})};
+    Quota& quota = queue.quota;
+    quota.reclaim_within = kReclaimWithin;
+    quota.fair_reclaim = static_cast<FairReclaim>(rng_.below(3));
+    if (promised > 0) quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), promised * gpus_of_node_ * kMilliPerGpu}};
+    const std::int64_t racks = rng_.between(0, promised / nodes_of_rack_);
+    const std::int64_t left = promised - racks * nodes_of_rack_;
+    const std::int64_t whole_nodes = rng_.below(2) == 0 ? rng_.between(0, left) : 0;
+    if (whole_nodes > 0) quota.cells.push_back({FlavorId(0), "node", whole_nodes});
+    if (racks > 0) quota.cells.push_back({FlavorId(0), "rack", racks});
+    EXPECT_EQ(engine_.state.refusal(QueueAdded{queue}), std::nullopt);
+    engine_.state.apply(QueueAdded{queue});
+    const QueueId id(engine_.state.queues().size() - 1);
+    if (may_have_children && rng_.below(3) == 0) {
+      // What its children are given in racks it has in racks, too.
+      std::int64_t rest = promised - whole_nodes;
+      for (std::int64_t children = rng_.between(1, 2); children > 0; --children) rest -= add_queue(id, rest, false);
+    }
+    return promised;
+  }
+
+  WorkloadShape random_gang() {
+    PodRequest request{.gpus = static_cast<std::int32_t>(rng_.between(1, gpus_of_node_)), .gpu_milli = kMilliPerGpu};
+    if (rng_.below(8) == 0) request = {.gpus = 1, .gpu_milli = one_of(rng_, {300, 500, 700})};
+    WorkloadShape shape;
+    const std::int64_t pods = rng_.between(1, 3);
+    const Topology topology = rng_.below(2) == 0 ? random_topology(rng_, pods) : Topology();
+    shape.ways.push_back({{request, pods, NodeConstraints(), topology}});
+    shape.terms.priority = static_cast<std::int32_t>(rng_.below(3));
+    shape.terms.preempts = rng_.below(5) != 0;
+    shape.terms.guaranteed_only = rng_.below(8) == 0;
+    shape.terms.best_effort = rng_.below(8) == 0;
+    shape.terms.movable = rng_.below(3) == 0;
+    shape.terms.disruption_permille = rng_.below(8) == 0 ? 500 : 0;
+    if (rng_.below(4) == 0) shape.terms.grace = Duration{rng_.between(1, 20) * 1000};
+    return shape;
+  }
+
+  void submit(const WorkloadShape& shape) {
+    const QueueId queue(static_cast<std::size_t>(rng_.below(engine_.state.queues().size())));
+    const WorkloadSubmitted submitted{.name = "w", .queue = queue, .at = now_, .shape = shape};
+    ASSERT_EQ(engine_.state.refusal(submitted), std::nullopt);
+    engine_.state.apply(submitted);
+  }
+
+  WorkloadId any(const std::vector<WorkloadId>& ids) { return ids[rng_.below(ids.size())]; }
+
+  bool has_units(QueueId queue) const {
+    const State& state = engine_.state;
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      if (state.is_below(QueueId(i), queue) && !state.quotas().units_in(QueueId(i)).empty()) return true;
+    }
+    return false;
+  }
+
+  static void pass(Engine& engine, Time now) {
+    stop_who_must(engine.state, now);
+    decide(engine, now);
+  }
+  static void stop_who_must(State& state, Time now) {
+    const std::vector<WorkloadId> stopping = state.stopping();
+    for (const WorkloadId id : stopping) {
+      if (state.workload(id).stop_by <= now) state.apply(WorkloadStopped{id});
+    }
+    state.apply(TimePassed{now});
+    std::vector<WorkloadId> late;
+    for (const auto& [id, repairing] : state.repairing()) {
+      if (!repairing.lost.empty() && repairing.until <= now) late.push_back(id);
+    }
+    for (const WorkloadId id : late) state.apply(RepairGivenUp{id});
+  }
+  static void decide(Engine& engine, Time now) {
+    State& state = engine.state;
+    for (bool finished = false; !finished;) {
+      const Plan plan = run_cycle(engine, now, Effort::unbounded());
+      state.adopt(plan);
+      finished = plan.finished;
+    }
+  }
+
+  // Who stands before it in a line is another matter.
+  static void cancel_who_waits_beside(WorkloadId one, State& state) {
+    std::vector<WorkloadId> waiting;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (workload.phase == Phase::kPending && id != one) waiting.push_back(id);
+    });
+    for (const WorkloadId id : waiting) state.apply(WorkloadCancelled{id});
+  }
+
+  void check_gets(QueueId queue, const CellsOfQueue& cells) const {
+    Engine engine{.state = engine_.state.fork()};
+    State& state = engine.state;
+    WorkloadShape gang;
+    const PodRequest request{.gpus = static_cast<std::int32_t>(gpus_of_node_), .gpu_milli = kMilliPerGpu};
+    gang.ways = {{{request, cells.gpus / gpus_of_node_, NodeConstraints(),
+                   Topology{.together = Togetherness::kRequired, .level = cells.cells.level}}}};
+    const WorkloadId id = state.workloads().next_id();
+    state.apply(WorkloadSubmitted{.name = "gang", .queue = queue, .at = now_, .shape = gang});
+    Time now = now_;
+    // Those whom others' claims have told to stop may have longer.
+    for (int i = 0; i < 30 && state.workload(id).phase != Phase::kRunning; ++i) {
+      now = now + Duration{1000};
+      stop_who_must(state, now);
+      cancel_who_waits_beside(id, state);
+      decide(engine, now);
+    }
+    ASSERT_EQ(state.workload(id).phase, Phase::kRunning)
+        << state.queues()[queue.index()].name << " was promised " << cells.cells.count << " of " << cells.cells.level
+        << ", and waits with " << name_of(reason_of(state, id)) << ": " << explain(state, id).text << dump(state);
+    EXPECT_FALSE(state.quotas().unit(state.workload(id).unit).covered_at.is_none());
+  }
+
+  static std::string dump(const State& state) {
+    std::string t = "\n";
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      const Queue& q = state.queues()[i];
+      t += q.name + " parent " + (q.parent.is_none() ? "-" : std::to_string(q.parent.index())) + " floor " + std::to_string(state.quotas().tree().floor(QueueId(i))[3]) + " used " + std::to_string(state.quotas().used(QueueId(i))[3])+ " covered " + std::to_string(state.quotas().covered(QueueId(i))[3]);
+      for (auto& c : q.quota.cells) t += " " + c.level + ":" + std::to_string(c.count);
+      t += "\n";
+    }
+    for (std::size_t i = 0; i < state.nodes(); ++i) t += "node " + std::to_string(i) + " gpus " + std::to_string(state.node(NodeId(i)).gpus) + " rack " + state.node(NodeId(i)).labels[0].value + " whole free " + std::to_string(state.ledger().node(NodeId(i)).whole_gpus) + "\n";
+    state.workloads().for_each([&](WorkloadId id, const Workload& w) {
+      if (!has_room(w.phase) && w.phase != Phase::kStopping && w.phase != Phase::kPending) return;
+      t += "w" + std::to_string(id.index()) + " q" + std::to_string(w.queue.index()) + " phase " + std::to_string(int(w.phase)) + " only_borrows " + std::to_string(w.only_borrows);
+      if (has_room(w.phase)) { auto c = state.quotas().unit(w.unit).covered_at; t += " covered " + (c.is_none() ? std::string("-") : std::to_string(c.index())); }
+      t += " be " + std::to_string(w.best_effort) + " prio " + std::to_string(state.shape(w.shape).terms.priority) + " pdb " + std::to_string(state.shape(w.shape).terms.disruption_permille);
+      for_each_pod(state, w.phase == Phase::kPending ? id : id, [&](const Pod& p) { t += " n" + std::to_string(p.node.index()) + ":" + std::to_string(p.gpus.bits()); });
+      t += "\n";
+    });
+    return t;
+  }
+  Rng rng_;
+  Engine engine_;
+  std::int64_t racks_ = 0;
+  std::int64_t nodes_of_rack_ = 0;
+  std::int64_t gpus_of_node_ = 0;
+  Time now_{0};
+};
+
+// ---- domains for cells, by trying everything -------------------------------------------------------------------------
+
+struct Need {
+  QueueId queue;
+  TopologyId level;
+  std::int64_t gpus = 0;
+};
+
+// The least that may be lacking.
+class EveryWay {
+ public:
+  EveryWay(const State& state, std::vector<Need> needs, std::vector<std::optional<QueueId>> who_stays)
+      : state_(state), needs_(std::move(needs)), who_stays_(std::move(who_stays)), given_(state.nodes(), false) {}
+
+  std::int64_t least_lacking(std::size_t from = 0) {
+    if (from == needs_.size()) return 0;
+    const Need& need = needs_[from];
+    std::int64_t least = need.gpus + least_lacking(from + 1);
+    const Domains& domains = state_.topologies().domains(need.level);
+    for (std::size_t domain = 0; domain < domains.size() && least > 0; ++domain) {
+      const auto nodes = domains.nodes(DomainId(domain));
+      std::int64_t gpus = 0;
+      bool does = true;
+      for (const NodeId node : nodes) {
+        gpus += state_.node(node).gpus;
+        const auto& who = who_stays_[node.index()];
+        does = does && !given_[node.index()] && (!who || *who == need.queue);
+      }
+      if (!does || gpus != need.gpus) continue;
+      for (const NodeId node : nodes) given_[node.index()] = true;
+      least = std::min(least, least_lacking(from + 1));
+      for (const NodeId node : nodes) given_[node.index()] = false;
+    }
+    return least;
+  }
+
+ private:
+  const State& state_;
+  std::vector<Need> needs_;
+  std::vector<std::optional<QueueId>> who_stays_;  // by node; none: nobody
+  std::vector<bool> given_;
+};
+
+TEST(Deliverable, AsManyDomainsAreGivenAsByTryingEverything) {
+  int lacking = 0;
+  for (const Seed seed : property_seeds(kSanitized ? 100 : 2000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    State state = new_state(seed, PlacementPolicy::kBestFit, 1, {});
+    const std::int64_t racks = rng.between(1, 4);
+    const std::int64_t nodes_of_rack = rng.between(1, 3);
+    std::vector<Node> nodes;
+    for (std::int64_t rack = 0; rack < racks; ++rack) {
+      const bool small = rng.below(5) == 0;
+      for (std::int64_t i = small ? 1 : 0; i < nodes_of_rack; ++i) {
+        nodes.push_back({.name = "n", .flavor = FlavorId(0), .gpus = 2, .labels = {{"rack", std::to_string(rack)}}});
+      }
+    }
+    state.apply(NodesAdded{nodes});
+    std::int64_t left = racks * nodes_of_rack * 2;
+    for (int i = 0; i < 3 && left > 0; ++i) {
+      Queue queue{.name = std::to_string(i), .parent = QueueId(), .order = Order::kFifo};
+      const std::int64_t gpus = rng.between(1, left);
+      left -= gpus;
+      queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), gpus * kMilliPerGpu}};
+      if (rng.below(2) == 0) queue.quota.cells.push_back({FlavorId(0), "node", rng.between(1, 3)});
+      if (rng.below(3) > 0) queue.quota.cells.push_back({FlavorId(0), "rack", rng.between(1, 2)});
+      state.apply(QueueAdded{queue});
+    }
+    IfAllGaveBack then(state, FlavorId(0));
+    std::vector<std::optional<QueueId>> who(state.nodes());
+    for (std::size_t node = 0; node < state.nodes(); ++node) {
+      if (rng.below(3) > 0) continue;
+      const QueueId queue(static_cast<std::size_t>(rng.below(state.queues().size())));
+      who[node] = queue;
+      then.add({queue, {{NodeId(node), GpuSet::from_bits(rng.between(1, 3))}}});
+    }
+    then.give_cells();
+    std::vector<Need> needs;
+    for (std::size_t i = 0; i < state.queues().size(); ++i) {
+      for (std::size_t at = 0; at < state.queues()[i].quota.cells.size(); ++at) {
+        const TopologyId level = state.levels_of_cells(QueueId(i))[at];
+        for (std::int64_t count = then.promised(QueueId(i), at); count > 0; --count) {
+          needs.push_back({QueueId(i), level, then.size_of_domain(level)});
+        }
+      }
+    }
+    const std::int64_t least = EveryWay(state, needs, who).least_lacking();
+    ASSERT_EQ(then.lacking_gpus(), least);
+    lacking += least > 0 ? 1 : 0;
+  }
+  EXPECT_GT(lacking, 10);
+}
+
+TEST(Deliverable, WhoeverOwnsWholeDomainsAndHasNothingRunningGetsThem) {
+  int asked = 0;
+  for (const Seed seed : property_seeds(kSeeds)) {
+    SCOPED_TRACE(name_of(seed));
+    World world(seed);
+    for (int step = 0; step < 20 && !testing::Test::HasFailure(); ++step) {
+      world.disturb();
+      world.tick();
+      world.check_nothing_is_lacking();
+      asked += world.check_owners_get_theirs();
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(asked, kSanitized ? 50 : 1000);
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,107 @@
+// What of one flavor could be given to whoever was promised it, if everybody gave back who may have to: whole GPUs, and the
+// whole domains that floors come in (docs/semantics.md, rule 28). Made anew from who is where; nothing is kept for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/node.h"
+#include "model/reservation.h"
+#include "state/quota_ledger.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+// Some GPUs of somebody of a queue, who stays there.
+struct StayingGpus {
+  QueueId queue;
+  std::vector<GpusOfNode> gpus;
+};
+
+// A domain that a queue's cells are, as they are given out now.
+struct GivenCell {
+  QueueId queue;
+  std::size_t of_cells = 0;  // in the list of the queue's quota
+  DomainId domain;
+  std::int64_t gpus = 0;           // of the flavor
+  std::int64_t could_be_free = 0;  // of these, if all gave back
+};
+
+// Who stays is whoever is inside a floor. Where the flavor has cells, no cell is where somebody else could come into one, either, so that
+// coverage that grows breaks none.
+class IfAllGaveBack {
+ public:
+  // `moved`: where these are instead of where the state has them.
+  IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved = {});
+  // As things are, outside of any trial.
+  IfAllGaveBack(const State& state, FlavorId flavor);
+
+  void add(const StayingGpus& comes);
+
+  // How much nearer to hand a domain should be left to others than the rest, by node: where cells may be in several domains,
+  // those are taken in which the fewest of such nodes are.
+  using Wanted = std::function<bool(NodeId)>;
+  // Domains for all cells as far as there are some, each to one: those of the largest level first, in each the deepest queues
+  // first, and each queue where its own work is before others. So a whole rack is not counted as whole nodes again, and what
+  // is given below a queue is its own, too. It may find fewer than the best choice would where levels do not nest.
+  void give_cells(const Wanted& wanted = {});
+  const std::vector<GivenCell>& cells() const { return given_; }
+  // How many of the queue's cells are to be had, by its floor: that pays for so many of them.
+  std::int64_t promised(QueueId queue, std::size_t of_cells) const;
+  // GPUs of cells that no domain is left for.
+  std::int64_t lacking_gpus() const { return lacking_; }
+  // GPUs of a domain of this level that counts as whole: of the largest that there is.
+  std::int64_t size_of_domain(TopologyId level) const;
+
+  std::int64_t whole_gpus() const;
+  // How many whole GPUs are missing of all that is promised beside the line of a queue, with those in cells that are not lacking.
+  // `by_parts`: where parts of GPUs are in question, so that also what could not be given without any cells counts.
+  std::int64_t missing_beside(QueueId queue, bool by_parts) const;
+  bool is_above_or_same(QueueId above, QueueId queue) const;
+  const Domains& domains(const GivenCell& cell) const;
+
+ private:
+  struct OnNode {
+    std::uint64_t whole = 0;  // GPUs that could be had
+    std::uint64_t stay = 0;   // of which somebody is on who gives nothing back now
+    bool is_one = false;      // a node of the flavor that gives whole GPUs when it is open
+    bool usable = false;
+    std::int64_t given_gpus = 0;  // of the last domain that was given out with it; 0: it is in none
+    QueueId given_to;             // whose that is
+    bool anybody = false;    // somebody stays, or may come to stay
+    QueueId who;             // the lowest queue that all of them are below; none: of several at the top
+  };
+  struct Level {
+    TopologyId id;
+    std::int64_t size = 0;
+  };
+
+  void look_at_nodes(const Trial* trial);
+  void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
+  void stay(QueueId queue, bool covered, const GpusOfNode& gpus);
+  bool may_stay(const QuotaUnit& unit) const;
+  std::int64_t could_be_free(const OnNode& node) const;
+  std::vector<Level> levels() const;
+  std::int64_t depth(QueueId queue) const;
+  void give(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted);
+  std::optional<GivenCell> best_domain(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted) const;
+  bool may_be_of(QueueId queue, const Level& level, NodeId node) const;
+  std::int64_t could_be_free_in_cells_of(QueueId queue) const;
+
+  const State& state_;
+  const Ledger& ledger_;
+  const QuotaLedger& quotas_;
+  FlavorId flavor_;
+  bool has_cells_;
+  std::vector<OnNode> nodes_;  // by node
+  std::vector<GivenCell> given_;
+  std::int64_t lacking_ = 0;
+};
+
+}  // namespace berth
