@@ -123,8 +123,6 @@ class Cluster {
                                                     : one_of(rng_, {Sharing::kMig, Sharing::kMps, Sharing::kMps,
                                                                     Sharing::kTimeslice})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
-      nodes.back().kept_per_gpu = random_kept(rng_, nodes.back());
-      divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
     if (kind_.repairs) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});
