@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 13;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 13; this program reads formats 1 to 12");
+  newer[8] = 14;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 14; this program reads formats 1 to 13");
 }
 
 constexpr const char* kFormatOne =
@@ -263,11 +263,20 @@ constexpr const char* kFormatEleven =
     "020000004201"
     "ba2b9ae6ad3b8a9016338cf2c6932a9cd31a217cc3df126959c2a1e62904c44c";
 
+constexpr const char* kFormatTwelve =
+    "42455254484a4e4c0c0000000000000001000000"
+    "0400000000ac0201"
+    "4e5c5672c610c76786e2c183e876b9c1f52b192cd7b3405d71eaf599aae86cc2"
+    "0400000040018001"
+    "3ae4fc96eb87c59f09753ed3b16439606e82074c7f39c44ea90b3ab2844d0b6f"
+    "020000004201"
+    "f578c6faa0d7b347fc97dba882f0de2d6c0e506891dbe7477b678f026617142a";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven}) {
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
