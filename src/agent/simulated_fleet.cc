@@ -82,8 +82,8 @@ Refusal read_mode(MachineGroup& group, std::string_view mode, std::string_view m
            "CPUs: /numa:2:single-numa-node, /kept:12:100Gi";
   }
   group.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
+  if (group.sharing == Sharing::kMig && !more.empty()) group.slices = split_slices(more.substr(1));
   more.remove_prefix(std::min<std::size_t>(1, more.size()));
-  if (group.sharing == Sharing::kMig && !more.empty()) group.slices = split_slices(more);
   if (group.sharing != Sharing::kTimeslice) return "";
   const auto replicas = parse_integer(more, 2, kReplicasMax);
   if (!replicas) return "as how many each GPU counts (/timeslice:4): " + replicas.error();

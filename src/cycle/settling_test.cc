@@ -124,8 +124,6 @@ class Cluster {
                                                                     Sharing::kTimeslice})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
       if (nodes.back().sharing != Sharing::kTimeslice && rng_.below(4) == 0) add_other_modes(rng_, nodes.back());
-      nodes.back().kept_per_gpu = random_kept(rng_, nodes.back());
-      divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
     if (kind_.repairs) state.apply(RepairChosen{Duration{rng_.between(1, 20) * 1000}});

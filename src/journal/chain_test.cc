@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 13;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 13; this program reads formats 1 to 12");
+  newer[8] = 14;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 14; this program reads formats 1 to 13");
 }
 
 constexpr const char* kFormatOne =
@@ -276,8 +276,7 @@ constexpr const char* kFormatTwelve =
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven,
-                                kFormatTwelve}) {
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};

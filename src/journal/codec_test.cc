@@ -69,14 +69,14 @@ Sharing any_sharing(Rng& rng) { return static_cast<Sharing>(rng.below(std::size(
 
 NumaPolicy any_numa_policy(Rng& rng) { return static_cast<NumaPolicy>(rng.below(std::size(kNumaPolicyNames))); }
 
-HostAmounts any_amounts(Rng& rng) { return {any<std::int64_t>(rng), any<std::int64_t>(rng)}; }
+HostAmounts any_host_amounts(Rng& rng) { return {any<std::int64_t>(rng), any<std::int64_t>(rng)}; }
 
 Node any_node(Rng& rng) {
   return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng),
           any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng),
           any<std::int32_t>(rng), any_labels(rng),        any_taints(rng),
           any_sharing(rng),       any<std::int32_t>(rng), MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
-          any_amounts(rng),       any<std::int32_t>(rng), any_numa_policy(rng)};
+          any_host_amounts(rng),  any<std::int32_t>(rng), any_numa_policy(rng)};
 }
 
 PodPlacement any_placement(Rng& rng) {
