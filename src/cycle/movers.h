@@ -70,7 +70,7 @@ struct MoveBounds {
 };
 
 // Room for a pod of a claimant.
-struct RoomTaken {
+struct TakenRoom {
   RequestId request;
   PodPlacement place;
 };
@@ -78,7 +78,7 @@ struct RoomTaken {
 // Who is moved, and the room that is taken meanwhile for those for whose sake they are.
 struct Arrangement {
   std::vector<Migration> migrations;
-  std::vector<RoomTaken> rooms;
+  std::vector<TakenRoom> rooms;
 };
 
 std::int64_t lost_gpu_s(const std::vector<Migration>& migrations);

@@ -278,7 +278,7 @@ class Search {
   Time now_;
   RequestId request_;
   std::vector<OnNode> on_node_;  // by node
-  std::vector<RoomTaken> taken_;
+  std::vector<TakenRoom> taken_;
   std::vector<Migration> migrations_;
   Wide lost_ = 0;
   std::int64_t found_free_ = 0;
@@ -381,7 +381,7 @@ class OneWay {
 
   bool has_room_for_all(const Arrangement& plan) const {
     return std::ranges::all_of(wanted_, [&](const RoomWanted& each) {
-      return std::ranges::count(plan.rooms, each.request, &RoomTaken::request) == each.pods;
+      return std::ranges::count(plan.rooms, each.request, &TakenRoom::request) == each.pods;
     });
   }
 

@@ -87,7 +87,7 @@ class Search {
   bool stand_as_now() {
     trial_.rollback_to(begin_);
     if (!carry_out(state_, trial_, arrangement().migrations)) return false;
-    return std::ranges::all_of(rooms_, [&](const RoomTaken& room) {
+    return std::ranges::all_of(rooms_, [&](const TakenRoom& room) {
       const PodRequest& request = state_.request(room.request);
       const bool free = is_free(trial_.ledger(), request, room.place);
       if (free) trial_.apply(move_of(request, room.place));
@@ -134,7 +134,7 @@ class Search {
     return could;
   }
 
-  std::int64_t taken_for(RequestId request) const { return std::ranges::count(rooms_, request, &RoomTaken::request); }
+  std::int64_t taken_for(RequestId request) const { return std::ranges::count(rooms_, request, &TakenRoom::request); }
 
   // Somebody may go home, or somebody more may find room.
   bool may_be_better() const {
@@ -159,7 +159,7 @@ class Search {
   struct Saved {
     Trial::Mark mark;
     PlanMeasure now;
-    std::vector<RoomTaken> rooms;
+    std::vector<TakenRoom> rooms;
   };
   Saved save() {
     before_.clear();
@@ -205,7 +205,7 @@ class Search {
   bool is_chosen(NodeId node) const { return std::ranges::find(chosen_, node) != chosen_.end(); }
 
   void take_rooms_apart() {
-    std::erase_if(rooms_, [&](const RoomTaken& room) {
+    std::erase_if(rooms_, [&](const TakenRoom& room) {
       if (!is_chosen(room.place.node)) return false;
       trial_.apply(move_of(state_.request(room.request), room.place, Move::Direction::kGive));
       return true;
@@ -251,9 +251,9 @@ class Search {
   }
 
   // As much as there was on these nodes, and sometimes a pod's more. False: there is less.
-  bool take_rooms(const std::vector<RoomTaken>& before) {
+  bool take_rooms(const std::vector<TakenRoom>& before) {
     for (const RoomWanted& wanted : asked_.wanted) {
-      const std::int64_t was = std::ranges::count(before, wanted.request, &RoomTaken::request);
+      const std::int64_t was = std::ranges::count(before, wanted.request, &TakenRoom::request);
       const bool more = was < wanted.pods && rng_.below(2) == 0;
       std::int64_t lacking = was + (more ? 1 : 0) - taken_for(wanted.request);
       for (const NodeId node : chosen_) {
@@ -345,7 +345,7 @@ class Search {
   Rng rng_;
   Trial::Mark begin_;
   std::vector<std::optional<Start>> at_;  // of each mover: where he is now; none: at home, where he was
-  std::vector<RoomTaken> rooms_;
+  std::vector<TakenRoom> rooms_;
   PlanMeasure now_;
   PlanMeasure best_;
   std::vector<bool> apart_;        // of each mover: whether he is one of those whom this search moves

@@ -31,6 +31,7 @@ bool declares_sizes(const Shape& shape) {
 }  // namespace
 
 UplinkLoads::UplinkLoads(const State& state) {
+  if (state.topologies().network() == nullptr) return;  // nobody has declared sizes yet
   const Network& network = *state.topologies().network();
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.first_pod.is_none() || !declares_sizes(state.shape(workload.shape))) return;

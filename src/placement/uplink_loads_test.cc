@@ -29,19 +29,20 @@ TEST(UplinkLoads, AreTheGpusOfGangsThatAreOnBothSides) {
     if (declares) set.parallel = {4, 1, pods};
     const WorkloadId id = state.workloads().next_id();
     state.apply(submission(QueueId(0), {.ways = {{set}}}));
-    Start start{.workload = id, .pods = {}};
-    for (const std::string& name : names) start.pods.push_back({at(name), GpuSet::from_bits(gpus)});
+    Start made{.workload = id, .pods = {}};
+    for (const std::string& name : names) made.pods.push_back({at(name), GpuSet::from_bits(gpus)});
     Plan plan{.now = Time{1000}, .revision = state.revision()};
-    plan.starts.push_back(start);
+    plan.starts.push_back(made);
     state.adopt(plan);
   };
+  EXPECT_EQ(state.topologies().network(), nullptr) << "nobody has asked for one";
+  EXPECT_EQ(UplinkLoads(state).gpus(1, 0), 0);
+  start({"x1", "x2"}, 0x0f, true);
   const Network& network = *state.topologies().network();
   const auto load = [&](std::size_t level, const std::string& name) {
     return UplinkLoads(state).gpus(level, network.domain(level, at(name)));
   };
   ASSERT_EQ(network.levels(), 4u) << "cluster, block, rack, node";
-  EXPECT_EQ(UplinkLoads(state).met_by(network, std::vector{at("x1"), at("y3")}), UplinkLoads::Met());
-  start({"x1", "x2"}, 0x0f, true);
   EXPECT_EQ(load(1, "x1"), 0) << "it stays in its block";
   EXPECT_EQ(load(2, "x1"), 4);
   EXPECT_EQ(load(2, "x2"), 4);
