@@ -276,8 +276,7 @@ constexpr const char* kFormatTwelve =
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven,
-                                kFormatTwelve}) {
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
