@@ -61,8 +61,7 @@ bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken,
     if (missing == 0 && then.lacking_gpus() == 0) continue;
     IfAllGaveBack now(state, trial, flavor);
     now.give_cells();
-    const bool worse =
-        then.lacking_gpus() > now.lacking_gpus() || missing > now.missing_beside(change.queue, parts);
+    const bool worse = then.lacking_gpus() > now.lacking_gpus() || missing > now.missing_beside(change.queue, parts);
     if (worse) return false;
   }
   return true;
@@ -79,9 +78,8 @@ bool would_be_covered(const State& state, const Trial& trial, const Start& start
 
 // Of those in the way of whom nothing can be, most of the time.
 bool is_in_nobodys_way(const State& state, const Taken& taken) {
-  return std::ranges::none_of(taken, [&](const auto& each) {
-    return each.second || state.flavors_with_cells().contains(each.first);
-  });
+  return std::ranges::none_of(
+      taken, [&](const auto& each) { return each.second || state.flavors_with_cells().contains(each.first); });
 }
 
 // It is inside a floor, or may come there while it runs.

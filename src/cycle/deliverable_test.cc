@@ -77,7 +77,7 @@ class World {
   void check_nothing_is_lacking() const {
     IfAllGaveBack then(engine_.state, FlavorId(0));
     then.give_cells();
-    EXPECT_EQ(then.lacking_gpus(), 0) << dump(engine_.state);
+    EXPECT_EQ(then.lacking_gpus(), 0);
   }
 
   // Each owner who has nothing running gets a whole domain of each kind that he was promised, when the graces of those who have to
@@ -221,29 +221,10 @@ class World {
     }
     ASSERT_EQ(state.workload(id).phase, Phase::kRunning)
         << state.queues()[queue.index()].name << " was promised " << cells.cells.count << " of " << cells.cells.level
-        << ", and waits with " << name_of(reason_of(state, id)) << ": " << explain(state, id).text << dump(state);
+        << ", and waits with " << name_of(reason_of(state, id)) << ": " << explain(state, id).text;
     EXPECT_FALSE(state.quotas().unit(state.workload(id).unit).covered_at.is_none());
   }
 
-  static std::string dump(const State& state) {
-    std::string t = "\n";
-    for (std::size_t i = 0; i < state.queues().size(); ++i) {
-      const Queue& q = state.queues()[i];
-      t += q.name + " parent " + (q.parent.is_none() ? "-" : std::to_string(q.parent.index())) + " floor " + std::to_string(state.quotas().tree().floor(QueueId(i))[3]) + " used " + std::to_string(state.quotas().used(QueueId(i))[3])+ " covered " + std::to_string(state.quotas().covered(QueueId(i))[3]);
-      for (auto& c : q.quota.cells) t += " " + c.level + ":" + std::to_string(c.count);
-      t += "\n";
-    }
-    for (std::size_t i = 0; i < state.nodes(); ++i) t += "node " + std::to_string(i) + " gpus " + std::to_string(state.node(NodeId(i)).gpus) + " rack " + state.node(NodeId(i)).labels[0].value + " whole free " + std::to_string(state.ledger().node(NodeId(i)).whole_gpus) + "\n";
-    state.workloads().for_each([&](WorkloadId id, const Workload& w) {
-      if (!has_room(w.phase) && w.phase != Phase::kStopping && w.phase != Phase::kPending) return;
-      t += "w" + std::to_string(id.index()) + " q" + std::to_string(w.queue.index()) + " phase " + std::to_string(int(w.phase)) + " only_borrows " + std::to_string(w.only_borrows);
-      if (has_room(w.phase)) { auto c = state.quotas().unit(w.unit).covered_at; t += " covered " + (c.is_none() ? std::string("-") : std::to_string(c.index())); }
-      t += " be " + std::to_string(w.best_effort) + " prio " + std::to_string(state.shape(w.shape).terms.priority) + " pdb " + std::to_string(state.shape(w.shape).terms.disruption_permille);
-      for_each_pod(state, w.phase == Phase::kPending ? id : id, [&](const Pod& p) { t += " n" + std::to_string(p.node.index()) + ":" + std::to_string(p.gpus.bits()); });
-      t += "\n";
-    });
-    return t;
-  }
   Rng rng_;
   Engine engine_;
   std::int64_t racks_ = 0;

@@ -10,7 +10,9 @@
 namespace berth {
 namespace {
 
-std::uint64_t all_of(const NodeFree& node) { return node.gpus >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << node.gpus) - 1; }
+std::uint64_t all_of(const NodeFree& node) {
+  return node.gpus >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << node.gpus) - 1;
+}
 
 }  // namespace
 
@@ -72,9 +74,8 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       if (place != elsewhere.end()) {
         stay_at(unit, (*place)->gpus);
       } else {
-        for_each_pod(state_, unit.workload, [&](const Pod& pod) {
-          stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
-        });
+        for_each_pod(state_, unit.workload,
+                     [&](const Pod& pod) { stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus}); });
       }
     }
   }
@@ -146,7 +147,8 @@ std::vector<IfAllGaveBack::Level> IfAllGaveBack::levels() const {
       levels.push_back({id, size_of_domain(id)});
     }
   }
-  std::ranges::sort(levels, [](const Level& a, const Level& b) { return std::tie(b.size, a.id) < std::tie(a.size, b.id); });
+  std::ranges::sort(levels,
+                    [](const Level& a, const Level& b) { return std::tie(b.size, a.id) < std::tie(a.size, b.id); });
   return levels;
 }
 
@@ -184,7 +186,8 @@ void IfAllGaveBack::give_cells(const Wanted& wanted) {
   std::ranges::sort(deepest_first);
   const std::vector<Level> all = levels();
   for (auto first = all.begin(); first != all.end();) {
-    const auto end = std::ranges::find_if(first, all.end(), [&](const Level& each) { return each.size != first->size; });
+    const auto end =
+        std::ranges::find_if(first, all.end(), [&](const Level& each) { return each.size != first->size; });
     for (const auto& [depth, queue, at] : deepest_first) {
       const TopologyId id = state_.levels_of_cells(queue)[at];
       const auto level = std::ranges::find(first, end, id, &Level::id);
@@ -202,9 +205,8 @@ void IfAllGaveBack::give(const Level& level, QueueId queue, std::size_t of_cells
                          size_of_domain(state_.levels_of_cells(queue)[before]) == level.size;
     promised += is_same ? this->promised(queue, before) : 0;
   }
-  std::int64_t has = std::ranges::count_if(given_, [&](const GivenCell& cell) {
-    return cell.gpus == level.size && is_above_or_same(queue, cell.queue);
-  });
+  std::int64_t has = std::ranges::count_if(
+      given_, [&](const GivenCell& cell) { return cell.gpus == level.size && is_above_or_same(queue, cell.queue); });
   // Those that it lacks of what was asked before are counted already.
   const std::int64_t lacks = std::min(promised - std::min(promised, has), this->promised(queue, of_cells));
   std::int64_t given = 0;

@@ -74,8 +74,8 @@ class IfAllGaveBack {
     bool usable = false;
     std::int64_t given_gpus = 0;  // of the last domain that was given out with it; 0: it is in none
     QueueId given_to;             // whose that is
-    bool anybody = false;    // somebody stays, or may come to stay
-    QueueId who;             // the lowest queue that all of them are below; none: of several at the top
+    bool anybody = false;         // somebody stays, or may come to stay
+    QueueId who;                  // the lowest queue that all of them are below; none: of several at the top
   };
   struct Level {
     TopologyId id;
@@ -90,7 +90,8 @@ class IfAllGaveBack {
   std::vector<Level> levels() const;
   std::int64_t depth(QueueId queue) const;
   void give(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted);
-  std::optional<GivenCell> best_domain(const Level& level, QueueId queue, std::size_t of_cells, const Wanted& wanted) const;
+  std::optional<GivenCell> best_domain(const Level& level, QueueId queue, std::size_t of_cells,
+                                       const Wanted& wanted) const;
   bool may_be_of(QueueId queue, const Level& level, NodeId node) const;
   std::int64_t could_be_free_in_cells_of(QueueId queue) const;
 

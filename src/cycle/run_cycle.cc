@@ -47,7 +47,7 @@ struct Cycle {
 struct Refused {
   std::int64_t missing = 1;
   ReasonCode gate = ReasonCode::kNone;
-  bool by_quota = false;  // in one of its ways
+  bool by_quota = false;            // in one of its ways
   bool would_break_floors = false;  // somewhere it might have started, but for what is promised to others
 };
 
@@ -426,8 +426,7 @@ std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, Refus
 
 // Where it would be in the way of others' cells, it looks beside these before it waits.
 std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
-  auto outcome =
-      cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
+  auto outcome = cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
   const Refused* const why = std::get_if<Refused>(&outcome);
   if (why == nullptr || !why->would_break_floors) return outcome;
   for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
@@ -535,17 +534,16 @@ void add_unit(Cycle& cycle, const Start& start) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
-  const UnitId unit =
-      cycle.trial.add({.workload = start.workload,
-                   .queue = workload.queue,
-                   .user = workload.user,
-                   .priority = shape.terms.priority,
-                   .admitted = cycle.plan.now,
-                   .may_be_covered = !shape.terms.best_effort && !start.best_effort,
-                   .only_borrows = start.only_borrows,
-                   .end = state.end_of(start.workload, cycle.plan.now),
-                   .covered_at = {}},
-                  amounts_held(state, shape, start));
+  const UnitId unit = cycle.trial.add({.workload = start.workload,
+                                       .queue = workload.queue,
+                                       .user = workload.user,
+                                       .priority = shape.terms.priority,
+                                       .admitted = cycle.plan.now,
+                                       .may_be_covered = !shape.terms.best_effort && !start.best_effort,
+                                       .only_borrows = start.only_borrows,
+                                       .end = state.end_of(start.workload, cycle.plan.now),
+                                       .covered_at = {}},
+                                      amounts_held(state, shape, start));
   if (!state.flavors_with_cells().empty()) cycle.trial.note_placed({unit, start.workload, gpus_of(state, start)});
 }
 
@@ -555,8 +553,8 @@ bool borrows_in_the_way(const Cycle& cycle, const Start& start) {
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
   if (state.flavors_with_cells().empty() || shape.terms.best_effort || start.best_effort) return false;
-  const QueueId covered_at = cycle.trial.quotas().would_be_covered_at(
-      workload.queue, amounts_held(state, shape, start), state.end_of(start.workload, cycle.plan.now));
+  const QueueId covered_at = cycle.trial.quotas().would_be_covered_at(workload.queue, amounts_held(state, shape, start),
+                                                                      state.end_of(start.workload, cycle.plan.now));
   return covered_at.is_none() && !could_be_covered_there(state, cycle.trial, start);
 }
 

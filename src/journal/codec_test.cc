@@ -125,26 +125,27 @@ AmountList any_amounts(Rng& rng) {
 }
 
 Quota any_quota(Rng& rng) {
-  return {.guarantee = any_amounts(rng),
-          .limit = any_amounts(rng),
-          .borrowing_limit = any_amounts(rng),
-          .lending_limit = any_amounts(rng),
-          .user_limit = any_amounts(rng),
-          .weight_milli = any<std::int64_t>(rng),
-          .fair_reclaim = static_cast<FairReclaim>(rng.below(std::size(kFairReclaimNames))),
-          .preempt = static_cast<Preempt>(rng.below(std::size(kPreemptNames))),
-          .reclaim_within = Duration{any<std::int64_t>(rng)},
-          .patience = Duration{any<std::int64_t>(rng)},
-          .min_runtime = Duration{any<std::int64_t>(rng)},
-          .cooldown = Duration{any<std::int64_t>(rng)},
-          .idle_after = Duration{any<std::int64_t>(rng)},
-          .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
-          .backfill = static_cast<Backfill>(rng.below(std::size(kBackfillNames))),
-          .half_life = Duration{any<std::int64_t>(rng)},
-          .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
-          .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
-          .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; }),
-          .cells = any_list(rng, [&] { return FloorCells{any_id<FlavorId>(rng), any_text(rng), any<std::int64_t>(rng)}; })};
+  return {
+      .guarantee = any_amounts(rng),
+      .limit = any_amounts(rng),
+      .borrowing_limit = any_amounts(rng),
+      .lending_limit = any_amounts(rng),
+      .user_limit = any_amounts(rng),
+      .weight_milli = any<std::int64_t>(rng),
+      .fair_reclaim = static_cast<FairReclaim>(rng.below(std::size(kFairReclaimNames))),
+      .preempt = static_cast<Preempt>(rng.below(std::size(kPreemptNames))),
+      .reclaim_within = Duration{any<std::int64_t>(rng)},
+      .patience = Duration{any<std::int64_t>(rng)},
+      .min_runtime = Duration{any<std::int64_t>(rng)},
+      .cooldown = Duration{any<std::int64_t>(rng)},
+      .idle_after = Duration{any<std::int64_t>(rng)},
+      .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
+      .backfill = static_cast<Backfill>(rng.below(std::size(kBackfillNames))),
+      .half_life = Duration{any<std::int64_t>(rng)},
+      .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
+      .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
+      .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; }),
+      .cells = any_list(rng, [&] { return FloorCells{any_id<FlavorId>(rng), any_text(rng), any<std::int64_t>(rng)}; })};
 }
 
 Queue any_queue(Rng& rng) {
@@ -185,7 +186,7 @@ Plan any_plan(Rng& rng) {
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   const auto any_start = [&] {
     return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng), any_list(rng, [&] { return any_placement(rng); }),
-                 any<bool>(rng), any<bool>(rng), any<bool>(rng)};
+                 any<bool>(rng),          any<bool>(rng),          any<bool>(rng)};
   };
   plan.migrations = any_list(rng, [&] {
     return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};

@@ -43,7 +43,7 @@ inline constexpr std::string_view kFlavorsAnnotation = "berth.dev/flavors";  // 
 inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
 // RFC 3339: since when a Job waits or runs, stamped on its pods by its controller, so that one made anew keeps its place.
 inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
-inline constexpr std::string_view kMovableAnnotation = "berth.dev/movable";   // "true": it consents to being moved
+inline constexpr std::string_view kMovableAnnotation = "berth.dev/movable";  // "true": it consents to being moved
 // "true", stamped by the scheduler: it borrows on others' whole domains, and comes into no floor while it runs.
 inline constexpr std::string_view kOnlyBorrowsAnnotation = "berth.dev/only-borrows";
 inline constexpr std::string_view kMovedAtAnnotation = "berth.dev/moved-at";  // when it was, stamped by the scheduler

@@ -166,8 +166,7 @@ class SpecReader {
     for (std::size_t i = 0; i < cells.items().size(); ++i) {
       const Value& each = cells.items()[i];
       const std::string place = "spec.cells[" + std::to_string(i) + "]";
-      const CellSpec cell{lowered(each["flavor"].text()), std::string(each["level"].text()),
-                          each["count"].integer(0)};
+      const CellSpec cell{lowered(each["flavor"].text()), std::string(each["level"].text()), each["count"].integer(0)};
       const bool guaranteed = std::ranges::any_of(made_.spec.guarantee, [&](const FlavorAmount& amount) {
         return amount.flavor == cell.flavor && amount.resource == Resource::kGpu && amount.amount > 0;
       });

@@ -61,15 +61,16 @@ TEST(QueueSpec, SaysAllThatIsWrongAtOnceAndWhatToWriteInstead) {
   EXPECT_EQ(mistakes("{dedicated: [{value: r1}, {key: rack, value: r1}, {key: rack, value: r1}]}"),
             (Texts{"spec.dedicated[0].key: write a label of nodes, such as topology.kubernetes.io/rack, or node",
                    "spec.dedicated[2]: stands here twice; write it once"}));
-  EXPECT_EQ(mistakes("{guarantee: {h100: 16, h100.cpu: 8}, cells: [{flavor: h100, level: rack, count: 0},"
-                     " {flavor: a100, level: rack, count: 1}, {flavor: H100, level: rack, count: 1},"
-                     " {flavor: h100, level: rack, count: 2}, {flavor: h100, count: 1}, {level: node, count: 1}]}"),
-            (Texts{"spec.cells[0].count: write how many of these domains, 1 to 1,000,000",
-                   "spec.cells[1].flavor: is of no guarantee, and a floor comes in whole domains; write the GPUs of these "
-                   "under guarantee",
-                   "spec.cells[3].level: stands here twice; write it once",
-                   "spec.cells[4].level: write a label of nodes, such as topology.kubernetes.io/rack, or node",
-                   "spec.cells[5].flavor: write a flavor, such as h100"}));
+  EXPECT_EQ(
+      mistakes("{guarantee: {h100: 16, h100.cpu: 8}, cells: [{flavor: h100, level: rack, count: 0},"
+               " {flavor: a100, level: rack, count: 1}, {flavor: H100, level: rack, count: 1},"
+               " {flavor: h100, level: rack, count: 2}, {flavor: h100, count: 1}, {level: node, count: 1}]}"),
+      (Texts{"spec.cells[0].count: write how many of these domains, 1 to 1,000,000",
+             "spec.cells[1].flavor: is of no guarantee, and a floor comes in whole domains; write the GPUs of these "
+             "under guarantee",
+             "spec.cells[3].level: stands here twice; write it once",
+             "spec.cells[4].level: write a label of nodes, such as topology.kubernetes.io/rack, or node",
+             "spec.cells[5].flavor: write a flavor, such as h100"}));
   EXPECT_EQ(
       mistakes("{windows: [{days: weekdays, from: '8', to: '25:00', zone: Mars, guarantee: {h100: -1}, weight: 0},"
                " {from: '08:00', to: '08:00', weight: 1}, {from: '08:00', to: '10:00'}, {to: '00:00', weight: 1}]}"),

@@ -29,8 +29,8 @@ struct Start {
   WorkloadId workload;
   std::uint32_t way = 0;
   std::vector<PodPlacement> pods;
-  bool waits = false;        // until those have stopped who are still there
-  bool best_effort = false;  // a budget had not enough left for it
+  bool waits = false;         // until those have stopped who are still there
+  bool best_effort = false;   // a budget had not enough left for it
   bool only_borrows = false;  // it is in no floor as long as it runs: there it would be in the way of others' cells
 
   friend bool operator==(const Start&, const Start&) = default;

@@ -46,6 +46,9 @@ void set_fleet(Policy& policy, std::vector<SeenNodes> seen) {
       }
       each.node.flavor = *flavor;
     }
+    each.node.labels.clear();
+    for (const auto& [key, value] : each.labels) each.node.labels.push_back({key, value});
+    std::ranges::sort(each.node.labels);
     fleet.push_back({each.node, each.count});
   }
   policy.fleet = std::move(fleet);

@@ -231,7 +231,8 @@ class TreeLinter {
     for (const FloorCells& each : quota(queue).cells) {
       const WholeDomains whole = whole_domains(each.flavor, each.level);
       if (whole.count == 0) {
-        find(Severity::kError, "cells-of-no-level", at(queue).place_of(AmountKind::kGuarantee, Dim(each.flavor, Resource::kGpu)), {name(queue)},
+        find(Severity::kError, "cells-of-no-level",
+             at(queue).place_of(AmountKind::kGuarantee, Dim(each.flavor, Resource::kGpu)), {name(queue)},
              "no node with " + policy_.name_of(each.flavor) + " GPUs that are given whole says of which " +
                  quote(each.level) + " it is",
              "the floor of " + name(queue) + " comes in domains that there are not, so that it is kept in GPUs alone",
@@ -253,7 +254,8 @@ class TreeLinter {
   // What a queue gives out below itself it has, too.
   std::int64_t cells_of(QueueId queue, FlavorId flavor, const std::string& level) const {
     std::int64_t own = 0;
-    for (const FloorCells& each : quota(queue).cells) own += each.flavor == flavor && each.level == level ? each.count : 0;
+    for (const FloorCells& each : quota(queue).cells)
+      own += each.flavor == flavor && each.level == level ? each.count : 0;
     std::int64_t below = 0;
     for (const QueueId child : tree_.children(queue)) below += cells_of(child, flavor, level);
     return std::max(own, below);

@@ -83,8 +83,9 @@ TEST(OwnObjects, SayTheSameAsWhatWasRead) {
   const std::string shown = table_of(policy).rows.front().back();
   for (const char* const word :
        {"closed", "users=fair", "backfill=conservative", "half_life=168h", "cooldown=5m", "idle_after=12h",
-        "dedicated=node:n7,rack:r1", "cells=h100:node:2,h100:rack:1", "user_limit=h100:3,h100.cpu:64", "budget=0.25h", "budget_end=best-effort",
-        "grant=5h,until=2026-12-01T00:00:00Z", "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
+        "dedicated=node:n7,rack:r1", "cells=h100:node:2,h100:rack:1", "user_limit=h100:3,h100.cpu:64", "budget=0.25h",
+        "budget_end=best-effort", "grant=5h,until=2026-12-01T00:00:00Z",
+        "window=mon-fri,20:00-08:00,Europe/Berlin,guarantee=h100:24,weight=2",
         "window=daily,08:00-10:00,UTC,limit=h100:1,lendingLimit=h100:0"}) {
     EXPECT_TRUE(shown.contains(word)) << word << " in " << shown;
   }

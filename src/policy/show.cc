@@ -92,7 +92,7 @@ class Shown {
     for (const Label& each : quota.dedicated) dedicated.push_back(each.key + ":" + each.value);
     made.set("dedicated", std::move(dedicated));
     Value cells = Value::list();
-    for (const FloorCells& each : quota.cells) cells.push_back(text_of(each));
+    for (const FloorCells& each : quota.cells) cells.push_back(cells_text(each));
     made.set("cells", std::move(cells));
     Value windows = Value::list(), grants = Value::list();
     for (const WindowSpec& each : it.windows) windows.push_back(text_of(each));
@@ -107,7 +107,7 @@ class Shown {
   }
 
  private:
-  std::string text_of(const FloorCells& cells) const {
+  std::string cells_text(const FloorCells& cells) const {
     return policy_.name_of(cells.flavor) + ":" + cells.level + ":" + std::to_string(cells.count);
   }
   std::string key_of(Dim dim) const {
@@ -221,7 +221,7 @@ class Shown {
     for (const Label& each : quota.dedicated) own += (own.empty() ? "" : ",") + each.key + ":" + each.value;
     if (!own.empty()) words.push_back("dedicated=" + own);
     std::string cells;
-    for (const FloorCells& each : quota.cells) cells += (cells.empty() ? "" : ",") + text_of(each);
+    for (const FloorCells& each : quota.cells) cells += (cells.empty() ? "" : ",") + cells_text(each);
     if (!cells.empty()) words.push_back("cells=" + cells);
     for (const WindowSpec& each : queue.windows) words.push_back("window=" + text_of(each));
     if (quota.budget_gpu_us) {

@@ -259,9 +259,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                        .user = first.user},
           .pods = {},
           .started = std::min(first.bound_at.value_or(now), now),
-          .only_borrows = std::ranges::any_of(members, [](const Member* member) {
-            return member->only_borrows || member->facts.only_borrows;
-          })};
+          .only_borrows = std::ranges::any_of(
+              members, [](const Member* member) { return member->only_borrows || member->facts.only_borrows; })};
 }
 
 }  // namespace berth

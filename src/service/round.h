@@ -29,7 +29,7 @@ struct Binding {
   GivenGpus given;
   std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
   bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
-  bool only_borrows = false;          // it comes into no floor while it runs, and its pod has to say so from now on
+  bool only_borrows = false;  // it comes into no floor while it runs, and its pod has to say so from now on
   std::optional<Time> moved_at = {};  // it was moved here, and is not moved again for a while
 };
 

@@ -87,8 +87,7 @@ std::vector<FloorCells> read_cells(const ScenarioLine& line, const ScenarioWord&
                               : word.key + ": there are several flavors; write " + names.flavors[0] + ":" + part);
       continue;
     }
-    const auto flavor =
-        first == last ? std::optional(FlavorId(0)) : names.flavor(line, word, part.substr(0, first));
+    const auto flavor = first == last ? std::optional(FlavorId(0)) : names.flavor(line, word, part.substr(0, first));
     const std::string level = first == last ? part.substr(0, first) : part.substr(first + 1, last - first - 1);
     if (!flavor) continue;
     const bool twice = std::ranges::any_of(

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/amount.h"
+#include "model/quota.h"
 #include "sim/scenario_line.h"
 #include "sim/scenario_names.h"
 

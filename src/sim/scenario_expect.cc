@@ -355,8 +355,7 @@ class ExpectationReader {
       const auto count = colon == std::string::npos
                              ? Parsed<std::int64_t>(std::unexpected(std::string()))
                              : parse_integer(std::string_view(part).substr(colon + 1), 0, kCellCountMax);
-      const bool known =
-          made.what == "in_use" || made.what == "lent" || made.what == "free" || made.what == "lacking";
+      const bool known = made.what == "in_use" || made.what == "lent" || made.what == "free" || made.what == "lacking";
       if (!known || !count) {
         line_.complain(equation->right, quote(part) + " is nothing to expect of cells; write " + kForm);
         continue;

@@ -231,9 +231,10 @@ struct ExpectLint {
   std::optional<QueueId> at;
 };
 
-using Expectation = std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated,
-                                 ExpectRepairing, ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare,
-                                 ExpectBudget, ExpectCells, ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
+using Expectation =
+    std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated, ExpectRepairing,
+                 ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectCells,
+                 ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, DeclareMaintenance, CancelReservation, FailNextScrub, FailPod,
                             Cycle, Settle, Expectation>;

@@ -54,6 +54,15 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   // Without any nodes nothing can be said about them.
   if (types.nodes.size() == 0) return policy;
   policy.fleet.emplace();
+  if (!state.flavors_with_cells().empty()) {
+    // Of which domains they are counts.
+    for (std::size_t i = 0; i < state.nodes(); ++i) {
+      Node node = types.nodes[types.of_node[i]];
+      node.labels = state.node(NodeId(i)).labels;
+      policy.fleet->push_back({std::move(node), 1});
+    }
+    return policy;
+  }
   for (std::size_t i = 0; i < types.nodes.size(); ++i) policy.fleet->push_back({types.nodes[i], types.counts[i]});
   return policy;
 }

@@ -18,10 +18,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kQueueKeys[] = {
-    "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",  "reclaim_within",
-    "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",   "half_life",
-    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill",
-    "cells"};
+    "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",   "reclaim_within",
+    "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",    "half_life",
+    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill", "cells"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
