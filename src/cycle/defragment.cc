@@ -23,7 +23,9 @@ std::int64_t slices_that_could_fit(const State& state, const PodRequest& request
   std::int64_t if_idle = 0;
   for (std::size_t i = 0; i < state.nodes(); ++i) {
     const NodeFree& node = state.ledger().node(NodeId(i));
-    if (!node.open || !node.is_cut() || !node.has_flavor_of(request.flavors)) continue;
+    if (!node.open || node.gpus == 0 || !state.ledger().may_be(NodeId(i), Sharing::kMig) ||
+        !node.has_flavor_of(request.flavors))
+      continue;
     const MigPlaceSet fixed = state.ledger().fixed_slices(NodeId(i));
     free_milli += node.gpu_milli;
     if_idle += node.gpus * node.geometry().room_for(request.slice, MigPlaceSet(), fixed);
@@ -42,7 +44,8 @@ std::optional<PodRequest> request_of(const State& state, const DefragmentOptions
     bool cut = false;
     for (std::size_t i = 0; slice && !cut && i < state.nodes(); ++i) {
       const NodeFree& node = state.ledger().node(NodeId(i));
-      cut = node.gpus > 0 && node.is_cut() && FlavorId(node.flavor) == FlavorId(flavor);
+      cut =
+          node.gpus > 0 && state.ledger().may_be(NodeId(i), Sharing::kMig) && FlavorId(node.flavor) == FlavorId(flavor);
     }
     if (!cut) continue;
     request.gpus = 1;

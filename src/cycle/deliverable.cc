@@ -23,9 +23,10 @@ Taken taken_by(const State& state, const Trial& trial, const Placed& placed) {
   Taken taken;
   for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
     const NodeFree& node = trial.ledger().node(place.node);
-    if (place.gpus.empty() || node.sharing != Sharing::kExclusive) return;
+    if (place.gpus.empty() || !trial.ledger().may_be(place.node, Sharing::kExclusive)) return;
     bool& parts = taken[FlavorId(node.flavor)];
-    parts = parts || request.is_fraction();
+    // Of a node that has turned for it no GPU is whole.
+    parts = parts || request.is_fraction() || node.sharing != Sharing::kExclusive;
   });
   return taken;
 }

@@ -6,12 +6,19 @@
 #include <tuple>
 
 #include "base/assert.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
 
 std::uint64_t all_of(const NodeFree& node) {
   return node.gpus >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << node.gpus) - 1;
+}
+
+std::int64_t gpu_milli_held(const QuotaLedger& quotas, UnitId unit, FlavorId flavor) {
+  const AmountList& held = quotas.held_by(unit);
+  const auto of_flavor = std::ranges::find(held, Dim(flavor, Resource::kGpu), &Amount::dim);
+  return of_flavor == held.end() ? 0 : of_flavor->amount;
 }
 
 }  // namespace
@@ -43,8 +50,13 @@ void IfAllGaveBack::look_at_nodes(const Trial* trial) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const NodeFree& free = ledger_.node(NodeId(i));
     OnNode& node = nodes_[i];
-    node.is_one = free.gpus > 0 && free.sharing == Sharing::kExclusive && FlavorId(free.flavor) == flavor_;
-    if (!node.is_one) continue;
+    if (free.gpus == 0 || FlavorId(free.flavor) != flavor_) continue;
+    node.is_one = ledger_.may_be(NodeId(i), Sharing::kExclusive);
+    if (!node.is_one) {
+      if (free.open)
+        shared_milli_ += milli_to_promise(state_.node(NodeId(i)), state_.flavors()[flavor_.index()]) * free.gpus;
+      continue;
+    }
     node.usable = trial == nullptr ? free.open : trial->is_open(NodeId(i));
     node.whole = all_of(free);
   }
@@ -74,8 +86,10 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       if (place != elsewhere.end()) {
         stay_at(unit, (*place)->gpus);
       } else {
-        for_each_pod(state_, unit.workload,
-                     [&](const Pod& pod) { stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus}); });
+        for_each_pod(state_, unit.workload, [&](const Pod& pod) {
+          stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
+          stay_where_shared(pod);
+        });
       }
     }
   }
@@ -83,18 +97,32 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
   for (const PlacedGpus& each : trial->placed()) {
     const QuotaUnit& unit = quotas.unit(each.unit);
     // Who was placed may have gone since, and another have his number.
-    if (!each.moved && unit.workload == each.workload && may_stay(unit)) stay_at(unit, each.gpus);
+    if (each.moved || unit.workload != each.workload || !may_stay(unit)) continue;
+    stay_at(unit, each.gpus);
+    const bool where_shared = !each.gpus.empty() && !ledger_.may_be(each.gpus.front().node, Sharing::kExclusive);
+    if (where_shared) shared_milli_ -= gpu_milli_held(quotas, each.unit, flavor_);
   }
 }
 
 void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
   OnNode& node = nodes_[gpus.node.index()];
   if (!node.is_one || gpus.gpus.empty()) return;
-  if (covered) node.stay |= gpus.gpus.bits();
+  // Where it has turned for somebody, it is his whole.
+  const NodeFree& free = ledger_.node(gpus.node);
+  if (covered) node.stay |= free.sharing == Sharing::kExclusive ? gpus.gpus.bits() : all_of(free);
   QueueId all = node.anybody ? node.who : queue;
   while (!all.is_none() && !is_above_or_same(all, queue)) all = quotas_.tree().parent(all);
   node.who = all;
   node.anybody = true;
+}
+
+void IfAllGaveBack::stay_where_shared(const Pod& pod) {
+  if (pod.gpus.empty() || ledger_.may_be(pod.node, Sharing::kExclusive)) return;
+  const NodeFree& node = ledger_.node(pod.node);
+  const PodRequest& request = state_.request(pod.request);
+  // Turns count for nothing.
+  if (!node.open || FlavorId(node.flavor) != flavor_ || request.is_replica()) return;
+  shared_milli_ -= request.gpu_milli_total();
 }
 
 void IfAllGaveBack::add(const StayingGpus& comes) {
@@ -294,15 +322,22 @@ std::int64_t IfAllGaveBack::missing_beside(QueueId queue, bool by_parts) const {
   const std::size_t dim = Dim(flavor_, Resource::kGpu).index();
   std::int64_t promised = 0;
   std::int64_t with_cells = 0;
+  std::int64_t in_cells = 0;
   for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
     with_cells = std::max(with_cells, could_be_free_in_cells_of(own));
+    in_cells = std::max(in_cells, could_be_free_in_cells_of(own));
     for (const QueueId other : tree.children(tree.parent(own))) {
       if (other == own) continue;
       const std::int64_t left = std::max<std::int64_t>(0, tree.floor(other)[dim] - quotas_.covered(other)[dim]);
       promised += left / kMilliPerGpu;
       with_cells += std::max(left / kMilliPerGpu, could_be_free_in_cells_of(other));
+      in_cells += could_be_free_in_cells_of(other);
     }
   }
+  // What is no cell may be given of GPUs that are shared in another way, too.
+  const std::int64_t shared = std::max<std::int64_t>(0, shared_milli_) / kMilliPerGpu;
+  with_cells = std::max(in_cells, with_cells - shared);
+  promised = std::max<std::int64_t>(0, promised - shared);
   const std::int64_t there = by_parts ? whole_gpus() : std::max(whole_gpus(), promised);
   return std::max<std::int64_t>(0, with_cells - there);
 }

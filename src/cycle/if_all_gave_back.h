@@ -85,6 +85,7 @@ class IfAllGaveBack {
   void look_at_nodes(const Trial* trial);
   void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
   void stay(QueueId queue, bool covered, const GpusOfNode& gpus);
+  void stay_where_shared(const Pod& pod);
   bool may_stay(const QuotaUnit& unit) const;
   std::int64_t could_be_free(const OnNode& node) const;
   std::vector<Level> levels() const;
@@ -103,6 +104,7 @@ class IfAllGaveBack {
   std::vector<OnNode> nodes_;  // by node
   std::vector<GivenCell> given_;
   std::int64_t lacking_ = 0;
+  std::int64_t shared_milli_ = 0;  // of GPUs that are never whole: what is not held there by those who stay
 };
 
 }  // namespace berth

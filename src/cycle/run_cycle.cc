@@ -486,9 +486,7 @@ void migrate(Cycle& cycle, const Migration& migration) {
   } else {
     cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
   }
-  if (!state.flavors_with_cells().empty()) {
-    cycle.trial.note_placed({workload.unit, migration.start.workload, gpus_of(state, migration.start), true});
-  }
+  cycle.trial.note_placed({workload.unit, migration.start.workload, gpus_of(state, migration.start), true});
   cycle.plan.migrations.push_back(migration);
   cycle.plan.finished = false;  // where they are now the next cycle knows
 }
@@ -544,7 +542,7 @@ void add_unit(Cycle& cycle, const Start& start) {
                                        .end = state.end_of(start.workload, cycle.plan.now),
                                        .covered_at = {}},
                                       amounts_held(state, shape, start));
-  if (!state.flavors_with_cells().empty()) cycle.trial.note_placed({unit, start.workload, gpus_of(state, start)});
+  cycle.trial.note_placed({unit, start.workload, gpus_of(state, start)});
 }
 
 // Who borrows comes into no floor later where he would be in the way of others' cells then: nobody asks again.
@@ -697,9 +695,7 @@ void put_in_place(Cycle& cycle, Repair repair) {
     leave_dirty(cycle, repair);
   }
   if (may_suit_others(state, repair)) cycle.plan.finished = false;
-  if (!state.flavors_with_cells().empty()) {
-    cycle.trial.note_placed({state.workload(repair.workload).unit, repair.workload, gpus_of(state, repair)});
-  }
+  cycle.trial.note_placed({state.workload(repair.workload).unit, repair.workload, gpus_of(state, repair)});
   cycle.plan.repairs.push_back(std::move(repair));
 }
 
