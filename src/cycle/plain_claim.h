@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "cycle/deliverable.h"
 #include "cycle/engine.h"
 #include "fairness/gates.h"
 #include "fairness/rights.h"
@@ -95,7 +96,8 @@ class PlainClaim {
     const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, OpenFlavors::kFirst);
     const Start* const start = std::get_if<Start>(&outcome);
     const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
-    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked;  // all of it are GPUs
+    return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked &&  // all of it are GPUs
+           leaves_floors_whole(state, trial, *start);
   }
 
  private:

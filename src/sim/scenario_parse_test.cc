@@ -226,7 +226,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig,exclusive mig=1g.10gb",
        "s.txt:2:37: mig: what is cut beforehand stays so; write mode=mig alone\n"},
       {"nodes n 1 gpus=1 mode=shared",
-       "s.txt:1:18: mode: 'shared' is no way to share GPUs; known: exclusive, mig, mps, timeslice\n"},
+       "s.txt:1:18: 'shared' is no way to share GPUs; known: exclusive, mig, mps, timeslice\n"},
       {"nodes n 1 gpus=1 mode=timeslice",
        "s.txt:1:1: mode=timeslice lets work take turns on a GPU; write by how many, as in replicas=4\n"},
       {"nodes n 1 gpus=1 mode=timeslice replicas=33",
