@@ -101,12 +101,13 @@ class PlainClaim {
   }
 
  private:
-  // With a minimum go its steps.
+  // With a minimum go its steps, and before it: who comes into a floor that comes free depends on the order.
   std::vector<WorkloadId> all_with(WorkloadId id) const {
-    std::vector<WorkloadId> all = {id};
+    std::vector<WorkloadId> all;
     for (const WorkloadId step : engine_.state.steps_of(id)) {
       if (engine_.state.workload(step).phase == Phase::kRunning) all.push_back(step);
     }
+    all.push_back(id);
     return all;
   }
   bool says_it_twice(const Set& set) const {

@@ -212,8 +212,8 @@ class Cluster {
       EXPECT_EQ(violations(state), std::vector<std::string>());
       const bool moved = !plan.evictions.empty() || !plan.starts.empty() || !plan.begins.empty() ||
                          !plan.unpaid.empty() || !plan.repairs.empty();
-      // Protections of a time end by themselves.
-      quiet = moved ? 0 : quiet + 1;
+      // Protections of a time end by themselves; and promises that have changed let others start in a cycle after that.
+      quiet = moved || !plan.finished ? 0 : quiet + 1;
       const bool changed = !plan.evictions.empty() || !plan.starts.empty() || !plan.repairs.empty() ||
                            std::ranges::any_of(plan.migrations, is_for_its_own_sake);
       // What a turn of the calendar or a budget stops for nobody's sake is news, as an end is.
@@ -291,6 +291,8 @@ class Cluster {
   }
   void check_nobody_fits(Engine& engine) const {
     const State& state = engine.state;
+    // Room that is promised to some is none for others, and what is promised changes with what the steps take.
+    if (!state.shadows().empty()) return;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (workload.phase != Phase::kPending || !is_held_up_by_nobody(state, id)) return;
       const Line& line = *state.lines()[state.line_of(workload.queue).index()];

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
 #include "cycle/neighbours_text.h"
 #include "fairness/gates.h"
@@ -287,6 +288,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
     for (std::size_t way = 0; !start && way < ways; ++way) start = place_beside_quotas(id, way, then, others);
     trial_.let_go();
   }
+  if (start && would_break_floors_now(*start, then)) start.reset();
   trial_.rollback_to(mark);
   const bool goes =
       start && leaves_others(*start, then, others, true) && has_quota({then, *start}, others, WorkloadId());
@@ -384,6 +386,12 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
   return std::nullopt;
 }
 
+// Whom others' floors keep from starting (rule 28) is promised no start at once: it would be refused and promised anew for ever. Who
+// gives back by a later moment is not known. PRE: its places are taken in the trial.
+bool Shadows::would_break_floors_now(const Start& start, Time at) const {
+  return at <= plan_.now && !leaves_floors_whole(state_, trial_, start);
+}
+
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   find_ends();
   look(others, shadow.start.workload);
@@ -392,7 +400,7 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   const Trial::Mark mark = trial_.mark();
   bool there = take_others(shadow.start.workload, shadow.at, others);
   if (there && reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(shadow.start.workload, shadow.at));
-  there = there && put_if_free(shadow.start);
+  there = there && put_if_free(shadow.start) && !would_break_floors_now(shadow.start, shadow.at);
   trial_.let_go();
   trial_.rollback_to(mark);
   return there && leaves_others(shadow.start, shadow.at, others, false) && has_quota(shadow, others, WorkloadId());

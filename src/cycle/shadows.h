@@ -111,6 +111,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
+  bool would_break_floors_now(const Start& start, Time at) const;
   bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
   UnitId count(const Start& start, Time begins);

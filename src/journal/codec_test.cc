@@ -67,16 +67,29 @@ NodeConstraints any_constraints(Rng& rng) {
 
 Sharing any_sharing(Rng& rng) { return static_cast<Sharing>(rng.below(std::size(kSharingNames))); }
 
+SharingSet any_modes(Rng& rng) { return SharingSet::from_bits(any<std::uint8_t>(rng)); }
+
 NumaPolicy any_numa_policy(Rng& rng) { return static_cast<NumaPolicy>(rng.below(std::size(kNumaPolicyNames))); }
 
 HostAmounts any_host_amounts(Rng& rng) { return {any<std::int64_t>(rng), any<std::int64_t>(rng)}; }
 
 Node any_node(Rng& rng) {
-  return {any_text(rng),          any_id<FlavorId>(rng),  any<std::int32_t>(rng),
-          any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng),
-          any<std::int32_t>(rng), any_labels(rng),        any_taints(rng),
-          any_sharing(rng),       any<std::int32_t>(rng), MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
-          any_host_amounts(rng),  any<std::int32_t>(rng), any_numa_policy(rng)};
+  return {any_text(rng),
+          any_id<FlavorId>(rng),
+          any<std::int32_t>(rng),
+          any<std::int64_t>(rng),
+          any<std::int64_t>(rng),
+          any<std::int64_t>(rng),
+          any<std::int32_t>(rng),
+          any_labels(rng),
+          any_taints(rng),
+          any_sharing(rng),
+          any_modes(rng),
+          any<std::int32_t>(rng),
+          MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
+          any_host_amounts(rng),
+          any<std::int32_t>(rng),
+          any_numa_policy(rng)};
 }
 
 PodPlacement any_placement(Rng& rng) {
