@@ -160,7 +160,11 @@ bool Shadows::have_changed() const {
   std::erase_if(adopted, [&](const Shadow& each) {
     return std::ranges::find(plan_.starts, each.start.workload, &Start::workload) != plan_.starts.end();
   });
-  return adopted != all_;
+  // Who is late who was to make room is expected at any moment: that he still is changes nothing.
+  const auto same = [&](const Shadow& a, const Shadow& b) {
+    return a.start == b.start && (a.at == b.at || std::max(a.at, b.at) <= plan_.now);
+  };
+  return !std::ranges::equal(adopted, all_, same);
 }
 
 std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
