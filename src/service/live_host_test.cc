@@ -44,7 +44,8 @@ TEST(LiveHost, CpusAreKeptForGpus) {
   EXPECT_EQ(given_in(round), (Given{{"plain", ""}, {"train", "0,1,2,3,4,5,6,7"}}));
   EXPECT_EQ(reason_of(round, "more"), "Capacity: no node has 1 CPU free (the only one has no CPU free)");
   cluster.gone("train");
-  EXPECT_EQ(reason_of(cluster.decide(3), "more"),
+  cluster.set(asking("later", 0, 1));
+  EXPECT_EQ(reason_of(cluster.decide(3), "later"),
             "Capacity: no node has 1 CPU free beside what is kept for work with GPUs, 12 CPUs and 100Gi of memory for "
             "each GPU; the most is nothing (the only one keeps what is free for work with GPUs)");
 }
