@@ -308,7 +308,7 @@ TEST(Deliverable, AsManyDomainsAreGivenAsByTryingEverything) {
       if (rng.below(3) > 0) continue;
       const QueueId queue(static_cast<std::size_t>(rng.below(state.queues().size())));
       who[node] = queue;
-      then.add({queue, {{NodeId(node), GpuSet::from_bits(rng.between(1, 3))}}});
+      then.add({queue, {{NodeId(node), GpuSet::from_bits(1 + rng.below(3))}}});
     }
     then.give_cells();
     std::vector<Need> needs;

@@ -25,7 +25,7 @@ namespace {
 class AllArrangements {
  public:
   AllArrangements(const State& state, std::int64_t gpus, std::int64_t pods_max)
-      : state_(state), gpus_(gpus), pods_max_(pods_max) {
+      : gpus_(gpus), pods_max_(pods_max) {
     for (std::size_t node = 0; node < state.nodes(); ++node) {
       free_.push_back(state.ledger().node(NodeId(node)).whole_gpus);
     }
@@ -81,7 +81,6 @@ class AllArrangements {
     if (found_.rooms < 0 || order(now) < order(found_)) found_ = now;
   }
 
-  const State& state_;
   std::int64_t gpus_;
   std::int64_t pods_max_;
   std::vector<Mover> movers_;
