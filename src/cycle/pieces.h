@@ -84,7 +84,8 @@ class Pieces {
 
  private:
   void submit_some() {
-    WorkloadShape shape = pods_of(one_of(rng_, {1, 1, 2, 4}), rng_.below(4) == 0 ? 2 : 1);
+    const std::int32_t gpus = one_of(rng_, {1, 1, 2, 4});
+    WorkloadShape shape = pods_of(gpus, rng_.below(4) == 0 ? 2 : 1);
     shape.terms.movable = rng_.below(2) == 0;
     submit(shape);
   }
