@@ -284,7 +284,7 @@ def check_file(file, root, room_name, room, may, rooms):
 
 
 CALL = re.compile(r"\b(?!(?:if|for|while|switch|return)\b)(\w+)(?:<[^<>()]*>)?\(")
-DRAW = re.compile(r"\brng\.\w+\(|\w(?:<[^<>]*>)?\((?:[^()]*,\s*)?rng\b")
+DRAW = re.compile(r"\brng_?\.\w+\(|\w(?:<[^<>]*>)?\((?:[^()]*,\s*)?rng_?\b")
 
 
 def arguments_of(code, opening):

@@ -130,8 +130,8 @@ class History {
         break;
     }
     const QueueId queue(static_cast<std::size_t>(rng_.below(3)));
-    return submission(queue, shapes_[static_cast<std::size_t>(rng_.below(shapes_.size()))],
-                      Duration{rng_.between(-1, 3)});
+    const Duration run{rng_.between(-1, 3)};
+    return submission(queue, shapes_[static_cast<std::size_t>(rng_.below(shapes_.size()))], run);
   }
 
   // Of a gang that is given up, too.

@@ -67,7 +67,8 @@ class History {
       transaction.erase(key, "last");
       next.erase(key);
     } else {
-      const std::string bytes(rng_.below(4) == 0 ? 9'000 : 5, static_cast<char>('0' + rng_.below(10)));
+      const std::size_t size = rng_.below(4) == 0 ? 9'000 : 5;
+      const std::string bytes(size, static_cast<char>('0' + rng_.below(10)));
       next[key] = bytes + "@" + std::to_string(transaction.put(key, bytes));
     }
     past_.push_back(std::move(next));
