@@ -164,8 +164,8 @@ void add_defrag(CLI::App& berth, int& exit_code) {
   app.footer(
       "Example:\n"
       "  berth defrag --plan scenarios/move_nobody_for_best_effort.txt\n"
-      "  berth defrag --plan --gpus 4 --effort 1000 scenarios/move_in_a_chain.txt\n"
-      "  berth defrag --plan --slice 4g.40gb --effort 1000 scenarios/move_slices_for_a_larger_one.txt\n"
+      "  berth defrag --plan --gpus 4 --effort 1000 scenarios/fragments_that_a_chain_of_moves_unlocks.txt\n"
+      "  berth defrag --plan --slice 4g.40gb --effort 1000 scenarios/fragments_of_slices_that_moves_unlock.txt\n"
       "\n"
       "Only work that consents to it (movable=yes) is moved, and only to places where it is proven to run at once.");
   app.callback([typed, &exit_code] { exit_code = plan(*typed); });
