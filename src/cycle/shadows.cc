@@ -191,6 +191,8 @@ void Shadows::find_ends() {
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
     for (const UnitId id : quotas.units_in(QueueId(queue))) {
       const WorkloadId workload = quotas.unit(id).workload;
+      // Who has to go, and is set down in the trial where he would go on, is not where the state has him.
+      if (std::ranges::find(plan_.evictions, workload, &Eviction::workload) != plan_.evictions.end()) continue;
       if (quotas.unit(id).end == kForever || state_.find_repairing(workload) != nullptr) continue;
       if (const auto start = starts.find(workload); start != starts.end()) {
         ends_.push_back({end_of(workload, plan_.now), workload, start->second});
