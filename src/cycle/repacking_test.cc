@@ -24,8 +24,7 @@ namespace {
 // nobody shares whoever stays keeps his own, and the others are alike.
 class AllArrangements {
  public:
-  AllArrangements(const State& state, std::int64_t gpus, std::int64_t pods_max)
-      : gpus_(gpus), pods_max_(pods_max) {
+  AllArrangements(const State& state, std::int64_t gpus, std::int64_t pods_max) : gpus_(gpus), pods_max_(pods_max) {
     for (std::size_t node = 0; node < state.nodes(); ++node) {
       free_.push_back(state.ledger().node(NodeId(node)).whole_gpus);
     }
