@@ -55,8 +55,18 @@ class Choice {
     note_what_it_has();
     note_what_is_promised();
     sort_devices();
-    for (Places& alike : free_) take_from(alike);
-    if (left_ > 0) take_from_others();
+    const auto held = ranks_of_held();
+    Ranks ranks{};
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      const std::int64_t before = left_;
+      take_from(free_[rank]);
+      ranks[rank] = before - left_;
+    }
+    if (left_ > 0) {
+      take_from_others();
+    } else if (held == ranks && breadth(held_) <= breadth(chosen_)) {
+      chosen_ = held_;
+    }
     std::vector<GpusOfNode> made;
     for (const auto& [node, gpus] : chosen_) made.push_back({node, gpus});
     return made;
@@ -110,8 +120,7 @@ class Choice {
                          FlavorId(node.flavor) == reservation_.flavor;
       if (!suits || is_closed_then(id)) continue;
       for (int gpu = 0; gpu < node.gpus; ++gpu) {
-        const Device device{id, gpu};
-        if (!taken_.contains(device) && !ledger_.is_broken(device)) sort(device);
+        if (!ledger_.is_broken({id, gpu})) sort({id, gpu});
       }
     }
   }
@@ -131,8 +140,35 @@ class Choice {
         }
       }
     }
+    if (by.empty()) ++open_on_[device.node];
+    if (taken_.contains(device)) return;
     if (!by.empty()) return blocked_.push_back({device, std::move(by)});
     put(free_[rank(device, own, own_since)], device);
+  }
+
+  using Ranks = std::array<std::int64_t, kRanks>;  // how many devices are of each
+
+  // Of what it has already; none: somebody is in the way on some of it.
+  std::optional<Ranks> ranks_of_held() const {
+    Ranks ranks{};
+    std::int64_t open = 0;
+    for (const auto& [node, gpus] : held_) {
+      for (std::size_t rank = 0; rank < kRanks; ++rank) {
+        const auto free = free_[rank].find(node);
+        const int of_rank = free == free_[rank].end() ? 0 : std::popcount(free->second.bits() & gpus.bits());
+        ranks[rank] += of_rank;
+        open += of_rank;
+      }
+    }
+    return open == count(held_) ? std::optional(ranks) : std::nullopt;
+  }
+
+  // On how many nodes, and how much of these could be had. What other reservations have counts, too: of places that are better only
+  // because another has just moved, each of several would go round after the others for ever.
+  std::pair<std::size_t, std::int64_t> breadth(const Places& places) const {
+    std::int64_t open = 0;
+    for (const auto& [node, gpus] : places) open += open_on_.at(node);
+    return {places.size(), open};
   }
 
   // Before it begins it gathers what is free; then it follows the queue's own work.
@@ -306,6 +342,7 @@ class Choice {
   Places held_;        // as chosen before
   std::set<Device> promised_;
   std::array<Places, kRanks> free_;
+  std::map<NodeId, std::int64_t> open_on_;  // devices on which nobody is in the way, other reservations' too
   std::vector<Blocked> blocked_;
   std::vector<Takeable> takeable_;  // by claim, then lost work, then the latest submitted
   std::map<QueueId, std::int64_t> inside_;

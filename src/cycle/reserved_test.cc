@@ -377,6 +377,43 @@ TEST(Reserved, NoOtherPlacesHaveLessInTheWay) {
   EXPECT_GT(some_go, 0);
 }
 
+// Each of the two would be better off where the other has just been, whatever the other has.
+TEST(Reserved, TwoThatCouldHaveEachOthersPlacesComeToRest) {
+  Engine engine{.state = new_state(Seed(1), PlacementPolicy::kBestFit, 1, {})};
+  engine.state.apply(QueueAdded{{.name = "queue", .parent = {}, .order = Order::kFifo}});
+  std::vector<Node> nodes;
+  for (const int gpus : {3, 4, 8}) {
+    nodes.push_back({.name = std::to_string(nodes.size()), .flavor = FlavorId(0), .gpus = gpus, .cpu_milli = 64'000});
+  }
+  engine.state.apply(NodesAdded{nodes});
+  const auto node_of = [&](int gpus) {
+    NodeId node(0);
+    while (engine.state.node(node).gpus != gpus) node = NodeId(node.index() + 1);
+    return node;
+  };
+  std::vector<HeldPlaces> first;
+  const auto reserve = [&](std::int64_t gpus, std::vector<GpusOfNode> has) {
+    std::ranges::sort(has, {}, &GpusOfNode::node);
+    Reservation made;
+    made.name = std::to_string(gpus);
+    made.queue = QueueId(0);
+    made.flavor = FlavorId(0);
+    made.gpus = gpus;
+    made.from = Time{100'000};
+    made.lasts = seconds(100);
+    engine.state.apply(ReservationAdded{made});
+    first.push_back({engine.state.reservations().rbegin()->first, std::move(has), kForever});
+  };
+  reserve(5, {{node_of(8), GpuSet::from_bits(0b1111'1000)}});
+  reserve(6, {{node_of(4), GpuSet::from_bits(0b1111)}, {node_of(8), GpuSet::from_bits(0b11)}});
+  Plan plan{.now = Time{1000}, .revision = engine.state.revision()};
+  plan.holdings = first;
+  engine.state.adopt(plan);
+
+  EXPECT_TRUE(run_cycle(engine, Time{1000}, Effort::unbounded()).changes_nothing());
+  EXPECT_EQ(engine.state.holdings(), first);
+}
+
 TEST(Reservation, MeetsWhatItLastsDuring) {
   constexpr std::int64_t kHour = 3'600'000;
   const auto at = [](std::int64_t hours) { return Time{hours * kHour}; };

@@ -79,6 +79,15 @@ QueueId where_they_meet(const QuotaTree& tree, QueueId a, QueueId b) {
   return b;
 }
 
+// Who is late is expected a second after his end, then two, four, eight: so what stands behind him moves a few times, and not with
+// every look at the clock.
+Time expected_again(Time end, Time now) {
+  if (end >= now) return end;
+  Duration late = seconds(1);
+  while (end + late < now) late = late + late;
+  return end + late;
+}
+
 QueueId would_be_covered_at(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
   if (shape.terms.best_effort) return {};
@@ -160,11 +169,7 @@ bool Shadows::have_changed() const {
   std::erase_if(adopted, [&](const Shadow& each) {
     return std::ranges::find(plan_.starts, each.start.workload, &Start::workload) != plan_.starts.end();
   });
-  // Who is late who was to make room is expected at any moment: that he still is changes nothing.
-  const auto same = [&](const Shadow& a, const Shadow& b) {
-    return a.start == b.start && (a.at == b.at || std::max(a.at, b.at) <= plan_.now);
-  };
-  return !std::ranges::equal(adopted, all_, same);
+  return adopted != all_;
 }
 
 std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
@@ -175,7 +180,7 @@ std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
 // What others leave is scrubbed first.
 Time Shadows::end_of(WorkloadId id, Time started) const {
   const Time end = state_.end_of(id, started);
-  return end == kForever ? end : std::max(end, plan_.now) + state_.scrub();
+  return end == kForever ? end : expected_again(end, plan_.now) + state_.scrub();
 }
 
 // Who has room, but has not begun, or lacks some of its pods, has no end that is known yet.

@@ -209,6 +209,31 @@ class Waiting {
   std::int64_t let_ahead_ = 0;
 };
 
+// One GPU; who has it is over his limit and does not go, and two wait for it.
+TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
+  Engine engine{.state = new_state(Seed(1), PlacementPolicy::kBestFit, 1, {})};
+  Queue queue{.name = "queue", .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
+  queue.quota.backfill = Backfill::kConservative;
+  engine.state.apply(QueueAdded{queue});
+  engine.state.apply(NodesAdded{{{.name = "node", .flavor = FlavorId(0), .gpus = 1, .cpu_milli = 64'000}}});
+  PodRequest request{.gpus = 1, .gpu_milli = kMilliPerGpu};
+  request.flavors = FlavorSet::of(FlavorId(0));
+  WorkloadShape shape{.ways = {{{request, 1}}}};
+  shape.terms.run_limit = seconds(10);
+  for (int i = 0; i < 3; ++i) engine.state.apply(submission(QueueId(0), shape));
+  // How long after his end the two are promised his room, looked at each quarter of a second.
+  std::vector<std::pair<std::int64_t, std::int64_t>> promised;
+  for (Time now{0}; now <= Time{14'000}; now = now + Duration{250}) {
+    for (Plan plan; !(plan = run_cycle(engine, now, Effort::unbounded())).changes_nothing();) engine.state.adopt(plan);
+    const auto& shadows = engine.state.shadows();
+    ASSERT_EQ(shadows.size(), 2u);
+    const std::pair each{shadows[0].at.ms - 10'000, shadows[1].at.ms - 10'000};
+    if (promised.empty() || promised.back() != each) promised.push_back(each);
+  }
+  using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(promised, (Pairs{{0, 10'000}, {1'000, 11'000}, {2'000, 12'000}, {4'000, 14'000}}));
+}
+
 TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   std::int64_t promised = 0;
   std::int64_t let_ahead = 0;
