@@ -70,6 +70,7 @@ class Search {
     trial_.rollback_to(begin_);
     if (floors_in_vain_ == kFloorsInVainMax) return std::nullopt;
     for (const std::size_t each : chosen) {
+      if (goes_with_another(each, chosen)) continue;
       if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
       take(victims_[each]);
     }
@@ -171,12 +172,16 @@ class Search {
                                      [&](WorkloadId step) { return state_.workload(step).phase == Phase::kRunning; });
   }
 
-  // A step goes with its workload, which is another victim: the same set again.
-  bool says_it_twice(const Chosen& chosen) const {
-    return some_elastic_ && std::ranges::any_of(chosen, [&](std::size_t each) {
-             return std::ranges::any_of(
-                 chosen, [&](std::size_t other) { return other != each && victims_[other].workload == minima_[each]; });
+  // A step, with its workload, which is another victim.
+  bool goes_with_another(std::size_t victim, const Chosen& chosen) const {
+    return some_elastic_ && std::ranges::any_of(chosen, [&](std::size_t other) {
+             return other != victim && victims_[other].workload == minima_[victim];
            });
+  }
+
+  // The same set again.
+  bool says_it_twice(const Chosen& chosen) const {
+    return std::ranges::any_of(chosen, [&](std::size_t each) { return goes_with_another(each, chosen); });
   }
 
   std::optional<Chosen> cheapest() {

@@ -234,6 +234,9 @@ bool still_takeable(const State& state, const Claimant& claimant, const Victim& 
   if (is_spared_by_a_budget(state, victim) && !may_spare(state, victim.workload)) return false;
   if (victim.rule != EvictionRule::kFairShare) return true;
   const QuotaLedger& quotas = state.quotas();
+  // Those before it may have left it a floor to be in, and it does not borrow any more.
+  const QuotaUnit& unit = quotas.unit(state.workload(victim.workload).unit);
+  if (!victim.side.own_line && is_covered(quotas.tree(), unit.covered_at, victim.side.queue)) return false;
   const Fraction after = share_of_side(quotas, state.flavors(), victim.claimants_side, {.asked = claimant.asked});
   AmountList loss;
   if (state.queues()[claimant.queue.index()].quota.fair_reclaim == FairReclaim::kInitialShare) {
