@@ -40,7 +40,7 @@ std::optional<std::size_t> choose(std::size_t items, std::int64_t pods, bool or_
 
 class Placing {
  public:
-  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng)
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng, std::int64_t more)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -49,6 +49,7 @@ class Placing {
         topology_(topologies_[set.topology]),
         request_(state.request(set.request)),
         likings_(state.ledger().matches().likings(request_.constraints)),
+        more_(more),
         around_(state.ledger(), request_),
         rng_(rng) {}
 
@@ -66,8 +67,8 @@ class Placing {
       };
       // Of several domains the last one has room for as many as the others, if any has.
       const std::int64_t parts = std::ssize(shares) + 1;
-      const std::int64_t wanted = parts == 1 ? left : std::max(left, (set_.count + parts - 1) / parts);
-      const auto domain = choose(rooms.of_domain.size(), wanted, split, room_of, liking_of);
+      const std::int64_t wanted = parts == 1 ? left + more_ : std::max(left, (set_.count + parts - 1) / parts);
+      const auto domain = choose(rooms.of_domain.size(), wanted, split || more_ > 0, room_of, liking_of);
       if (!domain) break;
       const std::int64_t pods = std::min(left, rooms.of_domain[*domain]);
       shares.push_back({DomainId(*domain), std::exchange(rooms.of_domain[*domain], 0), pods});
@@ -248,6 +249,7 @@ class Placing {
   const Topology& topology_;
   const PodRequest& request_;
   std::span<const std::int64_t> likings_;
+  std::int64_t more_;      // pods that may come later
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   Rng& rng_;
   std::vector<PodPlacement> places_;
@@ -257,8 +259,8 @@ class Placing {
 
 std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
                                                                        ScoreIndex& index, const NumberedPodSet& set,
-                                                                       Rng& rng) {
-  return Placing(state, trial, index, set, rng).run();
+                                                                       Rng& rng, std::int64_t more) {
+  return Placing(state, trial, index, set, rng, more).run();
 }
 
 }  // namespace berth

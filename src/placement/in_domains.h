@@ -19,11 +19,12 @@ namespace berth {
 // All its pods, those of one domain and of one slice beside each other, and the moves stay in the trial; or how many pods'
 // room must come free at the least before it can be, and nothing was moved. The domain is that which its pods like best, of
 // these the one that has the least room left over; where none has room for all, few, the roomiest first, and as many in each of them as there is room (of `preferred` alone).
+// Who may grow by `more` pods later goes where all of them have room, or else where the most have.
 // What is spread goes over the inner domains of that one; what cannot be split evenly goes where it is liked best, of these where
 // the least room is left over.
 // PRE: the set asks for a topology, and `trial` is on the state's own ledgers.
 std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
                                                                        ScoreIndex& index, const NumberedPodSet& set,
-                                                                       Rng& rng);
+                                                                       Rng& rng, std::int64_t more = 0);
 
 }  // namespace berth

@@ -24,8 +24,8 @@ constexpr std::size_t kOrdersMax = 8;
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
-          OpenFlavors open)
-      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), open_(open) {
+          OpenFlavors open, std::int64_t more)
+      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), open_(open), more_(more) {
     std::int64_t pods = 0;
     for (const NumberedPodSet& set : sets) pods += set.count;
     places_.resize(static_cast<std::size_t>(pods));
@@ -94,7 +94,7 @@ class Placing {
       NumberedPodSet set = *part.set;
       set.request = part.id;
       const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_)
-                                     : place_in_domains(state_, trial_, index_, set, rng_);
+                                     : place_in_domains(state_, trial_, index_, set, rng_, more_);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
       std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
       return 0;
@@ -144,15 +144,27 @@ class Placing {
   const std::vector<NumberedPodSet>& sets_;
   Rng& rng_;
   OpenFlavors open_;
+  std::int64_t more_;                 // pods that may come later
   std::vector<PodPlacement> places_;  // set by set
 };
+
+// All of them, or nothing is moved.
+std::variant<std::vector<PodPlacement>, Unfit> place_all(Placing placing, Trial& trial) {
+  const Trial::Mark mark = trial.mark();
+  if (const std::int64_t missing = placing.run(); missing > 0) {
+    trial.rollback_to(mark);
+    return Unfit{missing};
+  }
+  return std::move(placing).places();
+}
 
 }  // namespace
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, OpenFlavors open) {
   const auto& sets = state.shape(state.workload(workload).shape).ways[way];
-  auto places = place_sets(state, trial, index, sets, rng, open);
+  const auto steps = std::ssize(state.steps_of(workload));
+  auto places = place_all(Placing(state, trial, index, sets, rng, open, steps), trial);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(std::get<0>(places))};
 }
@@ -160,13 +172,7 @@ std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreI
 std::variant<std::vector<PodPlacement>, Unfit> place_sets(const State& state, Trial& trial, ScoreIndex& index,
                                                           const std::vector<NumberedPodSet>& sets, Rng& rng,
                                                           OpenFlavors open) {
-  const Trial::Mark mark = trial.mark();
-  Placing placing(state, trial, index, sets, rng, open);
-  if (const std::int64_t missing = placing.run(); missing > 0) {
-    trial.rollback_to(mark);
-    return Unfit{missing};
-  }
-  return std::move(placing).places();
+  return place_all(Placing(state, trial, index, sets, rng, open, 0), trial);
 }
 
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
