@@ -25,7 +25,19 @@ Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
       claimant_(claimant),
       way_(way),
       shape_(state.shape(state.workload(claimant.workload).shape)),
-      sets_(is_repair() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {}
+      sets_(is_repair() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
+  if (is_repair()) return;
+  mixture_ = mixture_of(state, claimant.queue, shape_, way);
+  // Who looks at one set alone sees the flavors that its pods are to be of.
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    const auto is_first = [&](const PodsOfFlavor& each) {
+      return state.request(sets_[i].in_first_flavor).flavors == FlavorSet::of(each.flavor);
+    };
+    if (std::ranges::all_of(mixture_[i], is_first)) continue;
+    mixes_ = true;
+    sets_[i].in_first_flavor = sets_[i].request;
+  }
+}
 
 std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas) const {
   if (is_repair()) return std::nullopt;
@@ -35,13 +47,13 @@ std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas) const {
 // A stream of its own, so that the proof and the decision draw the same.
 std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const {
   Rng rng(state_.seed(), claimant_.workload.value());
-  if (!is_repair()) return place_in_way(state_, trial, index, claimant_.workload, way_, rng, OpenFlavors::kFirst);
+  if (!is_repair()) return place_in_way(state_, trial, index, claimant_.workload, way_, rng, &mixture_);
   auto places = place_missing(state_, trial, index, claimant_.workload, rng);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
 }
 
-// A right is to the GPUs that were asked for, of the first flavor where that was left open. What runs without GPUs may come
+// A right is to the GPUs that were asked for, mixed as they were where flavors were left open. What runs without GPUs may come
 // to stand beside other ones than was assumed, if it may be counted there. A gang that is repaired stays where it is covered.
 bool Asking::is_as_asked(Trial& trial, const Start& start) const {
   const QuotaLedger& quotas = trial.quotas();

@@ -23,6 +23,9 @@ class Asking {
   Asking(const State& state, const Claimant& claimant, std::size_t way);
 
   const std::vector<NumberedPodSet>& sets() const { return sets_; }
+  // Whether some of its pods are to be of another flavor than the first that is left open; then how many of which.
+  bool mixes() const { return mixes_; }
+  const Mixture& mixture() const { return mixture_; }
   std::optional<QuotaRefusal> refusal(const QuotaLedger& quotas) const;
   // The moves stay in the trial, or there are none.
   std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
@@ -40,6 +43,8 @@ class Asking {
   const Claimant& claimant_;
   std::size_t way_;
   const Shape& shape_;
+  Mixture mixture_;  // nothing for a set that leaves no flavor open, and of a repair
+  bool mixes_ = false;
   std::vector<NumberedPodSet> sets_;
 };
 

@@ -430,12 +430,30 @@ class Search {
     return room;
   }
 
+  // Of each flavor, where all of it is mixed: so many pods have no room yet. Else nothing.
+  std::map<FlavorId, std::int64_t> lacking_by_flavor() const {
+    std::map<FlavorId, std::int64_t> lacking;
+    const Mixture& mixture = asking_.mixture();
+    if (!asking_.mixes() || std::ranges::any_of(mixture, &std::vector<PodsOfFlavor>::empty)) return {};
+    for (const std::vector<PodsOfFlavor>& flavors : mixture) {
+      for (const PodsOfFlavor& each : flavors) lacking[each.flavor] += each.pods;
+    }
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      const auto found = lacking.find(state_.node(NodeId(node)).flavor);
+      if (found != lacking.end() && found->second > 0) found->second -= room_on(NodeId(node));
+    }
+    return lacking;
+  }
+
   // Takes alternatives of the victims before `end`, the cheapest first, until it fits; false when there are no more.
   bool free_nodes(std::size_t end) {
+    std::map<FlavorId, std::int64_t> lacking = lacking_by_flavor();
+    const auto is_wanted = [&](NodeId node) { return lacking.empty() || lacking[state_.node(node).flavor] > 0; };
     constexpr auto kLater = [](const Alternative& a, const Alternative& b) { return a.is_later_than(b); };
     std::vector<Alternative> heap;
     for (std::size_t i = 0; i < on_node_.size(); ++i) {
       if (i > 0 && on_node_[i].node == on_node_[i - 1].node) continue;
+      if (!is_wanted(on_node_[i].node)) continue;
       if (auto alternative = alternative_on(on_node_[i].node, end)) heap.push_back(std::move(*alternative));
     }
     std::make_heap(heap.begin(), heap.end(), kLater);
@@ -444,6 +462,7 @@ class Search {
       std::pop_heap(heap.begin(), heap.end(), kLater);
       Alternative first = std::move(heap.back());
       heap.pop_back();
+      if (!is_wanted(first.node)) continue;
       // Since it was looked at, some of it may have gone for the sake of another node.
       auto now = alternative_on(first.node, end);
       if (!now) continue;
@@ -455,7 +474,9 @@ class Search {
       const std::int64_t before = room_on(first.node);
       // Not again with claims as low as these: a right that has gone does not come back with further evictions.
       if (!take_all(now->victims)) continue;
-      freed += room_on(first.node) - before;
+      const std::int64_t gained = room_on(first.node) - before;
+      freed += gained;
+      if (!lacking.empty()) lacking[state_.node(first.node).flavor] -= gained;
       if (auto next = alternative_on(first.node, end)) {
         heap.push_back(std::move(*next));
         std::push_heap(heap.begin(), heap.end(), kLater);

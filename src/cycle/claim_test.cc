@@ -160,7 +160,7 @@ struct Tally {
 void check_claim(Engine& engine, WorkloadId id, Tally& tally) {
   State& state = engine.state;
   const Shape shape = state.shape(state.workload(id).shape);
-  const AmountList asked = asked_by(state, shape, 0);
+  const AmountList asked = asked_by(state, state.workload(id).queue, shape, 0);
   const Claimant claimant{id, state.workload(id).queue, shape.terms, asked, kNow};
   PlainClaim plainly(engine, claimant);
   // Who fits as it is claims nobody's room.
@@ -309,7 +309,7 @@ struct Gap {
 void compare_with_the_procedure(Engine& engine, WorkloadId id, Gap& gap) {
   State& state = engine.state;
   const Shape shape = state.shape(state.workload(id).shape);
-  const AmountList asked = asked_by(state, shape, 0);
+  const AmountList asked = asked_by(state, state.workload(id).queue, shape, 0);
   const Claimant claimant{id, state.workload(id).queue, shape.terms, asked, kNow};
   PlainClaim plainly(engine, claimant);
   if (plainly.fits_without({})) return;

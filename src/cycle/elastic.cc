@@ -110,17 +110,17 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
 }
 
 std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
-                                WorkloadId step, Rng& rng, OpenFlavors open) {
+                                WorkloadId step, Rng& rng, const Mixture* mixture) {
   Start start{.workload = step, .way = static_cast<std::uint32_t>(*growing.way), .pods = {}};
   const NumberedPodSet& set = state.shape(state.workload(step).shape).ways[*growing.way].front();
   if (!set.asks_for_domains()) {
-    auto outcome = place_in_way(state, trial, index, step, *growing.way, rng, open);
+    auto outcome = place_in_way(state, trial, index, step, *growing.way, rng, mixture);
     if (Start* const found = std::get_if<Start>(&outcome)) return std::move(*found);
     return std::nullopt;
   }
   PartOfASet part{.set = set, .at = growing.at, .lost = {growing.at.size()}};
   part.at.emplace_back();
-  if (open == OpenFlavors::kFirst) part.set.request = set.in_first_flavor;
+  if (mixture != nullptr) part.set.request = set.in_first_flavor;
   auto places = place_beside(state, trial, index, part, rng);
   if (!places) return std::nullopt;
   start.pods = std::move(*places);

@@ -33,7 +33,7 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
 // A place for one more pod, such as its set asks beside those that are there; its move stays in the trial, or there is none.
 // PRE: `trial` is on the state's own ledgers; the way is known.
 std::optional<Start> place_step(const State& state, Trial& trial, ScoreIndex& index, const Growing& growing,
-                                WorkloadId step, Rng& rng, OpenFlavors open = OpenFlavors::kAny);
+                                WorkloadId step, Rng& rng, const Mixture* mixture = nullptr);
 
 // Whether so many GPU thousandths more are worth what is lost by restarting it, for as long as it is known to run.
 bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_milli, Time now);

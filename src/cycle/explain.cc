@@ -289,7 +289,7 @@ bool waits_for_a_domain(const State& state, const Shape& shape) {
 
 // Why quotas refuse one of its ways now.
 std::optional<QuotaRefusal> refusal_of_way(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
-  auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
+  auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, queue, shape, way));
   const bool goes_on_unpaid = refusal && refusal->code == ReasonCode::kBudget && !shape.insists() &&
                               state.queues()[refusal->queue.index()].quota.budget_end == BudgetEnd::kBestEffort;
   return goes_on_unpaid ? std::nullopt : refusal;
@@ -328,7 +328,8 @@ Shape without_refused_ways(const State& state, QueueId queue, const Shape& shape
 // As things are now: what refused it a while ago may have become another bound, or none.
 std::string why_quotas_refuse(const State& state, QueueId queue, const Shape& shape) {
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const auto refusal = quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, shape, way));
+    const auto refusal =
+        quota_refusal(state.quotas(), queue, shape.user, shape.terms, asked_by(state, queue, shape, way));
     if (refusal) return quota_text(state, *refusal);
   }
   return "its quotas have changed, it will be tried again";
@@ -467,7 +468,8 @@ bool waits_with_a_right(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(workload.shape);
   const RightsAtAGlance rights(state);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    if (rights.may_take(workload.queue, shape.terms, asked_by(state, shape, way), !shape.cools)) return true;
+    if (rights.may_take(workload.queue, shape.terms, asked_by(state, workload.queue, shape, way), !shape.cools))
+      return true;
   }
   return false;
 }

@@ -410,10 +410,11 @@ class OneWay {
   }
 
   std::optional<Start> place(const std::vector<Migration>& moved) {
-    for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
+    const Mixture asked = mixture_of(state_, claimant_.queue, shape_, way_);
+    for (const Mixture* const mixture : {static_cast<const Mixture*>(nullptr), &asked}) {
       const Trial::Mark mark = trial_.mark();
       Rng rng(state_.seed(), claimant_.workload.value());
-      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, open);
+      auto outcome = place_in_way(state_, trial_, index_, claimant_.workload, way_, rng, mixture);
       Start* const start = std::get_if<Start>(&outcome);
       if (start != nullptr && !refusal(amounts_held(state_, shape_, *start)) &&
           leaves_floors_whole(state_, trial_, *start, moved)) {

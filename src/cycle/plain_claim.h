@@ -29,7 +29,11 @@ class PlainClaim {
 
   // `only`: of the victims those by this rule.
   PlainClaim(Engine& engine, const Claimant& claimant, std::optional<EvictionRule> only = std::nullopt)
-      : engine_(engine), claimant_(claimant), victims_(victims_of(engine.state, claimant).takeable) {
+      : engine_(engine),
+        claimant_(claimant),
+        mixture_(mixture_of(engine.state, claimant.queue,
+                            engine.state.shape(engine.state.workload(claimant.workload).shape), 0)),
+        victims_(victims_of(engine.state, claimant).takeable) {
     std::erase_if(victims_, [&](const Victim& each) { return only && each.rule != *only; });
   }
 
@@ -93,7 +97,7 @@ class PlainClaim {
       if (victim.rule == EvictionRule::kReclaim && !is_covered(tree, then, victim.claimants_side.queue)) return false;
     }
     Rng rng(state.seed(), claimant_.workload.value());
-    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, OpenFlavors::kFirst);
+    const auto outcome = place_in_way(state, trial, engine_.index, claimant_.workload, 0, rng, &mixture_);
     const Start* const start = std::get_if<Start>(&outcome);
     const Shape& shape = state.shape(state.workload(claimant_.workload).shape);
     return start != nullptr && amounts_held(state, shape, *start) == claimant_.asked &&  // all of it are GPUs
@@ -121,6 +125,7 @@ class PlainClaim {
 
   Engine& engine_;
   const Claimant& claimant_;
+  Mixture mixture_;
   std::vector<Victim> victims_;
 };
 

@@ -100,7 +100,7 @@ std::int64_t step_of(const State& state, const Raise& raise, const AmountList& a
   add(asked);
   state.workloads().for_each([&](WorkloadId, const Workload& other) {
     if (has_room(other.phase)) add(state.quotas().held_by(other.unit));
-    if (other.phase == Phase::kPending) add(asked_by(state, state.shape(other.shape), 0));
+    if (other.phase == Phase::kPending) add(asked_by(state, other.queue, state.shape(other.shape), 0));
   });
   for (const Queue& queue : state.queues()) {
     const Quota& quota = queue.quota;
@@ -117,7 +117,7 @@ std::vector<Raise> raises_for(const State& state, WorkloadId id, std::size_t way
   constexpr std::size_t kRaisesMax = 8;
   const Workload& workload = state.workload(id);
   const Shape& shape = state.shape(workload.shape);
-  const AmountList asked = asked_by(state, shape, way);
+  const AmountList asked = asked_by(state, workload.queue, shape, way);
   State fork = state.fork();
   std::vector<Raise> raises;
   while (true) {
@@ -176,7 +176,7 @@ std::optional<SmallestChange> smallest_raise(const State& state, WorkloadId id, 
                                              std::int64_t tries_max) {
   std::vector<Raise> raises = raises_for(state, id, way);
   if (raises.empty() || !starts_after(state, id, now, events_of(state, raises))) return std::nullopt;
-  const AmountList asked = asked_by(state, state.shape(state.workload(id).shape), way);
+  const AmountList asked = asked_by(state, state.workload(id).queue, state.shape(state.workload(id).shape), way);
   if (!lower_all(state, id, now, raises, asked, tries_max)) return std::nullopt;
   SmallestChange change{
       .kind = ChangeKind::kBounds, .events = events_of(state, raises), .text = text_of(state, raises)};

@@ -195,7 +195,7 @@ TEST(RepackingProperty, WhoCanStartByMovesNearlyAlwaysDoes) {
     const PlanMeasure best = all.best();
     const WorkloadId claimant = pieces.submit(pods_of(gpus));
     const Shape& shape = state.shape(state.workload(claimant).shape);
-    const AmountList asked = asked_by(state, shape, 0);
+    const AmountList asked = asked_by(state, state.workload(claimant).queue, shape, 0);
     const auto moved_by = [&](std::int64_t attempts) {
       Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
       const std::uint64_t before = state.hash();

@@ -84,7 +84,7 @@ class Search {
     const QuotaLedger& quotas = trial_.quotas();
     const QueueId queue = state_.workload(id).queue;
     for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-      const AmountList asked = asked_by(state_, shape, way);
+      const AmountList asked = asked_by(state_, queue, shape, way);
       const QueueId covered_at = quotas.would_be_covered_at(queue, asked, quotas.end_of(shape.terms));
       if (Rank{coverage_of(quotas.tree(), covered_at), shape.terms.priority} <= own) continue;
       if (quota_refusal(quotas, queue, shape.user, shape.terms, asked)) continue;

@@ -73,7 +73,7 @@ class Attempt {
   std::optional<Start> wait_anew() {
     ++cycle_.plan.attempts;
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      if (auto start = in_free_room(way, asked_by(state_, shape_, way), false)) return start;
+      if (auto start = in_free_room(way, asked_by(state_, queue_, shape_, way), false)) return start;
     }
     return std::nullopt;
   }
@@ -84,7 +84,7 @@ class Attempt {
     // It ends when the others do.
     if (const Time end = state_.end_of(id_, cycle_.plan.now); end != kForever) terms_.run_limit = end - cycle_.plan.now;
     ++cycle_.plan.attempts;
-    const AmountList asked = asked_by(state_, shape_, *growing.way);
+    const AmountList asked = asked_by(state_, queue_, shape_, *growing.way);
     if (budget_refusal(state_.quotas(), queue_, terms_, asked)) return std::nullopt;
     const Trial::Mark mark = cycle_.trial.mark();
     auto start = in_free_room(*growing.way, asked, false);
@@ -100,18 +100,18 @@ class Attempt {
     const bool no_room = refused_.covers(state_, shape_);
     if (!no_room) ++cycle_.plan.attempts;
     if (state_.quotas().budgets().has_any()) {
-      const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, shape_, 0));
+      const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, queue_, shape_, 0));
       if (refusal) return beyond_the_budget(refusal->queue, no_room);
     }
     // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      const AmountList asked = asked_by(state_, shape_, way);
+      const AmountList asked = asked_by(state_, queue_, shape_, way);
       if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
       if (would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      const AmountList asked = asked_by(state_, shape_, way);
+      const AmountList asked = asked_by(state_, queue_, shape_, way);
       if (!would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
@@ -171,7 +171,7 @@ class Attempt {
     const Trial::Mark mark = cycle_.trial.mark();
     const std::vector<Move> held = cycle_.shadows.hold(id_);
     ++cycle_.plan.attempts;
-    auto outcome = find_places(way, OpenFlavors::kAny);
+    auto outcome = find_places(way);
     if (Start* const start = std::get_if<Start>(&outcome)) {
       cycle_.shadows.give_back(held);
       if (passes_all(*start)) return std::move(*start);
@@ -190,6 +190,10 @@ class Attempt {
       if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
       return std::nullopt;
     }
+    // Inside a floor in that mixture of flavors, it might borrow in another.
+    if (mixes(way) && !would_be_covered_at(asked).is_none()) {
+      if (auto start = as_asked(way)) return start;
+    }
     const Trial::Mark mark = cycle_.trial.mark();
     auto start = place(way, no_room);
     if (!start) return std::nullopt;
@@ -198,7 +202,12 @@ class Attempt {
     if (!refusal && leaves_floors_whole(*start)) return start;
     if (refusal && gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
     cycle_.trial.rollback_to(mark);
-    return in_first_flavor(way);
+    return as_asked(way);
+  }
+
+  Mixture mixture(std::size_t way) const { return mixture_of(state_, queue_, shape_, way); }
+  bool mixes(std::size_t way) const {
+    return std::ranges::any_of(mixture(way), [](const auto& flavors) { return flavors.size() > 1; });
   }
 
   bool leaves_floors_whole(const Start& start) {
@@ -207,10 +216,11 @@ class Attempt {
     return false;
   }
 
-  // Of which it is known that quotas allow it.
-  std::optional<Start> in_first_flavor(std::size_t way) {
+  // Of the flavors of which it is known that quotas allow them.
+  std::optional<Start> as_asked(std::size_t way) {
     const Trial::Mark mark = cycle_.trial.mark();
-    auto outcome = find_places(way, OpenFlavors::kFirst);
+    const Mixture asked = mixture(way);
+    auto outcome = find_places(way, &asked);
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
     const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
@@ -226,9 +236,9 @@ class Attempt {
     });
   }
 
-  std::variant<Start, Unfit> find_places(std::size_t way, OpenFlavors open) {
-    if (growing_ == nullptr) return place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, open);
-    auto start = place_step(state_, cycle_.trial, cycle_.engine.index, *growing_, id_, rng_, open);
+  std::variant<Start, Unfit> find_places(std::size_t way, const Mixture* mixture = nullptr) {
+    if (growing_ == nullptr) return place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, mixture);
+    auto start = place_step(state_, cycle_.trial, cycle_.engine.index, *growing_, id_, rng_, mixture);
     if (!start) return Unfit{};
     return std::move(*start);
   }
@@ -238,9 +248,10 @@ class Attempt {
       unfit_ = Unfit{1};
       return std::nullopt;
     }
-    auto outcome = find_places(way, OpenFlavors::kAny);
+    auto outcome = find_places(way);
     if (std::holds_alternative<Unfit>(outcome) && counts_fewer_domains_in_one_flavor(way)) {
-      auto in_first = find_places(way, OpenFlavors::kFirst);
+      const Mixture asked = mixture(way);
+      auto in_first = find_places(way, &asked);
       if (std::holds_alternative<Start>(in_first)) outcome = std::move(in_first);
     }
     if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
@@ -410,9 +421,10 @@ std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, Refus
   const Workload& workload = state.workload(candidate);
   const Shape& shape = state.shape(workload.shape);
   const Time end = state.quotas().end_of(shape.terms);
-  const QueueId covered_at = shape.terms.best_effort
-                                 ? QueueId()
-                                 : state.quotas().would_be_covered_at(workload.queue, asked_by(state, shape, 0), end);
+  const QueueId covered_at =
+      shape.terms.best_effort
+          ? QueueId()
+          : state.quotas().would_be_covered_at(workload.queue, asked_by(state, workload.queue, shape, 0), end);
   if (!covered_at.is_none()) {
     auto instead = attempt_beside(cycle, candidate, refused, Heeding::kInsideFloors, covered_at);
     if (std::holds_alternative<Claimed>(instead)) return instead;
@@ -831,7 +843,7 @@ void allocate(Cycle& cycle) {
 bool would_be_inside_floor(const State& state, WorkloadId step, std::size_t way, Time now) {
   const Workload& workload = state.workload(step);
   const Shape& shape = state.shape(workload.shape);
-  const AmountList asked = asked_by(state, shape, way);
+  const AmountList asked = asked_by(state, workload.queue, shape, way);
   const QueueId at = state.quotas().would_be_covered_at(workload.queue, asked, state.end_of(step, now));
   return !shape.terms.best_effort && !at.is_none();
 }

@@ -298,7 +298,7 @@ class Cluster {
       const Line& line = *state.lines()[state.line_of(workload.queue).index()];
       if (line.find(workload.shape)->gate != ReasonCode::kNone) return;
       const Shape& shape = state.shape(workload.shape);
-      const AmountList asked = asked_by(state, shape, 0);
+      const AmountList asked = asked_by(state, workload.queue, shape, 0);
       const Claimant claimant{id, workload.queue, shape.terms, asked, now_};
       EXPECT_FALSE(PlainClaim(engine, claimant).fits_without({})) << "workload " << id.index() << " fits";
     });
@@ -355,7 +355,7 @@ class Cluster {
         return;
       }
       const Shape& shape = state.shape(workload.shape);
-      const AmountList asked = asked_by(state, shape, 0);
+      const AmountList asked = asked_by(state, workload.queue, shape, 0);
       const Claimant claimant{id, workload.queue, shape.terms, asked, now_};
       PlainClaim reclaiming(engine_, claimant, EvictionRule::kReclaim);
       EXPECT_FALSE(reclaiming.fits_without({})) << "workload " << id.index() << " fits";

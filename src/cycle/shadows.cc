@@ -92,7 +92,8 @@ QueueId would_be_covered_at(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
   if (shape.terms.best_effort) return {};
   const QuotaLedger& quotas = state.quotas();
-  return quotas.would_be_covered_at(state.workload(id).queue, asked_by(state, shape, 0), quotas.end_of(shape.terms));
+  return quotas.would_be_covered_at(state.workload(id).queue, asked_by(state, state.workload(id).queue, shape, 0),
+                                    quotas.end_of(shape.terms));
 }
 
 }  // namespace
@@ -227,12 +228,13 @@ std::optional<Start> Shadows::place_beside_quotas(WorkloadId id, std::size_t way
     return quota_refusal(state_.quotas(), workload.queue, shape.user, shape.terms, amounts) &&
            !has_quota(id, amounts, then, others, WorkloadId());
   };
-  if (refused(asked_by(state_, shape, way))) return std::nullopt;
-  for (const OpenFlavors open : {OpenFlavors::kAny, OpenFlavors::kFirst}) {
+  if (refused(asked_by(state_, workload.queue, shape, way))) return std::nullopt;
+  const Mixture asked = mixture_of(state_, workload.queue, shape, way);
+  for (const Mixture* const mixture : {static_cast<const Mixture*>(nullptr), &asked}) {
     const Trial::Mark mark = trial_.mark();
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state_.seed(), id.value());
-    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, open);
+    auto outcome = place_in_way(state_, trial_, index_, id, way, rng, mixture);
     Start* const start = std::get_if<Start>(&outcome);
     if (start == nullptr) return std::nullopt;
     if (!refused(amounts_held(state_, shape, *start))) return std::move(*start);
@@ -490,7 +492,7 @@ Time Shadows::could_start_from(WorkloadId id) {
     bool fits = false;
     for (std::size_t way = 0; !fits && way < ways; ++way) {
       Rng rng(state_.seed(), id.value());
-      fits = std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng, OpenFlavors::kAny));
+      fits = std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng));
     }
     trial_.let_go();
     trial_.rollback_to(mark);

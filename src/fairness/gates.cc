@@ -136,14 +136,117 @@ std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId qu
   return std::nullopt;
 }
 
+bool is_open(const NumberedPodSet& set) { return set.in_first_flavor != set.request; }
+
+bool may_mix(const NumberedPodSet& set) {
+  return is_open(set) && set.count > 1 && !set.asks_for_domains() && !set.parallel.is_declared();
+}
+
+// Flavor by flavor, as many pods as it is asked for.
+class Mixing {
+ public:
+  Mixing(const State& state, QueueId queue, const Shape& shape, std::size_t way)
+      : state_(state), quotas_(state.quotas()), queue_(queue), shape_(shape), sets_(shape.ways[way]) {}
+
+  Mixture run() {
+    if (std::ranges::none_of(sets_, may_mix) || !is_bound()) return all_in_first();
+    const Time end = quotas_.end_of(shape_.terms);
+    const auto is_inside = [&](const AmountList& held) {
+      return !quotas_.would_be_covered_at(queue_, held, end).is_none();
+    };
+    if (auto inside = fill(is_inside)) return *std::move(inside);
+    const auto passes = [&](const AmountList& held) {
+      return !quota_refusal(quotas_, queue_, shape_.user, shape_.terms, held);
+    };
+    auto allowed = fill(passes);
+    return allowed ? *std::move(allowed) : all_in_first();
+  }
+
+ private:
+  // Some floor or bound tells one flavor from another.
+  bool is_bound() const {
+    const QuotaTree& tree = quotas_.tree();
+    QueueId queue = queue_;
+    while (!queue.is_none() && !tree.is_bounded(queue)) queue = tree.parent(queue);
+    return !queue.is_none() || tree.has_floors();
+  }
+
+  Mixture all_in_first() const {
+    Mixture mixture(sets_.size());
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (is_open(sets_[i])) mixture[i] = {{first_flavor(state_, state_.request(sets_[i].request)), sets_[i].count}};
+    }
+    return mixture;
+  }
+
+  // As many as are `allowed` together with those before them; nothing if that is not all.
+  template <class Allowed>
+  std::optional<Mixture> fill(Allowed allowed) const {
+    Mixture mixture = all_in_first();
+    AmountsByDim sums(quotas_.tree().dims());
+    for (const NumberedPodSet& set : sets_) {
+      const PodRequest& request = state_.request(set.request);
+      if (!may_mix(set)) add_amounts(request, first_flavor(state_, request), set.count, sums);
+    }
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (!may_mix(sets_[i])) continue;
+      const PodRequest& request = state_.request(sets_[i].request);
+      std::int64_t left = sets_[i].count;
+      mixture[i].clear();
+      for (std::size_t at = 0; at < state_.flavors().size() && left > 0; ++at) {
+        const FlavorId flavor(at);
+        if (!request.flavors.contains(flavor)) continue;
+        const std::int64_t pods = most_allowed(request, flavor, left, sums, allowed);
+        if (pods == 0) continue;
+        add_amounts(request, flavor, pods, sums);
+        mixture[i].push_back({flavor, pods});
+        left -= pods;
+      }
+      if (left > 0) return std::nullopt;
+    }
+    return mixture;
+  }
+
+  template <class Allowed>
+  static std::int64_t most_allowed(const PodRequest& request, FlavorId flavor, std::int64_t pods,
+                                   const AmountsByDim& sums, Allowed allowed) {
+    std::int64_t least = 0;
+    for (std::int64_t most = pods; least < most;) {
+      const std::int64_t middle = least + (most - least + 1) / 2;
+      AmountsByDim with = sums;
+      add_amounts(request, flavor, middle, with);
+      if (allowed(amounts_of(with))) {
+        least = middle;
+      } else {
+        most = middle - 1;
+      }
+    }
+    return least;
+  }
+
+  const State& state_;
+  const QuotaLedger& quotas_;
+  QueueId queue_;
+  const Shape& shape_;
+  const std::vector<NumberedPodSet>& sets_;
+};
+
 }  // namespace
 
-AmountList asked_by(const State& state, const Shape& shape, std::size_t way) {
+Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
+  return Mixing(state, queue, shape, way).run();
+}
+
+AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
   if (shape.terms.best_effort) return {};
+  const std::vector<NumberedPodSet>& sets = shape.ways[way];
   AmountsByDim sums(state.quotas().tree().dims());
-  for (const NumberedPodSet& set : shape.ways[way]) {
-    const PodRequest& request = state.request(set.request);
-    add_amounts(request, first_flavor(state, request), set.count, sums);
+  Mixture mixture(sets.size());
+  if (std::ranges::any_of(sets, may_mix)) mixture = mixture_of(state, queue, shape, way);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const PodRequest& request = state.request(sets[i].request);
+    if (mixture[i].empty()) add_amounts(request, first_flavor(state, request), sets[i].count, sums);
+    for (const PodsOfFlavor& each : mixture[i]) add_amounts(request, each.flavor, each.pods, sums);
   }
   return amounts_of(sums);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "model/mixture.h"
 #include "model/reason.h"
 #include "model/workload.h"
 #include "state/state.h"
@@ -26,9 +27,13 @@ struct QuotaRefusal {
   friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
 };
 
-// What a unit of the shape would hold if it ran in this way. Where a way leaves the flavor open, what it would hold of
-// the first that it may use.
-AmountList asked_by(const State& state, const Shape& shape, std::size_t way);
+// Which flavors its pods would be of if it came now in a way that leaves them open: flavor by flavor as many as are inside a floor; if
+// not all of it would be then, as many as no bound refuses, and the rest in the first. Where one pod alone, or nearness, is asked, all
+// are of the first: what the others have to offer, further ways say.
+Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way);
+
+// What a unit of the shape would hold if it ran in this way, in that mixture.
+AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way);
 
 // What it holds in the places that it was given.
 AmountList amounts_held(const State& state, const Shape& shape, const Start& start);

@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "base/property_seeds.h"
+#include "state/random_world.h"
 
 namespace berth {
 namespace {
@@ -211,6 +217,82 @@ TEST(Gates, WhoMayNotBorrowYetIsToldSo) {
     EXPECT_EQ(shape.insists(), !c.cools);
     EXPECT_EQ(code_of({.code = c.refusing, .queue = {}, .dim = {}}, shape), c.told) << name_of(c.refusing);
   }
+}
+
+// Every number of pods of each of three flavors.
+template <class Visit>
+void for_each_split(std::int64_t pods, Visit visit) {
+  for (std::int64_t a = 0; a <= pods; ++a) {
+    for (std::int64_t b = 0; a + b <= pods; ++b) visit(std::array{a, b, pods - a - b});
+  }
+}
+
+TEST(MixtureOf, IsInsideAFloorOrAllowedWhereTryingAllFindsOneThatIs) {
+  int covered = 0;
+  int allowed = 0;
+  int neither = 0;
+  for (const Seed seed : property_seeds(kSanitized ? 100 : 1'000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    State state = new_state(seed, PlacementPolicy::kBestFit, 3, {});
+    std::vector<Node> nodes;
+    for (std::size_t flavor = 0; flavor < 3; ++flavor) {
+      nodes.push_back({.name = std::to_string(flavor), .flavor = FlavorId(flavor), .gpus = 8, .cpu_milli = 64'000});
+    }
+    state.apply(NodesAdded{nodes});
+    const auto amounts = [&](std::int64_t most) {
+      AmountList list;
+      for (std::size_t flavor = 0; flavor < 3; ++flavor) {
+        if (rng.below(4) != 0) list.push_back({Dim(FlavorId(flavor), Resource::kGpu), rng.between(0, most) * 1000});
+      }
+      return list;
+    };
+    Queue above{.name = "above", .parent = {}, .order = Order::kFifo};
+    above.quota.guarantee = amounts(8);
+    if (rng.below(2) == 0) above.quota.limit = amounts(8);
+    Queue queue{.name = "queue", .parent = QueueId(0), .order = Order::kFifo};
+    if (rng.below(2) == 0) queue.quota.guarantee = amounts(3);
+    if (rng.below(2) == 0) queue.quota.limit = amounts(6);
+    for (const Queue& each : {above, queue}) {
+      if (!state.refusal(QueueAdded{each})) state.apply(QueueAdded{each});
+    }
+    if (state.queues().size() < 2) continue;
+    PodRequest request{.gpus = one_of(rng, {1, 2}), .gpu_milli = kMilliPerGpu};
+    request.flavors = FlavorSet::first(3);
+    const std::int64_t pods = rng.between(2, 6);
+    state.apply(submission(QueueId(1), {.ways = {{{request, pods}}}}));
+    const Shape& shape = state.shape(state.workload(WorkloadId(0)).shape);
+    const QuotaLedger& quotas = state.quotas();
+    const auto is_covered = [&](const AmountList& asked) {
+      return !quotas.would_be_covered_at(QueueId(1), asked, quotas.end_of(shape.terms)).is_none();
+    };
+    const auto passes = [&](const AmountList& asked) {
+      return !quota_refusal(quotas, QueueId(1), shape.user, shape.terms, asked);
+    };
+    bool some_covered = false;
+    bool some_passes = false;
+    for_each_split(pods, [&](const std::array<std::int64_t, 3>& split) {
+      AmountList asked;
+      for (std::size_t flavor = 0; flavor < 3; ++flavor) {
+        const std::int64_t milli = split[flavor] * request.gpus * kMilliPerGpu;
+        if (milli > 0) asked.push_back({Dim(FlavorId(flavor), Resource::kGpu), milli});
+      }
+      some_covered = some_covered || is_covered(asked);
+      some_passes = some_passes || passes(asked);
+    });
+    const AmountList asked = asked_by(state, QueueId(1), shape, 0);
+    EXPECT_EQ(is_covered(asked), some_covered);
+    EXPECT_TRUE(some_covered || passes(asked) == some_passes);
+    std::int64_t counted = 0;
+    const Mixture mixture = mixture_of(state, QueueId(1), shape, 0);
+    for (const PodsOfFlavor& each : mixture.front()) counted += each.pods;
+    EXPECT_EQ(counted, pods);
+    covered += some_covered ? 1 : 0;
+    allowed += !some_covered && some_passes ? 1 : 0;
+    neither += some_passes ? 0 : 1;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(std::min({covered, allowed, neither}), 20);
 }
 
 }  // namespace

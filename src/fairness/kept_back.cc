@@ -6,11 +6,11 @@
 
 namespace berth {
 
-bool KeptBack::is_wanted_by(const State& state, const Shape& shape) const {
+bool KeptBack::is_wanted_by(const State& state, QueueId line, const Shape& shape) const {
   if (room_.meets(shape.flavors)) return true;
   if (std::ranges::none_of(of_, [&](FlavorSet kept) { return kept.meets(shape.flavors); })) return false;
   // Best-effort work counts for nothing, so no bound leaves less for its sake.
-  return std::ranges::any_of(asked_by(state, shape, 0), [&](const Amount& each) {
+  return std::ranges::any_of(asked_by(state, line, shape, 0), [&](const Amount& each) {
     return of_[static_cast<std::size_t>(each.dim.resource())].meets(shape.flavors);
   });
 }
@@ -21,7 +21,7 @@ void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode 
   if (!is_quota_gate(gate)) return from_all.keep_room(shape.flavors);
   const QuotaLedger& quotas = state.quotas();
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const AmountList asked = asked_by(state, shape, way);
+    const AmountList asked = asked_by(state, line, shape, way);
     const auto refusal = quota_refusal(quotas, line, shape.user, shape.terms, asked);
     const bool kept_by_owners = refusal && refusal->code == ReasonCode::kLendingLimit;
     if (kept_by_owners && is_above_lending_alone(quotas, line, asked)) continue;
@@ -42,8 +42,8 @@ bool holds_up(const State& state, QueueId line, const ShapeInLine& ahead, const 
   KeptBack from_all;
   KeptBack from_his_user;
   keep_back(state, line, shape, ahead.gate, from_all, from_his_user);
-  return from_all.is_wanted_by(state, behind) ||
-         (shape.user == behind.user && from_his_user.is_wanted_by(state, behind));
+  return from_all.is_wanted_by(state, line, behind) ||
+         (shape.user == behind.user && from_his_user.is_wanted_by(state, line, behind));
 }
 
 }  // namespace berth

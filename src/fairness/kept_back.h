@@ -65,7 +65,7 @@ class KeptBack {
 
   // From everybody, whatever he asks. `known`: the flavors that there are.
   bool is_everything(FlavorSet known) const { return room_.contains_all(known) && !room_.empty(); }
-  bool is_wanted_by(const State& state, const Shape& shape) const;
+  bool is_wanted_by(const State& state, QueueId line, const Shape& shape) const;
 
  private:
   FlavorSet room_;

@@ -66,7 +66,7 @@ CandidateOrder::Place& CandidateOrder::place(QueueId queue) {
 bool CandidateOrder::may_be_possible_now(QueueId queue, const ShapeInLine& entry) {
   const Shape& shape = state_.shape(entry.shape);
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
-    const AmountList asked = asked_by(state_, shape, way);
+    const AmountList asked = asked_by(state_, queue, shape, way);
     if (entry.by_quota && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) return true;
     if (rights().may_take(queue, shape.terms, asked, !shape.cools)) return true;
     if (moves_may_help(state_, shape, way) && !quota_refusal(state_.quotas(), queue, shape.user, shape.terms, asked)) {
@@ -254,10 +254,11 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     Party& party = turn.parties.front();
     const Entry& first = party.heap.front();
     const Shape& shape = shape_of(first);
+    const QueueId queue = state_.workload(first.key.workload).queue;
     // To whom room is promised stands behind nobody.
     const bool has_one = turn.has_shadows && has_shadow(first.key.workload);
-    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, shape) || party.kept.is_wanted_by(state_, shape) ||
-                                     is_kept_later(turn, shape));
+    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, queue, shape) ||
+                                     party.kept.is_wanted_by(state_, queue, shape) || is_kept_later(turn, shape));
     if (!first.blocked && !behind) return;
     bool looks_at_twin = false;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.

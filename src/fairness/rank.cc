@@ -8,10 +8,10 @@ namespace berth {
 
 Candidate candidate_of(const State& state, QueueId line, WorkloadId first) {
   const Shape& shape = state.shape(state.workload(first).shape);
-  Candidate candidate{.workload = first, .asked = asked_by(state, shape, 0)};
+  Candidate candidate{.workload = first, .asked = asked_by(state, line, shape, 0)};
   candidate.end = state.quotas().end_of(shape.terms);
   for (std::size_t way = 0; way < shape.ways.size() && state.quotas().tree().has_floors(); ++way) {
-    AmountList asked = asked_by(state, shape, way);
+    AmountList asked = asked_by(state, line, shape, way);
     if (state.quotas().would_be_covered_at(line, asked, candidate.end).is_none()) continue;
     candidate.asked = std::move(asked);
     break;

@@ -24,8 +24,8 @@ constexpr std::size_t kOrdersMax = 8;
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
-          OpenFlavors open, std::int64_t more)
-      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), open_(open), more_(more) {
+          const Mixture* mixture, std::int64_t more)
+      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), mixture_(mixture), more_(more) {
     std::int64_t pods = 0;
     for (const NumberedPodSet& set : sets) pods += set.count;
     places_.resize(static_cast<std::size_t>(pods));
@@ -33,12 +33,7 @@ class Placing {
 
   // How many pods' room is missing at the least; none: all are placed.
   std::int64_t run() {
-    std::vector<Part> order;
-    std::size_t first = 0;
-    for (const NumberedPodSet& set : sets_) {
-      order.push_back({open_ == OpenFlavors::kFirst ? set.in_first_flavor : set.request, &set, first});
-      first += static_cast<std::size_t>(set.count);
-    }
+    std::vector<Part> order = parts();
     const Trial::Mark mark = trial_.mark();
     for (std::size_t tries = 1;; ++tries) {
       const auto failed = place_in_order(order);
@@ -54,12 +49,41 @@ class Placing {
   std::vector<PodPlacement> places() && { return std::move(places_); }
 
  private:
-  // One set, whose places begin there.
+  // One set, or those of its pods that are to be of a flavor; their places begin there.
   struct Part {
     RequestId id;
     const NumberedPodSet* set = nullptr;
     std::size_t first = 0;
+    std::int64_t count = 0;
+    std::optional<std::vector<NodeId>> nodes = {};  // on which they may be, of the others too; none: any
   };
+
+  std::vector<Part> parts() const {
+    std::vector<Part> parts;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      const NumberedPodSet& set = sets_[i];
+      const bool is_mixed = mixture_ != nullptr && !(*mixture_)[i].empty();
+      if (!is_mixed) parts.push_back({set.request, &set, first, set.count});
+      for (std::size_t at = first; const PodsOfFlavor& each : is_mixed ? (*mixture_)[i] : std::vector<PodsOfFlavor>()) {
+        parts.push_back(of_flavor(set, each, at));
+        at += static_cast<std::size_t>(each.pods);
+      }
+      first += static_cast<std::size_t>(set.count);
+    }
+    return parts;
+  }
+
+  Part of_flavor(const NumberedPodSet& set, const PodsOfFlavor& pods, std::size_t first) const {
+    if (state_.request(set.in_first_flavor).flavors == FlavorSet::of(pods.flavor)) {
+      return {set.in_first_flavor, &set, first, pods.pods};
+    }
+    std::vector<NodeId> nodes;
+    for (std::size_t node = 0; node < state_.nodes(); ++node) {
+      if (state_.node(NodeId(node)).flavor == pods.flavor) nodes.emplace_back(node);
+    }
+    return {set.request, &set, first, pods.pods, std::move(nodes)};
+  }
 
   // The first that has no places: where it stands in the order, and how many of its pods have none.
   struct Failed {
@@ -108,9 +132,10 @@ class Placing {
 
   // One after the other, until one finds no place: as many as there is room for, whatever their places.
   std::int64_t place_from(const Part& part, std::int64_t placed) {
-    for (; placed < part.set->count; ++placed) {
-      const std::optional<PodPlacement> place = index_.best(state_, part.id, rng_);
-      if (!place) return part.set->count - placed;
+    for (; placed < part.count; ++placed) {
+      const std::optional<PodPlacement> place =
+          part.nodes ? index_.best_among(state_, part.id, *part.nodes, rng_) : index_.best(state_, part.id, rng_);
+      if (!place) return part.count - placed;
       put(part, placed, *place);
     }
     return 0;
@@ -124,10 +149,11 @@ class Placing {
   // Where the first of those goes who are to be near each other all have to go: it need not be where it fits best.
   bool found_elsewhere(const Part& part) {
     const auto groups = NeighbourCheck(state_.ledger(), request(part)).places_to_found(state_.nodes());
-    return std::ranges::any_of(groups, [&](const std::vector<NodeId>& nodes) {
+    return std::ranges::any_of(groups, [&](std::vector<NodeId> nodes) {
+      if (part.nodes) std::erase_if(nodes, [&](NodeId node) { return !std::ranges::binary_search(*part.nodes, node); });
       std::int64_t room = 0;
-      for (const NodeId node : nodes) room += std::min(part.set->count, room_for(state_.ledger(), node, request(part)));
-      if (room < part.set->count) return false;
+      for (const NodeId node : nodes) room += std::min(part.count, room_for(state_.ledger(), node, request(part)));
+      if (room < part.count) return false;
       const auto first = index_.best_among(state_, part.id, nodes, rng_);
       if (!first) return false;
       const Trial::Mark mark = trial_.mark();
@@ -143,7 +169,7 @@ class Placing {
   ScoreIndex& index_;
   const std::vector<NumberedPodSet>& sets_;
   Rng& rng_;
-  OpenFlavors open_;
+  const Mixture* mixture_;            // none: any of the flavors that are left open
   std::int64_t more_;                 // pods that may come later
   std::vector<PodPlacement> places_;  // set by set
 };
@@ -161,18 +187,17 @@ std::variant<std::vector<PodPlacement>, Unfit> place_all(Placing placing, Trial&
 }  // namespace
 
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
-                                        std::size_t way, Rng& rng, OpenFlavors open) {
+                                        std::size_t way, Rng& rng, const Mixture* mixture) {
   const auto& sets = state.shape(state.workload(workload).shape).ways[way];
   const auto steps = std::ssize(state.steps_of(workload));
-  auto places = place_all(Placing(state, trial, index, sets, rng, open, steps), trial);
+  auto places = place_all(Placing(state, trial, index, sets, rng, mixture, steps), trial);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(std::get<0>(places))};
 }
 
 std::variant<std::vector<PodPlacement>, Unfit> place_sets(const State& state, Trial& trial, ScoreIndex& index,
-                                                          const std::vector<NumberedPodSet>& sets, Rng& rng,
-                                                          OpenFlavors open) {
-  return place_all(Placing(state, trial, index, sets, rng, open, 0), trial);
+                                                          const std::vector<NumberedPodSet>& sets, Rng& rng) {
+  return place_all(Placing(state, trial, index, sets, rng, nullptr, 0), trial);
 }
 
 std::variant<Start, Unfit> place_workload(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
