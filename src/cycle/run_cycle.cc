@@ -49,6 +49,7 @@ struct Refused {
   ReasonCode gate = ReasonCode::kNone;
   bool by_quota = false;            // in one of its ways
   bool would_break_floors = false;  // somewhere it might have started, but for what is promised to others
+  bool may_claim_beside = false;    // what is promised in backfill, of which it would have taken some
 };
 
 // One workload on its way through the gates: quotas, room, and the room of others.
@@ -290,6 +291,7 @@ class Attempt {
     auto claimed = by_moving_or_taking(claimant, way);
     if (claimed && !is_let(*claimed)) {
       cycle_.trial.rollback_to(mark);
+      may_claim_beside_ = may_claim_beside_ || !cycle_.shadows.none();
       if (claimed->migrations.empty() || std::exchange(repack_attempts_, 0) == 0) return std::nullopt;
       // The first plan of moves may leave alone what a better one does not.
       return in_others_room(way, asked);
@@ -363,7 +365,8 @@ class Attempt {
     return {.missing = missing(),
             .gate = gate,
             .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
-            .would_break_floors = would_break_floors_};
+            .would_break_floors = would_break_floors_,
+            .may_claim_beside = may_claim_beside_};
   }
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
@@ -384,6 +387,7 @@ class Attempt {
   bool some_protected_ = false;
   bool would_break_floors_ = false;
   bool promised_ = false;  // there would be room, but for those to whom it is promised
+  bool may_claim_beside_ = false;
   bool patient_ = false;
 };
 
@@ -392,6 +396,19 @@ KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
   std::vector<NodeId> all;
   std::ranges::set_union(kept.nodes, nodes, std::back_inserter(all));
   kept.nodes = std::move(all);
+  return kept;
+}
+
+// And beside these GPUs. PRE: of each node at most once.
+KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : gpus) {
+    const auto at = std::ranges::lower_bound(kept.gpus, each.node, {}, &GpusOfNode::node);
+    if (at == kept.gpus.end() || at->node != each.node) {
+      kept.gpus.insert(at, each);
+    } else {
+      at->gpus = GpuSet::from_bits(at->gpus.bits() | each.gpus.bits());
+    }
+  }
   return kept;
 }
 
@@ -436,15 +453,25 @@ std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, Refus
   return outcome;
 }
 
-// Where it would be in the way of others' cells, it looks beside these before it waits.
+// Where it would be in the way of what is promised to others, or of their cells, it looks beside these before it waits.
 std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   auto outcome = cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
   const Refused* const why = std::get_if<Refused>(&outcome);
-  if (why == nullptr || !why->would_break_floors) return outcome;
-  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
-    cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
+  if (why == nullptr || (!why->would_break_floors && !why->may_claim_beside)) return outcome;
+  const auto beside = [&](KeptRoom kept) {
+    cycle.trial.keep_from_all(std::move(kept));
     auto instead = Attempt(cycle, candidate, refused).make();
     cycle.trial.let_go();
+    return instead;
+  };
+  const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
+  if (why->may_claim_beside) {
+    auto instead = beside(with_gpus(reserved, cycle.shadows.kept_from(candidate)));
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  if (!why->would_break_floors) return outcome;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
+    auto instead = beside(with_nodes(reserved, cells));
     if (std::holds_alternative<Claimed>(instead)) return instead;
   }
   return outcome;
@@ -669,13 +696,15 @@ void renew_promises(Cycle& cycle) {
   cycle.shadows.renew();
 }
 
-// Who stood back for what was promised is tried again where that is not what it was.
+// Who stood back for what was promised is tried again where that is not what it was; and whom nothing is promised any more may be
+// promised it again.
 void tell_promises(Cycle& cycle) {
   if (!cycle.shadows.have_changed()) {
     if (cycle.plan.changes_nothing()) cycle.engine.shadows_stand_at = cycle.engine.state.news();
     return;
   }
   cycle.plan.shadows = cycle.shadows.all();
+  cycle.engine.quiet = {};
   if (some_stand_back(cycle)) cycle.plan.finished = false;
 }
 
@@ -806,8 +835,8 @@ void allocate(Cycle& cycle) {
   // What they hold counts for nothing, and who was moved is elsewhere, only when the plan has been adopted.
   if (!cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
   const State& state = cycle.engine.state;
-  // Whoever must go has moved what the lines are looked at by.
-  const bool as_adopted = cycle.plan.evictions.empty() && cycle.plan.repairs.empty();
+  // Whoever must go, and promises that are others by now, have moved what the lines are looked at by.
+  const bool as_adopted = cycle.plan.evictions.empty() && cycle.plan.repairs.empty() && !cycle.shadows.have_changed();
   CandidateOrder order(state, cycle.plan.now, as_adopted ? &cycle.engine.quiet : nullptr, &cycle.shadows.all());
   RefusedRequests refused;
   while (const auto candidate = order.next()) {

@@ -429,21 +429,62 @@ void Shadows::replace(std::size_t shadow, std::optional<Shadow> with) {
   then_.assign(all_.size(), {});
 }
 
-// In the order in which they were made: each stands beside those before it. Whoever can start earlier leaves everybody else where
+// Of those of a line who are alike the first comes first, also if he comes back when another of them was promised room: else that would
+// keep him from starting, and he the other.
+void Shadows::give_to_who_is_ahead() {
+  for (std::size_t i = all_.size(); i-- > 0;) {
+    const WorkloadId id = all_[i].start.workload;
+    if (!waits(id)) continue;
+    const Workload& workload = state_.workload(id);
+    const ShapeInLine& alike = *state_.lines()[state_.line_of(workload.queue).index()]->find(workload.shape);
+    auto at = alike.waiting.begin_cursor();
+    const PendingKey* twin = alike.waiting.at(at);
+    while (twin != nullptr && twin->workload != id && (index_of(twin->workload) || !waits(twin->workload))) {
+      alike.waiting.advance(at);
+      twin = alike.waiting.at(at);
+    }
+    if (twin != nullptr) all_[i].start.workload = twin->workload;
+  }
+}
+
+// Whoever could take the room of another stands before him, as he was promised his own without regard to that one.
+void Shadows::put_stronger_claims_first() {
+  for (std::size_t i = 1; i < all_.size(); ++i) {
+    const WorkloadId id = all_[i].start.workload;
+    const Terms& terms = terms_of(state_, id);
+    const bool covered = !would_be_covered_at(state_, id).is_none();
+    const auto gives_way = [&](const Shadow& each) {
+      const WorkloadId other = each.start.workload;
+      // Most often nothing tells two of them apart, and that costs nothing.
+      const bool may =
+          covered || terms_of(state_, other).best_effort || terms.priority > terms_of(state_, other).priority;
+      return may && outranks(state_, id, other);
+    };
+    const auto own = all_.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto first = std::find_if(all_.begin(), own, gives_way);
+    std::rotate(first, own, own + 1);
+  }
+}
+
+// In this order: each stands beside those before it. Whoever can start earlier leaves everybody else where
 // he is; of places that come at one moment none is better than another.
 void Shadows::renew() {
   // Who could not start in time, for what was reserved since he was promised that, is promised anew: others were promised his places
   // for behind his end, and would wait for each other.
   const bool may_be_late = state_.next_reservation() != ReservationId(0);
   if (may_be_late) std::erase_if(all_, [&](const Shadow& each) { return each.at < plan_.now; });
+  give_to_who_is_ahead();
+  put_stronger_claims_first();
   then_.assign(all_.size(), {});
   for (std::size_t i = 0; i < all_.size();) {
-    const Shadow known = all_[i];
-    const WorkloadId id = known.start.workload;
+    const WorkloadId id = all_[i].start.workload;
     if (!waits(id)) {
       replace(i, std::nullopt);
       continue;
     }
+    // Nobody starts in the past: who was not looked at in time would be in the way of those behind him from now on, and they in his.
+    all_[i].at = std::max(all_[i].at, plan_.now);
+    const Shadow known = all_[i];
     const bool there = is_still_there(known, i);
     auto earlier = there ? earliest(id, known.at, all_.size()) : earliest(id, kForever, i);
     const bool gone = !earlier && !there;
@@ -826,6 +867,21 @@ std::vector<Move> Shadows::hold(WorkloadId id) {
     hold_back(i, asks_parts(state_, id), moves, own);
   }
   return moves;
+}
+
+std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
+  const Time end = end_of(id, plan_.now);
+  std::map<NodeId, std::uint64_t> kept;
+  for (const Shadow& each : all_) {
+    const WorkloadId whose = each.start.workload;
+    if (whose == id || end <= each.at || outranks(state_, id, whose)) continue;
+    for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
+  }
+  std::vector<GpusOfNode> gpus;
+  for (const auto& [node, bits] : kept) {
+    if (bits != 0) gpus.push_back({node, GpuSet::from_bits(bits)});
+  }
+  return gpus;
 }
 
 std::optional<Start> Shadows::own_room(WorkloadId id) {

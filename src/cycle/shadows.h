@@ -67,6 +67,8 @@ class Shadows {
   // Takes out of the trial what is free now and will not be when those want it whom this workload would delay, so that places
   // are looked for beside it. The moves are to be given back by give_back(). PRE: as of let().
   std::vector<Move> hold(WorkloadId workload);
+  // The GPUs in which it would be in somebody's way then, by node, whether they are free now or not.
+  std::vector<GpusOfNode> kept_from(WorkloadId workload) const;
   // What is promised to it, if that is free now; its moves stay in the trial.
   std::optional<Start> own_room(WorkloadId workload);
   void give_back(const std::vector<Move>& moves);
@@ -122,6 +124,8 @@ class Shadows {
   bool leaves_hours(const Shadow& shadow, const Start& start, Time begins, std::size_t others);
   bool leaves_quota(const Shadow& shadow, const Start& start, Time begins, std::size_t others);
   bool waits(WorkloadId workload) const;
+  void give_to_who_is_ahead();
+  void put_stronger_claims_first();
   void replace(std::size_t shadow, std::optional<Shadow> with);
   Time end_of(WorkloadId workload, Time started) const;
   Time end_of(const Start& start) const { return start.waits ? kForever : end_of(start.workload, plan_.now); }
