@@ -233,10 +233,11 @@ TEST(Refusal, OfWhatWasHeldOfAFloor) {
 TEST(Refusal, OfSlices) {
   State state = known();
   state.apply(FlavorAdded{{.name = "h100", .model = "H100"}});
+  state.apply(FlavorAdded{{.name = "l4", .model = "L4"}});
   state.apply(TimePassed{Time{100}});
-  const FlavorId h100(state.flavors().size() - 1);
+  const FlavorId h100(state.flavors().size() - 2), l4(state.flavors().size() - 1);
   const Dim slices = Dim::of_slices(h100, 4), none = Dim::of_slices(h100, kMigShapesMax - 1);
-  const Dim of_none = Dim::of_slices(FlavorId(0), 4), unknown = Dim::of_slices(FlavorId(9), 4);
+  const Dim of_none = Dim::of_slices(l4, 4), unknown = Dim::of_slices(FlavorId(9), 4);
   const auto queue = [](Quota quota) {
     return Event(QueueAdded{{.name = "queue", .parent = QueueId(), .order = Order::kFifo, .quota = std::move(quota)}});
   };
