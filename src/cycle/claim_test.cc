@@ -30,7 +30,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   Queue queue{.name = "queue", .parent = parent, .order = Order::kFifoSkip};
   queue.quota.guarantee = random_amounts(rng, 1);
   if (rng.below(8) == 0) queue.quota.limit = random_bounds(rng, 4);
-  if (rng.below(8) == 0) queue.quota.lending_limit = random_amounts(rng, 0);
+  if (rng.below(8) == 0) queue.quota.lending_limit = random_amounts(rng, 0, false);
   if (rng.below(6) == 0) queue.quota.user_limit = random_bounds(rng, 2);
   queue.quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 3000});
   queue.quota.fair_reclaim = static_cast<FairReclaim>(rng.below(3));

@@ -8,6 +8,7 @@
 
 #include "cycle/for_each_place.h"
 #include "cycle/if_all_gave_back.h"
+#include "cycle/promised_slices.h"
 #include "fairness/gates.h"
 #include "state/fragments.h"
 #include "state/idle_room.h"
@@ -77,6 +78,22 @@ bool would_be_covered(const State& state, const Trial& trial, const Start& start
   return !quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none();
 }
 
+// Of all that a start or a repair takes, if any profile is promised at all.
+template <class Placed>
+std::vector<TakenPlace> taken_places(const State& state, const Trial& trial, const Placed& placed) {
+  std::vector<TakenPlace> taken;
+  if (!trial.quotas().tree().has_floors_by_profile()) return taken;
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
+    if (!place.gpus.empty()) taken.push_back({request, place});
+  });
+  return taken;
+}
+
+// Where somebody is who moves, and stays inside a floor wherever he is.
+void add_places_now(const State& state, WorkloadId id, std::vector<TakenPlace>& places) {
+  for_each_leaving_pod(state, id, [&](const Pod& pod) { places.push_back({state.request(pod.request), pod.place()}); });
+}
+
 // Of those in the way of whom nothing can be, most of the time.
 bool is_in_nobodys_way(const State& state, const Taken& taken) {
   return std::ranges::none_of(
@@ -93,15 +110,22 @@ std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair) { retu
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
   const Taken taken = taken_by(state, trial, start);
-  if (is_in_nobodys_way(state, taken) || !would_be_covered(state, trial, start)) return true;
-  return worsens_nothing(state, trial, taken,
-                         {.queue = state.workload(start.workload).queue, .comes = gpus_by_node(state, start)});
+  const std::vector<TakenPlace> places = taken_places(state, trial, start);
+  const bool in_nobodys_way = is_in_nobodys_way(state, taken);
+  if ((in_nobodys_way && places.empty()) || !would_be_covered(state, trial, start)) return true;
+  const QueueId queue = state.workload(start.workload).queue;
+  if (!leaves_promised_slices(state, trial, queue, places)) return false;
+  return in_nobodys_way || worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_by_node(state, start)});
 }
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
   const Taken taken = taken_by(state, trial, repair);
   const Workload& workload = state.workload(repair.workload);
   const QuotaUnit& unit = trial.quotas().unit(workload.unit);
+  if (!unit.covered_at.is_none() &&
+      !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair))) {
+    return false;
+  }
   Taken of_it;
   for (const auto& [flavor, parts] : taken) {
     const bool counts = state.flavors_with_cells().contains(flavor) ? may_stay(unit) : !unit.covered_at.is_none();
@@ -114,10 +138,35 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
   const Taken taken = taken_by(state, trial, start);
   const Workload& workload = state.workload(start.workload);
+  if (!trial.quotas().unit(workload.unit).covered_at.is_none()) {
+    std::vector<TakenPlace> left;
+    add_places_now(state, start.workload, left);
+    if (!leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, start), left)) return false;
+  }
   if (is_in_nobodys_way(state, taken) || !may_stay(trial.quotas().unit(workload.unit))) return true;
   const PlacedGpus there{workload.unit, start.workload, gpus_by_node(state, start)};
   return worsens_nothing(state, trial, taken, {.queue = workload.queue, .moved = {there}});
 }
+
+namespace {
+
+// Of those who are moved only who is inside a floor stays; to the others all of these are one change.
+bool leaves_promised_slices_with(const State& state, const Trial& trial, const Start& start, bool counts,
+                                 const std::vector<Migration>& moved) {
+  std::vector<TakenPlace> come;
+  std::vector<TakenPlace> left;
+  if (counts) come = taken_places(state, trial, start);
+  for (const Migration& each : moved) {
+    const UnitId unit = state.workload(each.start.workload).unit;
+    if (trial.quotas().unit(unit).covered_at.is_none()) continue;
+    const std::vector<TakenPlace> places = taken_places(state, trial, each.start);
+    come.insert(come.end(), places.begin(), places.end());
+    if (!places.empty()) add_places_now(state, each.start.workload, left);
+  }
+  return leaves_promised_slices(state, trial, state.workload(start.workload).queue, come, left);
+}
+
+}  // namespace
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
                          const std::vector<Migration>& moved) {
@@ -137,6 +186,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
     }
     change.moved.push_back({unit, each.start.workload, gpus_by_node(state, each.start)});
   }
+  if (!leaves_promised_slices_with(state, trial, start, counts, moved)) return false;
   return is_in_nobodys_way(state, taken) || worsens_nothing(state, trial, taken, change);
 }
 

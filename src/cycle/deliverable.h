@@ -15,8 +15,8 @@ namespace berth {
 
 // False where the start would be covered, and with it less of what floors promise beside its own line of queues could be given
 // than before, whoever gave back: of a flavor in which floors come in whole domains those, and what else is promised beside them;
-// else whole GPUs, which only parts of GPUs are in the way of. So who takes no device, or no domain, more than before is in nobody's
-// way. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
+// else whole GPUs, which only parts of GPUs are in the way of; and on GPUs that are cut, or may be, slices that are promised by their
+// profile (promised_slices.h). So who takes no device, no domain and no place more than before is in nobody's way. PRE: the trial is on the state's own ledgers; the unit is not in it yet.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start);
 // The same of who has his unit: of what takes the place of those that a gang has lost; and of a gang that goes elsewhere whole.
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair);

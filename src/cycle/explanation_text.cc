@@ -9,9 +9,11 @@
 #include "cycle/deliverable.h"
 #include "cycle/feasibility.h"
 #include "cycle/host_text.h"
+#include "cycle/promised_slices.h"
 #include "cycle/slices_free.h"
 #include "cycle/unsuited_text.h"
 #include "fairness/rights.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 #include "placement/filters.h"
 
@@ -286,6 +288,10 @@ std::string amount_in_words(const State& state, Dim dim, std::int64_t amount) {
   const std::string of =
       flavor.is_none() || state.flavors().size() == 1 ? "" : " of " + state.flavors()[flavor.index()].name;
   if (dim.resource() == Resource::kMemory) return format_bytes(amount << 20) + " of memory" + of;
+  if (dim.is_of_slices()) {
+    const std::string_view profile = name_of_slice(state.flavors()[flavor.index()], dim.shape());
+    return std::to_string(amount) + " " + std::string(profile) + (amount == 1 ? " slice" : " slices") + of;
+  }
   const std::string unit = dim.resource() == Resource::kGpu ? " GPU" : " CPU";
   return decimal_of_milli(amount) + unit + (amount == 1000 ? "" : "s") + of;
 }
@@ -408,6 +414,11 @@ std::string whole_floors_text(const State& state, QueueId queue, const Shape& sh
       levels += (levels.empty() ? "" : ", and ") + with_separators(count) + " of " + level;
     }
     return "wherever it has room it would break up whole domains that others' floors come in: " + levels;
+  }
+  const std::string slices = slices_promised_text(state, queue, shape.flavors);
+  const auto is_of_slices = [&](const NumberedPodSet& set) { return state.request(set.request).is_slice(); };
+  if (!slices.empty() && std::ranges::any_of(shape.ways.front(), is_of_slices)) {
+    return "wherever it has room it would leave too few places for slices that others' floors still promise: " + slices;
   }
   std::int64_t gpus = 0;
   for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {

@@ -28,7 +28,10 @@ class FallenLimit {
     const QuotaTree& tree = trial.quotas().tree();
     AmountsByDim limit(tree.limit(queue).begin(), tree.limit(queue).end());
     for (std::size_t dim = 0; borrows && dim < used.size(); ++dim) {
-      limit[dim] = std::min(limit[dim], tree.borrowing_end(queue)[dim]);
+      const auto held = [&](Dim slices) { return used[slices.index()]; };
+      const std::int64_t end = tree.borrowing_end(queue)[dim];
+      const std::int64_t by_profile = tree.milli_inside(queue, Dim::at(dim), tree.guarantee(queue), held);
+      if (end != kNoBound) limit[dim] = std::min(limit[dim], end + by_profile);
     }
     std::int64_t gpus = 0;
     for (std::size_t dim = 0; dim < used.size(); ++dim) {

@@ -103,11 +103,7 @@ std::int64_t step_of(const State& state, const Raise& raise, const AmountList& a
     if (other.phase == Phase::kPending) add(asked_by(state, other.queue, state.shape(other.shape), 0));
   });
   for (const Queue& queue : state.queues()) {
-    const Quota& quota = queue.quota;
-    for (const AmountList* const amounts :
-         {&quota.guarantee, &quota.lending_limit, &quota.limit, &quota.borrowing_limit, &quota.user_limit}) {
-      add(*amounts);
-    }
+    for (const AmountList* const amounts : queue.quota.amounts()) add(*amounts);
   }
   return step;
 }

@@ -128,7 +128,7 @@ std::int64_t Reserved::gpus_inside_floor(const HeldPlaces& holding, const Reserv
   const QuotaLedger& quotas = trial_.quotas();
   const Time then = std::max(plan_.now, reservation.from);
   const std::int64_t floor = tree_at(state_, then).floor(reservation.queue)[dim];
-  std::int64_t used = quotas.used(reservation.queue)[dim];
+  std::int64_t used = quotas.used_of_floor(reservation.queue, Dim(reservation.flavor, Resource::kGpu));
   for (const GpusOfNode& held : holding.gpus) {
     held.gpus.for_each([&](int gpu) { used -= is_on_own(reservation, {held.node, gpu}) ? kMilliPerGpu : 0; });
   }

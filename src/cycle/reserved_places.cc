@@ -412,22 +412,22 @@ std::optional<RightsOfReservation::Takeable> RightsOfReservation::of(WorkloadId 
   return found;
 }
 
-std::int64_t RightsOfReservation::held_then(QueueId queue) const {
+std::int64_t RightsOfReservation::held_then(QueueId side, QueueId queue) const {
   const QuotaLedger& quotas = trial_.quotas();
   const Dim dim(reservation_.flavor, Resource::kGpu);
   std::int64_t held = 0;
   for (const UnitId id : quotas.units_in(queue)) {
     if (quotas.unit(id).end <= then_) continue;
-    for (const Amount& each : quotas.held_by(id)) held += each.dim == dim ? each.amount : 0;
+    held += amount_of(quotas.tree().counted_in_floor(side, quotas.held_by(id)), dim);
   }
-  for (const QueueId child : quotas.tree().children(queue)) held += held_then(child);
+  for (const QueueId child : quotas.tree().children(queue)) held += held_then(side, child);
   return held;
 }
 
 std::int64_t RightsOfReservation::gpus_inside(QueueId side) const {
   const QuotaTree& tree = tree_at(state_, then_);
   const std::int64_t floor = tree.floor(side)[Dim(reservation_.flavor, Resource::kGpu).index()];
-  return std::max<std::int64_t>(0, floor - held_then(side)) / kMilliPerGpu;
+  return std::max<std::int64_t>(0, floor - held_then(side, side)) / kMilliPerGpu;
 }
 
 std::vector<GpusOfNode> choose_places(const State& state, const Trial& trial, const WhoStays& who, ReservationId id,

@@ -56,7 +56,7 @@ class RightsOfReservation {
   std::int64_t gpus_inside(QueueId side) const;
 
  private:
-  std::int64_t held_then(QueueId queue) const;
+  std::int64_t held_then(QueueId side, QueueId queue) const;
 
   const State& state_;
   const Trial& trial_;

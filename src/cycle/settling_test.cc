@@ -31,7 +31,7 @@ Queue random_queue(Rng& rng, QueueId parent) {
   Quota& quota = queue.quota;
   if (rng.below(4) != 0) quota.guarantee = random_amounts(rng, 1);
   if (rng.below(6) == 0) quota.limit = random_bounds(rng, 2);
-  if (rng.below(6) == 0) quota.lending_limit = random_amounts(rng, 0);
+  if (rng.below(6) == 0) quota.lending_limit = random_amounts(rng, 0, false);
   if (rng.below(6) == 0) quota.borrowing_limit = random_bounds(rng, 0);
   if (rng.below(6) == 0) quota.user_limit = random_bounds(rng, 2);
   if (rng.below(4) == 0) quota.users = UserOrder::kFair;
@@ -622,7 +622,7 @@ class Cluster {
     window.queue = QueueId(static_cast<std::size_t>(rng_.below(state.queues().size())));
     if (rng_.below(4) != 0) window.guarantee = random_amounts(rng_, 0);
     if (rng_.below(6) == 0) window.limit = random_bounds(rng_, 2);
-    if (rng_.below(6) == 0) window.lending_limit = random_amounts(rng_, 0);
+    if (rng_.below(6) == 0) window.lending_limit = random_amounts(rng_, 0, false);
     if (rng_.below(6) == 0) window.weight_milli = 2000;
     Time at = now_ + Duration{rng_.between(0, 5) * 10'000'000};
     for (int i = 0; i < 20; ++i) {

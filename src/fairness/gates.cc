@@ -29,12 +29,21 @@ std::int64_t gpus_in(std::span<const std::int64_t> amounts) {
   return sum;
 }
 
+// What of an amount is compared with the guarantee and what is borrowed beyond it: slices that were guaranteed by their profile are
+// no GPUs there. `held(dim)`: so much is held.
+template <class Held>
+std::int64_t beside_slices(const QuotaTree& tree, QueueId queue, Dim dim, Held held) {
+  return held(dim) - tree.milli_inside(queue, dim, tree.guarantee(queue), held);
+}
+
 // How much of the GPUs is above what each flavor has of the guarantee.
-std::int64_t gpus_borrowed(const QuotaTree& tree, QueueId queue, const AmountsByDim& held) {
+std::int64_t gpus_borrowed(const QuotaTree& tree, QueueId queue, const AmountsByDim& amounts) {
   std::int64_t sum = 0;
-  for (std::size_t at = 0; at < held.size(); ++at) {
-    if (Dim::at(at).resource() != Resource::kGpu) continue;
-    sum += std::max<std::int64_t>(0, held[at] - tree.guarantee(queue)[at]);
+  const auto held = [&](Dim dim) { return amounts[dim.index()]; };
+  for (const std::size_t at : tree.dims_in_use()) {
+    const Dim dim = Dim::at(at);
+    if (dim.resource() != Resource::kGpu) continue;
+    sum += std::max<std::int64_t>(0, beside_slices(tree, queue, dim, held) - tree.guarantee(queue)[at]);
   }
   return sum;
 }
@@ -81,13 +90,15 @@ std::optional<QuotaRefusal> above_bounds(const QuotaLedger& quotas, QueueId queu
         return QuotaRefusal{ReasonCode::kUserLimit,     queue, each.dim, each.amount, held,
                             tree.user_limit(queue)[at], user};
       }
-      const auto refuse = [&](ReasonCode code, std::int64_t bound) {
-        return QuotaRefusal{code, queue, each.dim, each.amount, used[at], bound};
+      const auto refuse = [&](ReasonCode code, std::int64_t then, std::int64_t bound) {
+        return QuotaRefusal{code, queue, each.dim, each.amount, then - each.amount, bound};
       };
-      const std::int64_t then = used[at] + each.amount;
-      if (then > tree.limit(queue)[at]) return refuse(ReasonCode::kQuotaLimit, tree.limit(queue)[at]);
-      if (then > tree.borrowing_end(queue)[at]) {
-        return refuse(ReasonCode::kBorrowingLimit, tree.borrowing_end(queue)[at]);
+      const auto held_then = [&](Dim dim) { return used[dim.index()] + amount_of(asked, dim); };
+      const std::int64_t then = held_then(each.dim);
+      if (then > tree.limit(queue)[at]) return refuse(ReasonCode::kQuotaLimit, then, tree.limit(queue)[at]);
+      const std::int64_t borrows = beside_slices(tree, queue, each.dim, held_then);
+      if (borrows > tree.borrowing_end(queue)[at]) {
+        return refuse(ReasonCode::kBorrowingLimit, borrows, tree.borrowing_end(queue)[at]);
       }
     }
     if (auto refusal = above_bounds_of_sums(quotas, queue, user, asked)) return refusal;
@@ -127,7 +138,7 @@ std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId qu
     const std::size_t at = each.dim.index();
     const std::int64_t free = quotas.capacity()[at] - quotas.used_by_all()[at];
     if (each.amount > free) continue;  // that is no matter of quotas
-    const auto used = [&](QueueId of) { return quotas.used(of)[at]; };
+    const auto used = [&](QueueId of) { return quotas.used_of_floor(of, each.dim); };
     const std::int64_t kept = kept_from(tree, queue, covered_at, at, used);
     if (each.amount > free - kept) {
       return QuotaRefusal{ReasonCode::kLendingLimit, queue, each.dim, each.amount, quotas.used(queue)[at], free - kept};
@@ -302,9 +313,9 @@ bool is_above_bounds_alone(const QuotaLedger& quotas, QueueId queue, const Amoun
     if (!tree.is_bounded(queue)) continue;
     for (const Amount& each : asked) {
       const std::size_t at = each.dim.index();
-      const std::int64_t bound =
-          std::min({tree.limit(queue)[at], tree.borrowing_end(queue)[at], tree.user_limit(queue)[at]});
-      if (each.amount > bound) return true;
+      if (each.amount > std::min(tree.limit(queue)[at], tree.user_limit(queue)[at])) return true;
+      const auto held = [&](Dim dim) { return amount_of(asked, dim); };
+      if (beside_slices(tree, queue, each.dim, held) > tree.borrowing_end(queue)[at]) return true;
     }
     const std::size_t all = kGpusOfAllFlavors.index();
     if (gpu_milli_of(asked) > std::min(tree.limit(queue)[all], tree.user_limit(queue)[all])) return true;
@@ -319,7 +330,7 @@ bool is_above_lending_alone(const QuotaLedger& quotas, QueueId queue, const Amou
   const QuotaTree& tree = quotas.tree();
   if (!tree.keeps_floors()) return false;
   const auto is_inside = [&](QueueId at) {
-    return std::ranges::all_of(asked,
+    return std::ranges::all_of(tree.counted_in_floor(at, asked),
                                [&](const Amount& each) { return each.amount <= tree.floor(at)[each.dim.index()]; });
   };
   QueueId covered_at = queue;

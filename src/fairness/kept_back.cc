@@ -8,9 +8,11 @@ namespace berth {
 
 bool KeptBack::is_wanted_by(const State& state, QueueId line, const Shape& shape) const {
   if (room_.meets(shape.flavors)) return true;
-  if (std::ranges::none_of(of_, [&](FlavorSet kept) { return kept.meets(shape.flavors); })) return false;
+  const bool of_others = std::ranges::none_of(of_, [&](FlavorSet kept) { return kept.meets(shape.flavors); });
+  if (of_others && slices_.empty()) return false;
   // Best-effort work counts for nothing, so no bound leaves less for its sake.
   return std::ranges::any_of(asked_by(state, line, shape, 0), [&](const Amount& each) {
+    if (each.dim.is_of_slices()) return std::ranges::find(slices_, each.dim) != slices_.end();
     return of_[static_cast<std::size_t>(each.dim.resource())].meets(shape.flavors);
   });
 }
@@ -29,9 +31,8 @@ void keep_back(const State& state, QueueId line, const Shape& shape, ReasonCode 
     if (!refusal || kept_by_owners) {
       from_all.keep_room(shape.flavors);
     } else if (!holds_up_nobody(refusal->code) && !is_above_bounds_alone(quotas, line, asked)) {
-      const FlavorId flavor = refusal->dim.flavor();
       KeptBack& kept = refusal->code == ReasonCode::kUserLimit ? from_his_user : from_all;
-      kept.keep(refusal->dim.resource(), flavor.is_none() ? FlavorSet::all() : FlavorSet::of(flavor));
+      kept.keep(refusal->dim);
     }
   }
 }

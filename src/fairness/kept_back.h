@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "model/amount.h"
 #include "model/flavor.h"
@@ -57,10 +58,11 @@ class KeptBack {
  public:
   // Room: all who could use one of these flavors.
   void keep_room(FlavorSet flavors) { room_ = room_.united_with(flavors); }
-  // What a bound leaves of one resource: all who ask of it and could use one of these flavors.
-  void keep(Resource resource, FlavorSet flavors) {
-    FlavorSet& kept = of_[static_cast<std::size_t>(resource)];
-    kept = kept.united_with(flavors);
+  // What a bound leaves of one resource: all who ask of it and could use one of its flavors; of a profile all who ask its slices.
+  void keep(Dim dim) {
+    if (dim.is_of_slices()) return slices_.push_back(dim);
+    FlavorSet& kept = of_[static_cast<std::size_t>(dim.resource())];
+    kept = kept.united_with(dim.flavor().is_none() ? FlavorSet::all() : FlavorSet::of(dim.flavor()));
   }
 
   // From everybody, whatever he asks. `known`: the flavors that there are.
@@ -70,6 +72,7 @@ class KeptBack {
  private:
   FlavorSet room_;
   std::array<FlavorSet, kResources> of_{};
+  std::vector<Dim> slices_;
 };
 
 // Adds what somebody of this line and shape waits for whom `gate` refused (none: he lacks room). What he may not have of

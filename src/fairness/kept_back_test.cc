@@ -164,7 +164,7 @@ TEST(KeptBack, IsEverythingOnceNoFlavorIsLeft) {
   const FlavorSet both = kH100.united_with(kA100);
   KeptBack kept;
   EXPECT_FALSE(kept.is_everything(FlavorSet())) << "without GPUs, too";
-  kept.keep(Resource::kGpu, both);
+  kept.keep(kGpusOfAllFlavors);
   EXPECT_FALSE(kept.is_everything(both)) << "who asks no GPU may pass";
   kept.keep_room(kH100);
   EXPECT_FALSE(kept.is_everything(both));

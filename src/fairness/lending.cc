@@ -10,11 +10,14 @@
 namespace berth {
 namespace {
 
+// Slices of a profile of which a queue was promised none are of its GPUs.
 std::int64_t borrowed_in(const QuotaLedger& quotas, QueueId queue, std::size_t dim) {
-  return std::max<std::int64_t>(0, quotas.used(queue)[dim] - quotas.tree().floor(queue)[dim]);
+  const Dim of = Dim::at(dim);
+  if (of.is_of_slices() && !quotas.tree().is_floor_by_profile(queue, of)) return 0;
+  return std::max<std::int64_t>(0, quotas.used_of_floor(queue, Dim::at(dim)) - quotas.tree().floor(queue)[dim]);
 }
 std::int64_t idle_in(const QuotaLedger& quotas, QueueId queue, std::size_t dim) {
-  return std::max<std::int64_t>(0, quotas.tree().floor(queue)[dim] - quotas.used(queue)[dim]);
+  return std::max<std::int64_t>(0, quotas.tree().floor(queue)[dim] - quotas.used_of_floor(queue, Dim::at(dim)));
 }
 
 // All that the children of a queue, none being the cluster, have lent together.
@@ -22,11 +25,15 @@ std::int64_t lent_by_children(const QuotaLedger& quotas, QueueId parent, std::in
   const QuotaTree& tree = quotas.tree();
   const bool is_cluster = parent.is_none();
   std::int64_t room = is_cluster ? quotas.capacity()[dim] : tree.floor(parent)[dim];
-  std::int64_t above = (is_cluster ? quotas.used_by_all()[dim] : quotas.used(parent)[dim]) + lent_by_parent;
+  std::int64_t above =
+      (is_cluster ? quotas.used_by_all()[dim] : quotas.used_of_floor(parent, Dim::at(dim))) + lent_by_parent;
   std::int64_t idle = 0;
   for (const QueueId child : tree.children(parent)) {
     room -= tree.floor(child)[dim];
-    above -= std::min(quotas.used(child)[dim], tree.floor(child)[dim]);
+    const std::int64_t used = quotas.used_of_floor(child, Dim::at(dim));
+    above -= std::min(used, tree.floor(child)[dim]);
+    // Slices that are promised by their profile are nobody's GPUs.
+    if (is_cluster) above -= quotas.used(child)[dim] - used;
     idle += idle_in(quotas, child, dim);
   }
   // Of what the parent has borrowed itself nothing counts against it: then all that its children leave idle is in use.
@@ -57,7 +64,8 @@ std::vector<std::int64_t> parts_of(const QuotaLedger& quotas, std::span<const Qu
 // Of the children of `parent`, and of all below them.
 void note_lent_below(const QuotaLedger& quotas, QueueId parent, std::vector<AmountsByDim>& lent) {
   const std::span<const QueueId> children = quotas.tree().children(parent);
-  for (std::size_t dim = 0; dim < quotas.tree().dims() && !children.empty(); ++dim) {
+  for (const std::size_t dim : quotas.tree().dims_in_use()) {
+    if (children.empty()) break;
     const std::int64_t by_parent = parent.is_none() ? 0 : lent[parent.index()][dim];
     const std::int64_t together = lent_by_children(quotas, parent, by_parent, dim);
     if (together == 0) continue;

@@ -15,9 +15,9 @@ std::int64_t weight_of(const std::vector<Flavor>& flavors, Dim dim) {
 
 // Sums amount(dim) of each resource over the flavors, each with its weight.
 template <class AmountOf>
-ByResource weighted(std::size_t dims, const std::vector<Flavor>& flavors, AmountOf amount) {
+ByResource weighted(const QuotaTree& tree, const std::vector<Flavor>& flavors, AmountOf amount) {
   ByResource sums{};
-  for (std::size_t at = 0; at < dims; ++at) {
+  for (const std::size_t at : tree.dims_in_use()) {
     const Dim dim = Dim::at(at);
     sums[static_cast<std::size_t>(dim.resource())] += Wide{amount(dim)} * weight_of(flavors, dim);
   }
@@ -38,13 +38,9 @@ template <class SurplusOf>
 Fraction share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, std::int64_t weight_milli,
                SurplusOf surplus) {
   const AmountsByDim& capacity = quotas.capacity();
-  const auto whole = [&](Dim dim) { return capacity[dim.index()]; };
-  return largest(weighted(capacity.size(), flavors, surplus), weighted(capacity.size(), flavors, whole), weight_milli);
-}
-
-std::int64_t amount_in(const AmountList& amounts, Dim dim) {
-  const auto found = std::find_if(amounts.begin(), amounts.end(), [&](const Amount& each) { return each.dim == dim; });
-  return found == amounts.end() ? 0 : found->amount;
+  // Slices are in the GPUs that they are parts of.
+  const auto whole = [&](Dim dim) { return dim.is_of_slices() ? 0 : capacity[dim.index()]; };
+  return largest(weighted(quotas.tree(), flavors, surplus), weighted(quotas.tree(), flavors, whole), weight_milli);
 }
 
 std::string digits(Wide value) {
@@ -67,16 +63,10 @@ std::string to_text(const Fraction& fraction) {
 
 Fraction share_with(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue, const More& more) {
   const QuotaTree& tree = quotas.tree();
-  const auto used = quotas.used(queue);
-  const auto covered = quotas.covered(queue);
-  const auto floor = tree.floor(queue);
   return share(quotas, flavors, tree.weight_milli(queue), [&](Dim dim) {
-    const std::int64_t asked = amount_in(more.asked, dim);
-    const std::size_t at = dim.index();
-    const std::int64_t past = more.past.empty() ? 0 : more.past[at];
+    const std::int64_t past = more.past.empty() ? 0 : more.past[dim.index()];
     // Inside its floor of GPUs an owner is not behind a borrower because of the CPUs that go with them.
-    if (!tree.has_floor(queue, dim.resource())) return past + used[at] - covered[at] + (more.covered ? 0 : asked);
-    return past + std::max<std::int64_t>(0, used[at] + asked - floor[at]);
+    return past + quotas.above_floor(queue, dim, more.asked, more.covered);
   });
 }
 
@@ -90,7 +80,7 @@ Fraction own_share_with(const QuotaLedger& quotas, const std::vector<Flavor>& fl
   return share(quotas, flavors, 1000, [&](Dim dim) {
     std::int64_t own = quotas.used(queue)[dim.index()];
     for (const QueueId child : quotas.tree().children(queue)) own -= quotas.used(child)[dim.index()];
-    return own + amount_in(more.asked, dim);
+    return own + amount_of(more.asked, dim);
   });
 }
 
@@ -106,10 +96,17 @@ Fraction share_of_user(const QuotaLedger& quotas, const std::vector<Flavor>& fla
 }
 
 Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
-  const auto used = quotas.used(queue);
-  const auto floor = quotas.tree().floor(queue);
-  const auto held = weighted(used.size(), flavors, [&](Dim dim) { return used[dim.index()]; });
-  const auto whole = weighted(used.size(), flavors, [&](Dim dim) { return floor[dim.index()]; });
+  const QuotaTree& tree = quotas.tree();
+  const auto floor = tree.floor(queue);
+  // Slices of several profiles are added up as the parts of GPUs that they are; those of which it was promised none are in its GPUs.
+  const auto in_units = [&](Dim dim, std::int64_t amount) {
+    if (!dim.is_of_slices()) return amount;
+    const auto profiles = tree.profiles_of_floor(queue);
+    const auto profile = std::ranges::find(profiles, dim, &NamedProfile::dim);
+    return profile == profiles.end() ? 0 : amount * profile->gpu_milli;
+  };
+  const auto held = weighted(tree, flavors, [&](Dim dim) { return in_units(dim, quotas.used_of_floor(queue, dim)); });
+  const auto whole = weighted(tree, flavors, [&](Dim dim) { return in_units(dim, floor[dim.index()]); });
   return largest(held, whole, 1000);
 }
 

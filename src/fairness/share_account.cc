@@ -9,13 +9,14 @@ namespace berth {
 ShareAccount account_of_share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, QueueId queue) {
   ShareAccount account;
   account.weight_milli = quotas.tree().weight_milli(queue);
-  for (std::size_t resource = 0; resource < kResources; ++resource) {
+  for (const Resource resource : {Resource::kGpu, Resource::kCpu, Resource::kMemory}) {
     ShareOfResource made;
-    made.resource = static_cast<Resource>(resource);
+    made.resource = resource;
     Wide above = 0;
     Wide whole = 0;
-    for (std::size_t at = resource; at < quotas.capacity().size(); at += kResources) {
+    for (const std::size_t at : quotas.tree().dims_in_use()) {
       const Dim dim = Dim::at(at);
+      if (dim.resource() != resource) continue;
       const std::int64_t weight = dim.flavor().is_none() ? 1 : flavors[dim.flavor().index()].weight;
       const SharePart part{dim, quotas.above_floor(queue, dim), quotas.capacity()[at], weight};
       above += Wide{part.above} * weight;

@@ -124,6 +124,32 @@ TEST(Share, UseOfAFloorIsTheLargestOverResourcesThatHaveOne) {
       << "what is borrowed is used, too";
 }
 
+// Of 1000 thousandths there are four GPUs; small slices are 129 of them, large ones 435.
+TEST(Share, SlicesPromisedByTheirProfileAreNoSurplus) {
+  const Dim small = Dim::of_slices(FlavorId(0), 0), large = Dim::of_slices(FlavorId(0), 4);
+  const NamedProfiles named{.flavors = 2, .profiles = {{small, 129}, {large, 435}}};
+  AmountsByDim capacity(named.dims());
+  capacity[kGpu.index()] = 4000;
+  capacity[small.index()] = 28;
+  capacity[large.index()] = 8;
+  const std::vector<Queue> queues = {top({.guarantee = {{kGpu, 1000}, {small, 2}, {large, 1}}}), top()};
+  QuotaLedger ledger;
+  ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity, named), capacity);
+  const auto add = [&](std::size_t queue, const AmountList& held) {
+    ledger.add({.workload = WorkloadId(0), .queue = QueueId(queue), .admitted = {}, .covered_at = {}}, held);
+  };
+  add(0, {{kGpu, 435}, {large, 1}});
+  add(0, {{kGpu, 129}, {small, 1}});
+  add(1, {{kGpu, 129}, {small, 1}});
+  const auto flavors = weighing(10, 1);
+  EXPECT_TRUE(share_of(ledger, flavors, QueueId(0)) == Fraction(0, 1));
+  EXPECT_TRUE(share_of(ledger, flavors, QueueId(1)) == Fraction(129, 4000));
+  EXPECT_TRUE(use_of_floor(ledger, flavors, QueueId(0)) == Fraction(435 + 129, 435 + 2 * 129));
+  // Beyond them they are, as far as the GPUs that were promised have no room for them.
+  const AmountList more = {{kGpu, 3 * 435}, {large, 3}};
+  EXPECT_TRUE(share_with(ledger, flavors, QueueId(0), {.asked = more}) == Fraction(3 * 435 - 1000, 4000));
+}
+
 TEST(Share, ComparesExactlyWhatIsAsLargeAsItMayBe) {
   // One workload may ask more than the whole fleet has.
   const std::int64_t fleet_mib = kFleetMemoryBytesMax >> 20;

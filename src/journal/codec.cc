@@ -367,7 +367,7 @@ void fields(Io& io, Dim& dim) {
   std::uint64_t index = dim.index();
   io(index);
   if constexpr (kReads<Io>) {
-    if (index >= Dim::count(kFlavorsMax)) io.fail();
+    if (index >= Dim::count_max()) io.fail();
   }
   dim = Dim::at(static_cast<std::size_t>(index));
 }

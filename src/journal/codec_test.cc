@@ -133,7 +133,7 @@ PodSet any_set(Rng& rng) {
 
 AmountList any_amounts(Rng& rng) {
   return any_list(rng, [&] {
-    return Amount{Dim::at(static_cast<std::size_t>(rng.below(Dim::count(kFlavorsMax)))), any<std::int64_t>(rng)};
+    return Amount{Dim::at(static_cast<std::size_t>(rng.below(Dim::count_max()))), any<std::int64_t>(rng)};
   });
 }
 
@@ -305,9 +305,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(RoomGivenBack{any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}});
     case 29:
       return Event(FloorUseFound{any_id<QueueId>(rng), any_amounts(rng), any_list(rng, [&] {
-                                   return FloorUse{
-                                       Dim::at(static_cast<std::size_t>(rng.below(Dim::count(kFlavorsMax)))),
-                                       any<std::int64_t>(rng), Time{any<std::int64_t>(rng)}};
+                                   return FloorUse{Dim::at(static_cast<std::size_t>(rng.below(Dim::count_max()))),
+                                                   any<std::int64_t>(rng), Time{any<std::int64_t>(rng)}};
                                  })});
     case 30:
       return Event(PastUseKept{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)},

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/labels.h"
+#include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "model/calendar.h"
 
@@ -86,9 +88,21 @@ class SpecReader {
       const std::string place = field + "[" + each.key + "]";
       FlavorAmount made = flavor_amount_named(each.key);
       const bool memory = made.resource == Resource::kMemory;
-      const Parsed<std::int64_t> amount = memory ? parse_bytes(text_of(each.value)) : parse_milli(text_of(each.value));
+      const bool slices = made.resource == Resource::kSlice;
+      const Parsed<std::int64_t> amount = memory   ? parse_bytes(text_of(each.value))
+                                          : slices ? parse_integer(text_of(each.value), 0, kAmountMax)
+                                                   : parse_milli(text_of(each.value));
       if (!is_flavor_name(made.flavor)) {
-        complain(place, each.value, "write FLAVOR or FLAVOR.RESOURCE (h100, h100.cpu, h100.memory) and an amount");
+        complain(place, each.value,
+                 "write FLAVOR or FLAVOR.RESOURCE (h100, h100.cpu, h100.memory, h100.mig-3g.40gb) and an amount");
+        continue;
+      }
+      if (const auto profile = slices ? profile_of(slice_resource(made.profile)) : made.profile; !profile) {
+        complain(place, each.value, profile.error());
+        continue;
+      }
+      if (slices && field.ends_with("lendingLimit")) {
+        complain(place, each.value, "a floor in slices is lent whole; leave it out, or keep GPUs");
         continue;
       }
       if (!amount) {
@@ -97,7 +111,7 @@ class SpecReader {
       }
       made.amount = memory ? *amount / kMib + (*amount % kMib > 0 ? 1 : 0) : *amount;
       const bool twice = std::ranges::any_of(into, [&](const FlavorAmount& other) {
-        return other.flavor == made.flavor && other.resource == made.resource;
+        return other.flavor == made.flavor && other.resource == made.resource && other.profile == made.profile;
       });
       if (twice) {
         complain(place, each.value, "this is given twice; write it once");
@@ -314,6 +328,14 @@ QueueSpecReading read_queue_spec(const Value& spec) { return SpecReader(spec).re
 
 FlavorAmount flavor_amount_named(std::string_view key) {
   FlavorAmount made;
+  constexpr std::string_view kSlices = ".mig-";
+  if (const std::size_t dot = key.find(kSlices); dot != std::string_view::npos) {
+    const std::string resource = slice_resource(lowered(key.substr(dot + kSlices.size())));
+    const Parsed<std::string> known = profile_of(resource);
+    return {.flavor = lowered(key.substr(0, dot)),
+            .resource = Resource::kSlice,
+            .profile = known ? *known : resource.substr(kSliceResourcePrefix.size())};
+  }
   for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
     const std::string suffix = "." + std::string(name_of(resource));
     if (!key.ends_with(suffix)) continue;
@@ -326,6 +348,9 @@ FlavorAmount flavor_amount_named(std::string_view key) {
 }
 
 std::string name_of(const FlavorAmount& amount) {
+  if (amount.resource == Resource::kSlice) {
+    return amount.flavor + ".mig-" + slice_resource(amount.profile).substr(kSliceResourcePrefix.size());
+  }
   return amount.resource == Resource::kGpu ? amount.flavor
                                            : amount.flavor + "." + std::string(name_of(amount.resource));
 }
@@ -351,6 +376,7 @@ Parsed<std::int64_t> parse_gpu_hours(std::string_view text) {
 }
 
 std::string format_amount(Resource resource, std::int64_t amount) {
+  if (resource == Resource::kSlice) return std::to_string(amount);
   return resource == Resource::kMemory ? format_bytes(amount * kMib) : format_milli(amount);
 }
 

@@ -22,7 +22,8 @@ namespace berth {
 struct FlavorAmount {
   std::string flavor;  // in small letters: names of flavors differ in more than case
   Resource resource = Resource::kGpu;
-  std::int64_t amount = 0;  // as model/amount.h counts it; memory is rounded up to MiB
+  std::int64_t amount = 0;   // as model/amount.h counts it; memory is rounded up to MiB
+  std::string profile = {};  // of slices: as models of the catalogue call it
 
   friend bool operator==(const FlavorAmount&, const FlavorAmount&) = default;
 };
@@ -93,7 +94,8 @@ struct QueueSpecReading {
 
 QueueSpecReading read_queue_spec(const Value& spec);
 
-// "h100" or "h100.cpu": flavor and resource; GPUs where none is named.
+// "h100", "h100.cpu" or "h100.mig-3g.40gb": flavor and resource; GPUs where none is named. Of slices that no model can be cut into
+// the profile is as it was written.
 FlavorAmount flavor_amount_named(std::string_view key);
 // The inverse.
 std::string name_of(const FlavorAmount& amount);

@@ -98,6 +98,24 @@ TEST(QueueSpec, SaysAllThatIsWrongAtOnceAndWhatToWriteInstead) {
             (Texts{"spec.windows: are more than the 64 windows that there may be in a cluster; take fewer"}));
 }
 
+TEST(QueueSpec, NamesSlicesByTheirProfile) {
+  const QueueSpecReading reading = read("{guarantee: {h100: 8, H100.mig-3g.40gb: 4}, limit: {h100.mig-1g.10gb.me: 7}}");
+  EXPECT_TRUE(reading.mistakes.empty());
+  EXPECT_EQ(reading.spec.guarantee,
+            (std::vector<FlavorAmount>{{"h100", Resource::kGpu, 8000}, {"h100", Resource::kSlice, 4, "3g.40gb"}}));
+  EXPECT_EQ(reading.spec.limit, (std::vector<FlavorAmount>{{"h100", Resource::kSlice, 7, "1g.10gb+me"}}));
+  EXPECT_EQ(name_of(reading.spec.limit[0]), "h100.mig-1g.10gb.me");
+  EXPECT_EQ(flavor_amount_named("h100.mig-1g.10gb.me").profile, "1g.10gb+me");
+  EXPECT_EQ(format_amount(Resource::kSlice, 7), "7");
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(
+      mistakes("{guarantee: {h100.mig-3g.40gb: 500m, h100.mig-3g.40gbs: 1}, lendingLimit: {h100.mig-3g.40gb: 1}}"),
+      (Texts{"spec.guarantee[h100.mig-3g.40gb]: " + parse_integer("500m", 0, kAmountMax).error(),
+             "spec.guarantee[h100.mig-3g.40gbs]: no GPU model that is known can be cut into it; did you mean "
+             "nvidia.com/mig-3g.40gb?",
+             "spec.lendingLimit[h100.mig-3g.40gb]: a floor in slices is lent whole; leave it out, or keep GPUs"}));
+}
+
 TEST(QueueSpec, WritesGpuHoursAsPeopleDo) {
   struct Case {
     const char* text;

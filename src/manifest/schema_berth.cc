@@ -22,7 +22,7 @@ type QueueSpec "What a queue is meant to be." {
   0 submitters: QueueSubmitters "Who may submit to this queue. Absent: everybody who may create pods.";
   0 guarantee: <quantity>
     "The floor: what the queue and those below it get back at any time. By flavor (h100: GPUs) or flavor and resource "
-    "(h100.cpu, h100.memory).";
+    "(h100.cpu, h100.memory, h100.mig-3g.40gb for slices).";
   0 limit: <quantity> "The most that the queue and those below it hold.";
   0 borrowingLimit: <quantity> "The most that they hold above the guarantee.";
   0 lendingLimit: <quantity> "How much of the idle guarantee others may have. Absent: all of it.";

@@ -126,6 +126,11 @@ std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape) {
   return NamedSlice{static_cast<std::uint8_t>(shape), static_cast<std::int32_t>(part * kMilliPerGpu / whole)};
 }
 
+std::string_view name_of_slice(const Flavor& flavor, std::size_t shape) {
+  const GpuHardware* const hardware = hardware_of(flavor);
+  return hardware == nullptr || shape >= hardware->mig_profiles.size() ? "" : hardware->mig_profiles[shape].name;
+}
+
 std::int32_t milli_to_promise(const Node& node, const Flavor& flavor) {
   if (node.sharing == Sharing::kTimeslice) return 0;
   const MigGeometry* const mig = mig_of(flavor);

@@ -59,6 +59,9 @@ std::optional<NamedSlice> find_slice(const Flavor& flavor, std::string_view name
 // The same of a shape; nothing if GPUs of the flavor have none of that number.
 std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape);
 
+// What GPUs of the flavor call it; nothing if they have none of that number.
+std::string_view name_of_slice(const Flavor& flavor, std::size_t shape);
+
 // Thousandths of each GPU of such a node that can be promised: of one that was cut beforehand what its slices are, and of one on
 // which work takes turns nothing. PRE: it has GPUs.
 std::int32_t milli_to_promise(const Node& node, const Flavor& flavor);

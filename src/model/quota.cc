@@ -27,7 +27,7 @@ std::optional<Backfill> find_backfill(std::string_view name) { return find_in<Ba
 std::optional<BudgetEnd> find_budget_end(std::string_view name) { return find_in<BudgetEnd>(kBudgetEndNames, name); }
 
 void Quota::add_to(Hasher& hasher) const {
-  for (const AmountList* const amounts : {&guarantee, &limit, &borrowing_limit, &lending_limit, &user_limit}) {
+  for (const AmountList* const amounts : this->amounts()) {
     hasher.add(std::uint64_t{amounts->size()});
     for (const Amount& each : *amounts) hasher.add(std::uint64_t{each.dim.index()}).add(each.amount);
   }

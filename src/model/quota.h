@@ -1,6 +1,7 @@
 // What a queue may have (docs/semantics.md, rule 1): its amounts, and the policies that go with them.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -111,6 +112,9 @@ struct Quota {
   std::vector<FloorCells> cells = {};
 
   void add_to(Hasher& hasher) const;
+  std::array<const AmountList*, 5> amounts() const {
+    return {&guarantee, &limit, &borrowing_limit, &lending_limit, &user_limit};
+  }
   bool has_amounts() const {
     return !guarantee.empty() || !limit.empty() || !borrowing_limit.empty() || !lending_limit.empty() ||
            !user_limit.empty();

@@ -12,6 +12,7 @@
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
@@ -318,9 +319,21 @@ class Assembly {
     if (bare_.contains(amount.flavor)) return Dim(FlavorId(), amount.resource);
     if (!amount.flavor.empty()) {
       const auto known = flavor_ids_.find(amount.flavor);
-      return known == flavor_ids_.end() ? std::nullopt : std::optional(Dim(known->second, amount.resource));
+      if (known == flavor_ids_.end()) return std::nullopt;
+      return amount.resource == Resource::kSlice ? dim_of_slices(part, amount, known->second)
+                                                 : std::optional(Dim(known->second, amount.resource));
     }
     return dim_without_flavor(part, amount);
+  }
+
+  std::optional<Dim> dim_of_slices(const QueuePart& part, const PartAmount& amount, FlavorId of) {
+    const Flavor& flavor = policy_.flavors[of.index()].flavor;
+    if (const auto slice = find_slice(flavor, amount.profile)) return Dim::of_slices(of, slice->shape);
+    find(Severity::kError, "unknown-slices", amount.place, part.name,
+         "GPUs of " + flavor.name + " cannot be cut into " + amount.profile, "the amount holds nobody",
+         hardware_of(flavor) == nullptr ? "say in its ResourceFlavor which model of GPU it is, such as H100-SXM5-80GB"
+                                        : "name a profile that " + std::string(hardware_of(flavor)->model) + " has");
+    return std::nullopt;
   }
 
   // Volcano's amounts name no flavor. They are of the one that there is; CPUs and memory, where nobody speaks of GPUs, are
@@ -347,7 +360,7 @@ class Assembly {
 
   // What a cohort is given itself comes on top of what its members have; a guarantee here contains theirs (rule 2).
   void add_up_cohorts() {
-    const std::size_t dims = Dim::count(policy_.flavors.size());
+    const std::size_t dims = policy_.named_profiles().dims();
     std::vector<std::vector<std::int64_t>> below(policy_.queues.size(), std::vector<std::int64_t>(dims, 0));
     for (std::size_t i = policy_.queues.size(); i-- > 0;) {
       PolicyQueue& queue = policy_.queues[i];

@@ -12,6 +12,7 @@
 #include "base/wording.h"
 #include "manifest/queue_spec.h"
 #include "model/gpu_hardware.h"
+#include "model/slice_packing.h"
 #include "model/topology.h"
 #include "state/quota_tree.h"
 
@@ -34,14 +35,16 @@ class TreeLinter {
   TreeLinter(const Policy& policy, std::vector<PolicyFinding>& findings)
       : policy_(policy),
         findings_(findings),
-        dims_(Dim::count(policy.flavors.size())),
-        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound)),
+        named_(policy.named_profiles()),
+        dims_(named_.dims()),
+        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound), named_),
         capacity_(policy.fleet ? capacity_of(policy) : AmountsByDim()) {}
 
   void look() {
     look_at_sums(QueueId());
     if (policy_.fleet) look_at_capacity();
     if (policy_.fleet) look_at_all_cells();
+    if (policy_.fleet) look_at_packing();
     for (std::size_t i = 0; i < policy_.queues.size(); ++i) look_at(QueueId(i));
     for (const Priority& priority : policy_.priorities) look_at(priority);
   }
@@ -288,6 +291,88 @@ class TreeLinter {
     }
   }
 
+  // ---- slices ---------------------------------------------------------------------------------------------------
+
+  // GPUs of a flavor: those that are cut, or may be, and what is promised of the others in thousandths.
+  struct Cuttable {
+    std::vector<AlikeDevices> devices;
+    std::int64_t gpus = 0;
+    std::int64_t others_milli = 0;
+  };
+  Cuttable cuttable(FlavorId flavor) const {
+    Cuttable found;
+    for (const PolicyNodes& each : *policy_.fleet) {
+      if (each.node.flavor != flavor || each.node.gpus == 0) continue;
+      const std::int64_t gpus = each.count * each.node.gpus;
+      if (each.node.may_be(Sharing::kMig)) {
+        found.devices.push_back({.layout = {}, .fixed = each.node.fixed_slices, .count = gpus});
+        found.gpus += gpus;
+      } else {
+        found.others_milli += gpus * milli_to_promise(each.node, policy_.flavors[flavor.index()].flavor);
+      }
+    }
+    return found;
+  }
+
+  // GPUs that are promised whole, and for which the others do not suffice, are none to cut.
+  static std::int64_t take_whole_gpus(std::vector<AlikeDevices>& devices, std::int64_t milli) {
+    const std::int64_t gpus = (std::max<std::int64_t>(0, milli) + kMilliPerGpu - 1) / kMilliPerGpu;
+    std::int64_t left = gpus;
+    for (AlikeDevices& each : devices) {
+      const std::int64_t taken = each.fixed.empty() ? std::min(left, each.count) : 0;
+      each.count -= taken;
+      left -= taken;
+    }
+    return gpus;
+  }
+
+  void look_at_packing() {
+    for (std::size_t flavor = 0; flavor < policy_.flavors.size(); ++flavor) look_at_packing(FlavorId(flavor));
+  }
+
+  // What is promised of one profile alone is compared with the capacity.
+  void look_at_packing(FlavorId flavor) {
+    const MigGeometry* const mig = mig_of(policy_.flavors[flavor.index()].flavor);
+    SliceCounts wanted{};
+    std::vector<std::string> names;
+    std::string promised;
+    const PolicyPlace* place = nullptr;
+    for (const NamedProfile& each : named_.profiles) {
+      if (mig == nullptr || each.dim.flavor() != flavor) continue;
+      const auto [sum, of] = promised_below(QueueId(), each.dim);
+      if (sum > capacity_[each.dim.index()]) return;
+      if (sum == 0) continue;
+      wanted[each.dim.shape()] = sum;
+      promised += (promised.empty() ? "" : " and ") + text(sum, each.dim);
+      for (const std::string& queue : of) {
+        if (std::ranges::find(names, queue) == names.end()) names.push_back(queue);
+      }
+      for (const QueueId top : tree_.children(QueueId())) {
+        const bool is_its = place == nullptr && guarantee(top, each.dim) > 0;
+        if (is_its) place = &at(top).place_of(AmountKind::kGuarantee, each.dim);
+      }
+    }
+    if (promised.empty()) return;
+    Cuttable there = cuttable(flavor);
+    const Dim gpus(flavor, Resource::kGpu);
+    const std::int64_t whole =
+        take_whole_gpus(there.devices, promised_below(QueueId(), gpus).first - there.others_milli);
+    const SlicePacking packing = pack(*mig, there.devices, wanted);
+    if (sum_of(packing.left_out) == 0) return;
+    std::string left;
+    for (std::size_t shape = 0; shape < wanted.size(); ++shape) {
+      if (packing.left_out[shape] == 0) continue;
+      left += (left.empty() ? "" : " and ") + text(packing.left_out[shape], Dim::of_slices(flavor, shape));
+    }
+    find(packing.is_proven ? Severity::kError : Severity::kWarning, "slices-do-not-pack", *place, std::move(names),
+         "the floors are " + promised +
+             (whole > 0 ? ", and " + text(whole * kMilliPerGpu, gpus) + " beside them" : "") + ", and the " +
+             std::to_string(there.gpus) + " GPUs that can be cut do not hold them together",
+         left + (packing.is_proven ? " have no place when the others have theirs"
+                                   : " have no place when the others have theirs, as far as was looked for one"),
+         "promise fewer, or add nodes that are cut");
+  }
+
   void look_at_lending(QueueId queue) {
     for (const Amount& lending : quota(queue).lending_limit) {
       const std::int64_t promised = guarantee(queue, lending.dim);
@@ -406,6 +491,7 @@ class TreeLinter {
 
   const Policy& policy_;
   std::vector<PolicyFinding>& findings_;
+  NamedProfiles named_;
   std::size_t dims_;
   QuotaTree tree_;
   AmountsByDim capacity_;
@@ -414,12 +500,20 @@ class TreeLinter {
 }  // namespace
 
 std::vector<std::int64_t> capacity_of(const Policy& policy) {
-  AmountsByDim capacity(Dim::count(policy.flavors.size()), 0);
+  AmountsByDim capacity(policy.named_profiles().dims(), 0);
   for (const PolicyNodes& each : *policy.fleet) {
     const FlavorId flavor = each.node.flavor;
     if (each.node.gpus > 0) {
       const std::int64_t of_each = milli_to_promise(each.node, policy.flavors[flavor.index()].flavor);
       capacity[Dim(flavor, Resource::kGpu).index()] += each.count * each.node.gpus * of_each;
+      const MigGeometry* const mig =
+          each.node.may_be(Sharing::kMig) ? mig_of(policy.flavors[flavor.index()].flavor) : nullptr;
+      for (std::size_t shape = 0; mig != nullptr && shape < mig->shapes().size(); ++shape) {
+        const std::size_t dim = Dim::of_slices(flavor, shape).index();
+        // As many as there could be if all were cut so.
+        if (dim < capacity.size())
+          capacity[dim] += each.count * each.node.gpus * mig->room_for(shape, {}, each.node.fixed_slices);
+      }
     }
     capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;
     capacity[Dim(flavor, Resource::kMemory).index()] += each.count * (each.node.memory_bytes >> 20);

@@ -22,8 +22,9 @@ class WorkloadLinter {
   WorkloadLinter(const Policy& policy, std::vector<PolicyFinding>& findings)
       : policy_(policy),
         findings_(findings),
-        dims_(Dim::count(policy.flavors.size())),
-        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound)) {}
+        named_(policy.named_profiles()),
+        dims_(named_.dims()),
+        tree_(policy.plain_queues(), AmountsByDim(dims_, kNoBound), named_) {}
 
   void look() {
     for (const PolicyWorkload& workload : policy_.workloads) {
@@ -86,9 +87,12 @@ class WorkloadLinter {
       for (std::size_t dim = 0; dim < dims_; ++dim) {
         // How much of all GPUs would be borrowed shows only where they are placed.
         const bool of_all = Dim::at(dim) == kGpusOfAllFlavors;
-        const std::int64_t bound =
-            std::min(tree_.limit(queue)[dim], of_all ? kNoBound : tree_.borrowing_end(queue)[dim]);
-        if (needs[dim] > bound) return Broken{queue, Dim::at(dim), bound, needs[dim]};
+        const auto held = [&](Dim each) { return needs[each.index()]; };
+        const std::int64_t by_profile = tree_.milli_inside(queue, Dim::at(dim), tree_.guarantee(queue), held);
+        const std::int64_t limit = tree_.limit(queue)[dim];
+        const std::int64_t end = of_all ? kNoBound : tree_.borrowing_end(queue)[dim];
+        if (needs[dim] > limit) return Broken{queue, Dim::at(dim), limit, needs[dim]};
+        if (needs[dim] - by_profile > end) return Broken{queue, Dim::at(dim), end, needs[dim] - by_profile};
         const std::int64_t of_user = tree_.user_limit(queue)[dim];
         if (needs[dim] > of_user) return Broken{queue, Dim::at(dim), of_user, needs[dim], true};
       }
@@ -157,9 +161,9 @@ class WorkloadLinter {
 
   bool fits_floor(QueueId queue, const AmountsByDim& needs) const {
     bool uses_some = false;
-    for (std::size_t dim = 0; dim < dims_; ++dim) {
-      if (needs[dim] == 0 || !tree_.has_floor(queue, Dim::at(dim).resource())) continue;
-      if (needs[dim] > tree_.guarantee(queue)[dim]) return false;
+    for (const auto& [dim, amount] : tree_.counted_in_floor(queue, amounts_of(needs))) {
+      if (!tree_.has_floor(queue, dim.resource())) continue;
+      if (amount > tree_.guarantee(queue)[dim.index()]) return false;
       uses_some = true;
     }
     return uses_some;
@@ -347,6 +351,7 @@ class WorkloadLinter {
 
   const Policy& policy_;
   std::vector<PolicyFinding>& findings_;
+  NamedProfiles named_;
   std::size_t dims_;
   QuotaTree tree_;
 };

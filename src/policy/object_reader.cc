@@ -125,9 +125,11 @@ std::optional<Resource> ObjectReader::counted_resource(std::string_view name, co
   if (name == "cpu") return Resource::kCpu;
   if (name == "memory") return Resource::kMemory;
   if (name.starts_with("nvidia.com/mig-")) {
-    refuse(field, quote(name) + " is an amount of MIG slices, which are not built",
-           "no number of slices can be promised before they are packed on devices",
-           "give the amount in whole GPUs: nvidia.com/gpu");
+    refuse(
+        field, quote(name) + " is an amount of slices (MIG), which objects of others do not have here",
+        "to them slices are a resource beside GPUs, and here they are parts of GPUs, too",
+        "write a Queue of berth.dev/v1alpha1 with an amount such as h100.mig-3g.40gb: 4, or give the amount in whole "
+        "GPUs: nvidia.com/gpu");
   } else if (name == "nvidia.com/gpu.shared") {
     leave_out(field, "time-sliced replicas count towards no amount; work that asks for them is not bounded by it");
   } else {

@@ -156,7 +156,7 @@ class Writer {
             {queue.place_of(kind, each.dim), "amounts of nodes without GPUs have no name in a Queue"});
         continue;
       }
-      const FlavorAmount named{policy_.name_of(each.dim.flavor()), each.dim.resource(), each.amount};
+      const FlavorAmount named = policy_.named(each.dim, each.amount);
       spec.at(field).set(name_of(named), format_amount(each.dim.resource(), each.amount));
     }
   }

@@ -35,6 +35,7 @@ struct PartAmount {
   Resource resource = Resource::kGpu;
   std::int64_t amount = 0;  // as model/amount.h counts it
   PolicyPlace place;
+  std::string profile = {};  // of slices: as models of the catalogue call it
 };
 
 // Who may submit.

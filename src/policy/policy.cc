@@ -4,6 +4,7 @@
 
 #include "manifest/queue_spec.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
@@ -42,8 +43,25 @@ std::vector<Queue> Policy::plain_queues() const {
   return plain;
 }
 
+NamedProfiles Policy::named_profiles() const {
+  std::vector<Flavor> plain;
+  for (const PolicyFlavor& each : flavors) plain.push_back(each.flavor);
+  return profiles_named_by(plain_queues(), {}, plain);
+}
+
+FlavorAmount Policy::named(Dim dim, std::int64_t amount) const {
+  FlavorAmount made{
+      .flavor = dim.flavor().is_none() ? "" : name_of(dim.flavor()), .resource = dim.resource(), .amount = amount};
+  if (dim.is_of_slices()) made.profile = name_of_slice(flavors[dim.flavor().index()].flavor, dim.shape());
+  return made;
+}
+
 std::string Policy::name_of(Dim dim) const {
   if (dim == kGpusOfAllFlavors) return "GPUs";
+  if (dim.is_of_slices()) {
+    const Flavor& flavor = flavors[dim.flavor().index()].flavor;
+    return flavor.name + " " + std::string(name_of_slice(flavor, dim.shape())) + " slices";
+  }
   const std::string what = dim.resource() == Resource::kGpu   ? "GPUs"
                            : dim.resource() == Resource::kCpu ? "CPUs"
                                                               : "memory";
@@ -56,6 +74,7 @@ std::string Policy::name_of(Dim dim) const {
 std::string Policy::text_of(std::int64_t amount, Dim dim) const {
   std::string text = format_amount(dim.resource(), amount) + " " + name_of(dim);
   if (dim.resource() == Resource::kGpu && amount == kMilliPerGpu) text.pop_back();
+  if (dim.is_of_slices() && amount == 1) text.pop_back();
   return text;
 }
 

@@ -18,6 +18,7 @@
 #include "model/workload.h"
 #include "policy/finding.h"
 #include "policy/parts.h"
+#include "state/quota_tree.h"
 
 namespace berth {
 
@@ -76,6 +77,10 @@ struct Policy {
   const std::string& name_of(QueueId queue) const { return queues[queue.index()].queue.name; }
   const std::string& name_of(FlavorId flavor) const { return flavors[flavor.index()].flavor.name; }
   std::vector<Queue> plain_queues() const;
+  // Profiles of slices that amounts name.
+  NamedProfiles named_profiles() const;
+  // As the objects of queues name it.
+  FlavorAmount named(Dim dim, std::int64_t amount = 0) const;
   // "h100 GPUs", "h100 CPUs", "memory of nodes without GPUs"
   std::string name_of(Dim dim) const;
   // "24 h100 GPUs"

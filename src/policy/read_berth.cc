@@ -19,7 +19,7 @@ void add_amounts(ObjectReader& reader, const char* field, AmountKind kind, const
                  QueuePart& queue) {
   for (const FlavorAmount& each : amounts) {
     queue.amounts.push_back({kind, each.flavor, each.resource, each.amount,
-                             reader.place(std::string("spec.") + field + "." + name_of(each))});
+                             reader.place(std::string("spec.") + field + "." + name_of(each)), each.profile});
   }
 }
 

@@ -297,7 +297,7 @@ TEST(Kueue, MistakesAreNamed) {
       {alone + "  flavorFungibility: {whenCanBorrow: Borrow}\n", "'Borrow' is none of its values"},
       {cluster_queue("  resourceGroups:\n  - coveredResources: [nvidia.com/mig-1g.10gb]\n    flavors:\n"
                      "    - {name: h100, resources: [{name: nvidia.com/mig-1g.10gb, nominalQuota: 7}]}\n"),
-       "is an amount of MIG slices, which are not built"},
+       "is an amount of slices (MIG), which objects of others do not have here"},
       {cluster_queue("  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n    flavors:\n"
                      "    - {name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 7, lendingLimit: 8}]}\n"),
        "error: a lends up to 8 h100 GPUs, more than its guarantee of 7; Kueue refuses it"},

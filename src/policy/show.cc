@@ -38,7 +38,9 @@ std::string grant_text(const GrantSpec& grant) {
 class Shown {
  public:
   explicit Shown(const Policy& policy)
-      : policy_(policy), tree_(policy.plain_queues(), AmountsByDim(Dim::count(policy.flavors.size()), kNoBound)) {}
+      : policy_(policy),
+        named_(policy.named_profiles()),
+        tree_(policy.plain_queues(), AmountsByDim(named_.dims(), kNoBound), named_) {}
 
   PolicyTable table() {
     PolicyTable table;
@@ -112,8 +114,9 @@ class Shown {
   }
   std::string key_of(Dim dim) const {
     if (dim == kGpusOfAllFlavors) return "(all GPUs)";
-    const std::string flavor = dim.flavor().is_none() ? "(no GPUs)" : policy_.name_of(dim.flavor());
-    return dim.resource() == Resource::kGpu ? flavor : flavor + "." + std::string(berth::name_of(dim.resource()));
+    FlavorAmount named = policy_.named(dim);
+    if (dim.flavor().is_none()) named.flavor = "(no GPUs)";
+    return berth::name_of(named);
   }
 
   static Value submitters_value(const Submitters& submitters) {
@@ -177,7 +180,7 @@ class Shown {
     const auto pool = pool_of(queue, dim);
     return {"",
             dim.flavor().is_none() ? "(no GPUs)" : policy_.name_of(dim.flavor()),
-            std::string(berth::name_of(dim.resource())),
+            dim.is_of_slices() ? "mig-" + policy_.named(dim).profile : std::string(berth::name_of(dim.resource())),
             promised == 0 ? cell(AmountKind::kGuarantee, "-") : format_amount(dim.resource(), promised),
             pool ? format_amount(dim.resource(), *pool) : "-",
             cell(AmountKind::kBorrowingLimit, given(quota.limit, dim) ? "to limit" : "any"),
@@ -253,6 +256,7 @@ class Shown {
   }
 
   const Policy& policy_;
+  NamedProfiles named_;
   QuotaTree tree_;
 };
 

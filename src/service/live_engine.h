@@ -199,6 +199,8 @@ class LiveEngine {
   void tell_floor_use();
   std::optional<FloorRecord> floor_record_of(QueueId queue) const;
   std::optional<Dim> dim_named(const FlavorAmount& amount) const;
+  // Of slices; else nothing.
+  std::string profile_named(Dim dim) const;
   void tell_past(const std::string& name, const QueueRecord& record);
   void tell_budget(const std::string& name);
   std::vector<FlavorAmount> by_name(const AmountList& amounts) const;

@@ -102,7 +102,7 @@ Holding LiveEngine::holding_of(const Group& group) const {
   holding.pending = waits && !admitted && !reserving ? 1 : 0;
   holding.running = runs ? 1 : 0;
   holding.waiting = starts_or_waits && !runs ? 1 : 0;
-  holding.reserved.resize(Dim::count(state().flavors().size()));
+  holding.reserved.resize(state().quotas().tree().dims());
   holding.used.resize(holding.reserved.size());
   for (const WorkloadId id : workloads) {
     const UnitId unit = state().workload(id).unit;

@@ -4,28 +4,32 @@
 
 #include "base/wording.h"
 #include "manifest/labels.h"
+#include "model/gpu_hardware.h"
 #include "service/live_engine.h"
 
 namespace berth {
 namespace {
 
-// In the order in which they are written, each once.
-std::vector<std::string> flavors_named_in(const QueueSpec& spec) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::vector<FlavorAmount>& amounts) {
-    for (const FlavorAmount& each : amounts) {
-      const bool named = !each.flavor.empty() && each.flavor != kOnlyFlavor;
-      if (named && std::ranges::find(names, each.flavor) == names.end()) names.push_back(each.flavor);
-    }
-  };
+// Calls visit(amount) for all that are written, in their order.
+template <class Visit>
+void for_each_amount(const QueueSpec& spec, Visit visit) {
   for (const auto* const list :
        {&spec.guarantee, &spec.limit, &spec.borrowing_limit, &spec.lending_limit, &spec.user_limit}) {
-    add(*list);
+    std::ranges::for_each(*list, visit);
   }
   for (const WindowSpec& window : spec.windows) {
     for (const auto* const list : {&window.guarantee, &window.limit, &window.borrowing_limit, &window.lending_limit})
-      add(*list);
+      std::ranges::for_each(*list, visit);
   }
+}
+
+// In the order in which they are written, each once.
+std::vector<std::string> flavors_named_in(const QueueSpec& spec) {
+  std::vector<std::string> names;
+  for_each_amount(spec, [&](const FlavorAmount& each) {
+    const bool named = !each.flavor.empty() && each.flavor != kOnlyFlavor;
+    if (named && std::ranges::find(names, each.flavor) == names.end()) names.push_back(each.flavor);
+  });
   return names;
 }
 
@@ -199,12 +203,25 @@ bool LiveEngine::lowers_memory(const NodeFacts& node) const {
   return known == 0 || node.gpu_memory_mib < known;
 }
 
-// Queues whose amounts name one that is left out, and nodes that have one, say so.
+// Queues whose amounts name one that is left out, or slices that it cannot be cut into, and nodes that have one, say so.
 void LiveEngine::note_left_out_flavors(Time now) {
   for (const auto& [name, id] : queue_ids_) {
-    std::vector<std::string> left_out;
+    std::vector<std::string> left_out, slices;
     for (const std::string& flavor : flavors_named_in(queues_.at(name).spec)) {
       if (left_out_flavors_.contains(flavor)) left_out.push_back(flavor);
+    }
+    for_each_amount(queues_.at(name).spec, [&](const FlavorAmount& each) {
+      const bool is_unknown = each.resource == Resource::kSlice && !dim_named(each);
+      if (is_unknown && std::ranges::find(slices, name_of(each)) == slices.end()) slices.push_back(name_of(each));
+    });
+    if (left_out.empty() && !slices.empty()) {
+      note_condition(name, {.type = std::string(kNotFollowedCondition),
+                            .holds = true,
+                            .reason = "UnknownSlices",
+                            .message = "its amounts of " + first_of_names(slices) +
+                                       " count for nothing: no model of these GPUs is known that can be cut so",
+                            .since = now});
+      continue;
     }
     if (left_out.empty()) {
       std::erase_if(records_[name].conditions,
@@ -358,7 +375,13 @@ AmountList LiveEngine::amounts_of(const std::vector<FlavorAmount>& amounts) cons
   AmountList made;
   for (const FlavorAmount& each : amounts) {
     const auto flavor = each.flavor == kOnlyFlavor ? only_flavor_ : flavor_named(each.flavor);
-    if (flavor || each.flavor.empty()) made.push_back({Dim(flavor.value_or(FlavorId()), each.resource), each.amount});
+    if (each.resource == Resource::kSlice) {
+      // What no GPU that is known can be cut into is promised to nobody.
+      const auto slice = flavor ? find_slice(state().flavors()[flavor->index()], each.profile) : std::nullopt;
+      if (slice) made.push_back({Dim::of_slices(*flavor, slice->shape), each.amount});
+    } else if (flavor || each.flavor.empty()) {
+      made.push_back({Dim(flavor.value_or(FlavorId()), each.resource), each.amount});
+    }
   }
   std::ranges::sort(made, {}, &Amount::dim);
   return made;

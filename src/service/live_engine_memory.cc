@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "model/gpu_hardware.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -52,7 +53,7 @@ std::vector<FlavorAmount> LiveEngine::by_name(const AmountList& amounts) const {
   std::vector<FlavorAmount> named;
   for (const auto& [dim, amount] : amounts) {
     const std::string flavor = dim.flavor().is_none() ? "" : state().flavors()[dim.flavor().index()].name;
-    named.push_back({flavor, dim.resource(), amount});
+    named.push_back({flavor, dim.resource(), amount, profile_named(dim)});
   }
   return named;
 }
@@ -78,9 +79,18 @@ void LiveEngine::tell_what_was_before(Time now) {
   tell_what_was_missed(now);
 }
 
+std::string LiveEngine::profile_named(Dim dim) const {
+  if (!dim.is_of_slices()) return "";
+  return std::string(name_of_slice(state().flavors()[dim.flavor().index()], dim.shape()));
+}
+
 std::optional<Dim> LiveEngine::dim_named(const FlavorAmount& amount) const {
   const auto flavor = flavor_named(amount.flavor);
-  return flavor ? std::optional(Dim(*flavor, amount.resource)) : std::nullopt;
+  if (!flavor || amount.resource != Resource::kSlice) {
+    return flavor ? std::optional(Dim(*flavor, amount.resource)) : std::nullopt;
+  }
+  const auto slice = find_slice(state().flavors()[flavor->index()], amount.profile);
+  return slice ? std::optional(Dim::of_slices(*flavor, slice->shape)) : std::nullopt;
 }
 
 // Nothing where the queue names no time.
@@ -91,13 +101,14 @@ std::optional<FloorRecord> LiveEngine::floor_record_of(QueueId queue) const {
   for (std::size_t at = 0; at < floor.size(); ++at) {
     const Dim dim = Dim::at(at);
     if (floor[at] > 0 && !dim.flavor().is_none()) {
-      record.floor.push_back({state().flavors()[dim.flavor().index()].name, dim.resource(), floor[at]});
+      record.floor.push_back(
+          {state().flavors()[dim.flavor().index()].name, dim.resource(), floor[at], profile_named(dim)});
     }
   }
   for (const FloorUse& each : state().floor_use(queue, state().clock())) {
     if (each.dim.flavor().is_none()) continue;
     const std::string& flavor = state().flavors()[each.dim.flavor().index()].name;
-    record.held.push_back({{flavor, each.dim.resource(), each.amount}, each.until});
+    record.held.push_back({{flavor, each.dim.resource(), each.amount, profile_named(each.dim)}, each.until});
   }
   return record;
 }

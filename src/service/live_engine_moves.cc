@@ -195,7 +195,7 @@ std::string LiveEngine::move_in_words(const Migration& migration) const {
 // What has left its old places, and has nobody yet for the new ones.
 Holding LiveEngine::holding_on_its_way(const std::string& maker) const {
   Holding holding;
-  holding.reserved.resize(Dim::count(state().flavors().size()));
+  holding.reserved.resize(state().quotas().tree().dims());
   holding.used.resize(holding.reserved.size());
   for (const WorkloadId id : moves_.at(maker)) {
     const Run& run = runs_.at(id);

@@ -31,7 +31,7 @@ constexpr std::int64_t kLendersNamedMax = 10;
 
 std::string LiveEngine::key_of(Dim dim) const {
   const std::string flavor = dim.flavor().is_none() ? "(no GPUs)" : state().flavors()[dim.flavor().index()].name;
-  return name_of(FlavorAmount{flavor, dim.resource()});
+  return name_of(FlavorAmount{flavor, dim.resource(), 0, profile_named(dim)});
 }
 
 Value LiveEngine::share_parts_of(QueueId queue) const {

@@ -330,7 +330,7 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
   const QuotaLedger& quotas = state().quotas();
   const QuotaTree& tree = quotas.tree();
   bool governed = false;
-  for (std::size_t index = 0; index < tree.dims(); ++index) {
+  for (const std::size_t index : tree.dims_in_use()) {
     const Dim dim = Dim::at(index);
     const std::int64_t used = quotas.used(queue)[index], floor = tree.floor(queue)[index];
     const bool promised = tree.guarantee(queue)[index] > 0;
@@ -341,8 +341,10 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
     governed = true;
     if (promised) standing.floor[key] = format_amount(dim.resource(), floor);
     if (promised) standing.guaranteed[key] = format_amount(dim.resource(), quotas.covered(queue)[index]);
-    const bool counts = dim.resource() == Resource::kGpu || tree.has_floor(queue, dim.resource());
-    if (counts && used > floor) standing.borrowed[key] = format_amount(dim.resource(), used - floor);
+    const bool counts = dim.is_of_slices() ? tree.is_floor_by_profile(queue, dim)
+                                           : dim.resource() == Resource::kGpu || tree.has_floor(queue, dim.resource());
+    const std::int64_t borrowed = quotas.used_of_floor(queue, dim) - floor;
+    if (counts && borrowed > 0) standing.borrowed[key] = format_amount(dim.resource(), borrowed);
   }
   if (!governed) return;
   for (const CellsOfQueue& each : cells_of(state(), queue)) {

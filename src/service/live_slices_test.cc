@@ -57,6 +57,37 @@ TEST(LiveSlices, SevenShareAGpuAndTheEighthWaitsForOne) {
   EXPECT_EQ(again, (std::map<std::string, std::string>{{"s8", given_in(round).at("s3")}}));
 }
 
+// Also where the queue was there before any node, so that nobody knew what its flavor can be cut into.
+TEST(LiveSlices, AFloorByProfileIsTakenBackAndSaid) {
+  Cluster cluster;
+  QueueFacts owner = queue("owner", 0);
+  owner.spec.guarantee = {{"h100", Resource::kSlice, 1, "3g.40gb"}, {"h100", Resource::kSlice, 1, "9g.90gb"}};
+  cluster.add(owner);
+  cluster.add(queue("borrower", 0));
+  cluster.add(one_cut("n1"));
+  cluster.set(in_queue("borrower", slice("whole", "7g.80gb")));
+  EXPECT_EQ(names_of(cluster.decide(2)), std::set<std::string>{"whole"});
+  cluster.set(in_queue("owner", slice("mine", "3g.40gb", 3000)));
+  Round round = cluster.decide(4);
+  ASSERT_EQ(evicted_in(round), std::set<std::string>{"whole"});
+  cluster.gone("whole");
+  round = cluster.decide(6);
+  ASSERT_EQ(names_of(round), std::set<std::string>{"mine"});
+  EXPECT_EQ(round.bindings[0].coverage, "guaranteed against everyone outside its queue");
+  const QueueStanding standing = cluster.engine().queue_standings().at("owner");
+  EXPECT_EQ(standing.floor.at("h100.mig-3g.40gb"), "1");
+  EXPECT_EQ(standing.guaranteed.at("h100.mig-3g.40gb"), "1");
+  EXPECT_EQ(standing.used.at("h100"), "454m");
+  EXPECT_TRUE(standing.borrowed.empty());
+  const auto conditions = cluster.engine().conditions_of("owner");
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(conditions[0].reason, "UnknownSlices");
+  // Who starts anew finds it covered.
+  cluster.begin_anew();
+  cluster.decide(8);
+  EXPECT_EQ(cluster.engine().queue_standings().at("owner").guaranteed.at("h100.mig-3g.40gb"), "1");
+}
+
 TEST(LiveSlices, AGangOfThemStartsWhole) {
   Cluster cluster;
   cluster.add(one_cut("n1"));

@@ -463,10 +463,11 @@ OtherStatus OtherQueues::volcano_status(const Held& held, const std::map<std::st
   const std::string name = text_at(held.object, "name");
   const Holding& holding = holding_in(by_queue, "volcano/" + name);
   Value allocated = Value::map();
-  for (std::size_t resource = 0; resource < kResources; ++resource) {
+  for (const Resource kind : {Resource::kGpu, Resource::kCpu, Resource::kMemory}) {
     std::int64_t total = 0;
-    for (std::size_t dim = resource; dim < holding.used.size(); dim += kResources) total += holding.used[dim];
-    const auto kind = static_cast<Resource>(resource);
+    for (std::size_t dim = 0; dim < holding.used.size(); ++dim) {
+      total += Dim::at(dim).resource() == kind ? holding.used[dim] : 0;
+    }
     allocated.set(resource_name(kind), format_amount(kind, total));
   }
   Value status = Value::map_of({{"state", "Open"},

@@ -15,7 +15,9 @@ namespace {
 std::optional<FlavorAmount> read_amount(const Value::Member& each) {
   FlavorAmount amount = flavor_amount_named(each.key);
   const bool memory = amount.resource == Resource::kMemory;
-  const auto held = memory ? parse_bytes(each.value.text()) : parse_milli(each.value.text());
+  const auto held = memory                                ? parse_bytes(each.value.text())
+                    : amount.resource == Resource::kSlice ? parse_integer(each.value.text(), 0, kAmountMax)
+                                                          : parse_milli(each.value.text());
   if (!held) return std::nullopt;
   amount.amount = std::min(memory ? *held >> 20 : *held, kAmountMax);
   return amount;

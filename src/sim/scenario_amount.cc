@@ -2,19 +2,70 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/wording.h"
 #include "model/gpu.h"
+#include "model/gpu_hardware.h"
 #include "model/quota.h"
 
 namespace berth {
+namespace {
+
+// "h100" of "h100.mig-3g.40gb", where it ends so; what is behind the dot is the profile.
+struct FlavorAndProfile {
+  std::string flavor;
+  std::string profile;
+};
+
+std::optional<FlavorAndProfile> parted(std::string_view text, const ScenarioNames& names) {
+  constexpr std::string_view kMark = "mig-";
+  for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', dot + 1)) {
+    std::string flavor(text.substr(0, dot));
+    if (!names.flavors.contains(flavor)) continue;
+    std::string_view profile = text.substr(dot + 1);
+    if (profile.starts_with(kMark))
+      return FlavorAndProfile{std::move(flavor), std::string(profile.substr(kMark.size()))};
+  }
+  return std::nullopt;
+}
+
+std::string profiles_of(const Flavor& flavor) {
+  const GpuHardware* const hardware = hardware_of(flavor);
+  std::string text;
+  if (hardware == nullptr) return text;
+  for (const MigProfile& each : hardware->mig_profiles) text += (text.empty() ? "" : ", ") + std::string(each.name);
+  return text;
+}
+
+// Its shape; nothing, and a complaint, if GPUs of the flavor have none of that name.
+std::optional<std::size_t> shape_of(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                                    FlavorId flavor, const std::string& profile) {
+  const Flavor of{.name = names.flavors[flavor.index()], .model = names.gpu_models[flavor.index()]};
+  if (const auto slice = find_slice(of, profile)) return slice->shape;
+  const std::string known = profiles_of(of);
+  line.complain(word, "GPUs of " + of.name + " cannot be cut into " + quote(profile) +
+                          (known.empty() ? "; name a flavor with a model that can" : "; they have " + known));
+  return std::nullopt;
+}
+
+Parsed<std::int64_t> parse_amount(Resource resource, std::string_view text) {
+  if (resource == Resource::kSlice) return parse_integer(text, 0, kAmountMax);
+  return resource == Resource::kMemory ? parse_bytes(text) : parse_milli(text);
+}
+
+}  // namespace
 
 std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, const ScenarioWord& word,
                                                    const ScenarioNames& names, std::string_view part) {
   ScenarioAmount made;
   if (const std::size_t colon = part.find(':'); colon != std::string_view::npos) {
     std::string_view flavor = part.substr(0, colon);
-    if (const std::size_t dot = flavor.rfind('.'); dot != std::string_view::npos) {
+    const auto slices = parted(flavor, names);
+    if (slices) {
+      made.resource = Resource::kSlice;
+      flavor = slices->flavor;
+    } else if (const std::size_t dot = flavor.rfind('.'); dot != std::string_view::npos) {
       const std::string_view resource = flavor.substr(dot + 1);
       if (resource == name_of(Resource::kCpu)) made.resource = Resource::kCpu;
       if (resource == name_of(Resource::kMemory)) made.resource = Resource::kMemory;
@@ -22,11 +73,16 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
     }
     made.flavor = names.flavor(line, word, std::string(flavor));
     if (!made.flavor) return std::nullopt;
+    if (slices) {
+      const auto shape = shape_of(line, word, names, *made.flavor, slices->profile);
+      if (!shape) return std::nullopt;
+      made.shape = *shape;
+    }
     part.remove_prefix(colon + 1);
   }
   constexpr std::int64_t kMib = 1 << 20;
   const bool memory = made.resource == Resource::kMemory;
-  const Parsed<std::int64_t> amount = memory ? parse_bytes(part) : parse_milli(part);
+  const Parsed<std::int64_t> amount = parse_amount(made.resource, part);
   if (!amount) {
     line.complain(word, amount.error());
     return std::nullopt;
@@ -55,7 +111,8 @@ AmountList read_quota_amounts(const ScenarioLine& line, const ScenarioWord& word
                                     names.flavors[1] + ":" + part);
       continue;
     }
-    const Dim dim = of_several ? kGpusOfAllFlavors : Dim(read->flavor.value_or(FlavorId(0)), read->resource);
+    const bool of_the_only = !of_several && !read->flavor;
+    const Dim dim = of_several ? kGpusOfAllFlavors : of_the_only ? Dim(FlavorId(0), read->resource) : read->dim();
     const auto place = std::lower_bound(amounts.begin(), amounts.end(), dim,
                                         [](const Amount& each, Dim value) { return each.dim < value; });
     if (place != amounts.end() && place->dim == dim) {

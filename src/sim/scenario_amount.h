@@ -1,4 +1,4 @@
-// AmountList as scenarios write them: "24", "h100:24", "h100.cpu:64", "h100.memory:1Ti".
+// AmountList as scenarios write them: "24", "h100:24", "h100.cpu:64", "h100.memory:1Ti", "h100.mig-3g.40gb:4".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,14 @@ namespace berth {
 struct ScenarioAmount {
   std::optional<FlavorId> flavor;  // none: none is named
   Resource resource = Resource::kGpu;
+  std::size_t shape = 0;    // of slices, which have a flavor
   std::int64_t amount = 0;  // as model/amount.h counts it; memory is rounded up to MiB
+
+  // Without a flavor: of the nodes that have none.
+  Dim dim() const {
+    const FlavorId of = flavor.value_or(FlavorId());
+    return resource == Resource::kSlice ? Dim::of_slices(of, shape) : Dim(of, resource);
+  }
 };
 
 // One part of a list; nothing, and a complaint, if it is none.

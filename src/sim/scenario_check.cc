@@ -307,10 +307,14 @@ std::int64_t sum_of(std::span<const std::int64_t> amounts, const UsageAmount& as
   std::int64_t sum = 0;
   for (std::size_t at = 0; at < amounts.size(); ++at) {
     const Dim dim = Dim::at(at);
-    if (dim.resource() == asked.resource && (!asked.flavor || dim.flavor() == *asked.flavor)) sum += amounts[at];
+    const bool is_of_it = dim.resource() == asked.resource && (!asked.flavor || dim.flavor() == *asked.flavor);
+    if (is_of_it && (!dim.is_of_slices() || dim.shape() == asked.shape)) sum += amounts[at];
   }
   return sum;
 }
+
+// Profiles that no queue names are counted as parts of GPUs alone.
+bool is_counted(std::span<const std::int64_t> amounts, Dim slices) { return slices.index() < amounts.size(); }
 
 AmountsByDim usage(const ScenarioWorld& world, QueueId queue, UsageKind kind) {
   const QuotaLedger& quotas = world.state().quotas();
@@ -332,9 +336,18 @@ void check(ScenarioWorld& world, const ExpectUsage& expected) {
   }
   const AmountsByDim found = usage(world, expected.queue, expected.kind);
   for (const UsageAmount& asked : expected.amounts) {
+    if (asked.resource == Resource::kSlice && !is_counted(found, Dim::of_slices(*asked.flavor, asked.shape))) {
+      world.fail("expected slices of a profile in the " + what +
+                 ", found that nobody counts them; name it in the guarantee or limit of a queue");
+      continue;
+    }
     const auto text = [&](std::int64_t amount) {
       const bool memory = asked.resource == Resource::kMemory;
       std::string out = asked.flavor ? world.name_of_flavor(*asked.flavor) : "";
+      if (asked.resource == Resource::kSlice) {
+        const Flavor& flavor = world.state().flavors()[asked.flavor->index()];
+        return out + ".mig-" + std::string(name_of_slice(flavor, asked.shape)) + ":" + std::to_string(amount);
+      }
       if (asked.resource != Resource::kGpu) out += "." + std::string(name_of(asked.resource));
       return out + (asked.flavor ? ":" : "") + (memory ? format_bytes(amount << 20) : format_milli(amount));
     };

@@ -369,7 +369,7 @@ class ExpectationReader {
 
   void read_amount(const ScenarioWord& word, std::string_view part, std::vector<UsageAmount>& amounts) {
     if (const auto read = read_scenario_amount(line_, word, names_, part)) {
-      amounts.push_back({read->flavor, read->resource, read->amount});
+      amounts.push_back({read->flavor, read->resource, read->amount, read->shape});
     }
   }
 

@@ -42,6 +42,7 @@ class NameTable {
 
 struct ScenarioNames {
   NameTable flavors{"flavor", "declare it above"};
+  std::vector<std::string> gpu_models;  // of the flavors
   NameTable queues{"queue", "declare it above"};
   NameTable nodes{"node", "write a line like nodes n 4 above"};
   NameTable workloads{"workload", "submit it above"};

@@ -170,6 +170,7 @@ struct UsageAmount {
   std::optional<FlavorId> flavor;
   Resource resource = Resource::kGpu;
   std::int64_t amount = 0;
+  std::size_t shape = 0;  // of slices
 };
 // Of all that is held, of what is above the floor, of what others hold of the floor, or of what was not used for long.
 enum class UsageKind : std::uint8_t { kUsage, kBorrowed, kLent, kIdle };

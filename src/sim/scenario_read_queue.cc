@@ -78,6 +78,10 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   take_amounts(reading, line, "limit", quota.limit, true);
   take_amounts(reading, line, "borrowing_limit", quota.borrowing_limit, true);
   take_amounts(reading, line, "lending_limit", quota.lending_limit, true);
+  if (has_slices(quota.lending_limit)) {
+    line.complain("lending_limit: a floor in slices is lent whole; leave slices out");
+    quota.lending_limit.clear();
+  }
   take_amounts(reading, line, "user_limit", quota.user_limit, true);
   quota.weight_milli = take_weight(line, line.take("weight"), quota.weight_milli);
   quota.reclaim_within = take_duration(line, "reclaim_within", quota.reclaim_within);

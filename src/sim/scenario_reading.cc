@@ -11,6 +11,7 @@ namespace berth::scenario {
 
 void ScenarioReading::add_flavor(std::int64_t line, Flavor flavor) {
   names.flavors.add(flavor.name);
+  names.gpu_models.push_back(flavor.model);
   flavors.push_back(flavor);
   scenario.statements.push_back({line, FlavorAdded{std::move(flavor)}});
 }

@@ -80,6 +80,8 @@ class OnTrace {
       if (has) complaints_.add({source_}, "queue " + made.name + " has " + what + "; leave it out for the comparison");
     };
     refuse(given.budget_gpu_us.has_value(), "a budget, and jobs of a trace have no run limit, so nobody could start");
+    const auto names_slices = [](const AmountList* amounts) { return has_slices(*amounts); };
+    refuse(std::ranges::any_of(given.amounts(), names_slices), "amounts of slices, and a trace has none");
     refuse(!queue.windows.empty(), "windows, and a trace begins at no hour of any day");
     refuse(!given.user_limit.empty(), "a limit of one user, and users of a trace are not looked at");
     refuse(given.users == UserOrder::kFair, "users who take turns, and users of a trace are not looked at");
@@ -90,7 +92,7 @@ class OnTrace {
   std::optional<Dim> dim_of(Dim dim) {
     const bool bare = dim.flavor().is_none();
     const auto flavor = bare ? std::optional(FlavorId()) : matches_[dim.flavor().index()];
-    if (!flavor) return std::nullopt;
+    if (!flavor || dim.is_of_slices()) return std::nullopt;
     if (dim.resource() != Resource::kGpu && only_gpus()) return std::nullopt;
     return Dim(*flavor, dim.resource());
   }

@@ -28,6 +28,7 @@ void know(ScenarioReading& reading, const Recorded& recorded) {
   const State& state = recorded.engine.state;
   for (const Flavor& flavor : state.flavors()) {
     reading.names.flavors.add(flavor.name);
+    reading.names.gpu_models.push_back(flavor.model);
     reading.flavors.push_back(flavor);
   }
   for (const Queue& queue : state.queues()) {

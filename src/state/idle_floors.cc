@@ -13,7 +13,7 @@ void IdleFloors::note(Memory& memory, std::size_t dim, std::int64_t amount, Time
 
 void IdleFloors::advance(Memory& memory, const QuotaLedger& quotas, QueueId queue, Time now) {
   for (std::size_t dim = 0; dim < memory.before.size(); ++dim) {
-    if (memory.floor[dim] > 0) note(memory, dim, quotas.used(queue)[dim], now);
+    if (memory.floor[dim] > 0) note(memory, dim, quotas.used_of_floor(queue, Dim::at(dim)), now);
   }
 }
 
@@ -44,7 +44,7 @@ void IdleFloors::lay_out(const std::vector<Queue>& queues, const QuotaLedger& qu
       const std::int64_t more = floor[dim] - memory.floor[dim];
       if (more > 0) {
         for (Peak& peak : memory.before[dim]) peak.amount += more;
-        note(memory, dim, quotas.used(QueueId(i))[dim] + more, now);
+        note(memory, dim, quotas.used_of_floor(QueueId(i), Dim::at(dim)) + more, now);
       }
       memory.floor[dim] = floor[dim];
     }
@@ -76,7 +76,7 @@ AmountsByDim IdleFloors::idle(const QuotaLedger& quotas, QueueId queue, Time now
   const Memory& memory = memories_[queue.index()];
   AmountsByDim idle(quotas.tree().dims());
   for (std::size_t dim = 0; dim < memory.before.size(); ++dim) {
-    std::int64_t most = quotas.used(queue)[dim];
+    std::int64_t most = quotas.used_of_floor(queue, Dim::at(dim));
     const std::deque<Peak>& peaks = memory.before[dim];
     const auto recent = std::find_if(peaks.begin(), peaks.end(),
                                      [&](const Peak& peak) { return peak.until + memory.idle_after > now; });

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "model/gpu_hardware.h"
+
 namespace berth {
 namespace {
 
@@ -564,10 +566,8 @@ class Inspection {
       bool is_covered = false;
       for (QueueId queue = workload.queue; !queue.is_none(); queue = tree.parent(queue)) {
         is_covered = is_covered || queue == unit.covered_at;
-        for (std::size_t dim = 0; dim < held.size(); ++dim) {
-          used[queue.index()][dim] += held[dim];
-          if (is_covered) covered[queue.index()][dim] += held[dim];
-        }
+        for (std::size_t dim = 0; dim < held.size(); ++dim) used[queue.index()][dim] += held[dim];
+        if (is_covered) add_counted(tree, unit.covered_at, held, covered[queue.index()]);
         if (!tree.counts_users(queue)) continue;
         AmountsByDim& sums = by_user.try_emplace({queue, workload.user}, AmountsByDim(tree.dims())).first->second;
         for (std::size_t dim = 0; dim < held.size(); ++dim) sums[dim] += held[dim];
@@ -587,6 +587,19 @@ class Inspection {
     }
   }
 
+  // Slices by their profile where that is promised, and nothing of GPUs then; else as parts of GPUs alone.
+  void add_counted(const QuotaTree& tree, QueueId covered_at, const AmountsByDim& held, AmountsByDim& sums) {
+    for (std::size_t at = 0; at < held.size(); ++at) {
+      const Dim dim = Dim::at(at);
+      const bool by_profile = dim.is_of_slices() && tree.is_floor_by_profile(covered_at, dim);
+      if (by_profile) {
+        const auto part = find_slice(state_.flavors()[dim.flavor().index()], dim.shape());
+        if (held[at] > 0) sums[Dim(dim.flavor(), Resource::kGpu).index()] -= held[at] * part->gpu_milli;
+      }
+      if (by_profile || !dim.is_of_slices()) sums[at] += held[at];
+    }
+  }
+
   // What is reserved is of those who are there, or will be at once.
   void check_budgets() {
     const bool sound = state_.quotas().budgets().is_sound([&](WorkloadId id) {
@@ -599,7 +612,9 @@ class Inspection {
   // The amounts are those of the windows that are open.
   void check_calendar() {
     const QuotaLedger& quotas = state_.quotas();
-    const QuotaTree tree(queues_while(state_.queues(), state_.windows(), state_.open_windows()), quotas.capacity());
+    const NamedProfiles named = profiles_named_by(state_.queues(), state_.windows(), state_.flavors());
+    const QuotaTree tree(queues_while(state_.queues(), state_.windows(), state_.open_windows()), quotas.capacity(),
+                         named);
     const auto same = [](std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
       return std::equal(a.begin(), a.end(), b.begin(), b.end());
     };

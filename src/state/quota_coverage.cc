@@ -14,10 +14,14 @@ namespace {
 constexpr Time kLongAgo{INT64_MIN};
 constexpr std::bitset<kResources> kEverything((1ull << kResources) - 1);
 
-// Rule 5: whole, and of the resources alone of which the queue was promised something.
-bool fits(const QuotaTree& tree, QueueId queue, std::span<const std::int64_t> inside, const AmountList& asked) {
+// Rule 5: whole, and of the resources alone of which the queue was promised something; slices by their profile, if it was
+// promised any of that.
+bool fits(const QuotaTree& tree, QueueId queue, std::span<const std::int64_t> inside, const AmountList& held) {
   if (!tree.has_floor(queue)) return false;
   const auto floor = tree.floor(queue);
+  AmountList counted;
+  if (has_slices(held)) counted = tree.counted_in_floor(queue, held);
+  const AmountList& asked = has_slices(held) ? counted : held;
   bool looked_at = false;
   for (const Amount& each : asked) {
     if (!tree.has_floor(queue, each.dim.resource())) continue;
@@ -67,7 +71,7 @@ void QuotaLedger::set_end(UnitId id, Time end) {
 bool QuotaLedger::stays_inside(UnitId id, Time since) const {
   const QueueId queue = unit(id).covered_at;
   const auto has_room = [&](const QuotaTree& tree, AmountsByDim inside) {
-    for (const Amount& each : held_by(id)) inside[each.dim.index()] -= each.amount;
+    for (const Amount& each : in_floors(id)) inside[each.dim.index()] -= each.amount;
     return fits(tree, queue, inside, held_by(id));
   };
   if (since <= now_ && !has_room(*tree_, {covered(queue).begin(), covered(queue).end()})) return false;
@@ -93,7 +97,7 @@ QueueId QuotaLedger::would_be_covered_without(std::span<const UnitId> gone, Queu
   const auto has_room = [&](const QuotaTree& tree, AmountsByDim inside, Time then) {
     for (const UnitId id : gone) {
       if (unit(id).end <= then || !is_covered_at(unit(id), queue)) continue;
-      for (const Amount& each : held_by(id)) inside[each.dim.index()] -= each.amount;
+      for (const Amount& each : in_floors(id)) inside[each.dim.index()] -= each.amount;
     }
     return fits(tree, queue, inside, asked);
   };
@@ -124,7 +128,7 @@ AmountsByDim QuotaLedger::covered_then(QueueId queue, Time then) const {
 void QuotaLedger::leave_before(QueueId below, QueueId queue, Time then, AmountsByDim& sums) const {
   for (const UnitId id : by_queue_[below.index()]) {
     if (unit(id).end > then || !is_covered_at(unit(id), queue)) continue;
-    for (const Amount& each : held_by(id)) sums[each.dim.index()] -= each.amount;
+    for (const Amount& each : in_floors(id)) sums[each.dim.index()] -= each.amount;
   }
   for (const QueueId child : tree_->children(below)) leave_before(child, queue, then, sums);
 }
@@ -149,7 +153,7 @@ QuotaLedger::Hour QuotaLedger::hour_after(QueueId queue, std::span<const Arrival
   hour.bound = hour.covered;
   for (const Arrival& came : arrivals) {
     if (unit(came.unit).end <= from || came.since > std::max(from, now_)) continue;
-    for (const Amount& each : held_by(came.unit)) hour.bound[each.dim.index()] -= came.counts(each) ? each.amount : 0;
+    for (const Amount& each : in_floors(came.unit)) hour.bound[each.dim.index()] -= came.counts(each) ? each.amount : 0;
   }
   const auto floor = tree.floor(queue);
   for (std::size_t dim = 0; dim < hour.bound.size(); ++dim) hour.bound[dim] = std::max(hour.bound[dim], floor[dim]);
@@ -187,7 +191,7 @@ void QuotaLedger::shrink(QueueId queue, std::vector<Arrival>& arrivals) {
   coverage_[queue.index()].pool.for_each([&](const UnitKey& key) { last_first.push_back(key.unit); });
   bool shrunk = false;
   for (const UnitId id : last_first) {
-    const AmountList& held = held_by(id);
+    const AmountList held = in_floors(id);
     if (!is_too_much(id, held)) continue;
     log_.push_back({Change::Kind::kCover, id, queue, {}});
     set_covered_at(id, tree_->parent(queue));
@@ -205,9 +209,10 @@ void QuotaLedger::shrink(QueueId queue, std::vector<Arrival>& arrivals) {
 // below vouches for him any more.
 void QuotaLedger::note_pushed_up(UnitId id, QueueId from, std::vector<Arrival>& arrivals) const {
   std::bitset<kResources> unlooked_at;
-  for (const Amount& each : held_by(id)) {
+  for (const Amount& each : in_floors(id)) {
     const auto resource = static_cast<std::size_t>(each.dim.resource());
-    unlooked_at[resource] = !tree_->has_floor(from, each.dim.resource());
+    const bool was_part = each.dim.is_of_slices() && !tree_->is_floor_by_profile(from, each.dim);
+    unlooked_at[resource] = was_part || !tree_->has_floor(from, each.dim.resource());
   }
   if (unlooked_at.none()) return;
   const auto known = std::ranges::find(arrivals, id, &Arrival::unit);
@@ -223,7 +228,7 @@ void QuotaLedger::grow(QueueId queue) {
   if (!tree_->has_floor(queue)) return;
   const auto floor = tree_->floor(queue);
   const auto is_left = [&] {
-    for (std::size_t dim = 0; dim < floor.size(); ++dim) {
+    for (const std::size_t dim : tree_->dims_in_use()) {
       if (covered(queue)[dim] < floor[dim]) return true;
     }
     return false;

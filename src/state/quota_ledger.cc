@@ -29,13 +29,16 @@ const QuotaTree& QuotaLedger::tree_at(Time then) const {
 }
 
 void QuotaLedger::replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity,
-                               std::vector<LaterTree> later) {
+                               std::vector<LaterTree> later, const HeldBy& held_by) {
   BERTH_ASSERT(log_.empty());
   const std::shared_ptr<const QuotaTree> old = std::exchange(tree_, std::move(tree));
   BERTH_ASSERT(tree_->queues() >= old->queues() && tree_->dims() >= old->dims());
   capacity_ = std::move(capacity);
   later_ = std::move(later);
   lay_out(*old);
+  // What is held is known as far as the tables went.
+  const bool goes_further = tree_->dims() > std::max(old->dims(), Dim::count(kFlavorsMax));
+  if (goes_further || !tree_->same_floors_by_profile(*old)) count_slices(goes_further ? held_by : HeldBy());
   if (!tree_->has_floors()) return;
   // Children stand behind their parents: whoever comes inside a child's floor comes inside those above with it.
   for (std::size_t i = tree_->queues(); i-- > 0;) grow(QueueId(i));
@@ -73,6 +76,37 @@ void QuotaLedger::lay_out(const QuotaTree& old) {
   }
 }
 
+// What is held, and what of floors, counted anew.
+void QuotaLedger::count_slices(const HeldBy& held_by) {
+  for (const auto& units : std::vector<std::vector<UnitId>>(by_queue_)) {
+    for (const UnitId id : units) {
+      const AmountList held = held_by ? held_by(unit(id).workload) : this->held_by(id);
+      set_footprint(id, static_cast<std::uint32_t>(footprints_.intern(held)));
+    }
+  }
+}
+
+std::int64_t QuotaLedger::used_of_floor(QueueId queue, Dim dim, const AmountList& more) const {
+  const auto used = this->used(queue);
+  const std::int64_t held = used[dim.index()] + amount_of(more, dim);
+  if (tree_->profiles_of_floor(queue).empty()) return held;
+  const auto slices = [&](Dim profile) { return used[profile.index()] + amount_of(more, profile); };
+  return held - tree_->milli_inside(queue, dim, tree_->floor(queue), slices);
+}
+
+std::int64_t QuotaLedger::above_floor(QueueId queue, Dim dim, const AmountList& more, bool covered) const {
+  if (dim.is_of_slices()) return 0;
+  const std::size_t at = dim.index();
+  if (tree_->has_floor(queue, dim.resource())) {
+    return std::max<std::int64_t>(0, used_of_floor(queue, dim, more) - tree_->floor(queue)[at]);
+  }
+  // All that is covered is here, by whatever floor.
+  const auto inside = [&](Dim profile) { return this->covered(queue)[profile.index()]; };
+  const std::int64_t by_profile = tree_->milli_inside(queue, dim, this->covered(queue), inside);
+  const std::int64_t asked = covered ? 0 : amount_of(more, dim);
+  return used(queue)[at] - this->covered(queue)[at] - by_profile + asked;
+}
+
 Duration QuotaLedger::lenders_clock(QueueId queue, QueueId covered_at) const {
   Duration shortest = tree_->owners_clock(queue, covered_at);
   for (const LaterTree& later : later_) shortest = std::min(shortest, later.tree->owners_clock(queue, covered_at));
@@ -80,7 +114,7 @@ Duration QuotaLedger::lenders_clock(QueueId queue, QueueId covered_at) const {
 }
 
 UnitId QuotaLedger::add(QuotaUnit unit, const AmountList& held) {
-  unit.footprint = static_cast<std::uint32_t>(footprints_.intern(held));
+  unit.footprint = unit.in_floors = static_cast<std::uint32_t>(footprints_.intern(held));
   unit.covered_at = QueueId();
   UnitId id(units_.size());
   if (free_units_.empty()) {
@@ -122,7 +156,17 @@ void QuotaLedger::set_held(UnitId id, const AmountList& held) {
 void QuotaLedger::set_footprint(UnitId id, std::uint32_t footprint) {
   go(id);
   units_[id.index()].footprint = footprint;
+  count_in_floors(id);
   come(id);
+}
+
+// INVARIANT: it stands so as long as the unit is counted.
+void QuotaLedger::count_in_floors(UnitId id) {
+  QuotaUnit& unit = units_[id.index()];
+  unit.in_floors = unit.footprint;
+  if (unit.covered_at.is_none() || !has_slices(footprints_[unit.footprint])) return;
+  const AmountList counted = tree_->counted_in_floor(unit.covered_at, footprints_[unit.footprint]);
+  unit.in_floors = static_cast<std::uint32_t>(footprints_.intern(counted));
 }
 
 void QuotaLedger::set_priority(UnitId id, std::int32_t priority) {
@@ -216,16 +260,16 @@ void QuotaLedger::come(UnitId id) {
   count_priority(unit, 1);
   count_for_user(unit, 1);
   const AmountList& held = footprints_[unit.footprint];
+  const AmountList& inside = footprints_[unit.in_floors];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] += each.amount;
   if (!unit.may_be_covered) count_best_effort(unit.queue, 1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] += covered ? 0 : 1;
-    for (const Amount& each : held) {
-      cell(used_, queue, each.dim) += each.amount;
-      if (covered) cell(covered_, queue, each.dim) += each.amount;
-    }
+    for (const Amount& each : held) cell(used_, queue, each.dim) += each.amount;
+    if (!covered) continue;
+    for (const Amount& each : inside) cell(covered_, queue, each.dim) += each.amount;
   }
   list(id, true);
 }
@@ -234,16 +278,16 @@ void QuotaLedger::go(UnitId id) {
   list(id, false);
   const QuotaUnit& unit = units_[id.index()];
   const AmountList& held = footprints_[unit.footprint];
+  const AmountList& inside = footprints_[unit.in_floors];
   bool covered = false;
   for (const Amount& each : held) used_by_all_[each.dim.index()] -= each.amount;
   if (!unit.may_be_covered) count_best_effort(unit.queue, -1);
   for (QueueId queue = unit.queue; !queue.is_none(); queue = tree_->parent(queue)) {
     covered = covered || queue == unit.covered_at;
     outside_[queue.index()] -= covered ? 0 : 1;
-    for (const Amount& each : held) {
-      cell(used_, queue, each.dim) -= each.amount;
-      if (covered) cell(covered_, queue, each.dim) -= each.amount;
-    }
+    for (const Amount& each : held) cell(used_, queue, each.dim) -= each.amount;
+    if (!covered) continue;
+    for (const Amount& each : inside) cell(covered_, queue, each.dim) -= each.amount;
   }
   auto& siblings = by_queue_[unit.queue.index()];
   const std::uint32_t place = place_in_queue_[id.index()];
@@ -315,6 +359,7 @@ void QuotaLedger::list(UnitId id, bool add) {
 void QuotaLedger::set_covered_at(UnitId id, QueueId queue) {
   go(id);
   units_[id.index()].covered_at = queue;
+  count_in_floors(id);
   come(id);
 }
 

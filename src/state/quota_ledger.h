@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,6 +31,7 @@ struct QuotaUnit {
   std::int32_t priority = 0;
   Time admitted;
   std::uint32_t footprint = 0;  // of the ledger's footprints
+  std::uint32_t in_floors = 0;  // the same: what it takes of the floors inside which it is
   bool may_be_covered = true;   // best-effort work never is
   bool only_borrows = false;    // nor is this, though it counts: where it is it would be in the way of others' cells
   Time end = kForever;          // when its run limit ends it
@@ -71,7 +73,10 @@ class QuotaLedger {
   // Floors that fall leave what is covered as it is (rule 3); floors that rise cover more.
   // `later` are those that the calendar brings, in order, each where it first holds. A unit is covered only if it is so as
   // long as it may be there (rule 7). PRE: the new trees have all queues and dimensions of the old one.
-  void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity, std::vector<LaterTree> later = {});
+  // Where profiles of slices are named that were not before, `held_by` says what everybody holds, these counted.
+  using HeldBy = std::function<AmountList(WorkloadId)>;
+  void replace_tree(std::shared_ptr<const QuotaTree> tree, AmountsByDim capacity, std::vector<LaterTree> later = {},
+                    const HeldBy& held_by = {});
 
   // What a unit of a queue reserves as it is added; it keeps it when it is removed, until it has stopped.
   const BudgetLedger& budgets() const { return budgets_; }
@@ -113,15 +118,13 @@ class QuotaLedger {
 
   // Whatever is held at the queue and below it, covered or not, also of flavors that have no quota any more.
   std::span<const std::int64_t> used(QueueId queue) const { return row(used_, queue); }
-  // The part of it that is inside this queue's floor.
+  // The part of it that is inside this queue's floor; slices that are so by their profile are no part of GPUs there.
   std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
-  // What it holds above its floor, as shares count it: of a resource of which it was promised nothing, what is not covered
-  // there.
-  std::int64_t above_floor(QueueId queue, Dim dim) const {
-    const std::size_t at = dim.index();
-    if (!tree_->has_floor(queue, dim.resource())) return used(queue)[at] - covered(queue)[at];
-    return std::max<std::int64_t>(0, used(queue)[at] - tree_->floor(queue)[at]);
-  }
+  // What it holds above its floor, as shares count it, if it held so much more, covered or not: of a resource of which it was
+  // promised nothing, what is not covered there. Slices count as parts of GPUs, but for those inside a floor by their profile.
+  std::int64_t above_floor(QueueId queue, Dim dim, const AmountList& more = {}, bool covered = false) const;
+  // What of the queue's floor it uses, as if all that it holds had come there first: without slices that another floor of it is for.
+  std::int64_t used_of_floor(QueueId queue, Dim dim, const AmountList& more = {}) const;
   // How many units of the queue and of those below it are not inside its floor, whatever they hold.
   std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
   // How many of the queue and of those below it are best effort; and of all.
@@ -187,6 +190,9 @@ class QuotaLedger {
   void go(UnitId unit);
   void set_covered_at(UnitId unit, QueueId queue);
   void set_footprint(UnitId unit, std::uint32_t footprint);
+  const AmountList& in_floors(UnitId unit) const { return footprints_[units_[unit.index()].in_floors]; }
+  void count_in_floors(UnitId unit);
+  void count_slices(const HeldBy& held_by);
   void list(UnitId unit, bool add);
   void count_best_effort(QueueId queue, int by);
   void count_priority(const QuotaUnit& unit, std::int64_t by);

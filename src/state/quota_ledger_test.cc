@@ -271,6 +271,63 @@ TEST(QuotaLedger, AllHeldCountsAndPrioritiesAreKept) {
   EXPECT_EQ(ledger.lowest_priority(QueueId(kNlp)), 1);
 }
 
+// A queue that was promised GPUs and slices beside one that was promised GPUs; a slice counts 129 thousandths of one.
+TEST(QuotaLedger, SlicesAreInsideTheFloorThatNamesThem) {
+  const Dim slices = Dim::of_slices(FlavorId(0), 0);
+  const NamedProfiles named{.flavors = kFlavors, .profiles = {{slices, 129}}};
+  const AmountsByDim capacity(named.dims(), 100'000);
+  std::vector<Queue> queues = {queue_below(kNowhere, {{kGpu, 300}}), queue_below(kNowhere, {{kGpu, 300}})};
+  const auto use = [&](QuotaLedger& ledger) {
+    ledger.keep();
+    ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity, named), capacity);
+  };
+  const AmountList held = {{kGpu, 129}, {slices, 1}};
+  QuotaLedger ledger;
+  use(ledger);
+  const std::vector<UnitId> ids = add_all(ledger, {{0, held, 0}, {0, held, 0}, {0, held, kNowhere}, {1, held, 1}});
+  EXPECT_EQ(ledger.covered(QueueId(0))[kGpu.index()], 258);
+  EXPECT_EQ(ledger.covered(QueueId(0))[slices.index()], 0);
+  // Promised by their profile they are no GPUs any more; the third comes inside, and there is room for GPUs again.
+  queues[0].quota.guarantee = {{kGpu, 300}, {slices, 3}};
+  use(ledger);
+  EXPECT_EQ(number_of(ledger.unit(ids[2]).covered_at), 0);
+  EXPECT_EQ(ledger.covered(QueueId(0))[kGpu.index()], 0);
+  EXPECT_EQ(ledger.covered(QueueId(0))[slices.index()], 3);
+  EXPECT_EQ(ledger.covered(QueueId(1))[kGpu.index()], 129);
+  EXPECT_EQ(ledger.covered(QueueId(1))[slices.index()], 0);
+  EXPECT_EQ(ledger.used(QueueId(0))[kGpu.index()], 3 * 129);
+  EXPECT_EQ(ledger.used_of_floor(QueueId(0), kGpu), 0);
+  EXPECT_EQ(ledger.above_floor(QueueId(0), kGpu), 0);
+  // One beyond them is a surplus where it is more than the GPUs that were promised have room for.
+  const std::size_t mark = ledger.mark();
+  const std::vector<UnitId> more = add_all(ledger, {{0, held, kNowhere}, {0, gpus(300), 0}});
+  EXPECT_EQ(ledger.above_floor(QueueId(0), kGpu), 129);
+  EXPECT_EQ(ledger.above_floor(QueueId(0), slices), 0);
+  EXPECT_EQ(ledger.above_floor(QueueId(0), kGpu, {{kGpu, 129}, {slices, 1}}), 258);
+  ledger.rollback_to(mark);
+  EXPECT_EQ(ledger.covered(QueueId(0))[kGpu.index()], 0);
+  ledger.remove(ids[0]);
+  EXPECT_EQ(ledger.covered(QueueId(0))[slices.index()], 2);
+}
+
+// What is not known of those who were there before is asked.
+TEST(QuotaLedger, SlicesAreCountedFromWhenSomebodyNamesThem) {
+  const Dim slices = Dim::of_slices(FlavorId(0), 0);
+  std::vector<Queue> queues = {queue_below(kNowhere, {})};
+  QuotaLedger ledger;
+  use_tree(ledger, queues, plenty());
+  add_all(ledger, {{0, gpus(129), kNowhere}});
+  ledger.keep();
+  queues[0].quota.guarantee = {{slices, 1}};
+  const NamedProfiles named{.flavors = kFlavors, .profiles = {{slices, 129}}};
+  const AmountsByDim capacity(named.dims(), 100'000);
+  const auto held = [&](WorkloadId) { return AmountList{{kGpu, 129}, {slices, 1}}; };
+  ledger.replace_tree(std::make_shared<const QuotaTree>(queues, capacity, named), capacity, {}, held);
+  EXPECT_EQ(ledger.used(QueueId(0))[slices.index()], 1);
+  EXPECT_EQ(ledger.covered(QueueId(0))[slices.index()], 1);
+  EXPECT_EQ(ledger.covered(QueueId(0))[kGpu.index()], 0);
+}
+
 // ---- properties ----------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kUsers = 3;

@@ -1,8 +1,11 @@
 #include "state/quota_tree.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "base/wide.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 
@@ -11,6 +14,9 @@ void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, 
   sums[Dim(flavor, Resource::kGpu).index()] += pods * request.gpu_milli_total();
   sums[Dim(flavor, Resource::kCpu).index()] += pods * request.cpu_milli;
   sums[Dim(flavor, Resource::kMemory).index()] += pods * ((request.memory_bytes + kMib - 1) / kMib);
+  if (!request.is_slice() || flavor.is_none()) return;
+  const std::size_t slices = Dim::of_slices(flavor, request.slice).index();
+  if (slices < sums.size()) sums[slices] += pods;
 }
 
 AmountList amounts_of(const AmountsByDim& sums) {
@@ -21,8 +27,36 @@ AmountList amounts_of(const AmountsByDim& sums) {
   return amounts;
 }
 
-QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capacity) : dims_(capacity.size()) {
+NamedProfiles profiles_named_by(const std::vector<Queue>& queues, const std::vector<Window>& windows,
+                                const std::vector<Flavor>& flavors) {
+  std::set<Dim> dims;
+  const auto add = [&](const AmountList& amounts) {
+    for (const Amount& each : amounts) {
+      if (each.dim.is_of_slices()) dims.insert(each.dim);
+    }
+  };
+  for (const Queue& queue : queues) {
+    for (const AmountList* const amounts : queue.quota.amounts()) add(*amounts);
+  }
+  NamedProfiles named{.flavors = flavors.size()};
+  for (const Window& window : windows) {
+    for (const AmountList* const amounts : {&window.guarantee, &window.limit, &window.borrowing_limit}) add(*amounts);
+    for (const Amount& each : window.guarantee) {
+      if (each.dim.is_of_slices()) named.guaranteed_in_windows.emplace_back(window.queue, each.dim);
+    }
+  }
+  for (const Dim dim : dims) {
+    const auto slice = find_slice(flavors[dim.flavor().index()], dim.shape());
+    named.profiles.push_back({dim, slice ? slice->gpu_milli : 0});
+  }
+  return named;
+}
+
+QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capacity, const NamedProfiles& named)
+    : dims_(capacity.size()) {
+  number_dims(named);
   link(queues);
+  name_profiles(queues, named);
   promise(queues);
   floor_.assign(guarantee_.size(), 0);
   if (has_floors_) scale(QueueId(), capacity);
@@ -31,6 +65,54 @@ QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capac
   anybody_takes_ = has_floors_ || std::ranges::any_of(queues, [](const Queue& queue) {
                      return queue.quota.fair_reclaim != FairReclaim::kNever || queue.quota.preempt != Preempt::kNever;
                    });
+}
+
+void QuotaTree::number_dims(const NamedProfiles& named) {
+  const std::size_t plain = named.profiles.empty() ? dims_ : Dim::count(named.flavors);
+  for (std::size_t dim = 0; dim < plain; ++dim) in_use_.push_back(static_cast<std::uint16_t>(dim));
+  for (const NamedProfile& each : named.profiles) in_use_.push_back(static_cast<std::uint16_t>(each.dim.index()));
+}
+
+// A parent names what its children name.
+void QuotaTree::name_profiles(const std::vector<Queue>& queues, const NamedProfiles& named) {
+  if (named.profiles.empty()) return;
+  for (std::size_t i = queues.size(); i-- > 0;) {
+    const auto is_named = [&](const NamedProfile& each) {
+      const auto by_child = [&](QueueId child) { return is_floor_by_profile(child, each.dim); };
+      const AmountList& guarantee = queues[i].quota.guarantee;
+      const std::pair in_a_window(QueueId(i), each.dim);
+      return std::ranges::find(guarantee, each.dim, &Amount::dim) != guarantee.end() ||
+             std::ranges::find(named.guaranteed_in_windows, in_a_window) != named.guaranteed_in_windows.end() ||
+             std::ranges::any_of(queues_[i].children, by_child);
+    };
+    std::ranges::copy_if(named.profiles, std::back_inserter(queues_[i].profiles), is_named);
+  }
+}
+
+bool QuotaTree::is_floor_by_profile(QueueId queue, Dim slices) const {
+  return std::ranges::find(at(queue).profiles, slices, &NamedProfile::dim) != at(queue).profiles.end();
+}
+
+bool QuotaTree::same_floors_by_profile(const QuotaTree& other) const {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const bool is_known = i < other.queues_.size();
+    if (is_known ? queues_[i].profiles != other.queues_[i].profiles : !queues_[i].profiles.empty()) return false;
+  }
+  return true;
+}
+
+AmountList QuotaTree::counted_in_floor(QueueId queue, const AmountList& held) const {
+  AmountList counted;
+  for (const Amount& each : held) {
+    if (each.dim.is_of_slices() && !is_floor_by_profile(queue, each.dim)) continue;
+    Amount amount = each;
+    for (const NamedProfile& profile : at(queue).profiles) {
+      const bool is_part = each.dim == Dim(profile.dim.flavor(), Resource::kGpu);
+      if (is_part) amount.amount -= profile.gpu_milli * amount_of(held, profile.dim);
+    }
+    if (amount.amount != 0) counted.push_back(amount);
+  }
+  return counted;
 }
 
 void QuotaTree::link(const std::vector<Queue>& queues) {
@@ -52,6 +134,9 @@ void QuotaTree::promise(const std::vector<Queue>& queues) {
   }
   for (std::size_t i = queues.size(); i-- > 0;) {
     Place& place = queues_[i];
+    if (!place.profiles.empty()) {
+      place.floored[static_cast<std::size_t>(Resource::kSlice)] = has_floors_by_profile_ = true;
+    }
     for (std::size_t dim = 0; dim < dims_; ++dim) {
       std::int64_t& guarantee = cell(guarantee_, QueueId(i), dim);
       if (guarantee == kNotGiven) {
@@ -67,7 +152,7 @@ void QuotaTree::promise(const std::vector<Queue>& queues) {
 
 void QuotaTree::scale(QueueId parent, std::span<const std::int64_t> bound) {
   const std::span<const QueueId> siblings = children(parent);
-  for (std::size_t dim = 0; dim < dims_; ++dim) {
+  for (const std::size_t dim : in_use_) {
     Wide promised = 0;
     for (const QueueId child : siblings) promised += cell(guarantee_, child, dim);
     for (const QueueId child : siblings) {

@@ -2,14 +2,18 @@
 // never changed: forks share it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "model/amount.h"
+#include "model/calendar.h"
+#include "model/flavor.h"
 #include "model/queue.h"
 #include "model/request.h"
 
@@ -18,7 +22,8 @@ namespace berth {
 // By dimension.
 using AmountsByDim = std::vector<std::int64_t>;
 
-// What so many pods of a request hold on nodes of a flavor, added to the sums.
+// What so many pods of a request hold on nodes of a flavor, added to the sums: of a slice its part of a GPU, and itself where
+// the sums go so far.
 void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, AmountsByDim& sums);
 // Those that are not 0.
 AmountList amounts_of(const AmountsByDim& sums);
@@ -28,13 +33,36 @@ inline constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max(
 // Nobody gives one.
 inline constexpr Duration kNoClock{std::numeric_limits<std::int64_t>::max()};
 
+// A profile of slices that amounts of some queue name, and what one such slice is of a GPU.
+struct NamedProfile {
+  Dim dim;
+  std::int64_t gpu_milli = 0;
+
+  friend bool operator==(const NamedProfile&, const NamedProfile&) = default;
+};
+
+// All of them, by dimension, and the flavors that there are beside them. No profiles where no queue names any.
+struct NamedProfiles {
+  std::size_t flavors = 0;
+  std::vector<NamedProfile> profiles = {};
+  std::vector<std::pair<QueueId, Dim>> guaranteed_in_windows = {};  // at some hours, so at the others none are
+
+  // How far amounts by dimension have to go.
+  std::size_t dims() const { return profiles.empty() ? Dim::count(flavors) : profiles.back().dim.index() + 1; }
+};
+NamedProfiles profiles_named_by(const std::vector<Queue>& queues, const std::vector<Window>& windows,
+                                const std::vector<Flavor>& flavors);
+
 class QuotaTree {
  public:
   QuotaTree() = default;
-  // `capacity` is what the nodes that take work have, by dimension.
-  QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capacity);
+  // `capacity` is what the nodes that take work have, by dimension; of a profile as many slices as they could be cut into if all
+  // were of it. It goes as far as the profiles that are named.
+  QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capacity, const NamedProfiles& named = {});
 
   std::size_t dims() const { return dims_; }
+  // Those that mean anything: where profiles are named, flavors that may come leave a gap before them.
+  std::span<const std::uint16_t> dims_in_use() const { return in_use_; }
   std::size_t queues() const { return queues_.size(); }
   QueueId parent(QueueId queue) const { return at(queue).parent; }
   // None: the children of the cluster, which are the queues without a parent.
@@ -60,6 +88,25 @@ class QuotaTree {
   bool has_floor(QueueId queue, Resource resource) const {
     return at(queue).floored[static_cast<std::size_t>(resource)];
   }
+  // Profiles of which the queue, or one below it, was guaranteed slices, be it none: inside its floors they count as slices, and as
+  // no part of its GPUs. All others count there as parts of GPUs.
+  std::span<const NamedProfile> profiles_of_floor(QueueId queue) const { return at(queue).profiles; }
+  bool is_floor_by_profile(QueueId queue, Dim slices) const;
+  bool has_floors_by_profile() const { return has_floors_by_profile_; }
+  bool same_floors_by_profile(const QuotaTree& other) const;
+  // What somebody takes of the queue's floor who holds so much.
+  AmountList counted_in_floor(QueueId queue, const AmountList& held) const;
+  // Of GPUs of a flavor: what those slices of the queue are of them that are inside what it was promised by profile.
+  // `bound`: of each profile so many, by dimension; `held(dim)`: so many it holds.
+  template <class Held>
+  std::int64_t milli_inside(QueueId queue, Dim gpus, std::span<const std::int64_t> bound, Held held) const {
+    std::int64_t milli = 0;
+    for (const NamedProfile& each : at(queue).profiles) {
+      const bool is_of_them = gpus.resource() == Resource::kGpu && each.dim.flavor() == gpus.flavor();
+      if (is_of_them) milli += each.gpu_milli * std::min<std::int64_t>(held(each.dim), bound[each.dim.index()]);
+    }
+    return milli;
+  }
   // Whether it matters there what one user holds; and whether it does anywhere.
   bool counts_users(QueueId queue) const { return at(queue).counts_users; }
   bool counts_users() const { return counts_users_; }
@@ -81,6 +128,7 @@ class QuotaTree {
     Duration owners_beside =
         kNoClock;  // the shortest clock of those at or below its siblings who could be covered there
     Duration owners_below = kNoClock;  // and of those at or below its children
+    std::vector<NamedProfile> profiles;
     std::array<bool, kResources> floored{};
     bool has_floor = false;
     bool bounded = false;
@@ -94,13 +142,16 @@ class QuotaTree {
   std::int64_t& cell(AmountsByDim& table, QueueId queue, std::size_t dim) const {
     return table[queue.index() * dims_ + dim];
   }
+  void number_dims(const NamedProfiles& named);
   void link(const std::vector<Queue>& queues);
+  void name_profiles(const std::vector<Queue>& queues, const NamedProfiles& named);
   void promise(const std::vector<Queue>& queues);
   void scale(QueueId parent, std::span<const std::int64_t> bound);
   void bound(const std::vector<Queue>& queues);
   void set_clocks(const std::vector<Queue>& queues);
 
   std::size_t dims_ = 0;
+  std::vector<std::uint16_t> in_use_;
   std::vector<Place> queues_;
   std::vector<QueueId> tops_;
   // Rows of `dims_` amounts, one a queue.
@@ -111,6 +162,7 @@ class QuotaTree {
   AmountsByDim lendable_;
   AmountsByDim user_limit_;
   bool has_floors_ = false;
+  bool has_floors_by_profile_ = false;
   bool keeps_floors_ = false;
   bool counts_users_ = false;
   bool anybody_takes_ = false;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/gpu_hardware.h"
+
 namespace berth {
 namespace {
 
@@ -185,6 +187,46 @@ TEST(QuotaTree, AmountsAreWhatPodsHoldWithMemoryRoundedUp) {
                                           {kOtherGpu, 750},
                                           {Dim(FlavorId(1), Resource::kCpu), 1500},
                                           {Dim(FlavorId(1), Resource::kMemory), 3}}));
+}
+
+// Of an A100 a 1g.10gb counts 129 thousandths here.
+TEST(QuotaTree, SlicesCountByTheProfileWhereItIsPromised) {
+  const Dim slices = Dim::of_slices(FlavorId(0), 0), others = Dim::of_slices(FlavorId(0), 3);
+  const NamedProfiles named{.flavors = 2, .profiles = {{slices, 129}, {others, 259}}};
+  AmountsByDim capacity(named.dims(), 100'000);
+  capacity[slices.index()] = 6;
+  const std::vector<Queue> queues = {queue_below(kTop, {}), queue_below(0, {.guarantee = {{slices, 4}}}),
+                                     queue_below(0, {.guarantee = {{kGpu, 1000}}}),
+                                     queue_below(kTop, {.guarantee = {{slices, 8}}, .limit = {{others, 1}}})};
+  const QuotaTree tree(queues, capacity, named);
+  const AmountList held = {{kGpu, 1000 + 2 * 129 + 259}, {slices, 2}, {others, 1}};
+  const AmountList by_profile = {{kGpu, 1259}, {slices, 2}};
+  const AmountList by_parts = {{kGpu, 1517}};
+  EXPECT_EQ(tree.counted_in_floor(QueueId(0), held), by_profile) << "as a child was promised some";
+  EXPECT_EQ(tree.counted_in_floor(QueueId(1), held), by_profile);
+  EXPECT_EQ(tree.counted_in_floor(QueueId(2), held), by_parts);
+  EXPECT_EQ(tree.counted_in_floor(QueueId(3), held), by_profile) << "a limit promises nothing";
+  EXPECT_EQ(tree.counted_in_floor(QueueId(1), {{kGpu, 129}, {slices, 1}}), (AmountList{{slices, 1}}));
+  EXPECT_EQ(tree.floor(QueueId(1))[slices.index()], 2) << "twelve are promised, and six could be";
+  EXPECT_EQ(tree.floor(QueueId(3))[slices.index()], 4);
+  EXPECT_EQ(tree.limit(QueueId(3))[others.index()], 1);
+  const auto two = [](Dim) { return 2; };
+  EXPECT_EQ(tree.milli_inside(QueueId(3), kGpu, tree.floor(QueueId(3)), two), 2 * 129);
+  EXPECT_EQ(tree.milli_inside(QueueId(3), kOtherGpu, tree.floor(QueueId(3)), two), 0);
+  EXPECT_EQ(tree.milli_inside(QueueId(2), kGpu, tree.floor(QueueId(2)), two), 0);
+}
+
+TEST(QuotaTree, WhatAWindowPromisesIsNamedAtAllHours) {
+  const Dim slices = Dim::of_slices(FlavorId(0), 0);
+  const std::vector<Flavor> flavors = {{.name = "a100", .model = "A100-80GB"}};
+  const std::vector<Queue> queues = {queue_below(kTop, {.guarantee = {{kGpu, 1000}}})};
+  const std::vector<Window> windows = {{.queue = QueueId(0), .guarantee = {{slices, 4}}}};
+  const NamedProfiles named = profiles_named_by(queues, windows, flavors);
+  const QuotaTree tree(queues, AmountsByDim(named.dims(), 100'000), named);
+  EXPECT_TRUE(tree.is_floor_by_profile(QueueId(0), slices));
+  EXPECT_EQ(tree.guarantee(QueueId(0))[slices.index()], 0);
+  EXPECT_EQ(named.profiles, (std::vector<NamedProfile>{{slices, find_slice(flavors[0], std::size_t{0})->gpu_milli}}));
+  EXPECT_TRUE(profiles_named_by(queues, {}, flavors).profiles.empty());
 }
 
 }  // namespace

@@ -259,13 +259,18 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   return shape;
 }
 
-// Whole GPUs of the first two flavors: what a quota gives of them.
-inline AmountList random_amounts(Rng& rng, std::int64_t least) {
+// Whole GPUs of the first two flavors: what a quota gives of them. And slices of two profiles of the first.
+inline AmountList random_amounts(Rng& rng, std::int64_t least, bool with_slices = true) {
   AmountList amounts;
   for (const std::size_t flavor : {0u, 1u}) {
     if (rng.below(2) == 0) {
       amounts.push_back({Dim(FlavorId(flavor), Resource::kGpu), rng.between(least, 8) * kMilliPerGpu});
     }
+  }
+  for (const char* const profile : {"1g.10gb", "3g.40gb"}) {
+    if (!with_slices || rng.below(4) != 0) continue;
+    const std::size_t shape = find_slice(random_world_flavor(FlavorId(0)), profile)->shape;
+    amounts.push_back({Dim::of_slices(FlavorId(0), shape), rng.between(least, 4)});
   }
   return amounts;
 }

@@ -97,9 +97,16 @@ FactRefusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t 
   return unless(weight <= kTypicalWeightMax, "the typical pods' weights add up to more than 1,000,000,000");
 }
 
-FactRefusal refusal_of_amounts(const AmountList& amounts, std::size_t flavors, std::int64_t most = kAmountMax) {
+FactRefusal refusal_of_amounts(const AmountList& amounts, const std::vector<Flavor>& flavors,
+                               std::int64_t most = kAmountMax) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
-    if (amounts[i].dim.index() >= Dim::count(flavors)) return "a quota names a flavor that there is not";
+    const Dim dim = amounts[i].dim;
+    const bool is_known =
+        dim.is_of_slices() ? dim.flavor().index() < flavors.size() : dim.index() < Dim::count(flavors.size());
+    if (!is_known) return "a quota names a flavor that there is not";
+    if (dim.is_of_slices() && !find_slice(flavors[dim.flavor().index()], dim.shape())) {
+      return "a quota names slices that GPUs of the flavor cannot be cut into";
+    }
     if (!within(amounts[i].amount, 0, most)) return "a quota's amount is out of bounds";
     if (i > 0 && amounts[i].dim <= amounts[i - 1].dim) return "a quota names each amount once, in order";
   }
@@ -127,9 +134,14 @@ FactRefusal refusal_of_cells(const Quota& quota, std::size_t flavors) {
   return std::nullopt;
 }
 
-FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
-  for (const AmountList* const amounts :
-       {&quota.guarantee, &quota.limit, &quota.borrowing_limit, &quota.lending_limit, &quota.user_limit}) {
+// How much of what is free is room for a profile nobody can tell from amounts, so nothing of it can be kept by them.
+FactRefusal refusal_of_lending(const AmountList& lending_limit) {
+  return unless(!has_slices(lending_limit),
+                "a queue keeps no slices to itself; its floor by their profile is lent whole");
+}
+
+FactRefusal refusal_of_quota(const Quota& quota, const std::vector<Flavor>& flavors) {
+  for (const AmountList* const amounts : quota.amounts()) {
     if (auto refusal = refusal_of_amounts(*amounts, flavors)) return refusal;
   }
   const auto is_time = [](Duration duration) { return within(duration.ms, 0, kTimeMax.ms); };
@@ -146,7 +158,7 @@ FactRefusal refusal_of_quota(const Quota& quota, std::size_t flavors) {
         return unless(labels.size() <= kDedicatedMax && in_order,
                       "a queue has nodes of its own by at most 64 labels, in order, each once");
       },
-      [&] { return refusal_of_cells(quota, flavors); },
+      [&] { return refusal_of_cells(quota, flavors.size()); }, [&] { return refusal_of_lending(quota.lending_limit); },
       [&] {
         return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
                       "a budget is 0 to 1,000,000,000 GPU-hours");
@@ -187,9 +199,9 @@ FactRefusal refusal_of_window(const State& state, const WindowChanged& change) {
   }
   for (const AmountList* const amounts :
        {&window.guarantee, &window.limit, &window.borrowing_limit, &window.lending_limit}) {
-    if (auto refusal = refusal_of_amounts(*amounts, state.flavors().size())) return refusal;
+    if (auto refusal = refusal_of_amounts(*amounts, state.flavors())) return refusal;
   }
-  return first_of([&] { return refusal_of_quota(changes, state.flavors().size()); },
+  return first_of([&] { return refusal_of_quota(changes, state.flavors()); },
                   [&] { return refusal_of_openings(window.open); },
                   [&] { return unless(within(window.known_until.ms, 0, 2 * kTimeMax.ms), "a time is out of bounds"); },
                   [&] {
@@ -199,7 +211,7 @@ FactRefusal refusal_of_window(const State& state, const WindowChanged& change) {
                   });
 }
 
-FactRefusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t flavors) {
+FactRefusal refusal_of_queue(const Queue& queue, std::size_t queues, const std::vector<Flavor>& flavors) {
   return first_of(
       [&] { return unless(queue.parent.is_none() || queue.parent.index() < queues, "a queue's parent is not known"); },
       [&] { return unless(!queue.parent.is_none() || queue.order.has_value(), "a queue at the top needs an order"); },
@@ -210,7 +222,8 @@ FactRefusal refusal_of_queue(const Queue& queue, std::size_t queues, std::size_t
       [&] { return refusal_of_quota(queue.quota, flavors); });
 }
 
-FactRefusal refusal_of_change(const QueueChanged& change, const std::vector<Queue>& queues, std::size_t flavors) {
+FactRefusal refusal_of_change(const QueueChanged& change, const std::vector<Queue>& queues,
+                              const std::vector<Flavor>& flavors) {
   if (change.queue.index() >= queues.size()) return "there is no such queue";
   const Queue& before = queues[change.queue.index()];
   return first_of(
@@ -381,21 +394,27 @@ FactRefusal refusal_of_used(const State& state, const GpuTimeUsed& used) {
                   [&] { return unless(within(used.gpu_us, -kGpuTimeMax, kGpuTimeMax), "GPU time is out of bounds"); });
 }
 
+// Slices are parts of GPUs to shares.
+FactRefusal refusal_of_past_amounts(const AmountList& amounts, const std::vector<Flavor>& flavors, std::int64_t most) {
+  if (has_slices(amounts)) return "what was used is of GPUs, CPUs and memory";
+  return refusal_of_amounts(amounts, flavors, most);
+}
+
 FactRefusal refusal_of_past(const State& state, const PastUseFound& past) {
   return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] { return unless(within(past.at.ms, 0, state.clock().ms), "what was used is past"); },
-                  [&] { return refusal_of_amounts(past.average, state.flavors().size(), kFleetAmountMax); });
+                  [&] { return refusal_of_past_amounts(past.average, state.flavors(), kFleetAmountMax); });
 }
 
 FactRefusal refusal_of_kept(const State& state, const PastUseKept& past) {
-  const std::size_t flavors = state.flavors().size();
+  const std::vector<Flavor>& flavors = state.flavors();
   return first_of([&] { return unless(past.queue.index() < state.queues().size(), "there is no such queue"); },
                   [&] {
                     const bool is_past = within(past.at.ms, 0, state.clock().ms);
                     return unless(is_past && within(past.begun.ms, 0, past.at.ms), "what was used is past");
                   },
-                  [&] { return refusal_of_amounts(past.average, flavors, kPastUseMax); },
-                  [&] { return refusal_of_amounts(past.in_step, flavors, kPastUseMax); });
+                  [&] { return refusal_of_past_amounts(past.average, flavors, kPastUseMax); },
+                  [&] { return refusal_of_past_amounts(past.in_step, flavors, kPastUseMax); });
 }
 
 FactRefusal refusal_of_counted(const State& state, const GpuTimeCounted& counted) {
@@ -417,10 +436,12 @@ FactRefusal refusal_of_missed(const State& state, const GpuTimeMissed& missed) {
 }
 
 FactRefusal refusal_of_floor_use(const State& state, const FloorUseFound& found) {
+  const std::size_t dims = state.quotas().tree().dims();
   const auto refusal_of_held = [&]() -> FactRefusal {
     const FloorUse* before = nullptr;
     for (const FloorUse& each : found.held) {
-      if (each.dim.index() >= Dim::count(state.flavors().size())) return "a floor names a flavor that there is not";
+      const std::size_t known = each.dim.is_of_slices() ? dims : Dim::count(state.flavors().size());
+      if (each.dim.index() >= known) return "a floor names a flavor that there is not";
       if (!within(each.amount, 1, kFleetAmountMax)) return "what was held is out of bounds";
       if (!within(each.until.ms, 0, state.clock().ms)) return "what was held is past";
       const bool first = before == nullptr || before->dim < each.dim;
@@ -432,7 +453,11 @@ FactRefusal refusal_of_floor_use(const State& state, const FloorUseFound& found)
     return std::nullopt;
   };
   return first_of([&] { return unless(found.queue.index() < state.queues().size(), "there is no such queue"); },
-                  [&] { return refusal_of_amounts(found.floor, state.flavors().size(), kFleetAmountMax); },
+                  [&] { return refusal_of_amounts(found.floor, state.flavors(), kFleetAmountMax); },
+                  [&] {
+                    return unless(!has_slices(found.floor) || found.floor.back().dim.index() < dims,
+                                  "a floor names slices of a profile that no queue names");
+                  },
                   refusal_of_held);
 }
 
@@ -479,7 +504,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return refusal_of_typical(fact.pods, state.flavors().size());
     }
     FactRefusal operator()(const QueueAdded& fact) const {
-      return refusal_of_queue(fact.queue, state.queues().size(), state.flavors().size());
+      return refusal_of_queue(fact.queue, state.queues().size(), state.flavors());
     }
     FactRefusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
     FactRefusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
@@ -537,7 +562,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
           [&] { return refusal_of_time(fact.at); });
     }
     FactRefusal operator()(const QueueChanged& fact) const {
-      return refusal_of_change(fact, state.queues(), state.flavors().size());
+      return refusal_of_change(fact, state.queues(), state.flavors());
     }
     FactRefusal operator()(const WorkloadPrioritized& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, kAlive); }, [&] { return no_step(fact.workload); },

@@ -230,6 +230,41 @@ TEST(Refusal, OfWhatWasHeldOfAFloor) {
          });
 }
 
+TEST(Refusal, OfSlices) {
+  State state = known();
+  state.apply(FlavorAdded{{.name = "h100", .model = "H100"}});
+  state.apply(FlavorAdded{{.name = "l4", .model = "L4"}});
+  state.apply(TimePassed{Time{100}});
+  const FlavorId h100(state.flavors().size() - 2), l4(state.flavors().size() - 1);
+  const Dim slices = Dim::of_slices(h100, 4), none = Dim::of_slices(h100, kMigShapesMax - 1);
+  const Dim of_none = Dim::of_slices(l4, 4), unknown = Dim::of_slices(FlavorId(9), 4);
+  const auto queue = [](Quota quota) {
+    return Event(QueueAdded{{.name = "queue", .parent = QueueId(), .order = Order::kFifo, .quota = std::move(quota)}});
+  };
+  const char* const cut = "a quota names slices that GPUs of the flavor cannot be cut into";
+  expect(state, {
+                    {"a floor", queue({.guarantee = {{slices, 4}}, .limit = {{slices, 8}}}), ""},
+                    {"of no shape", queue({.guarantee = {{none, 4}}}), cut},
+                    {"of GPUs that cannot be cut", queue({.limit = {{of_none, 4}}}), cut},
+                    {"of no flavor", queue({.limit = {{unknown, 4}}}), "a quota names a flavor that there is not"},
+                    {"kept", queue({.guarantee = {{slices, 4}}, .lending_limit = {{slices, 0}}}),
+                     "a queue keeps no slices to itself; its floor by their profile is lent whole"},
+                    {"held, and nobody counts them", FloorUseFound{QueueId(0), {}, {{slices, 1, Time{5}}}},
+                     "a floor names a flavor that there is not"},
+                    {"in a floor, and nobody counts them", FloorUseFound{QueueId(0), {{slices, 1}}, {}},
+                     "a floor names slices of a profile that no queue names"},
+                    {"in the past", PastUseFound{QueueId(0), Time{100}, {{slices, 5}}},
+                     "what was used is of GPUs, CPUs and memory"},
+                });
+  state.apply(queue({.guarantee = {{slices, 4}}}));
+  expect(state, {
+                    {"held", FloorUseFound{QueueId(0), {{slices, 4}}, {{slices, 1, Time{5}}}}, ""},
+                    {"of a flavor before them",
+                     FloorUseFound{QueueId(0), {}, {{Dim(FlavorId(9), Resource::kGpu), 1, Time{5}}}},
+                     "a floor names a flavor that there is not"},
+                });
+}
+
 TEST(Refusal, OfRoomThatWasGivenBack) {
   State state = known();
   state.apply(TimePassed{Time{100}});

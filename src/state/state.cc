@@ -177,14 +177,20 @@ void State::on(const TypicalPodsChosen& event) {
 
 AmountsByDim State::capacity() const {
   AmountsByDim capacity = quotas_.capacity();
-  capacity.resize(Dim::count(flavors_.size()));
+  const std::size_t known = capacity.size();
+  capacity.resize(std::max(known, profiles_named_by(queues_, *windows_, flavors_).dims()));
+  if (capacity.size() == known) return capacity;
+  for (std::size_t i = 0; i < ledger_.nodes(); ++i) {
+    if (ledger_.node(NodeId(i)).open) count_slices(NodeId(i), 1, known, capacity);
+  }
   return capacity;
 }
 
 void State::rebuild_quotas(AmountsByDim capacity) {
+  const NamedProfiles named = profiles_named_by(queues_, *windows_, flavors_);
   const auto tree_while = [&](OpenWindows open) {
-    if (open == 0) return std::make_shared<const QuotaTree>(queues_, capacity);
-    return std::make_shared<const QuotaTree>(queues_while(queues_, *windows_, open), capacity);
+    if (open == 0) return std::make_shared<const QuotaTree>(queues_, capacity, named);
+    return std::make_shared<const QuotaTree>(queues_while(queues_, *windows_, open), capacity, named);
   };
   std::vector<LaterTree> later;
   for (const Turn& turn : later_) later.push_back({turn.at, tree_while(turn.open)});
@@ -192,7 +198,8 @@ void State::rebuild_quotas(AmountsByDim capacity) {
   idle_.advance_all(quotas_, clock_);
   quotas_.budgets().set_budgets(queues_);
   auto tree = tree_while(open_);
-  quotas_.replace_tree(std::move(tree), std::move(capacity), std::move(later));
+  quotas_.replace_tree(std::move(tree), std::move(capacity), std::move(later),
+                       [this](WorkloadId id) { return held_by(id); });
   past_.lay_out(queues_, quotas_.tree().dims(), clock_);
   idle_.lay_out(queues_, quotas_, clock_);
 }

@@ -306,6 +306,7 @@ class State {
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
+  void count_slices(NodeId node, std::int64_t sign, std::size_t from, AmountsByDim& counted) const;
   Time next_reserved() const;
   void pass_reservations();
   void drop_reservation(ReservationId reservation);

@@ -117,6 +117,22 @@ void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
   }
   count(Resource::kCpu, node.cpu_milli);
   count(Resource::kMemory, node.memory_bytes >> 20);
+  count_slices(id, sign, 0, counted);
+}
+
+// Of each profile that is counted, from a dimension on: as many as there could be if all GPUs were cut into it.
+void State::count_slices(NodeId id, std::int64_t sign, std::size_t from, AmountsByDim& counted) const {
+  if (counted.size() <= std::max(from, Dim::count(kFlavorsMax))) return;
+  const Node& node = (*nodes_)[id.index()];
+  const MigGeometry* const geometry = node.gpus > 0 ? geometry_of(node) : nullptr;
+  if (geometry == nullptr) return;
+  const std::int64_t gpus = node.gpus - std::ranges::count(ledger_.broken(), id, &Device::node);
+  for (std::size_t shape = 0; shape < geometry->shapes().size(); ++shape) {
+    const std::size_t dim = Dim::of_slices(node.flavor, shape).index();
+    if (dim >= from && dim < counted.size()) {
+      counted[dim] += sign * gpus * geometry->room_for(shape, {}, node.fixed_slices);
+    }
+  }
 }
 
 void State::set_open(NodeId id, bool open) {

@@ -1,0 +1,172 @@
+#include "cycle/promised_slices.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cycle/explanation_text.h"
+
+namespace berth {
+namespace {
+
+// The devices of one flavor that are cut, or may be, with the slices that stay there.
+class Staying {
+ public:
+  Staying(const State& state, const Trial& trial, FlavorId flavor) : state_(state), ledger_(trial.ledger()) {
+    for (std::size_t i = 0; i < state.nodes(); ++i) {
+      const NodeId id(i);
+      const NodeFree& node = ledger_.node(id);
+      const bool is_one =
+          node.gpus > 0 && node.open && FlavorId(node.flavor) == flavor && ledger_.may_be(id, Sharing::kMig);
+      if (!is_one) continue;
+      const auto layouts = ledger_.layouts(id);
+      nodes_[id].layouts.assign(layouts.begin(), layouts.begin() + node.gpus);
+    }
+    let_give_back(trial);
+  }
+
+  void take_back(const TakenPlace& taken) {
+    change(taken, [&](OnNode& node, MigPlaceSet& layout, std::size_t place) {
+      if (place < kMigPlacesMax) {
+        layout = layout.without(place);
+      } else {
+        --node.others;
+      }
+    });
+  }
+  void put_back(const TakenPlace& taken) {
+    change(taken, [&](OnNode& node, MigPlaceSet& layout, std::size_t place) {
+      if (place == kMigPlacesMax) {
+        ++node.others;
+      } else if (geometry_of(taken.place.node).open_beside(layout).contains(place)) {
+        layout = layout.with(place);
+      }
+    });
+  }
+
+  std::int64_t missing(const SliceCounts& wanted) const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> alike;
+    const MigGeometry* geometry = nullptr;
+    for (const auto& [id, node] : nodes_) {
+      if (node.others > 0) continue;
+      geometry = &geometry_of(id);
+      for (std::size_t gpu = 0; gpu < node.layouts.size(); ++gpu) {
+        if (is_broken(id, static_cast<int>(gpu))) continue;
+        ++alike[{ledger_.fixed_slices(id).bits(), node.layouts[gpu].bits()}];
+      }
+    }
+    if (geometry == nullptr) return sum_of(wanted);
+    std::vector<AlikeDevices> devices;
+    for (const auto& [bits, count] : alike) {
+      devices.push_back({MigPlaceSet::from_bits(bits.second), MigPlaceSet::from_bits(bits.first), count});
+    }
+    return sum_of(pack(*geometry, devices, wanted).left_out);
+  }
+
+ private:
+  struct OnNode {
+    std::vector<MigPlaceSet> layouts;  // by GPU
+    std::int64_t others = 0;           // who stay there and ask another mode, so that nothing is cut
+  };
+
+  const MigGeometry& geometry_of(NodeId node) const { return *kMigFamilies[ledger_.node(node).family - 1]; }
+  bool is_broken(NodeId node, int gpu) const {
+    return std::ranges::find(ledger_.broken(), Device{node, gpu}) != ledger_.broken().end();
+  }
+
+  // change(node, layout, place) where it is on one of the nodes; no place: it is no slice.
+  template <class Change>
+  void change(const TakenPlace& taken, Change change) {
+    const auto found = nodes_.find(taken.place.node);
+    if (found == nodes_.end() || taken.place.gpus.empty()) return;
+    const auto gpu = static_cast<std::size_t>(std::countr_zero(taken.place.gpus.bits()));
+    const auto place = taken.request.is_slice()
+                           ? geometry_of(found->first).find_place(taken.request.slice, taken.place.slice_start)
+                           : std::nullopt;
+    change(found->second, found->second.layouts[gpu], place.value_or(kMigPlacesMax));
+  }
+
+  // Who is inside no floor does; of who has come in the trial it is not known where, so he counts as staying.
+  void let_give_back(const Trial& trial) {
+    const QuotaLedger& quotas = trial.quotas();
+    std::set<WorkloadId> moved;
+    for (const PlacedGpus& each : trial.placed()) {
+      if (each.moved) moved.insert(each.workload);
+    }
+    for (std::size_t i = 0; i < state_.queues().size(); ++i) {
+      for (const UnitId id : quotas.units_in(QueueId(i))) {
+        const QuotaUnit& unit = quotas.unit(id);
+        if (moved.contains(unit.workload)) continue;
+        for_each_pod(state_, unit.workload, [&](const Pod& pod) {
+          const TakenPlace taken{state_.request(pod.request), pod.place()};
+          const bool stays = !unit.covered_at.is_none();
+          if (!stays && taken.request.is_slice()) take_back(taken);
+          if (stays && !taken.request.is_slice()) put_back(taken);
+        });
+      }
+    }
+  }
+
+  const State& state_;
+  const Ledger& ledger_;
+  std::map<NodeId, OnNode> nodes_;
+};
+
+}  // namespace
+
+SliceCounts slices_promised_beside(const QuotaLedger& quotas, QueueId queue, FlavorId flavor) {
+  const QuotaTree& tree = quotas.tree();
+  SliceCounts slices{};
+  for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
+    for (const QueueId other : tree.children(tree.parent(own))) {
+      if (other == own) continue;
+      for (const NamedProfile& each : tree.profiles_of_floor(other)) {
+        const std::size_t dim = each.dim.index();
+        const std::int64_t left = tree.floor(other)[dim] - quotas.covered(other)[dim];
+        if (each.dim.flavor() == flavor) slices[each.dim.shape()] += std::max<std::int64_t>(0, left);
+      }
+    }
+  }
+  return slices;
+}
+
+std::string slices_promised_text(const State& state, QueueId queue, FlavorSet flavors) {
+  std::string text;
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    if (!flavors.contains(FlavorId(flavor))) continue;
+    const SliceCounts slices = slices_promised_beside(state.quotas(), queue, FlavorId(flavor));
+    for (std::size_t shape = 0; shape < slices.size(); ++shape) {
+      if (slices[shape] == 0) continue;
+      text += (text.empty() ? "" : ", and ") +
+              amount_in_words(state, Dim::of_slices(FlavorId(flavor), shape), slices[shape]);
+    }
+  }
+  return text;
+}
+
+bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queue, std::span<const TakenPlace> come,
+                            std::span<const TakenPlace> left) {
+  std::set<FlavorId> flavors;
+  for (const TakenPlace& each : come) {
+    const bool may_be_cut = !each.place.gpus.empty() && trial.ledger().may_be(each.place.node, Sharing::kMig);
+    if (may_be_cut) flavors.insert(FlavorId(trial.ledger().node(each.place.node).flavor));
+  }
+  for (const FlavorId flavor : flavors) {
+    const SliceCounts wanted = slices_promised_beside(trial.quotas(), queue, flavor);
+    if (sum_of(wanted) == 0) continue;
+    Staying staying(state, trial, flavor);
+    for (const TakenPlace& each : come) {
+      if (!each.request.is_slice()) staying.put_back(each);
+    }
+    const std::int64_t then = staying.missing(wanted);
+    if (then == 0) continue;
+    for (const TakenPlace& each : come) staying.take_back(each);
+    for (const TakenPlace& each : left) staying.put_back(each);
+    if (then > staying.missing(wanted)) return false;
+  }
+  return true;
+}
+
+}  // namespace berth
