@@ -61,9 +61,9 @@ TEST(Defaults, KueuesLimitOfARunIsWrittenWhereNodesKeepIt) {
     std::int64_t limit_s;
   };
   const Limited cases[] = {{"none of its own", "'60'", "", 60},
-                        {"a longer one", "'60'", "activeDeadlineSeconds: 90, ", 60},
-                        {"a shorter one", "'60'", "activeDeadlineSeconds: 30, ", 30},
-                        {"no number", "soon", "", 0}};
+                           {"a longer one", "'60'", "activeDeadlineSeconds: 90, ", 60},
+                           {"a shorter one", "'60'", "activeDeadlineSeconds: 30, ", 30},
+                           {"no number", "soon", "", 0}};
   for (const Limited& each : cases) {
     const std::string pod =
         "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {kueue.x-k8s.io/max-exec-time-seconds: " +
