@@ -13,8 +13,10 @@
 #include "apiserver/admission.h"
 #include "apiserver/job_sets.h"
 #include "apiserver/pod_facts.h"
+#include "manifest/labels.h"
 #include "manifest/timestamp.h"
 #include "manifest/volcano_job.h"
+#include "model/quantity.h"
 
 namespace berth {
 
@@ -124,10 +126,18 @@ void tolerate_for_a_while(Value& spec, std::string_view taint) {
           Value::map_of({{"key", taint}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", 300}}));
 }
 
+// Kueue's word for a run limit, which its node keeps. What is no number is refused by validate().
+void limit_run(const Value& labels, Value& spec) {
+  const auto limit_s = parse_integer(labels[kKueueMaxRunLabel].text(), 1, kNoLimit);
+  if (!limit_s || spec["activeDeadlineSeconds"].integer(*limit_s) < *limit_s) return;
+  spec.set("activeDeadlineSeconds", *limit_s);
+}
+
 void fill_pod(AdmissionRequest& request) {
   Value& pod = *request.object;
   Value& spec = pod.at("spec");
   fill_pod_spec(spec);
+  if (request.operation == Operation::kCreate) limit_run(pod["metadata"]["labels"], spec);
   set_if_absent(spec, "enableServiceLinks", true);
   if (request.operation != Operation::kCreate) return;
   tolerate_for_a_while(spec, "node.kubernetes.io/not-ready");

@@ -53,6 +53,28 @@ TEST(Defaults, APodGetsWhatKubernetesWouldGiveIt) {
                  "status":{"phase":"Pending","qosClass":"BestEffort"}})"});
 }
 
+TEST(Defaults, KueuesLimitOfARunIsWrittenWhereNodesKeepIt) {
+  struct Limited {
+    const char* what;
+    const char* seconds;
+    const char* spec;
+    std::int64_t limit_s;
+  };
+  const Limited cases[] = {{"none of its own", "'60'", "", 60},
+                           {"a longer one", "'60'", "activeDeadlineSeconds: 90, ", 60},
+                           {"a shorter one", "'60'", "activeDeadlineSeconds: 30, ", 30},
+                           {"no number", "soon", "", 0}};
+  for (const Limited& each : cases) {
+    const std::string pod =
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {kueue.x-k8s.io/max-exec-time-seconds: " +
+        std::string(each.seconds) + "}}, spec: {" + each.spec + "containers: [{name: c, image: b}]}}";
+    EXPECT_EQ(filled(pod).object["spec"]["activeDeadlineSeconds"].integer(), each.limit_s) << each.what;
+    EXPECT_EQ(filled(pod, Operation::kUpdate).object["spec"]["activeDeadlineSeconds"].integer(),
+              yaml_object(pod)["spec"]["activeDeadlineSeconds"].integer())
+        << "a pod that is there keeps what it has";
+  }
+}
+
 TEST(Defaults, FillingTwiceChangesNothing) {
   const char* const kObjects[] = {
       "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: 'a/b:v1', ports: "

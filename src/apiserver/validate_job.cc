@@ -5,7 +5,9 @@
 
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/labels.h"
 #include "manifest/selector.h"
+#include "model/quantity.h"
 
 namespace berth {
 
@@ -66,6 +68,18 @@ void check_gang(const Value& job, Causes& causes) {
   }
 }
 
+// Kueue's words for how many pods will do, and for how long they may run.
+void check_words_of_kueue(const Value& job, Causes& causes) {
+  const Value& metadata = job["metadata"];
+  const Value* const enough = metadata["annotations"].find(kKueueMinParallelismAnnotation);
+  const std::int64_t pods = job["spec"]["parallelism"].integer(1);
+  if (enough != nullptr && !parse_integer(enough->text(), 1, pods)) {
+    causes.push_back(invalid_value("metadata.annotations[" + std::string(kKueueMinParallelismAnnotation) + "]", *enough,
+                                   "write how many of its pods will do to begin with, 1 to its parallelism"));
+  }
+  check_run_label(metadata, "metadata", causes);
+}
+
 // The template without what a queueing system may still decide while nothing of the Job runs.
 Value without_directives(Value pod_template) {
   for (const char* const key : {"labels", "annotations"}) {
@@ -112,6 +126,7 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   const Value& job = *request.object;
   check_gang(job, causes);
   if (request.subresource == "status") return;
+  check_words_of_kueue(job, causes);
   const Value& spec = job["spec"];
   // Its pods carry the name as a label.
   if (job["metadata"]["name"].text().size() > 63) {

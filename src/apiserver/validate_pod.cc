@@ -366,7 +366,15 @@ void check_gpu_models(const Value& models, const std::string& path, Causes& caus
 
 }  // namespace
 
+void check_run_label(const Value& metadata, const std::string& path, Causes& causes) {
+  const Value* const limit = metadata["labels"].find(kKueueMaxRunLabel);
+  if (limit == nullptr || parse_integer(limit->text(), 1, kSecondsMax)) return;
+  causes.push_back(invalid_value(path + ".labels[" + std::string(kKueueMaxRunLabel) + "]", *limit,
+                                 "write how many seconds a run may take, 1 or more"));
+}
+
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes) {
+  check_run_label(metadata, path, causes);
   const Value& annotations = metadata["annotations"];
   const std::string at = path + ".annotations[";
   for (const GpuPartProblem& each : gpu_part_of(metadata, spec).problems) {

@@ -308,6 +308,14 @@ TEST(ValidateJob, FindsWhatIsWrong) {
       "{template: {spec: "
       "{restartPolicy: Never, containers: [{name: c, image: b}]}}}}",
       "metadata.annotations[berth.dev/gang]: Unsupported value");
+  const auto of_kueue = [](const std::string& metadata) {
+    return "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u, " + metadata +
+           "}, spec: {parallelism: 4, template: {spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}";
+  };
+  expect(of_kueue("annotations: {kueue.x-k8s.io/job-min-parallelism: '5'}"),
+         "metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value");
+  expect(of_kueue("labels: {kueue.x-k8s.io/max-exec-time-seconds: soon}"),
+         "metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value");
 }
 
 TEST(ValidateJob, FindsWhatIsWrongInItsPolicies) {

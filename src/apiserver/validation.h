@@ -36,6 +36,8 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
 void check_slices(const Value& spec, const std::string& path, Causes& causes);
 // Berth's own annotations: fractions, models, groups, simulated runs. `spec` is what the pods will ask for.
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
+// The label by which Kueue limits a run, if it is there.
+void check_run_label(const Value& metadata, const std::string& path, Causes& causes);
 
 void check_pod(const AdmissionRequest& request, Causes& causes);
 // How a Job's pods may end: podFailurePolicy, successPolicy, limits for each index.

@@ -15,7 +15,7 @@ void copy_where_missing(const Value& maker, const char* list, std::string_view k
 }  // namespace
 
 void hand_down(const Value& maker, Value& made) {
-  for (const std::string_view key : {kQueueLabel, kKueueQueueLabel, kKueuePriorityLabel}) {
+  for (const std::string_view key : {kQueueLabel, kKueueQueueLabel, kKueuePriorityLabel, kKueueMaxRunLabel}) {
     copy_where_missing(maker, "labels", key, made);
   }
   for (const std::string_view key :

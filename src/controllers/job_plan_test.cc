@@ -17,6 +17,7 @@
 #include "controllers/number_set.h"
 #include "manifest/json.h"
 #include "manifest/labels.h"
+#include "manifest/pod_group.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -48,14 +49,37 @@ TEST(JobPods, HaveNamesByTheirNumbersAndCarryWhatTheJobSays) {
   EXPECT_EQ(to_json(release_of(pod)), R"({"metadata":{"finalizers":null}})");
 }
 
+// Partial admission: so many of them say it of themselves, and the scheduler takes the others after them.
+TEST(JobPods, OfWhichLessWillDoSayHowManyBeginTogether) {
+  const JobWorld world("{parallelism: 4, completions: 4}", "{kueue.x-k8s.io/job-min-parallelism: '2'}");
+  struct Case {
+    std::int64_t gone;
+    std::int64_t together;
+  };
+  for (const auto& [gone, together] : {Case{0, 2}, Case{2, 2}, Case{3, 1}}) {
+    EXPECT_EQ(group_size(world.job, gone), together) << gone;
+  }
+  const Value pod = pod_of_job(world.job, 0, std::nullopt, group_size(world.job, 0));
+  EXPECT_EQ(pod["metadata"]["annotations"][kKueueMinParallelismAnnotation].text(), "2");
+  EXPECT_EQ(group_size_in(pod), 2);
+  EXPECT_TRUE(pod["metadata"]["labels"][kGroupLabel].is_null()) << "all of that group would start together";
+  const auto named = pod_group_named_by(pod);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(*named, (PodGroupName{.qualified = kPartialJobs, .name = "train", .size = 2}));
+  const JobWorld one("{parallelism: 4}", "{kueue.x-k8s.io/job-min-parallelism: '2', berth.dev/gang: 'false'}");
+  EXPECT_FALSE(pod_group_named_by(pod_of_job(one.job, 0, std::nullopt, group_size(one.job, 0))));
+}
+
 TEST(JobPods, CarryWhatKueueAndVolcanoReadOnTheJob) {
   JobWorld world("{parallelism: 1}", "{scheduling.volcano.sh/queue-name: batch}");
   Value& labels = world.job.at("metadata").at("labels");
   labels.set(kKueueQueueLabel, "main");
   labels.set(kKueuePriorityLabel, "urgent");
+  labels.set(kKueueMaxRunLabel, "60");
   const Value metadata = pod_of_job(world.job, 0, std::nullopt, 0)["metadata"];
   EXPECT_EQ(metadata["labels"][kKueueQueueLabel].text(), "main");
   EXPECT_EQ(metadata["labels"][kKueuePriorityLabel].text(), "urgent");
+  EXPECT_EQ(metadata["labels"][kKueueMaxRunLabel].text(), "60");
   EXPECT_EQ(metadata["annotations"][kVolcanoQueueAnnotation].text(), "batch");
 }
 

@@ -168,11 +168,24 @@ std::int64_t gang_size(const Value& job) {
 
 std::int64_t group_size(const Value& job, std::int64_t pods_missing) {
   const std::int64_t size = gang_size(job);
-  return size == 0 ? 0 : std::clamp<std::int64_t>(size - pods_missing, 1, size);
+  if (size == 0) return 0;
+  const std::int64_t left = std::clamp<std::int64_t>(size - pods_missing, 1, size);
+  const std::int64_t enough = min_parallelism(job);
+  return enough == 0 ? left : std::min(enough, left);
+}
+
+std::int64_t min_parallelism(const Value& job) {
+  if (is_of_wider_group(job)) return 0;
+  const auto enough = parse_integer(job["metadata"]["annotations"][kKueueMinParallelismAnnotation].text(), 1,
+                                    std::numeric_limits<std::int32_t>::max());
+  return enough ? *enough : 0;
 }
 
 std::int64_t group_size_in(const Value& pod) {
   const Value& annotations = pod["metadata"]["annotations"];
+  if (const Value* const enough = annotations.find(kKueueMinParallelismAnnotation)) {
+    return parse_integer(enough->text(), 0, std::numeric_limits<std::int32_t>::max()).value_or(0);
+  }
   return parse_integer(annotations[kGroupSizeAnnotation].text(), 0, std::numeric_limits<std::int32_t>::max())
       .value_or(0);
 }
@@ -201,7 +214,9 @@ Value pod_of_job(const Value& job, std::int64_t number, std::optional<std::int64
   }
   hand_down(job_metadata, metadata);
   Value& annotations = metadata.at("annotations");
-  if (group_size > 0) {
+  if (group_size > 0 && min_parallelism(job) > 0) {
+    annotations.set(kKueueMinParallelismAnnotation, std::to_string(group_size));
+  } else if (group_size > 0) {
     if (!is_of_wider_group(job)) metadata.at("labels").set(kGroupLabel, job_metadata["name"]);
     annotations.set(kGroupSizeAnnotation, std::to_string(group_size));
   }

@@ -54,7 +54,9 @@ bool is_of_wider_group(const Value& job);
 std::int64_t pods_at_once(const Value& job_spec);
 // How many pods start together, those of other Jobs included; 0 if each is on its own.
 std::int64_t gang_size(const Value& job);
-// How many the gang has if so many of its pods will not come again: they have succeeded and are gone; 0 as above.
+// Whether less than all of them will do to begin with, and then how many; 0: all have to.
+std::int64_t min_parallelism(const Value& job);
+// How many start together if so many of its pods will not come again: they have succeeded and are gone; 0 as above.
 std::int64_t group_size(const Value& job, std::int64_t pods_missing);
 // What a pod says of it; 0: it is in no group.
 std::int64_t group_size_in(const Value& pod);

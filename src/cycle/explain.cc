@@ -375,11 +375,41 @@ std::string promised_text(const State& state, const Workload& workload) {
 
 std::string why_it_follows(const Followers& followers, WorkloadId id) {
   if (followers.waits_in_vain(id)) {
-    return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows";
+    return "never: it was to start when another is done, which was cancelled, or ran as long as its limit allows, or "
+           "can "
+           "never be";
   }
-  const auto others = static_cast<std::int64_t>(followers.waits_for(id));
-  return "it is to start after others, of which " + with_separators(others) + (others == 1 ? " has" : " have") +
-         " not ended";
+  const auto ends = static_cast<std::int64_t>(followers.waits_for_ends(id));
+  const auto begins = static_cast<std::int64_t>(followers.waits_for(id)) - ends;
+  const auto have_not = [](std::int64_t others, const std::string& what) {
+    return with_separators(others) + (others == 1 ? " has" : " have") + " not " + what;
+  };
+  const std::string of_ends = ends > 0 ? have_not(ends, "ended") : "";
+  const std::string of_begins = begins > 0 ? have_not(begins, "begun") : "";
+  return "it is to start after others, of which " + of_ends + (ends > 0 && begins > 0 ? ", and " : "") + of_begins;
+}
+
+std::string why_it_awaits_its_turn(const State& state, const Workload& workload) {
+  const SeriesTurns::Series& series = state.series().all().at(workload.series);
+  const auto turns = static_cast<std::int64_t>(series.turns);
+  return "it takes turns with others, " + with_separators(series.at_most) + " at a time, of which " +
+         with_separators(turns) + (turns == 1 ? " has" : " have") + " not ended";
+}
+
+// PRE: by its hours it may not start now.
+std::string why_not_at_this_hour(const State& state, const Workload& workload) {
+  const Terms& terms = state.shape(workload.shape).terms;
+  const Time now = state.clock();
+  const std::string limit = terms.run_limit ? format_duration_ms(terms.run_limit->ms) : "";
+  if (never_in_its_hours(state, terms)) {
+    return "never: its limit of " + limit + " is longer than its hours, and it is not stopped before";
+  }
+  const Time from = state.hours_from(terms, now);
+  const std::string until =
+      from == kForever ? ", which do not come again" : " for another " + format_duration_ms((from - now).ms);
+  if (!terms.run_limit || state.hours_end(terms, now) <= now)
+    return "it runs in its hours alone, and starts not" + until;
+  return "its hours are over before its limit of " + limit + " would end it: it does not start" + until;
 }
 
 std::string why_kept_aside(const State& state, WorkloadId id) {
@@ -392,11 +422,13 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
            " was drained before this came: it waits until the queue is released";
   }
   if (workload.follows) return why_it_follows(state.followers(), id);
+  if (workload.awaits_turn) return why_it_awaits_its_turn(state, workload);
   if (!workload.step_of.is_none()) {
     return "it is one pod more of an elastic workload: it comes when that runs, all who wait have had their turn and, "
            "if "
            "the others have to restart for it, that pays";
   }
+  if (!workload.backs_off() && workload.not_before <= state.clock()) return why_not_at_this_hour(state, workload);
   const std::string left = format_duration_ms((workload.not_before - state.clock()).ms);
   if (workload.backs_off()) {
     return "the last " + std::to_string(workload.nodes_lost) + " nodes on which it began failed within " +
@@ -485,8 +517,11 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
   if (!state.held_at(workload.queue).is_none()) return ReasonCode::kQueueHeld;
   if (workload.shut_out) return ReasonCode::kQueueClosed;
-  if (workload.follows || !workload.step_of.is_none()) return ReasonCode::kDependency;
-  if (workload.too_early) return workload.backs_off() ? ReasonCode::kBackOff : ReasonCode::kNotBefore;
+  if (workload.follows || workload.awaits_turn || !workload.step_of.is_none()) return ReasonCode::kDependency;
+  if (workload.too_early) {
+    if (workload.backs_off()) return ReasonCode::kBackOff;
+    return workload.not_before > state.clock() ? ReasonCode::kNotBefore : ReasonCode::kCalendar;
+  }
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);

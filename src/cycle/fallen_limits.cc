@@ -140,6 +140,7 @@ class FallenLimit {
 std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now) {
   std::map<QueueId, bool> queues;  // whether what they may borrow changes
   for (const Window& window : state.windows()) {
+    if (window.queue.is_none()) continue;
     if (!window.limit.empty()) queues.try_emplace(window.queue, false);
     if (!window.borrowing_limit.empty()) queues[window.queue] = true;
   }
@@ -148,6 +149,21 @@ std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time n
   for (auto queue = queues.rbegin(); queue != queues.rend(); ++queue) {
     FallenLimit(state, trial, queue->first, queue->second, now).stop(stopped);
   }
+  return stopped;
+}
+
+std::vector<Eviction> stop_out_of_hours(const State& state, Trial& trial, Time now) {
+  std::vector<Eviction> stopped;
+  const auto is_of_work = [](const Window& window) { return window.queue.is_none(); };
+  if (std::ranges::none_of(state.windows(), is_of_work)) return stopped;
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    const Terms& terms = state.shape(workload.shape).terms;
+    const bool is_over = workload.phase == Phase::kRunning && state.hours_end(terms, workload.started) <= now;
+    if (!is_over || is_out(state, trial, id)) return;
+    stopped.push_back(
+        {id, WorkloadId(), EvictionRule::kWindow, end_of_grace(state, id, now), lost_gpu_s(state, id, now)});
+    take_out(state, trial, id, Emptied::kIsToBeScrubbed);
+  });
   return stopped;
 }
 

@@ -14,4 +14,7 @@ namespace berth {
 // weakest claims first. Their room is given back in the trial.
 std::vector<Eviction> stop_above_limits(const State& state, Trial& trial, Time now);
 
+// Who has to stop as the hours are over in which alone it runs.
+std::vector<Eviction> stop_out_of_hours(const State& state, Trial& trial, Time now);
+
 }  // namespace berth

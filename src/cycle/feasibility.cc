@@ -150,6 +150,20 @@ bool has_mode(const State& state, Sharing sharing) {
   return std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) { return type.may_be(sharing); });
 }
 
+ReasonCode reason_never_of(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const Shape& shape = state.shape(workload.shape);
+  if (state.followers().waits_in_vain(id)) return ReasonCode::kDependency;
+  if (workload.phase == Phase::kPending && never_in_its_hours(state, shape.terms)) return ReasonCode::kCalendar;
+  return reason_never(state, shape);
+}
+
+bool never_in_its_hours(const State& state, const Terms& terms) {
+  if (!terms.hours || !terms.run_limit) return false;
+  return std::ranges::all_of(state.windows()[*terms.hours].open,
+                             [&](const Interval& open) { return open.to - open.from < *terms.run_limit; });
+}
+
 ReasonCode reason_never(const State& state, const Shape& shape) {
   if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };

@@ -13,6 +13,13 @@ namespace berth {
 // an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
 
+// Of a workload, the same with what its shape does not know: kDependency, it was to start after one that is not done and never will
+// be; kCalendar, by its hours.
+ReasonCode reason_never_of(const State& state, WorkloadId workload);
+
+// It runs in hours of the calendar alone that are all shorter than its run limit, as far as they are known.
+bool never_in_its_hours(const State& state, const Terms& terms);
+
 // It is critical, and asks GPUs that it would share with others: it never starts, whatever is free.
 bool shares_against_its_terms(const State& state, const Shape& shape);
 

@@ -50,7 +50,7 @@ bool may_be_moved(const State& state, WorkloadId id, Time now) {
   // Its steps would be left behind.
   const bool has_steps = std::ranges::any_of(
       state.steps_of(id), [&](WorkloadId step) { return state.workload(step).phase != Phase::kPending; });
-  if (has_steps || !workload.step_of.is_none()) return false;
+  if (has_steps || !workload.step_of.is_none() || workload.lent_until) return false;
   if (workload.started + state.queues()[workload.queue.index()].quota.min_runtime > now) return false;
   if (workload.moved && *workload.moved + kMoveCooldown > now) return false;
   if (state.find_repairing(id) != nullptr || !may_begin_anew(state, id, now)) return false;

@@ -21,6 +21,7 @@
 #include "cycle/reserved.h"
 #include "cycle/shadows.h"
 #include "cycle/spent_budgets.h"
+#include "cycle/taking_out.h"
 #include "cycle/vacating.h"
 #include "fairness/gates.h"
 #include "fairness/order.h"
@@ -135,7 +136,23 @@ class Attempt {
     auto start = in_any_free_room(way, asked, no_room);
     if (!start || is_let(*start)) return start;
     cycle_.trial.rollback_to(mark);
-    return in_room_not_promised(way);
+    if (auto beside = in_room_not_promised(way)) return beside;
+    return on_loan(way, asked);
+  }
+
+  // In room that is promised to others, who start later than it is foretold to end.
+  std::optional<Start> on_loan(std::size_t way, const AmountList& asked) {
+    const auto run = state_.foretold_run(id_);
+    if (!run || cycle_.shadows.none()) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    ++cycle_.plan.attempts;
+    auto start = in_any_free_room(way, asked, false);
+    if (start && !cycle_.vacating.holds_up(state_, *start) && leaves_reserved_alone(*start, cycle_.plan.now) &&
+        cycle_.shadows.lend(*start, cycle_.plan.now + *run)) {
+      return start;
+    }
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
   }
 
   // Nobody is ahead of it whom it would delay, and nothing of it is reserved for others.
@@ -510,7 +527,12 @@ void evict(Cycle& cycle, Eviction eviction) {
   }
   cycle.vacating.leaves(state, eviction.workload, eviction.stop_by <= cycle.plan.now);
   std::erase(cycle.plan.unpaid, eviction.workload);
-  cycle.plan.evictions.push_back(eviction);
+  // Those for nobody's sake go before all others.
+  const auto at =
+      eviction.claimant.is_none()
+          ? std::ranges::find_if(cycle.plan.evictions, [](const Eviction& each) { return !each.claimant.is_none(); })
+          : cycle.plan.evictions.end();
+  cycle.plan.evictions.insert(at, eviction);
   cycle.leads_to_another = true;  // who was evicted waits now
 }
 
@@ -530,8 +552,11 @@ void migrate(Cycle& cycle, const Migration& migration) {
   cycle.plan.finished = false;  // where they are now the next cycle knows
 }
 
-// Where the calendar has lowered them.
+// Where the calendar has lowered them, or the hours are over.
 void keep_limits(Cycle& cycle) {
+  for (const Eviction& eviction : stop_out_of_hours(cycle.engine.state, cycle.trial, cycle.plan.now)) {
+    evict(cycle, eviction);
+  }
   for (const Eviction& eviction : stop_above_limits(cycle.engine.state, cycle.trial, cycle.plan.now)) {
     evict(cycle, eviction);
   }
@@ -723,6 +748,19 @@ void tell_first_end(Cycle& cycle) {
   if (!some_blocked) return;
   cycle.engine.quiet = {};
   cycle.plan.finished = false;
+}
+
+// Whoever was let ahead on loan goes when that is due, so that nobody starts later for it than he was promised to.
+void take_back_loans(Cycle& cycle) {
+  const State& state = cycle.engine.state;
+  if (state.lent().empty() || cycle.shadows.none() || !cycle.plan.migrations.empty()) return;
+  for (const WorkloadId id : cycle.shadows.loans_due()) {
+    const Eviction eviction{id, WorkloadId(), EvictionRule::kLoan, end_of_grace(state, id, cycle.plan.now),
+                            lost_gpu_s(state, id, cycle.plan.now)};
+    take_out(state, cycle.trial, id, Emptied::kIsToBeScrubbed);
+    evict(cycle, eviction);
+    cycle.shadows.look_again();
+  }
 }
 
 void put_in_place(Cycle& cycle, Repair repair) {
@@ -966,9 +1004,9 @@ void grow(Cycle& cycle) {
   for (Growing& growing : all) take_steps(cycle, growing, false);
 }
 
-constexpr std::array kPhases = {begin,         keep_limits,    keep_budgets, part_strangers, keep_reservations,
-                                repair_gangs,  renew_promises, allocate,     grow,           tell_reservations,
-                                tell_promises, tell_first_end};
+constexpr std::array kPhases = {
+    begin,           keep_limits, keep_budgets, part_strangers,    keep_reservations, repair_gangs,  renew_promises,
+    take_back_loans, allocate,    grow,         tell_reservations, tell_promises,     tell_first_end};
 
 }  // namespace
 

@@ -133,6 +133,7 @@ class Cluster {
   void disturb() {
     State& state = engine_.state;
     if (rng_.below(2) == 0) state.apply(TimePassed{now_});
+    while (state.next_max_wait() <= state.clock()) state.apply(MaxWaitPassed{state.max_waits().begin()->second});
     if (kind_.repairs && rng_.below(3) == 0) return lose_something();
     const std::uint64_t kind = rng_.below(12);
     std::vector<WorkloadId> running, alive;
@@ -619,11 +620,12 @@ class Cluster {
   void declare_window() {
     State& state = engine_.state;
     Window window;
-    window.queue = QueueId(static_cast<std::size_t>(rng_.below(state.queues().size())));
-    if (rng_.below(4) != 0) window.guarantee = random_amounts(rng_, 0);
-    if (rng_.below(6) == 0) window.limit = random_bounds(rng_, 2);
-    if (rng_.below(6) == 0) window.lending_limit = random_amounts(rng_, 0, false);
-    if (rng_.below(6) == 0) window.weight_milli = 2000;
+    const bool are_hours = rng_.below(4) == 0;
+    if (!are_hours) window.queue = QueueId(static_cast<std::size_t>(rng_.below(state.queues().size())));
+    if (!are_hours && rng_.below(4) != 0) window.guarantee = random_amounts(rng_, 0);
+    if (!are_hours && rng_.below(6) == 0) window.limit = random_bounds(rng_, 2);
+    if (!are_hours && rng_.below(6) == 0) window.lending_limit = random_amounts(rng_, 0, false);
+    if (!are_hours && rng_.below(6) == 0) window.weight_milli = 2000;
     Time at = now_ + Duration{rng_.between(0, 5) * 10'000'000};
     for (int i = 0; i < 20; ++i) {
       const Time to = at + Duration{rng_.between(1, 10) * 10'000'000};
@@ -664,9 +666,25 @@ class Cluster {
     if (rng_.below(8) == 0) job.not_before = now_ + Duration{rng_.between(1, 5) * 1000};
     const std::size_t others = engine_.state.workloads().next_id().index();
     for (std::int64_t left = rng_.below(6) == 0 ? rng_.between(1, 2) : 0; left > 0 && others > 0; --left) {
-      job.after.push_back({WorkloadId(static_cast<std::size_t>(rng_.below(others))), rng_.below(2) == 0});
+      const WorkloadId on(static_cast<std::size_t>(rng_.below(others)));
+      job.after.push_back({on, static_cast<DependsOn>(rng_.below(kDependsOnCount))});
+    }
+    if (rng_.below(8) == 0) {
+      const auto then = static_cast<AfterWait>(rng_.below(std::size(kAfterWaitNames)));
+      const std::int32_t raise = then == AfterWait::kRaise ? 2 : 0;
+      job.max_wait = MaxWait{.length = Duration{rng_.between(1, 5) * 1000}, .then = then, .raise = raise};
+    }
+    const std::vector<Window>& windows = engine_.state.windows();
+    for (std::uint32_t i = 0; i < windows.size(); ++i) {
+      if (windows[i].queue.is_none() && rng_.below(2) == 0) job.shape.terms.hours = i;
+    }
+    // Of several kinds of work, of each one or two at a time.
+    if (rng_.below(6) == 0) {
+      job.series = SeriesId(static_cast<std::size_t>(rng_.below(3)));
+      job.at_most = static_cast<std::int32_t>(rng_.between(1, 2));
     }
     if (kind_.elastic) job.shape.terms.resizes_live = rng_.below(2) == 0;
+    if (engine_.state.refusal(job)) job.max_wait.reset();  // it insists on a floor
     engine_.state.apply(job);
     if (kind_.elastic && rng_.below(3) > 0) submit_steps(std::move(job));
   }
@@ -674,6 +692,9 @@ class Cluster {
     step.step_of = WorkloadId(engine_.state.workloads().next_id().index() - 1);
     step.not_before = {};
     step.after.clear();
+    step.series = {};
+    step.at_most = 1;
+    step.max_wait.reset();
     step.shape.terms.movable = false;
     for (PodSets& way : step.shape.ways) {
       if (way.front().topology.has_slices()) return;

@@ -88,6 +88,14 @@ Time expected_again(Time end, Time now) {
   return end + late;
 }
 
+// The first moment at which it would not start any more in the hours that are; kForever: it keeps none.
+Time too_late_in_its_hours(const State& state, WorkloadId id, Time now) {
+  const Terms& terms = terms_of(state, id);
+  if (!terms.hours) return kForever;
+  const Time end = state.hours_end(terms, now);
+  return terms.run_limit ? Time{end.ms - terms.run_limit->ms + 1} : end;
+}
+
 QueueId would_be_covered_at(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
   if (shape.terms.best_effort) return {};
@@ -107,7 +115,7 @@ bool outranks(const State& state, WorkloadId id, WorkloadId other) {
   const QueueId of_other = state.workload(other).queue;
   if (queue == of_other) {
     const bool preempts = own.preempts && state.queues()[queue.index()].quota.preempt != Preempt::kNever;
-    return preempts && own.priority > others.priority;
+    return preempts && own.priority > std::int64_t{others.priority} + state.workload(other).raised;
   }
   const QuotaTree& tree = state.quotas().tree();
   const QueueId meet = where_they_meet(tree, queue, of_other);
@@ -184,6 +192,22 @@ Time Shadows::end_of(WorkloadId id, Time started) const {
   return end == kForever ? end : expected_again(end, plan_.now) + state_.scrub();
 }
 
+// Who stays beyond what was lent to him, as nobody needed his room then, may be told to stop at any moment.
+Time Shadows::taken_back_by(WorkloadId id, Time lent_until) const {
+  return std::max(lent_until, plan_.now + terms_of(state_, id).grace) + state_.scrub();
+}
+
+Time Shadows::end_of(const Start& start, Time begins) const {
+  const Time end = end_of(start.workload, begins);
+  return start.lent_until ? std::min(end, taken_back_by(start.workload, *start.lent_until)) : end;
+}
+
+Time Shadows::end_of_running(WorkloadId id) const {
+  const Workload& workload = state_.workload(id);
+  const Time end = end_of(id, workload.started);
+  return workload.lent_until ? std::min(end, taken_back_by(id, *workload.lent_until)) : end;
+}
+
 // Who has room, but has not begun, or lacks some of its pods, has no end that is known yet.
 void Shadows::find_ends() {
   if (known_ends_) return;
@@ -199,12 +223,14 @@ void Shadows::find_ends() {
       const WorkloadId workload = quotas.unit(id).workload;
       // Who has to go, and is set down in the trial where he would go on, is not where the state has him.
       if (std::ranges::find(plan_.evictions, workload, &Eviction::workload) != plan_.evictions.end()) continue;
-      if (quotas.unit(id).end == kForever || state_.find_repairing(workload) != nullptr) continue;
+      if (state_.find_repairing(workload) != nullptr) continue;
+      End end{kForever, workload, nullptr};
       if (const auto start = starts.find(workload); start != starts.end()) {
-        ends_.push_back({end_of(workload, plan_.now), workload, start->second});
+        end = {end_of(*start->second, plan_.now), workload, start->second};
       } else if (state_.workload(workload).phase == Phase::kRunning) {
-        ends_.push_back({end_of(workload, state_.workload(workload).started), workload, nullptr});
+        end.at = end_of_running(workload);
       }
+      if (end.at != kForever) ends_.push_back(end);
     }
   }
   std::ranges::sort(ends_);
@@ -337,6 +363,18 @@ std::vector<Time> Shadows::turns(WorkloadId id, Time until) {
   return found;
 }
 
+Time Shadows::loans_gone_by() const {
+  Time gone = Time{INT64_MIN};
+  const auto goes = [&](Time stop_by) { gone = std::max(gone, stop_by + state_.scrub()); };
+  for (const WorkloadId id : state_.stopping()) {
+    if (state_.workload(id).evicted_by == EvictionRule::kLoan) goes(state_.workload(id).stop_by);
+  }
+  for (const Eviction& each : plan_.evictions) {
+    if (each.rule == EvictionRule::kLoan && each.stop_by > plan_.now) goes(each.stop_by);
+  }
+  return gone;
+}
+
 // When somebody ends, or somebody to whom room is promised would, or the calendar turns; ascending, each once.
 std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t others) {
   std::vector<Time> found;
@@ -347,7 +385,10 @@ std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t other
     const WorkloadId whose = all_[i].start.workload;
     if (whose != id) found.push_back(end_of(whose, all_[i].at));
   }
-  std::erase_if(found, [&](Time each) { return each >= before; });
+  // Whose loan is over is still in room that the trial has back.
+  const Time clear = loans_gone_by();
+  if (clear > plan_.now) found.push_back(clear);
+  std::erase_if(found, [&](Time each) { return each >= before || each < clear; });
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
   return found;
@@ -374,6 +415,8 @@ std::size_t Shadows::enough_come_free_at(WorkloadId id, const std::vector<Time>&
 }
 
 std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t others) {
+  // Behind the hours that are it is kept aside, and nothing is promised to it.
+  before = std::min(before, too_late_in_its_hours(state_, id, plan_.now));
   find_ends();
   look(others, id);
   const std::vector<Time> at = moments(id, before, others);
@@ -406,6 +449,7 @@ bool Shadows::would_break_floors_now(const Start& start, Time at) const {
 }
 
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
+  if (shadow.at >= too_late_in_its_hours(state_, shadow.start.workload, plan_.now)) return false;
   find_ends();
   look(others, shadow.start.workload);
   Later later(*this);
@@ -737,7 +781,7 @@ bool Shadows::leaves_quota(const Shadow& shadow, const Start& start, Time begins
   if (!may_be_refused(shadow.start.workload, shadow.at)) return true;
   const Trial::Mark mark = trial_.mark();
   const UnitId unit = count(start, begins);
-  if (!start.waits && end_of(start.workload, begins) <= shadow.at) trial_.remove(unit);
+  if (!start.waits && end_of(start, begins) <= shadow.at) trial_.remove(unit);
   const bool left = has_quota(shadow, others, start.workload);
   trial_.rollback_to(mark);
   return left;
@@ -774,6 +818,58 @@ bool Shadows::let(const Start& start) {
     if (!let(i, start, end) && !outranks(state_, start.workload, all_[i].start.workload)) return false;
   }
   return true;
+}
+
+bool Shadows::lend(Start& start, Time foretold_end) {
+  const WorkloadId id = start.workload;
+  // A start of its own is better than a loan.
+  if (index_of(id)) return false;
+  const Time end = end_of(start);
+  Time until = kForever;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (let(i, start, end) || outranks(state_, id, all_[i].start.workload)) continue;
+    until = std::min(until, Time{all_[i].at.ms - state_.scrub().ms});
+  }
+  if (until == kForever || foretold_end + terms_of(state_, id).grace > until) return false;
+  start.lent_until = until;
+  const Time taken_back = end_of(start);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (let(i, start, taken_back) || outranks(state_, id, all_[i].start.workload)) continue;
+    start.lent_until.reset();
+    return false;
+  }
+  return true;
+}
+
+// Whether somebody would not start as promised if that one stayed, who could just be told to stop in time.
+bool Shadows::delays_when_due(WorkloadId id) {
+  const Time gone = end_of_running(id);
+  const Time told_by = plan_.now + terms_of(state_, id).grace + state_.scrub();
+  find_ends();
+  const std::vector<End> ends = ends_;
+  std::erase_if(ends_, [&](const End& each) { return each.workload == id; });
+  then_.assign(all_.size(), {});
+  bool delays = false;
+  for (std::size_t i = 0; !delays && i < all_.size(); ++i) {
+    if (all_[i].at >= gone && all_[i].at <= told_by) delays = !is_still_there(all_[i], i);
+  }
+  ends_ = ends;
+  then_.assign(all_.size(), {});
+  return delays;
+}
+
+std::vector<WorkloadId> Shadows::loans_due() {
+  std::vector<WorkloadId> due;
+  for (const WorkloadId id : state_.lent()) {
+    const bool goes = std::ranges::find(plan_.evictions, id, &Eviction::workload) != plan_.evictions.end();
+    if (!goes && state_.workload(id).phase == Phase::kRunning && delays_when_due(id)) due.push_back(id);
+  }
+  return due;
+}
+
+void Shadows::look_again() {
+  known_ends_ = false;
+  then_.assign(all_.size(), {});
 }
 
 bool Shadows::started(const Start& start) {

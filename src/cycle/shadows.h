@@ -61,6 +61,13 @@ class Shadows {
   // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
   // and nothing was decided since.
   bool let(const Start& start);
+  // Whether it may start on loan where that would keep others from starting in their shadows: it is foretold to have ended before
+  // these are due; else it is taken back. Then it says until when. PRE: as of let().
+  bool lend(Start& start, Time foretold_end);
+  // Who runs on loan and has to be told to stop now, as somebody was promised its room for when its grace is over.
+  std::vector<WorkloadId> loans_due();
+  // Somebody is told to stop whose room the trial has back.
+  void look_again();
   // It is in the plan now. Whoever may not start in his shadow any more is promised other room. Whether any shadow has changed.
   bool started(const Start& start);
 
@@ -128,7 +135,12 @@ class Shadows {
   void put_stronger_claims_first();
   void replace(std::size_t shadow, std::optional<Shadow> with);
   Time end_of(WorkloadId workload, Time started) const;
-  Time end_of(const Start& start) const { return start.waits ? kForever : end_of(start.workload, plan_.now); }
+  Time end_of(const Start& start) const { return start.waits ? kForever : end_of(start, plan_.now); }
+  Time end_of(const Start& start, Time begins) const;
+  Time end_of_running(WorkloadId workload) const;
+  Time taken_back_by(WorkloadId workload, Time lent_until) const;
+  bool delays_when_due(WorkloadId lent);
+  Time loans_gone_by() const;
 
   const State& state_;
   Trial& trial_;

@@ -24,17 +24,20 @@ namespace {
 constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 
 // Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody has a stronger claim
-// than another, and no node is lost, so that every promise is kept.
+// than another, and no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it
+// likes all the same.
 class Waiting {
  public:
   explicit Waiting(Seed seed) : rng_(seed) {
     State& state = engine_.state;
     state = new_state(seed, one_of(rng_, {PlacementPolicy::kBestFit, PlacementPolicy::kRandom}), 1, {});
+    gives_loans_ = rng_.below(2) == 0;
     backfill_ = one_of(rng_, {Backfill::kEasy, Backfill::kEasy, Backfill::kConservative});
     for (std::int64_t left = rng_.below(3) == 0 ? 2 : 1; left > 0; --left) {
       Queue queue{
           .name = "queue" + std::to_string(left), .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
       queue.quota.backfill = backfill_;
+      if (gives_loans_) queue.quota.loans_percent = one_of(rng_, {50, 90});
       if (rng_.below(3) == 0) queue.quota.limit = random_bounds(rng_, 4);
       if (state.refusal(QueueAdded{queue})) queue.quota.limit = {};
       state.apply(QueueAdded{queue});
@@ -50,6 +53,7 @@ class Waiting {
       divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
+    if (gives_loans_) know_how_long_work_runs();
     at_their_limits_ = rng_.below(2) == 0;
     plain_ = rng_.below(2) == 0;
   }
@@ -79,8 +83,32 @@ class Waiting {
   const State& state() const { return engine_.state; }
   std::int64_t promised() const { return static_cast<std::int64_t>(first_promise_.size()); }
   std::int64_t let_ahead() const { return let_ahead_; }
+  std::int64_t lent() const { return lent_; }
+  std::int64_t taken_back() const { return taken_back_; }
 
  private:
+  // Of most sizes twenty have ended before.
+  void know_how_long_work_runs() {
+    State& state = engine_.state;
+    now_ = Time{20'000};
+    state.apply(TimePassed{now_});
+    for (std::size_t queue = 0; queue < state.queues().size(); ++queue) {
+      for (int gpus = 1; gpus <= state.node(NodeId(0)).gpus; gpus *= 2) {
+        for (std::size_t i = 0; i < EndedRuns::kEndedMin; ++i) {
+          PodRequest request{.gpus = gpus, .gpu_milli = kMilliPerGpu};
+          request.flavors = FlavorSet::of(FlavorId(0));
+          const WorkloadFound found{submission(QueueId(queue), {.ways = {{{request, 1}}}}),
+                                    {{NodeId(0), GpuSet::from_bits((std::uint64_t{1} << gpus) - 1)}},
+                                    Time{now_.ms - rng_.between(1, 10) * 1000}};
+          if (state.refusal(found)) break;
+          const WorkloadId id = state.workloads().next_id();
+          state.apply(found);
+          state.apply(WorkloadEnded{id});
+        }
+      }
+    }
+  }
+
   void submit() {
     State& state = engine_.state;
     PodRequest request{.cpu_milli = one_of<std::int64_t>(rng_, {0, 1'000, 4'000}),
@@ -94,6 +122,7 @@ class Waiting {
     const Topology topology = plain_ || rng_.below(3) != 0 ? Topology() : random_topology(rng_, pods);
     WorkloadShape shape{.ways = {{{request, pods, constraints, topology}}}};
     if (rng_.below(5) != 0) shape.terms.run_limit = Duration{rng_.between(1, 20) * 1000};
+    if (gives_loans_) shape.terms.grace = Duration{rng_.below(3) == 0 ? rng_.between(1, 3) * 1000 : 0};
     const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
     WorkloadSubmitted job = submission(queue, shape);
     job.at = now_;
@@ -103,6 +132,10 @@ class Waiting {
   std::optional<Time> next_end() const {
     std::optional<Time> next;
     for (const auto& [id, end] : ends_) next = next ? std::min(*next, end) : end;
+    for (const WorkloadId id : state().stopping()) {
+      const Time stop = state().workload(id).stop_by;
+      next = next ? std::min(*next, stop) : stop;
+    }
     const Time wake = state().next_wake();
     if (wake != kForever) next = next ? std::min(*next, wake) : wake;
     return next;
@@ -118,6 +151,10 @@ class Waiting {
       engine_.state.apply(WorkloadEnded{at->first});
       at = ends_.erase(at);
     }
+    const std::vector<WorkloadId> stopping = state().stopping();
+    for (const WorkloadId id : stopping) {
+      if (state().workload(id).stop_by <= now_) engine_.state.apply(WorkloadStopped{id});
+    }
   }
 
   void decide() {
@@ -131,12 +168,24 @@ class Waiting {
       const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
       EXPECT_EQ(plan, anew) << "what the engine remembers decides something";
       if (plan.changes_nothing()) break;
+      check_evictions(plan);
       check_starts(plan);
       state.adopt(plan);
       EXPECT_EQ(violations(state), std::vector<std::string>());
       check_shadows();
     }
     check_the_first();
+  }
+
+  // For nobody's sake but whom it was let ahead of, and as far as it was told.
+  void check_evictions(const Plan& plan) {
+    for (const Eviction& each : plan.evictions) {
+      const Workload& workload = state().workload(each.workload);
+      EXPECT_EQ(each.rule, EvictionRule::kLoan);
+      EXPECT_TRUE(workload.lent_until && each.stop_by >= *workload.lent_until) << each.workload.index();
+      ends_.erase(each.workload);
+      ++taken_back_;
+    }
   }
 
   void check_starts(const Plan& plan) {
@@ -149,6 +198,7 @@ class Waiting {
       const bool somebody_waits = std::ranges::any_of(
           state().shadows(), [&](const Shadow& each) { return each.start.workload < id && each.at > plan.now; });
       let_ahead_ += somebody_waits ? 1 : 0;
+      lent_ += start.lent_until ? 1 : 0;
       const std::int64_t runs = at_their_limits_ && terms.run_limit ? terms.run_limit->ms
                                 : terms.run_limit                   ? rng_.between(1, terms.run_limit->ms)
                                                                     : rng_.between(1, 40) * 1000;
@@ -169,7 +219,9 @@ class Waiting {
 
   // Who waits first for room can start when the first ends have come with which it fits; nobody else is promised anything.
   void check_the_first() {
-    if (!plain_ || backfill_ != Backfill::kEasy || state().queues().size() > 1 || state().shadows().size() != 1) return;
+    if (gives_loans_ || !plain_ || backfill_ != Backfill::kEasy || state().queues().size() > 1 ||
+        state().shadows().size() != 1)
+      return;
     const Shadow& shadow = state().shadows().front();
     std::set<Time> moments;
     state().workloads().for_each([&](WorkloadId, const Workload& workload) {
@@ -207,6 +259,9 @@ class Waiting {
   std::map<WorkloadId, Time> first_promise_;
   std::map<WorkloadId, Time> earliest_promise_;
   std::int64_t let_ahead_ = 0;
+  bool gives_loans_ = false;
+  std::int64_t lent_ = 0;
+  std::int64_t taken_back_ = 0;
 };
 
 // One GPU; who has it is over his limit and does not go, and two wait for it.
@@ -237,6 +292,8 @@ TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
 TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   std::int64_t promised = 0;
   std::int64_t let_ahead = 0;
+  std::int64_t lent = 0;
+  std::int64_t taken_back = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
     Waiting world(seed);
@@ -244,10 +301,14 @@ TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
     world.finish();
     promised += world.promised();
     let_ahead += world.let_ahead();
+    lent += world.lent();
+    taken_back += world.taken_back();
     if (HasFailure()) return;
   }
   EXPECT_GT(promised, 0);
   EXPECT_GT(let_ahead, 0);
+  EXPECT_GT(lent, 0);
+  EXPECT_GT(taken_back, 0);
 }
 
 }  // namespace

@@ -100,6 +100,19 @@ bool CandidateOrder::is_due(WorkloadId workload) const {
          });
 }
 
+// Of those who are alike, from one of them on. Who was let ahead on loan comes again before those who were promised room meanwhile.
+bool CandidateOrder::some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const {
+  if (shadows_ == nullptr || std::ranges::none_of(*shadows_, [&](const Shadow& each) { return each.at <= now_; })) {
+    return false;
+  }
+  const PendingKey* one = shape.waiting.at(at);
+  while (one != nullptr && !is_due(one->workload)) {
+    shape.waiting.advance(at);
+    one = shape.waiting.at(at);
+  }
+  return one != nullptr;
+}
+
 // Of those who are alike the first to whom nothing is promised stands behind those who have a promise.
 bool CandidateOrder::twin_wants_promise(const ShapeInLine& shape) const {
   auto at = shape.waiting.begin_cursor();
@@ -146,7 +159,8 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
   // Whoever is to start by now at the latest is tried in any case.
   const auto add = [&](const ShapeInLine& shape, bool blocked) {
     const PendingKey& first = shape.waiting.front();
-    entries.push_back({first, &shape, shape.waiting.begin_cursor(), blocked && !is_due(first.workload)});
+    const auto at = shape.waiting.begin_cursor();
+    entries.push_back({first, &shape, at, blocked && !some_is_due(shape, at)});
   };
   line.heads().for_each([&](const Head& head) {
     const ShapeInLine& shape = line.shapes()[head.shape_index];
@@ -326,7 +340,9 @@ void CandidateOrder::refused(ReasonCode gate, Time from) {
     } else if (!lets_pass) {
       keep_back(state_, current_->queue, shape, gate, current_->kept, party.kept);
     }
-    looks_at_twin = twins_are_promised_room(*current_, gate, first.key.workload);
+    auto next = first.at;
+    first.shape->waiting.advance(next);
+    looks_at_twin = twins_are_promised_room(*current_, gate, first.key.workload) || some_is_due(*first.shape, next);
   }
   drop_first(*current_, looks_at_twin);
   moved_on();

@@ -101,6 +101,7 @@ class CandidateOrder {
   bool has_shadow(WorkloadId workload) const;
   bool has_shadow_in(QueueId line) const;
   bool is_due(WorkloadId workload) const;
+  bool some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const;
   bool may_be_promised(const Turn& turn, ReasonCode gate, const Shape& shape) const;
   bool may_be_possible_now(QueueId queue, const ShapeInLine& entry);
   const RightsAtAGlance& rights();

@@ -65,6 +65,11 @@ class Search {
   }
 
  private:
+  // Who was raised for it waited too long is not taken from by those who then stood behind it: it would start and go for ever.
+  std::int64_t counted_priority(const QuotaUnit& unit) const {
+    return std::int64_t{unit.priority} + state_.workload(unit.workload).raised;
+  }
+
   // Rule 15. Best effort is below every priority; to an owner it is in the way wherever it runs (13).
   void take_within_the_queue() {
     const bool preempts = claimant_.terms.preempts && quota_.preempt != Preempt::kNever;
@@ -77,7 +82,7 @@ class Search {
       const QuotaUnit& unit = quotas_.unit(id);
       if (is_best_effort(unit)) {
         consider(unit, best_effort, side, side, share);
-      } else if (preempts && unit.priority < claimant_.terms.priority) {
+      } else if (preempts && counted_priority(unit) < claimant_.terms.priority) {
         consider(unit, EvictionRule::kPreempt, side, side, share);
       }
     }

@@ -148,6 +148,11 @@ void fields(Io& io, std::int64_t& number) {
   io(number);
 }
 
+template <class Io>
+void fields(Io& io, std::uint32_t& number) {
+  io(number);
+}
+
 template <class Io, class Value>
 void fields(Io& io, std::optional<Value>& value) {
   bool given = value.has_value();
@@ -407,6 +412,7 @@ void fields(Io& io, Quota& quota) {
   enumerator(io, quota.budget_end, std::size(kBudgetEndNames));
   fields(io, quota.dedicated);
   fields(io, quota.cells);
+  io(quota.loans_percent);
 }
 
 template <class Io>
@@ -421,6 +427,7 @@ void fields(Io& io, Terms& terms) {
   fields(io, terms.grace);
   io(terms.disruption_permille);
   fields(io, terms.run_limit);
+  fields(io, terms.hours);
 }
 
 template <class Io>
@@ -441,6 +448,7 @@ void fields(Io& io, Start& start) {
   io(start.waits);
   io(start.best_effort);
   io(start.only_borrows);
+  fields(io, start.lent_until);
 }
 
 template <class Io>
@@ -606,9 +614,16 @@ void fields(Io& io, DeviceScrubbed& event) {
 }
 
 template <class Io>
+void fields(Io& io, MaxWait& wait) {
+  fields(io, wait.length);
+  enumerator(io, wait.then, std::size(kAfterWaitNames));
+  io(wait.raise);
+}
+
+template <class Io>
 void fields(Io& io, Dependency& dependency) {
   fields(io, dependency.on);
-  io(dependency.only_if_done);
+  enumerator(io, dependency.what, kDependsOnCount);
 }
 
 template <class Io>
@@ -624,12 +639,15 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.not_before);
   fields(io, event.after);
   fields(io, event.step_of);
+  fields(io, event.series);
+  io(event.at_most);
+  fields(io, event.max_wait);
 }
 
 template <class Io, class Event>
   requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled> ||
            std::is_same_v<Event, WorkloadStopped> || std::is_same_v<Event, WorkloadOverran> ||
-           std::is_same_v<Event, RepairGivenUp>)
+           std::is_same_v<Event, RepairGivenUp> || std::is_same_v<Event, MaxWaitPassed>)
 void fields(Io& io, Event& event) {
   fields(io, event.workload);
 }

@@ -7,7 +7,8 @@
 // GPUs that are shared by MPS or in turns, version 7 no circles of trust, and no scrubs, version 8 nobody who is moved, version 9 no slices
 // that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
 // that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing that is kept for GPUs, no NUMA zones, no
-// nodes of several modes, no floors in whole domains, and none of slices by their profile.
+// nodes of several modes, no floors in whole domains, none of slices by their profile, no turns, longest waits and hours of workloads,
+// and no loans.
 #pragma once
 
 #include <cstddef>

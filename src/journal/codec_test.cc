@@ -154,6 +154,7 @@ Quota any_quota(Rng& rng) {
       .idle_after = Duration{any<std::int64_t>(rng)},
       .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
       .backfill = static_cast<Backfill>(rng.below(std::size(kBackfillNames))),
+      .loans_percent = any<std::int32_t>(rng),
       .half_life = Duration{any<std::int64_t>(rng)},
       .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
       .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
@@ -172,14 +173,29 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.rank = any<std::int64_t>(rng);
   submitted.user = any_text(rng);
   submitted.not_before = Time{any<std::int64_t>(rng)};
-  submitted.after = any_list(rng, [&] { return Dependency{any_id<WorkloadId>(rng), any<bool>(rng)}; });
-  submitted.shape.terms = {any<std::int32_t>(rng), any<bool>(rng),
-                           any<bool>(rng),         any<bool>(rng),
-                           any<bool>(rng),         any<bool>(rng),
-                           any<bool>(rng),         Duration{any<std::int64_t>(rng)},
-                           any<std::int32_t>(rng), {}};
+  submitted.after = any_list(
+      rng, [&] { return Dependency{any_id<WorkloadId>(rng), static_cast<DependsOn>(rng.below(kDependsOnCount))}; });
+  submitted.series = any_id<SeriesId>(rng);
+  submitted.at_most = any<std::int32_t>(rng);
+  if (any<bool>(rng)) {
+    const auto then = static_cast<AfterWait>(rng.below(std::size(kAfterWaitNames)));
+    submitted.max_wait =
+        MaxWait{.length = Duration{any<std::int64_t>(rng)}, .then = then, .raise = any<std::int32_t>(rng)};
+  }
+  submitted.shape.terms = {any<std::int32_t>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           any<bool>(rng),
+                           Duration{any<std::int64_t>(rng)},
+                           any<std::int32_t>(rng),
+                           {},
+                           {}};
   submitted.step_of = any_id<WorkloadId>(rng);
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
+  if (any<bool>(rng)) submitted.shape.terms.hours = any<std::uint32_t>(rng);
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
 }
@@ -198,8 +214,13 @@ Plan any_plan(Rng& rng) {
   });
   plan.unpaid = any_list(rng, [&] { return any_id<WorkloadId>(rng); });
   const auto any_start = [&] {
-    return Start{any_id<WorkloadId>(rng), any<std::uint32_t>(rng), any_list(rng, [&] { return any_placement(rng); }),
-                 any<bool>(rng),          any<bool>(rng),          any<bool>(rng)};
+    return Start{any_id<WorkloadId>(rng),
+                 any<std::uint32_t>(rng),
+                 any_list(rng, [&] { return any_placement(rng); }),
+                 any<bool>(rng),
+                 any<bool>(rng),
+                 any<bool>(rng),
+                 any<bool>(rng) ? std::optional(Time{any<std::int64_t>(rng)}) : std::nullopt};
   };
   plan.migrations = any_list(rng, [&] {
     return Migration{any_start(), any_id<WorkloadId>(rng), Time{any<std::int64_t>(rng)}, any<std::int64_t>(rng)};
@@ -332,6 +353,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
                                      Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}}});
     case 39:
       return Event(ReservationRemoved{any_id<ReservationId>(rng)});
+    case 40:
+      return Event(MaxWaitPassed{any_id<WorkloadId>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -376,6 +399,9 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->not_before, again.not_before);
     ASSERT_EQ(job->after, again.after);
     ASSERT_EQ(job->step_of, again.step_of);
+    ASSERT_EQ(job->series, again.series);
+    ASSERT_EQ(job->at_most, again.at_most);
+    ASSERT_EQ(job->max_wait, again.max_wait);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);

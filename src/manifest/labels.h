@@ -16,6 +16,10 @@ inline constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-n
 inline constexpr std::string_view kKueueGroupSizeAnnotation = "kueue.x-k8s.io/pod-group-total-count";
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";  // a LocalQueue of its namespace
 inline constexpr std::string_view kKueuePriorityLabel = "kueue.x-k8s.io/priority-class";  // a WorkloadPriorityClass
+inline constexpr std::string_view kKueueMaxRunLabel =
+    "kueue.x-k8s.io/max-exec-time-seconds";  // of a pod: its run limit
+// Of a Job: so many of its pods will do to begin with; of a pod of a Job: so many begin together.
+inline constexpr std::string_view kKueueMinParallelismAnnotation = "kueue.x-k8s.io/job-min-parallelism";
 inline constexpr std::string_view kVolcanoQueueAnnotation = "scheduling.volcano.sh/queue-name";
 // Of pods: a PodGroup of the coscheduling plugin, or of Volcano, and whose part of it the pod is.
 inline constexpr std::string_view kCoschedulingLabel = "scheduling.x-k8s.io/pod-group";

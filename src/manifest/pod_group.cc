@@ -8,6 +8,7 @@
 #include "manifest/gang_owner.h"
 #include "manifest/labels.h"
 #include "manifest/topology_request.h"
+#include "model/quantity.h"
 #include "model/workload.h"
 
 namespace berth {
@@ -121,6 +122,22 @@ class Reader {
 
 }  // namespace
 
+namespace {
+
+std::optional<PodGroupName> partial_job_of(const Value& pod) {
+  const auto size =
+      parse_integer(pod["metadata"]["annotations"][kKueueMinParallelismAnnotation].text(), 1, kPodsPerWorkloadMax);
+  if (!size) return std::nullopt;
+  for (const Value& owner : pod["metadata"]["ownerReferences"].items()) {
+    if (!owner["controller"].truth() || owner["kind"].text() != "Job" || owner["apiVersion"].text() != "batch/v1")
+      continue;
+    return PodGroupName{.qualified = kPartialJobs, .name = std::string(owner["name"].text()), .size = *size};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<PodGroupName> pod_group_named_by(const Value& pod) {
   const Value& labels = pod["metadata"]["labels"];
   const Value& annotations = pod["metadata"]["annotations"];
@@ -139,6 +156,7 @@ std::optional<PodGroupName> pod_group_named_by(const Value& pod) {
     made.task = annotations[kVolcanoTaskAnnotation].text(labels[kVolcanoTaskAnnotation].text());
     return made;
   }
+  if (auto job = partial_job_of(pod)) return job;
   return gang_owner_named_by(pod);
 }
 

@@ -19,9 +19,12 @@ inline constexpr std::string_view kCoschedulingGroups = "podgroups.scheduling.x-
 inline constexpr std::string_view kVolcanoGroups = "podgroups.scheduling.volcano.sh";
 inline constexpr std::string_view kKubernetesGroups = "podgroups.scheduling.k8s.io";
 
+// A Job of which less than all of its pods may begin: how many is said on each of them, and it is asked for nothing.
+inline constexpr std::string_view kPartialJobs = "jobs.batch";
+
 // An object of the pod's own namespace.
 struct PodGroupName {
-  std::string_view qualified;  // one of the three, or of gang_owner_kinds()
+  std::string_view qualified;  // one of the three, or of gang_owner_kinds(), or kPartialJobs
   std::string name;
   std::string task = {};     // Volcano's word for whose part the pod is
   std::string replica = {};  // of an object with several groups: which

@@ -137,6 +137,11 @@ class SpecReader {
     if (const Value* const backfill = given("backfill")) {
       read_name("spec.backfill", *backfill, kBackfillNames, quota.backfill);
     }
+    if (const Value* const loans = given("loans")) {
+      const auto percent = find_loans(loans->text());
+      if (!percent) complain("spec.loans", *loans, std::string(kLoansForm));
+      quota.loans_percent = percent.value_or(quota.loans_percent);
+    }
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);

@@ -29,6 +29,9 @@ type QueueSpec "What a queue is meant to be." {
   0 userLimit: <quantity> "The most that one user's running work holds, here and below.";
   0 users: text oneof=none|fair "fair: among equal priorities whose user holds least goes first.";
   0 backfill: text oneof=none|easy|conservative "Who passes in order fifo: nobody; who delays not the first; who delays nobody.";
+  0 loans: text
+    "Its work may go ahead of who is promised room, on loan, if such a part of its kind (90%) had ended by then: it is taken back "
+    "when that one's start is due. Absent: it may not.";
   0 weight: quantity "Divides the share by which turns among borrowers go; 1 if absent.";
   0 halfLife: text
     "After so long what it held above its guarantee counts half as much in the order among its siblings: 1m to 3650d. "

@@ -23,7 +23,7 @@ struct Interval {
 
 // INVARIANT: `open` is in order, and its intervals do not overlap.
 struct Window {
-  QueueId queue;
+  QueueId queue;  // none: it changes nothing of a queue, and is the hours of work that runs in no others (Terms::hours)
   // Instead of the queue's own while it is open: each dimension that is named. Of two windows that name the same one the
   // later one of the list holds.
   AmountList guarantee = {};

@@ -68,10 +68,18 @@ struct NodeRelabelled {
   std::vector<Taint> taints;
 };
 
-// Somebody whose end another waits for.
+// What another waits for.
+enum class DependsOn : std::uint8_t {
+  kEnd,    // that he has ended, in whatever way
+  kDone,   // the same, and that he is done: not cancelled, nor ended by his run limit
+  kBegin,  // that he has begun once, or has ended without
+};
+inline constexpr std::size_t kDependsOnCount = 3;
+
+// Somebody for whom another waits.
 struct Dependency {
   WorkloadId on;
-  bool only_if_done = false;  // his end counts if he is done: not cancelled, nor ended by his run limit
+  DependsOn what = DependsOn::kEnd;
 
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
@@ -89,6 +97,11 @@ struct WorkloadSubmitted {
   // One more pod for that elastic workload, of the same kind as its others: a unit of its own, which runs beside it while it
   // does and ends with it. Then it is of one pod, in that one's queue, and waits for nothing else.
   WorkloadId step_of = {};
+  // Of those of one series at most so many have a turn at a time, in the order in which they came: from then on until they end
+  // they may start. What the last of them said of how many holds for all.
+  SeriesId series = {};
+  std::int32_t at_most = 1;
+  std::optional<MaxWait> max_wait = {};
 };
 
 // All its pods ended by themselves.
@@ -289,12 +302,17 @@ struct ReservationRemoved {
   ReservationId reservation;
 };
 
+// It has waited for as long as it was to, and has not begun: what was to be done then is done.
+struct MaxWaitPassed {
+  WorkloadId workload;
+};
+
 using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
                            NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
                            WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
                            QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
                            GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
                            FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed,
-                           RepairChosen, PodFailed, RepairGivenUp, ReservationAdded, ReservationRemoved>;
+                           RepairChosen, PodFailed, RepairGivenUp, ReservationAdded, ReservationRemoved, MaxWaitPassed>;
 
 }  // namespace berth

@@ -19,6 +19,7 @@ using PodId = Id<struct PodTag>;                          // running pods
 using UserId = Id<struct UserTag>;                        // people, in the order in which they first submitted
 using SharerId = Id<struct SharerTag>;  // in whose name a part of a device is held: a tenant, or one of its users
 using ReservationId = Id<struct ReservationTag>;  // in the order in which they were made; never used again
+using SeriesId = Id<struct SeriesTag>;            // of those who take turns, as whoever submits them numbers them
 using UnitId = Id<struct UnitTag>;                // what counts against quotas as one: running workloads
 
 }  // namespace berth

@@ -32,6 +32,7 @@ struct Start {
   bool waits = false;         // until those have stopped who are still there
   bool best_effort = false;   // a budget had not enough left for it
   bool only_borrows = false;  // it is in no floor as long as it runs: there it would be in the way of others' cells
+  std::optional<Time> lent_until = {};  // on loan: whoever it is let ahead of starts then, and it goes before
 
   friend bool operator==(const Start&, const Start&) = default;
 };

@@ -53,6 +53,11 @@ enum class Backfill : std::uint8_t {
 inline constexpr std::string_view kBackfillNames[] = {"none", "easy", "conservative"};
 std::optional<Backfill> find_backfill(std::string_view name);
 
+// "90%": so many of a hundred runs have to have ended by then, 50 to 99; "none": 0, no loans.
+std::optional<std::int32_t> find_loans(std::string_view text);
+std::string loans_text(std::int32_t percent);
+inline constexpr std::string_view kLoansForm = "write such a part as 90%, from 50% to 99%, or none";
+
 // What becomes of work that a budget has not enough left for.
 enum class BudgetEnd : std::uint8_t {
   kStop,        // it waits
@@ -100,6 +105,8 @@ struct Quota {
   Duration idle_after{0};           // what of its floor it has not used for so long is told as idle; 0: nothing is
   UserOrder users = UserOrder::kNone;
   Backfill backfill = Backfill::kEasy;  // of its line, where the order is fifo
+  // Its work may go ahead of who is promised room on loan, if so many of a hundred of its kind had ended by then; 0: it may not.
+  std::int32_t loans_percent = 0;
   Duration half_life{
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
   std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted

@@ -40,6 +40,24 @@ inline constexpr std::int64_t kPodsPerWorkloadMax = 1'000'000;
 
 inline constexpr std::int32_t kPriorityMax = 1'000'000'000;
 
+// What becomes of a workload that has waited for as long as it was to.
+enum class AfterWait : std::uint8_t {
+  kCancel,
+  kBestEffort,  // it may start as best effort from then on
+  kRaise,  // it goes ahead of others of its line, as if its priority were higher; it takes from nobody by that (rule 12)
+};
+inline constexpr std::string_view kAfterWaitNames[] = {"cancel", "best-effort", "raise"};
+
+// How long a workload waits at most, from when it was submitted until it first begins. INVARIANT: length > 0; 1 <= raise <=
+// kPriorityMax, where that is what is to be done, else 0.
+struct MaxWait {
+  Duration length;
+  AfterWait then = AfterWait::kCancel;
+  std::int32_t raise = 0;
+
+  friend bool operator==(const MaxWait&, const MaxWait&) = default;
+};
+
 // On what terms it runs. INVARIANT: |priority| <= kPriorityMax; grace >= 0; 0 <= disruption_permille <= 1000; a run
 // limit is longer than nothing.
 struct Terms {
@@ -53,6 +71,7 @@ struct Terms {
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
   std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is
+  std::optional<std::uint32_t> hours{};  // it runs only while this window of the calendar is open
 
   friend bool operator==(const Terms&, const Terms&) = default;
 };
@@ -106,9 +125,10 @@ enum class EvictionRule : std::uint8_t {
   kBudget,      // a budget was gone while it ran (rule 26)
   kTrust,       // it was on a device with others, and they do not trust each other any more (rule 29)
   kDefragment,  // it consents to that, and was moved so that another fits (rule 20)
+  kLoan,        // it was let ahead of another on loan, and that one's start is due (rule 25)
 };
-inline constexpr std::string_view kEvictionRuleNames[] = {"none",     "node",   "reclaim", "fair-share", "preempt",
-                                                          "over-run", "window", "budget",  "trust",      "defragment"};
+inline constexpr std::string_view kEvictionRuleNames[] = {
+    "none", "node", "reclaim", "fair-share", "preempt", "over-run", "window", "budget", "trust", "defragment", "loan"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
@@ -144,9 +164,13 @@ struct Workload {
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
   std::optional<Time> moved;             // when it was last moved (rule 20)
-  std::optional<Time> resized;           // when this attempt was last made smaller, or restarted to be larger (rule 18)
-  WorkloadId step_of;                    // as it was submitted with
-  Time not_before;                       // as it was submitted with, or when it has backed off for long enough
+  std::optional<Time> lent_until;   // in this attempt it was let ahead of others on loan: then their starts are due
+  std::optional<Time> resized;      // when this attempt was last made smaller, or restarted to be larger (rule 18)
+  WorkloadId step_of;               // as it was submitted with
+  SeriesId series;                  // the same
+  std::optional<MaxWait> max_wait;  // the same, until it begins, or that is over
+  std::int32_t raised = 0;          // so much higher counts its priority in its line, for it waited too long
+  Time not_before;                  // as it was submitted with, or when it has backed off for long enough
   PodId first_pod;
   PodId first_leaving;  // while it migrates: where it still is
   UnitId unit;
@@ -159,10 +183,11 @@ struct Workload {
   bool only_borrows = false;      // this attempt is in no floor, whatever comes free of one (cycle/deliverable.h)
   Phase phase = Phase::kPending;
   EvictionRule evicted_by = EvictionRule::kNone;
-  bool shut_out = false;    // it came to a closed queue, and waits until that is released
-  bool too_early = false;   // it waits for the moment before which it is not to start
-  bool follows = false;     // it waits for others to end (state/followers.h)
-  bool goes_first = false;  // it waited for a repair in vain: ahead of its line's others of its priority
+  bool shut_out = false;     // it came to a closed queue, and waits until that is released
+  bool too_early = false;    // it waits for the moment before which it is not to start
+  bool follows = false;      // it waits for others to end (state/followers.h)
+  bool awaits_turn = false;  // as many of its series as may have a turn
+  bool goes_first = false;   // it waited for a repair in vain: ahead of its line's others of its priority
 
   bool backs_off() const { return too_early && nodes_lost >= kNodesLostMax; }
 };

@@ -121,6 +121,7 @@ class Writer {
     if (quota.backfill != usual.backfill && queue.queue.order == Order::kFifo) {
       spec.set("backfill", kBackfillNames[static_cast<std::size_t>(quota.backfill)]);
     }
+    if (quota.loans_percent != 0) spec.set("loans", loans_text(quota.loans_percent));
     if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
     if (quota.fair_reclaim != usual.fair_reclaim) {
       spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);

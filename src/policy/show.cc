@@ -87,6 +87,7 @@ class Shown {
     if (it.queue.order == Order::kFifo) {
       made.set("backfill", kBackfillNames[static_cast<std::size_t>(quota.backfill)]);
     }
+    made.set("loans", loans_text(quota.loans_percent));
     made.set("cooldown", length(quota.cooldown));
     made.set("idleAfter", length(quota.idle_after));
     made.set("halfLife", length(quota.half_life));
@@ -217,6 +218,7 @@ class Shown {
     if (quota.backfill != usual.backfill && queue.queue.order == Order::kFifo) {
       words.push_back("backfill=" + std::string(kBackfillNames[static_cast<std::size_t>(quota.backfill)]));
     }
+    if (quota.loans_percent != 0) words.push_back("loans=" + loans_text(quota.loans_percent));
     if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
     if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));

@@ -367,6 +367,11 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
     return std::string(name_of(eviction.rule)) +
            ": on its GPU is work with a stronger claim of queues that its tenant trusts no more" + until;
   }
+  if (eviction.rule == EvictionRule::kLoan) {
+    return std::string(name_of(eviction.rule)) +
+           ": it was let ahead of work that was promised room, on what was foretold of its run, and that start is due" +
+           until;
+  }
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }

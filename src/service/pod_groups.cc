@@ -29,6 +29,7 @@ int rank_of(const PodFacts& pod) {
 
 // "PodGroup", "RayCluster".
 std::string_view kind_of(std::string_view qualified) {
+  if (qualified == kPartialJobs) return "Job";
   const GangOwnerKind* const owner = find_gang_owner_kind(qualified);
   return owner == nullptr ? "PodGroup" : owner->kind;
 }
@@ -229,19 +230,21 @@ std::map<std::string, PodGroups::Part> PodGroups::parts_of(const PodGroupSpec& s
 PodFacts PodGroups::resolved(const Source* source, const Group& group, const PodFacts& pod, Part part) {
   PodFacts made = pod;
   const PodGroupName& name = *pod.pod_group;
-  if (source == nullptr) {
+  const bool is_said_on_pods = name.qualified == kPartialJobs;
+  if (source == nullptr && !is_said_on_pods) {
     made.shut = missing(name);
     return made;
   }
-  const PodGroupSpec& spec = source->read.spec;
+  const PodGroupReading said = source == nullptr ? PodGroupReading() : source->read;
+  const PodGroupSpec& spec = said.spec;
   const bool is_owner = find_gang_owner_kind(name.qualified) != nullptr;
-  if (made.problem.empty()) made.problem = problem_of(source->read, name);
+  if (made.problem.empty()) made.problem = problem_of(said, name);
   settle_queue(spec, made);
   // Of one pod nobody waits for anybody, unless it is one of a certain task.
   const bool waits_for_one = part == Part::kMoreWaits && !spec.of_tasks.empty();
   if (group.at_least == 1 && part != Part::kApart && !waits_for_one) return made;
   if (part == Part::kFirst) {
-    const std::string uid(source->object["metadata"]["uid"].text());
+    const std::string uid = source == nullptr ? pod.maker_uid : std::string(source->object["metadata"]["uid"].text());
     made.group_name = name.group();
     made.group = pod.name_space + "/" + made.group_name + "/" + uid;
     made.group_size = group.at_least;

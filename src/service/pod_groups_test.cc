@@ -141,6 +141,22 @@ TEST(PodGroups, WhatThereIsMoreComesAfterTheFirstEachByItself) {
   EXPECT_EQ(names_of(cluster.decide(4)), Names{"again"}) << "another took the place of who failed";
 }
 
+// Of a Job of which less than all will do its pods say so, and nobody asks for the Job.
+TEST(PodGroups, OfAJobThatIsAdmittedInPart) {
+  Cluster cluster(2);
+  for (int i = 0; i < 3; ++i) {
+    PodFacts facts = member("w" + std::to_string(i), 8, 1000 + i);
+    facts.pod_group = PodGroupName{.qualified = kPartialJobs, .name = "train", .size = 2};
+    facts.maker_uid = "job-uid";
+    cluster.set(facts);
+  }
+  const Round first = cluster.decide(1);
+  EXPECT_EQ(names_of(first), (Names{"w0", "w1"}));
+  EXPECT_EQ(reason_of(first, "w2"), "GangFirst: the first 2 pods of its Job 'train' start together, and it after them");
+  cluster.end("w0", PodStage::kSucceeded);
+  EXPECT_EQ(names_of(cluster.decide(2)), Names{"w2"});
+}
+
 TEST(PodGroups, HaveOfEachTaskAsManyAsItNeeds) {
   Cluster cluster(3);
   cluster.apply(volcano_group("{minMember: 3, minTaskMember: {ps: 1, worker: 1}}"));

@@ -90,7 +90,8 @@ Time RunAhead::next_moment() {
   while (!ends_.empty() && is_over(ends_.top())) ends_.pop();
   Time next = ends_.empty() ? kForever : ends_.top().at;
   for (const auto& [device, until] : scrubs_) next = std::min(next, until);
-  return std::min({next, next_stop(), next_deadline(), state().next_wake(), state().next_turn()});
+  return std::min(
+      {next, next_stop(), next_deadline(), state().next_wake(), state().next_max_wait(), state().next_turn()});
 }
 
 void RunAhead::pass_time_to(Time moment) {
@@ -134,6 +135,7 @@ void RunAhead::end_who_is_due() {
         state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
     apply(RepairGivenUp{due->first});
   }
+  while (state().next_max_wait() <= now_) apply(MaxWaitPassed{state().max_waits().begin()->second});
 }
 
 void RunAhead::scrub_what_is_due() {

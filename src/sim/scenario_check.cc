@@ -172,9 +172,7 @@ void check(ScenarioWorld& world, const ExpectImpossible& expected) {
   // Where it may be, and how near together, each node by itself says.
   const Wide looked_at = Wide{std::ssize(world.state().node_types().counts)} + 4 * Wide{world.nodes()};
   if (!world.afford(1 + looked_at * sets_of(world.state().shape(world.workload(id).shape)))) return;
-  const ReasonCode never = world.state().followers().waits_in_vain(id)
-                               ? ReasonCode::kDependency
-                               : reason_never(world.state(), world.state().shape(world.workload(id).shape));
+  const ReasonCode never = reason_never_of(world.state(), id);
   if (never == ReasonCode::kNone) {
     world.fail("expected " + name + " impossible, found that it could run on idle nodes; it is " +
                how_it_is(world, id));
@@ -282,9 +280,11 @@ void check(ScenarioWorld& world, const ExpectShrunk& expected) {
 void check(ScenarioWorld& world, const ExpectOver& expected) {
   // Who was ended by his limit has not done what he was there for.
   const Workload& found = world.workload(expected.workload);
-  if (found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun) return;
+  const bool is_so = found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun;
+  if (is_so && how_it_is(world, expected.workload).find(expected.has) != std::string::npos) return;
   world.fail("expected " + world.name_of_workload(expected.workload) +
-             (expected.phase == Phase::kEnded ? " done" : " cancelled") + ", found it " +
+             (expected.phase == Phase::kEnded ? " done" : " cancelled") +
+             (expected.has.empty() ? "" : ", with " + quote(expected.has)) + ", found it " +
              how_it_is(world, expected.workload));
 }
 

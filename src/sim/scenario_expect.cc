@@ -76,8 +76,11 @@ class ExpectationReader {
     if (word == "migrated") return expect_migrated(workload);
     if (word == "repairing") return expect_repairing(workload);
     if (word == "done" || word == "cancelled") {
-      made_ = ExpectOver{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
-      return line_.finish({});
+      ExpectOver expected{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
+      if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
+      made_ = std::move(expected);
+      constexpr std::string_view kKeys[] = {"has"};
+      return line_.finish(kKeys);
     }
     line_.complain_unknown(verb, word, kVerbs, "is nothing to expect");
   }

@@ -70,8 +70,11 @@ std::string how_it_is(ScenarioWorld& world, WorkloadId id) {
     case Phase::kEnded:
       return world.workload(id).evicted_by == EvictionRule::kOverRun ? "evicted: it ran as long as its limit allows"
                                                                      : "done";
-    case Phase::kCancelled:
-      return "cancelled";
+    case Phase::kCancelled: {
+      const std::optional<Duration> waited = world.waited_in_vain(id);
+      return waited ? "cancelled: it waited for " + format_duration_ms(waited->ms) + ", as long as it was to"
+                    : "cancelled";
+    }
     case Phase::kStarting:
       return "starting, as soon as those have stopped who are still where it goes";
     case Phase::kMigrating:

@@ -161,6 +161,7 @@ struct ExpectShrunk {
 struct ExpectOver {
   WorkloadId workload;
   Phase phase = Phase::kEnded;  // or kCancelled
+  std::string has = {};
 };
 struct ExpectNoneEvicted {
   bool since_start = true;  // else since the last expectations

@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kQueueKeys[] = {
     "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",   "reclaim_within",
     "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",    "half_life",
-    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill", "cells"};
+    "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill", "cells",
+    "loans"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
@@ -93,6 +94,11 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   quota.half_life = take_half_life(line, quota.half_life);
   quota.users = take_named(line, "users", kUserOrderNames, quota.users);
   quota.backfill = take_named(line, "backfill", kBackfillNames, quota.backfill);
+  if (const ScenarioWord* const word = line.take("loans")) {
+    const auto loans = find_loans(word->value);
+    if (!loans) line.complain(*word, "loans: " + quote(word->value) + " is none; " + std::string(kLoansForm));
+    quota.loans_percent = loans.value_or(quota.loans_percent);
+  }
   quota.preempt = take_named(line, "preempt", kPreemptNames, quota.preempt);
   if (const ScenarioWord* const word = line.take("budget")) {
     quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
@@ -102,7 +108,11 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   return quota;
 }
 
-void heed_order_of_backfill(ScenarioLine& line, Order order) {
+void heed_order_of_backfill(ScenarioLine& line, const Quota& quota, Order order) {
+  const ScenarioWord* const loans = line.find("loans");
+  if (loans != nullptr && quota.loans_percent > 0 && (order != Order::kFifo || quota.backfill == Backfill::kNone)) {
+    line.complain(*loans, "loans are of those who pass a blocked head: order=fifo with backfill=easy or conservative");
+  }
   const ScenarioWord* const word = line.find("backfill");
   if (word == nullptr || order == Order::kFifo) return;
   line.complain(*word, "backfill is for order=fifo: in every other order whoever fits passes whoever does not");
@@ -171,8 +181,8 @@ void hold_or_release(ScenarioReading& reading, ScenarioLine& line, const std::st
 void read_queue(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const path = line.take_plain("queue research");
   const Order order = take_named(line, "order", kOrderNames, Order::kFifo);
-  heed_order_of_backfill(line, order);
   Quota quota = take_quota(reading, line, {});
+  heed_order_of_backfill(line, quota, order);
   line.finish(kQueueKeys);
   if (path == nullptr || !line.is_name(*path, true)) return;
   if (std::ranges::count(path->value, '/') >= kQueueLevelsMax) {
@@ -188,8 +198,8 @@ void set_queue(ScenarioReading& reading, ScenarioLine& line) {
   const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
   Queue now = id ? reading.queues[id->index()] : Queue{};
   now.order = take_named(line, "order", kOrderNames, now.order.value_or(Order::kFifo));
-  heed_order_of_backfill(line, *now.order);
   now.quota = take_quota(reading, line, std::move(now.quota));
+  heed_order_of_backfill(line, now.quota, *now.order);
   if (names_none_of(line, kQueueKeys)) line.complain("nothing is set; write what, as in guarantee=8");
   line.finish(kQueueKeys);
   if (id) reading.change_queue(line, *id, std::move(now));

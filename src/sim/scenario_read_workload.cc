@@ -20,12 +20,13 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue",        "pods",    "min",         "gpus",     "gpu_memory", "cpu",        "memory",
-    "flavor",       "mixed",   "run",         "priority", "preempts",   "guaranteed", "coverage",
-    "grace",        "pdb",     "limit",       "user",     "begin",      "after",      "after_ok",
-    "namespace",    "select",  "tolerate",    "topology", "slice",      "prefer",     "spread",
-    "strategy",     "latency", "movable",     "labels",   "near",       "apart",      "rather_near",
-    "rather_apart", "even",    "rather_even", "ports",    "parallel",   "max",        "resize"};
+    "queue",    "pods",   "min",         "gpus",         "gpu_memory", "cpu",         "memory",      "flavor",
+    "mixed",    "run",    "priority",    "preempts",     "guaranteed", "coverage",    "grace",       "pdb",
+    "limit",    "user",   "begin",       "after",        "after_ok",   "namespace",   "select",      "tolerate",
+    "topology", "slice",  "prefer",      "spread",       "strategy",   "latency",     "movable",     "labels",
+    "near",     "apart",  "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
+    "max",      "resize", "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
+    "then",     "only",   "days",        "zone"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
     "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
@@ -60,13 +61,102 @@ Terms take_terms(ScenarioLine& line) {
   return terms;
 }
 
-void take_dependencies(ScenarioReading& reading, ScenarioLine& line, const std::string& key, bool only_if_done,
+// Of an array all.
+void take_dependencies(ScenarioReading& reading, ScenarioLine& line, const std::string& key, DependsOn what,
                        std::vector<Dependency>& after) {
   const ScenarioWord* const word = line.take(key);
   if (word == nullptr) return;
   for (const std::string& name : line.list(*word)) {
-    if (const auto other = reading.names.workload(line, *word, name)) after.push_back({*other, only_if_done});
+    if (const auto array = reading.arrays.find(name); array != reading.arrays.end()) {
+      for (const WorkloadId each : array->second) after.push_back({each, what});
+    } else if (const auto other = reading.names.workload(line, *word, name)) {
+      after.push_back({*other, what});
+    }
   }
+}
+
+constexpr std::int64_t kArrayMax = 1'000;
+
+// How many are submitted at once as w.1, w.2 and so on; 0: one, as w.
+std::int64_t take_array(ScenarioReading& reading, ScenarioLine& line, WorkloadSubmitted& submitted) {
+  const ScenarioWord* const array = line.take("array");
+  const ScenarioWord* const at_most = line.take("at_most");
+  const ScenarioWord* const singleton = line.take("singleton");
+  if (at_most != nullptr && array == nullptr) {
+    line.complain(*at_most, "at_most= is of an array; write array=10 at_most=3, or singleton=name for one at a time");
+  }
+  if (singleton != nullptr && array != nullptr) {
+    line.complain(*singleton, "an array with singleton= is one of which one runs at a time; write at_most=1");
+  } else if (singleton != nullptr) {
+    const auto [known, is_new] = reading.singletons.try_emplace({submitted.user, singleton->value}, reading.series);
+    if (is_new) ++reading.series;
+    submitted.series = known->second;
+  }
+  const std::int64_t size = line.integer(array, 1, kArrayMax, 0);
+  if (at_most != nullptr && array != nullptr) {
+    submitted.at_most = static_cast<std::int32_t>(line.integer(at_most, 1, kArrayMax, 1));
+    submitted.series = SeriesId(reading.series++);
+  }
+  return size;
+}
+
+// How long it waits at most, and what then.
+std::optional<MaxWait> take_max_wait(ScenarioLine& line, const Terms& terms) {
+  const auto length = take_length_of_run(line, "max_wait");
+  const ScenarioWord* const then = line.take("then");
+  if (!length) {
+    if (then != nullptr) line.complain(*then, "then= says what becomes of it after max_wait=; write max_wait=2h");
+    return std::nullopt;
+  }
+  if (then == nullptr) {
+    line.complain(
+        "max_wait= says how long it waits, and not what then; write then=cancel, then=best-effort or then=raise:100");
+    return std::nullopt;
+  }
+  if (then->value == kAfterWaitNames[0]) return MaxWait{*length};
+  if (then->value == kAfterWaitNames[1]) {
+    if (terms.guaranteed_only)
+      line.complain(*then, "guaranteed=only insists on a floor, and best effort is inside none");
+    return MaxWait{*length, AfterWait::kBestEffort};
+  }
+  constexpr std::string_view kRaise = "raise:";
+  const std::string_view value = then->value;
+  const auto by = value.starts_with(kRaise) ? parse_integer(value.substr(kRaise.size()), 1, kPriorityMax)
+                                            : std::unexpected(std::string());
+  if (by) return MaxWait{*length, AfterWait::kRaise, static_cast<std::int32_t>(*by)};
+  line.complain(*then,
+                quote(then->value) + " is nothing that is done after a wait; write cancel, best-effort or raise:100");
+  return std::nullopt;
+}
+
+// The window of the calendar that is its hours; one for all who write the same.
+std::optional<std::uint32_t> take_hours(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const only = line.take("only");
+  const ScenarioWord* const days = line.take("days");
+  const ScenarioWord* const zone = line.take("zone");
+  if (only == nullptr) {
+    for (const ScenarioWord* const word : {days, zone}) {
+      if (word != nullptr) line.complain(*word, "days= and zone= are of hours; write only=20:00-08:00 beside");
+    }
+    return std::nullopt;
+  }
+  const std::string on_days = days == nullptr ? "daily" : days->value;
+  const std::string in_zone = zone == nullptr ? std::string(WindowTimes::kUtc) : zone->value;
+  const std::string as_written = on_days + " " + only->value + " " + in_zone;
+  if (const auto known = reading.hours.find(as_written); known != reading.hours.end()) return known->second;
+  const Parsed<WindowTimes> times = WindowTimes::read(on_days, only->value, in_zone);
+  if (!times) {
+    line.complain(zone != nullptr && times.error().starts_with("zone") ? *zone : *only, times.error());
+    return std::nullopt;
+  }
+  const auto number = static_cast<std::uint32_t>(reading.windows);
+  if (++reading.windows > kWindowsMax) {
+    line.complain("more than 64 windows and hours in one scenario; take fewer");
+    return std::nullopt;
+  }
+  reading.hours.emplace(as_written, number);
+  reading.add(line, DeclareWindow{.window = {}, .times = *times});
+  return number;
 }
 
 QueueId take_queue(ScenarioReading& reading, ScenarioLine& line) {
@@ -84,6 +174,8 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSu
   step.declared_run = kRunNotDeclared;
   step.not_before = {};
   step.after.clear();
+  step.series = {};
+  step.max_wait.reset();
   step.shape.terms.movable = false;
   // Of a scenario with too many pods nothing is run.
   const std::int64_t steps = reading.pods > kScenarioPodsMax ? 0 : set.steps;
@@ -96,6 +188,36 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSu
     reading.names.workloads.add(step.name);
     reading.add(line, Event(step));
   }
+}
+
+// Names of workloads, each with those of its steps.
+bool are_new(const ScenarioReading& reading, const ScenarioLine& line, const ScenarioWord& word,
+             const std::vector<std::string>& names, std::int64_t steps) {
+  const ScenarioNames& known = reading.names;
+  if (reading.arrays.contains(word.value)) {
+    line.complain(word, "there is an array " + quote(word.value) + " already; choose another name");
+    return false;
+  }
+  for (const std::string& name : names) {
+    if (!known.workloads.is_new(line, word, name) || !known.reservations.is_new(line, word, name)) return false;
+    for (std::int64_t number = 1; number <= steps; ++number) {
+      if (!known.workloads.is_new(line, word, name + "+" + std::to_string(number))) return false;
+    }
+  }
+  // What is called as the array is, is asked for where the array is meant.
+  return known.workloads.is_new(line, word, word.value) && known.reservations.is_new(line, word, word.value);
+}
+
+// With its steps.
+void submit_one(ScenarioReading& reading, const ScenarioLine& line, const WorkloadSubmitted& submitted,
+                const SetDraft& set, const std::string& name_space, std::optional<Duration> from_now) {
+  const WorkloadId workload(reading.names.workloads.size());
+  reading.names.workloads.add(submitted.name);
+  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
+  if (set.steps > 0) reading.scenario.sizes[workload] = set.pods;
+  reading.pods_of[workload] = set.count + set.steps;
+  reading.add(line, Event(submitted), from_now);
+  submit_steps(reading, line, submitted, set);
 }
 
 }  // namespace
@@ -113,8 +235,13 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   if (const ScenarioWord* const begin = line.take("begin")) {
     submitted.not_before = reading.moment_of(line, *begin, from_now);
   }
-  take_dependencies(reading, line, "after", false, submitted.after);
-  take_dependencies(reading, line, "after_ok", true, submitted.after);
+  take_dependencies(reading, line, "after", DependsOn::kEnd, submitted.after);
+  take_dependencies(reading, line, "after_any", DependsOn::kEnd, submitted.after);
+  take_dependencies(reading, line, "after_ok", DependsOn::kDone, submitted.after);
+  take_dependencies(reading, line, "after_start", DependsOn::kBegin, submitted.after);
+  submitted.max_wait = take_max_wait(line, submitted.shape.terms);
+  submitted.shape.terms.hours = take_hours(reading, line);
+  const std::int64_t array = take_array(reading, line, submitted);
   SetDraft set = take_set(reading, line);
   set.neighbours = in_namespace(std::move(set.neighbours), name_space);
   line.finish(kSubmitKeys);
@@ -124,21 +251,15 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   if (reserved) {
     return line.complain(*name, quote(name->value) + " has a meaning of its own after expect; choose another name");
   }
-  if (!reading.names.workloads.is_new(line, *name, name->value) ||
-      !reading.names.reservations.is_new(line, *name, name->value)) {
-    return;
+  std::vector<std::string> names = {name->value};
+  if (array > 0) names.clear();
+  for (std::int64_t number = 1; number <= array; ++number) names.push_back(name->value + "." + std::to_string(number));
+  if (!are_new(reading, line, *name, names, set.steps)) return;
+  for (const std::string& each : names) {
+    submitted.name = each;
+    if (array > 0) reading.arrays[name->value].emplace_back(reading.names.workloads.size());
+    submit_one(reading, line, submitted, {set}, name_space, from_now);
   }
-  for (std::int64_t number = 1; number <= set.steps; ++number) {
-    if (!reading.names.workloads.is_new(line, *name, name->value + "+" + std::to_string(number))) return;
-  }
-  const WorkloadId workload(reading.names.workloads.size());
-  reading.names.workloads.add(name->value);
-  submitted.name = name->value;
-  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
-  if (set.steps > 0) reading.scenario.sizes[workload] = set.pods;
-  reading.pods_of[workload] = set.count + set.steps;
-  reading.add(line, Event(submitted), from_now);
-  submit_steps(reading, line, std::move(submitted), set);
 }
 
 void read_group(ScenarioReading& reading, ScenarioLine& line) {
@@ -184,6 +305,9 @@ void read_cancel(ScenarioReading& reading, ScenarioLine& line) {
   const auto reserved = word == nullptr ? std::nullopt : reading.names.reservations.find(word->value);
   if (reserved) {
     reading.add(line, CancelReservation{ReservationId(*reserved)});
+  } else if (const auto array = word == nullptr ? reading.arrays.end() : reading.arrays.find(word->value);
+             array != reading.arrays.end()) {
+    for (const WorkloadId each : array->second) reading.add(line, CancelWorkload{each});
   } else if (const auto workload = word == nullptr ? std::nullopt : reading.names.workload(line, *word, word->value)) {
     reading.add(line, CancelWorkload{*workload});
   }

@@ -63,6 +63,10 @@ struct ScenarioReading {
   std::int64_t pods = 0;
   std::map<WorkloadId, std::int64_t> pods_of;  // with its steps; of those that are submitted here
   std::size_t windows = 0;
+  std::map<std::string, std::uint32_t> hours;  // of workloads: the numbers of their windows, by how they are written
+  std::map<std::string, std::vector<WorkloadId>> arrays;
+  std::map<std::pair<std::string, std::string>, SeriesId> singletons;  // by user and name
+  std::size_t series = 0;
 };
 
 }  // namespace berth::scenario

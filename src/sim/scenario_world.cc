@@ -177,7 +177,8 @@ void ScenarioWorld::pass_time(Time until) {
     const Time stop = next_stop();
     const Time scrub = next_scrub();
     const Time deadline = next_deadline();
-    const Time next = std::min({end, stop, scrub, deadline});
+    const Time wait = state().next_max_wait();
+    const Time next = std::min({end, stop, scrub, deadline, wait});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
@@ -190,8 +191,10 @@ void ScenarioWorld::pass_time(Time until) {
       stop_one();
     } else if (next == scrub) {
       scrub_one();
-    } else {
+    } else if (next == deadline) {
       give_up_one();
+    } else {
+      end_one_wait();
     }
   }
   now_ = until;
@@ -236,6 +239,20 @@ void ScenarioWorld::give_up_one() {
   if (!afford(cost_of_freeing(id))) return;
   const std::int64_t lost = lost_gpu_s(state(), id, now_);
   if (apply(RepairGivenUp{id})) evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost}});
+}
+
+// By the one who has waited longest.
+void ScenarioWorld::end_one_wait() {
+  bring_state_to_now();
+  const WorkloadId id = state().max_waits().begin()->second;
+  const MaxWait wait = *state().workload(id).max_wait;
+  if (wait.then != AfterWait::kCancel) {
+    sets_ += sets_of(state().shape(workload(id).shape));
+    apply(MaxWaitPassed{id});
+    return;
+  }
+  submitted_[id.index()].waited_in_vain = wait.length;
+  finish(MaxWaitPassed{id}, id, Phase::kCancelled);
 }
 
 Time ScenarioWorld::next_stop() const {

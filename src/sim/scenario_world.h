@@ -56,6 +56,8 @@ class ScenarioWorld {
   const std::string& name_of_queue(QueueId id) const { return state().queues()[id.index()].name; }
   const std::string& name_of_flavor(FlavorId id) const { return state().flavors()[id.index()].name; }
   const std::vector<Evicted>& evictions() const { return evictions_; }
+  // For how long it waited, if it was cancelled for that.
+  std::optional<Duration> waited_in_vain(WorkloadId id) const { return submitted_[id.index()].waited_in_vain; }
   const ScenarioPlaces& places() const { return places_; }
   // Nothing where it was refused.
   std::optional<NodeId> find_node(const std::string& name) const;
@@ -130,6 +132,7 @@ class ScenarioWorld {
     Duration run;
     // As it was when it ended: the state forgets those that ended long ago.
     std::optional<Workload> last;
+    std::optional<Duration> waited_in_vain = {};
     std::int64_t size = 1;  // with so many pods it runs as long as it says
     // When this attempt ends by itself; in pods x milliseconds, what of its work is safe, of all attempts, and what of this one
     // is not yet that it did before it was given the pods that it has now; how many these are, and since when.
@@ -157,6 +160,7 @@ class ScenarioWorld {
   std::int64_t pods_there(WorkloadId id) const;
   Time next_deadline() const;
   void give_up_one();
+  void end_one_wait();
   void note_taints(const std::vector<Taint>& taints);
   void fail_node(NodeId node);
   void note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s);

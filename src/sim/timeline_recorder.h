@@ -47,6 +47,11 @@ class TimelineRecorder {
   void on(const State& state, const WorkloadCancelled& event) {
     look_with_steps(state, event.workload, Doing::kCancelled);
   }
+  // It is cancelled by that, or waits on.
+  void on(const State& state, const MaxWaitPassed& event) {
+    const bool is_known = state.workloads().find(event.workload) != nullptr;
+    look_with_steps(state, event.workload, is_known ? std::nullopt : std::optional(Doing::kCancelled));
+  }
   void on(const State& state, const WorkloadStopped& event) { look_with_steps(state, event.workload); }
   void on(const State& state, const PodEnded& event) { look(state, event.workload); }
   void on(const State& state, const WorkloadMoved& event);

@@ -28,29 +28,58 @@ void Followers::forget(WorkloadId follower) {
   waiting_.erase(found);
 }
 
-std::vector<WorkloadId> Followers::ended(WorkloadId workload, bool done) {
+std::vector<WorkloadId> Followers::tell(WorkloadId workload, News news) {
   const auto found = followers_.find(workload);
   if (found == followers_.end()) return {};
   const std::vector<WorkloadId> followers = std::move(found->second);
   followers_.erase(found);
   std::vector<WorkloadId> released;
+  std::vector<WorkloadId> left;
   for (const WorkloadId follower : followers) {
     Waiting& waiting = waiting_.at(follower);
+    bool in_vain = false;
     std::erase_if(waiting.after, [&](const Dependency& each) {
-      if (each.on != workload) return false;
-      waiting.in_vain = waiting.in_vain || (each.only_if_done && !done);
+      if (each.on != workload || (news == News::kBegun && each.what != DependsOn::kBegin)) return false;
+      in_vain = in_vain || (each.what == DependsOn::kDone && news == News::kNotDone);
       return true;
     });
+    if (std::ranges::find(waiting.after, workload, &Dependency::on) != waiting.after.end()) left.push_back(follower);
+    if (in_vain) give_up(follower);
     if (!waiting.after.empty() || waiting.in_vain) continue;
     waiting_.erase(follower);
     released.push_back(follower);
   }
+  if (!left.empty()) followers_.emplace(workload, std::move(left));
   return released;
+}
+
+// And whoever waits for it to be done, and for those.
+void Followers::give_up(WorkloadId follower) {
+  std::vector<WorkloadId> all = {follower};
+  while (!all.empty()) {
+    const WorkloadId id = all.back();
+    all.pop_back();
+    Waiting& waiting = waiting_.at(id);
+    if (std::exchange(waiting.in_vain, true)) continue;
+    const auto others = followers_.find(id);
+    if (others == followers_.end()) continue;
+    for (const WorkloadId other : others->second) {
+      const Dependency on_it{id, DependsOn::kDone};
+      if (std::ranges::find(waiting_.at(other).after, on_it) != waiting_.at(other).after.end()) all.push_back(other);
+    }
+  }
 }
 
 std::size_t Followers::waits_for(WorkloadId follower) const {
   const auto found = waiting_.find(follower);
   return found == waiting_.end() ? 0 : found->second.after.size();
+}
+
+std::size_t Followers::waits_for_ends(WorkloadId follower) const {
+  const auto found = waiting_.find(follower);
+  if (found == waiting_.end()) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      found->second.after, [](const Dependency& each) { return each.what != DependsOn::kBegin; }));
 }
 
 bool Followers::waits_in_vain(WorkloadId follower) const {

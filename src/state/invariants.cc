@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -30,6 +31,7 @@ class Inspection {
     check_ledger();
     check_totals();
     check_lines();
+    check_turns();
     check_quotas();
     check_calendar();
     check_budgets();
@@ -77,7 +79,11 @@ class Inspection {
       starting += workload.phase == Phase::kStarting || migrates || some_come(id, workload) ? 1 : 0;
       stopping += workload.phase == Phase::kStopping || migrates ? 1 : 0;
       movable += has_room(workload.phase) && state_.shape(workload.shape).terms.movable ? 1 : 0;
-      limited += has_room(workload.phase) && state_.shape(workload.shape).terms.run_limit ? 1 : 0;
+      const bool goes = state_.shape(workload.shape).terms.run_limit || workload.lent_until;
+      limited += has_room(workload.phase) && goes ? 1 : 0;
+      const bool is_lent = has_room(workload.phase) && workload.lent_until;
+      expect(is_lent == state_.lent().contains(id) && workload.lent_until.has_value() == is_lent,
+             {"workload", id.index()}, " is there on loan, or is not, and the list says otherwise");
       expect(migrates != workload.first_leaving.is_none(), {"workload", id.index()},
              " leaves places and does not migrate, or migrates and leaves none");
       for (PodId at = workload.first_leaving; !at.is_none(); at = state_.pod(at).next) {
@@ -529,12 +535,38 @@ class Inspection {
   void check_who_waits_for_something(WorkloadId id, const Workload& workload) {
     const Named name{"workload", id.index()};
     const bool cools = state_.shape(workload.shape).cools && !state_.is_kept_aside(id);
-    expect(!workload.too_early || state_.next_wake() <= workload.not_before, name, " will not be looked at in time");
+    const Time from = state_.hours_from(state_.shape(workload.shape).terms, state_.clock());
+    const Time due = workload.not_before > state_.clock() ? workload.not_before : from;
+    expect(!workload.too_early || state_.next_wake() <= due, name, " will not be looked at in time");
+    expect(workload.too_early || from <= state_.clock(), name, " would start outside its hours");
     expect(!cools || state_.next_wake() <= state_.borrows_again_at(id), name, " will not borrow again in time");
     const Followers& followers = state_.followers();
     expect(workload.follows == followers.waits(id), name,
            " waits for others, or does not, and the list says otherwise");
     expect(!workload.follows || followers.waits_for(id) > 0 || followers.waits_in_vain(id), name, " waits for nobody");
+  }
+
+  // Those of a series who have not ended have their turn or wait for it, and nobody waits whose turn it might be.
+  void check_turns() {
+    std::map<SeriesId, SeriesTurns::Series> found;
+    std::set<std::pair<Time, WorkloadId>> waits;
+    state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      const bool is_over = workload.phase == Phase::kEnded || workload.phase == Phase::kCancelled;
+      if (!is_over && workload.max_wait) waits.emplace(workload.submitted + workload.max_wait->length, id);
+      if (is_over || workload.series.is_none()) return;
+      SeriesTurns::Series& series = found[workload.series];
+      workload.awaits_turn ? void(series.waiting.insert(id)) : void(++series.turns);
+    });
+    expect(waits == state_.max_waits(), {"the state", 0}, " does not know how long those wait at most who do");
+    expect(found.size() == state_.series().all().size(), {"the state", 0},
+           " has other series than those who are in them");
+    for (const auto& [id, known] : state_.series().all()) {
+      const SeriesTurns::Series& series = found[id];
+      expect(series.turns == known.turns && series.waiting == known.waiting, {"series", id.index()},
+             " has other turns than those who are in it");
+      expect(known.waiting.empty() || known.turns >= static_cast<std::size_t>(known.at_most), {"series", id.index()},
+             " has a turn for which somebody waits");
+    }
   }
 
   // What every queue holds is what its workloads' pods hold, and of it is covered what its units say.

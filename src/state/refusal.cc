@@ -74,7 +74,8 @@ FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
   const bool is_over = minimum == nullptr || minimum->phase == Phase::kEnded || minimum->phase == Phase::kCancelled;
   if (is_over || !minimum->step_of.is_none()) return "a step is of a workload that has not ended";
   if (fact.queue != minimum->queue) return "a step is in its workload's queue";
-  if (fact.not_before > Time{} || !fact.after.empty()) return "a step waits for its workload alone";
+  const bool waits = fact.not_before > Time{} || !fact.after.empty() || !fact.series.is_none() || fact.max_wait;
+  if (waits) return "a step waits for its workload alone";
   const auto& ways = state.shape(minimum->shape).ways;
   const auto is_one_set = [](const auto& way) { return way.size() == 1; };
   const bool fits = fact.shape.ways.size() == ways.size() && std::ranges::all_of(ways, is_one_set) &&
@@ -160,6 +161,10 @@ FactRefusal refusal_of_quota(const Quota& quota, const std::vector<Flavor>& flav
       },
       [&] { return refusal_of_cells(quota, flavors.size()); }, [&] { return refusal_of_lending(quota.lending_limit); },
       [&] {
+        return unless(quota.loans_percent == 0 || within(quota.loans_percent, 50, 99),
+                      "a loan is given if 50 to 99 of a hundred have ended by then");
+      },
+      [&] {
         return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
                       "a budget is 0 to 1,000,000,000 GPU-hours");
       });
@@ -190,8 +195,15 @@ FactRefusal refusal_of_window(const State& state, const WindowChanged& change) {
   const Window& window = change.window;
   if (change.number > state.windows().size()) return "the windows have no gap in their numbers";
   if (change.number >= kWindowsMax) return "more than 64 windows";
-  if (window.queue.index() >= state.queues().size()) return "there is no such queue";
-  if (!state.queues()[window.queue.index()].order) return "a queue with quotas needs an order";
+  const bool are_hours = window.queue.is_none();
+  if (change.number < state.windows().size() && state.windows()[change.number].queue.is_none() != are_hours) {
+    return "hours of work stay hours, and a queue's window is of a queue";
+  }
+  if (!are_hours && window.queue.index() >= state.queues().size()) return "there is no such queue";
+  if (!are_hours && !state.queues()[window.queue.index()].order) return "a queue with quotas needs an order";
+  if (are_hours && window != Window{.queue = {}, .open = window.open, .known_until = window.known_until}) {
+    return "hours of work change nothing of a queue";
+  }
   Quota changes;
   window.change(changes);
   for (const Amount& each : window.borrowing_limit) {
@@ -366,11 +378,38 @@ FactRefusal refusal_of_dependencies(const WorkloadTable& workloads, const std::v
   if (after.size() > kDependenciesMax) return "a workload starts after 1,000 others at most";
   for (const Dependency& each : after) {
     if (each.on.is_none() || each.on >= workloads.next_id()) return "a workload starts after others that are there";
-    if (each.only_if_done && workloads.find(each.on) == nullptr) {
+    if (static_cast<std::size_t>(each.what) >= kDependsOnCount) return "a workload waits for what there is not";
+    if (each.what == DependsOn::kDone && workloads.find(each.on) == nullptr) {
       return "what it is to start after ended so long ago that nobody knows how";
     }
   }
   return std::nullopt;
+}
+
+FactRefusal refusal_of_max_wait(const WorkloadSubmitted& fact) {
+  if (!fact.max_wait) return std::nullopt;
+  const MaxWait& wait = *fact.max_wait;
+  const bool raises = wait.then == AfterWait::kRaise;
+  return first_of([&] { return unless(within(wait.length.ms, 1, kTimeMax.ms), "a time is out of bounds"); },
+                  [&] {
+                    return unless(static_cast<std::size_t>(wait.then) < std::size(kAfterWaitNames),
+                                  "nobody knows what is to be done after a wait");
+                  },
+                  [&] {
+                    return unless(raises ? within(wait.raise, 1, kPriorityMax) : wait.raise == 0,
+                                  "who waits too long is raised by 1 to 1,000,000,000, or not");
+                  },
+                  [&] {
+                    return unless(wait.then != AfterWait::kBestEffort || !fact.shape.terms.guaranteed_only,
+                                  "who insists on a floor does not go on as best effort");
+                  });
+}
+
+// Its hours are a window that is known, and is nothing else.
+FactRefusal refusal_of_hours(const State& state, const Terms& terms) {
+  if (!terms.hours) return std::nullopt;
+  const bool known = *terms.hours < state.windows().size();
+  return unless(known && state.windows()[*terms.hours].queue.is_none(), "there are no such hours");
 }
 
 FactRefusal refusal_of_grant(const State& state, const GrantAdded& grant) {
@@ -523,6 +562,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
           },
           [&] { return refusal_of_time(fact.not_before); },
           [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
+          [&] { return unless(fact.at_most >= 1, "of a series one has a turn at least"); },
+          [&] { return refusal_of_max_wait(fact); }, [&] { return refusal_of_hours(state, fact.shape.terms); },
           [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
           [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_step(state, fact); });
     }
@@ -619,6 +660,12 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     FactRefusal operator()(const ReservationRemoved& fact) const {
       return unless(state.reservations().contains(fact.reservation), "there is no such reservation");
+    }
+    FactRefusal operator()(const MaxWaitPassed& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kPending})) return refusal;
+      const Workload& workload = state.workload(fact.workload);
+      const bool is_over = workload.max_wait && workload.submitted + workload.max_wait->length <= state.clock();
+      return unless(is_over, "that workload may wait for longer");
     }
     FactRefusal operator()(const ScrubChosen& fact) const {
       return first_of(

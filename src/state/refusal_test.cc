@@ -1088,29 +1088,56 @@ TEST(Refusal, OfWhatStartsLaterOrAfterOthers) {
     made.after = std::move(after);
     return made;
   };
-  const std::vector<Dependency> many(1'001, {WorkloadId(0), false});
+  const std::vector<Dependency> many(1'001, {WorkloadId(0), DependsOn::kEnd});
   const WorkloadFound found{job(Time{5}, {}), {{NodeId(0), GpuSet()}}, Time{}};
-  const WorkloadFound follower{job({}, {{WorkloadId(0), false}}), {{NodeId(0), GpuSet()}}, Time{}};
-  expect(state,
-         {
-             {"later", job(Time{5}, {}), ""},
-             {"before all", job(Time{-1}, {}), "a time is out of bounds"},
-             {"after one that waits", job({}, {{WorkloadId(0), true}}), ""},
-             {"after one that is over", job({}, {{WorkloadId(1), true}}), ""},
-             {"after itself", job({}, {{WorkloadId(2), false}}), "a workload starts after others that are there"},
-             {"after nobody", job({}, {{WorkloadId(), false}}), "a workload starts after others that are there"},
-             {"after too many", job({}, many), "a workload starts after 1,000 others at most"},
-             {"found running too early", found, "a found workload waits for nothing"},
-             {"found running before others", follower, "a found workload waits for nothing"},
-         });
+  const WorkloadFound follower{job({}, {{WorkloadId(0), DependsOn::kEnd}}), {{NodeId(0), GpuSet()}}, Time{}};
+  expect(state, {
+                    {"later", job(Time{5}, {}), ""},
+                    {"before all", job(Time{-1}, {}), "a time is out of bounds"},
+                    {"after one that waits", job({}, {{WorkloadId(0), DependsOn::kDone}}), ""},
+                    {"after one that is over", job({}, {{WorkloadId(1), DependsOn::kDone}}), ""},
+                    {"after itself", job({}, {{WorkloadId(2), DependsOn::kEnd}}),
+                     "a workload starts after others that are there"},
+                    {"after nobody", job({}, {{WorkloadId(), DependsOn::kEnd}}),
+                     "a workload starts after others that are there"},
+                    {"after what is not", job({}, {{WorkloadId(0), static_cast<DependsOn>(3)}}),
+                     "a workload waits for what there is not"},
+                    {"after too many", job({}, many), "a workload starts after 1,000 others at most"},
+                    {"found running too early", found, "a found workload waits for nothing"},
+                    {"found running before others", follower, "a found workload waits for nothing"},
+                });
+  WorkloadSubmitted turn = job({}, {});
+  turn.series = SeriesId(0);
+  turn.at_most = 0;
+  WorkloadSubmitted waits = job({}, {});
+  const auto at_most = [&](Duration length, AfterWait then, std::int32_t raise) {
+    waits.max_wait = MaxWait{length, then, raise};
+    return waits;
+  };
+  WorkloadSubmitted insists = at_most(Duration{5}, AfterWait::kBestEffort, 0);
+  insists.shape.terms.guaranteed_only = true;
+  WorkloadSubmitted by_night = job({}, {});
+  by_night.shape.terms.hours = 0;
+  expect(state, {{"a turn for nobody", turn, "of a series one has a turn at least"},
+                 {"no wait", at_most(Duration{0}, AfterWait::kCancel, 0), "a time is out of bounds"},
+                 {"a wait and then", at_most(Duration{5}, AfterWait::kRaise, 7), ""},
+                 {"raised by nothing", at_most(Duration{5}, AfterWait::kRaise, 0),
+                  "who waits too long is raised by 1 to 1,000,000,000, or not"},
+                 {"raised and cancelled", at_most(Duration{5}, AfterWait::kCancel, 7),
+                  "who waits too long is raised by 1 to 1,000,000,000, or not"},
+                 {"what nobody knows", at_most(Duration{5}, static_cast<AfterWait>(3), 0),
+                  "nobody knows what is to be done after a wait"},
+                 {"it insists", insists, "who insists on a floor does not go on as best effort"},
+                 {"hours that are none", by_night, "there are no such hours"},
+                 {"nobody waited so long", MaxWaitPassed{WorkloadId(0)}, "that workload may wait for longer"}});
   // A page of workloads that have all ended is let go.
   for (int i = 2; i < 1024; ++i) state.apply(job({}, {}));
   for (std::size_t i = 0; i < 1024; ++i) {
     if (i != 1) state.apply(WorkloadCancelled{WorkloadId(i)});
   }
   expect(state, {
-                    {"after one that is forgotten", job({}, {{WorkloadId(0), false}}), ""},
-                    {"if that is done", job({}, {{WorkloadId(0), true}}),
+                    {"after one that is forgotten", job({}, {{WorkloadId(0), DependsOn::kEnd}}), ""},
+                    {"if that is done", job({}, {{WorkloadId(0), DependsOn::kDone}}),
                      "what it is to start after ended so long ago that nobody knows how"},
                 });
 }

@@ -52,6 +52,7 @@ std::uint64_t digest_of(const Shape& shape) {
   if (terms.resizes_live) hasher.add(std::uint64_t{2});
   hasher.add(terms.grace.ms).add(terms.disruption_permille);
   hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
+  if (terms.hours) hasher.add(std::uint64_t{3}).add(std::uint64_t{*terms.hours});
   return hasher.digest();
 }
 
@@ -229,6 +230,7 @@ void State::on(const WindowChanged& event) {
   changes.add_to(history_);
   history_.add(event.number).add(event.window.queue.value());
   for (const Interval& interval : event.window.open) history_.add(interval.from.ms).add(interval.to.ms);
+  if (event.window.queue.is_none()) retry_who_keeps_hours(event.number);
 }
 
 void State::on(const CalendarTurned& event) {

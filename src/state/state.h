@@ -19,6 +19,7 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "state/domains.h"
+#include "state/ended_runs.h"
 #include "state/followers.h"
 #include "state/idle_floors.h"
 #include "state/ledger.h"
@@ -26,6 +27,7 @@
 #include "state/pending.h"
 #include "state/quota_ledger.h"
 #include "state/repairing.h"
+#include "state/series_turns.h"
 #include "state/turns.h"
 #include "state/workload_table.h"
 
@@ -135,10 +137,13 @@ class State {
   bool keeps_time() const {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
            idle_.counts() || !wakes_.empty() || !parting_.empty() || repair_within_ > Duration{0} ||
-           !repairing_.empty() || !steps_.empty();
+           !repairing_.empty() || !steps_.empty() || !max_waits_.empty() || gives_loans_;
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const { return std::min(wakes_.empty() ? kForever : wakes_.begin()->first, next_reserved()); }
+  // Who has waited longest for as long as it was to, and when that is over; it does not wait any more after MaxWaitPassed.
+  const std::set<std::pair<Time, WorkloadId>>& max_waits() const { return max_waits_; }
+  Time next_max_wait() const { return max_waits_.empty() ? kForever : max_waits_.begin()->first; }
   const std::vector<Window>& windows() const { return *windows_; }
   OpenWindows open_windows() const { return open_; }
   // When the next window opens or closes, as far as is known.
@@ -174,7 +179,7 @@ class State {
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
-  std::size_t limited() const { return limited_; }  // and whose end is enforced
+  std::size_t limited() const { return limited_; }  // and whose end is enforced, or who are there on loan
   // Those who are repaired, by number; what is known of one of them, nullptr: it lacks nobody.
   const std::map<WorkloadId, Repairing>& repairing() const { return repairing_; }
   const Repairing* find_repairing(WorkloadId workload) const {
@@ -214,6 +219,17 @@ class State {
   // So it costs no cycle anything, takes nothing and holds up nobody.
   bool is_kept_aside(WorkloadId workload) const;
   const Followers& followers() const { return followers_; }
+  const SeriesTurns& series() const { return series_; }
+  // From a moment on, when work on these terms may start by its hours: in them, and so that its run limit ends it before they are
+  // over. kForever: at no moment that is known. And when the hours are over in which one runs that started then.
+  Time hours_from(const Terms& terms, Time at) const;
+  Time hours_end(const Terms& terms, Time started) const;
+  // Those that run on loan, by number.
+  const std::set<WorkloadId>& lent() const { return lent_; }
+  // How long those ran that have ended, where queues give loans.
+  const EndedRuns& ended_runs() const { return ended_runs_; }
+  // So long such a run is, in as many of a hundred as its queue's loans ask; nothing: it has none, or too few have ended.
+  std::optional<Duration> foretold_run(WorkloadId workload) const;
   // What is promised to those who wait for room, in the order in which it was; nullptr: nothing to this one.
   const std::vector<Shadow>& shadows() const { return shadows_; }
   const Shadow* shadow_of(WorkloadId workload) const;
@@ -303,6 +319,7 @@ class State {
   void on(const RepairGivenUp& event);
   void on(const ReservationAdded& event);
   void on(const ReservationRemoved& event);
+  void on(const MaxWaitPassed& event);
 
   void set_open(NodeId node, bool open, AmountsByDim& counted);
   void set_open(NodeId node, bool open);
@@ -377,6 +394,19 @@ class State {
   void retry_who_stands_back();
   void know_as_it_waits(WorkloadId workload);
   void follow(WorkloadId workload, const std::vector<Dependency>& after);
+  void tell_followers(WorkloadId workload, Followers::News news);
+  void take_turns(WorkloadId workload, SeriesId series, std::int32_t at_most);
+  void have_turns(const std::vector<WorkloadId>& workloads);
+  void wait_at_most(WorkloadId workload, const std::optional<MaxWait>& max_wait);
+  void forget_max_wait(WorkloadId workload);
+  bool is_too_early(WorkloadId workload) const;
+  void wake_in_time(WorkloadId workload);
+  void retry_who_keeps_hours(std::uint32_t window);
+  void learn_run(WorkloadId workload);
+  void look_for_loans();
+  void lend(WorkloadId workload, Time until);
+  void take_back_loan(WorkloadId workload);
+  void take_loans_back_for(Time promised);
   void wake();
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
   void number_cells(QueueId queue);
@@ -435,6 +465,11 @@ class State {
   // When to look again at who waits for time to pass. Some have no need of it any more by then.
   std::set<std::pair<Time, WorkloadId>> wakes_;
   Followers followers_;
+  SeriesTurns series_;
+  std::set<std::pair<Time, WorkloadId>> max_waits_;
+  EndedRuns ended_runs_;
+  bool gives_loans_ = false;   // some queue does
+  std::set<WorkloadId> lent_;  // who runs on loan
   std::vector<Shadow> shadows_;
   std::map<ReservationId, Reservation> reservations_;
   std::vector<HeldPlaces> holdings_;

@@ -65,7 +65,8 @@ void State::lose(WorkloadId id, IsLost is_lost) {
     others = others || (!pod.comes && !is_lost(pod));
   });
   if (!some) return;
-  if (!others || repair_within_ == Duration{0}) return stop_for_a_loss(id);
+  // What was lent is not held while others are looked for.
+  if (!others || repair_within_ == Duration{0} || workloads_[id].lent_until) return stop_for_a_loss(id);
   const std::optional<Time> resized = workloads_[id].resized;
   stop_steps(id);
   workloads_[id].resized = resized;

@@ -10,8 +10,8 @@ namespace berth {
 
 namespace {
 
-// The strongest best effort stands behind the weakest of all that count.
-constexpr std::int64_t kBehindAllPriorities = 2 * std::int64_t{kPriorityMax} + 1;
+// The strongest best effort stands behind the weakest of all that count, however much it was raised.
+constexpr std::int64_t kBehindAllPriorities = 3 * std::int64_t{kPriorityMax} + 1;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ QueueId State::line_of(QueueId queue) const {
 PendingKey State::key_of(WorkloadId id) const {
   const Workload& workload = workloads_[id];
   const Terms& terms = shapes_[workload.shape.index()].terms;
-  const std::int64_t lower_first = (terms.best_effort ? kBehindAllPriorities : 0) - terms.priority;
+  const std::int64_t lower_first = (terms.best_effort ? kBehindAllPriorities : 0) - terms.priority - workload.raised;
   if (workload.goes_first) {
     return {.lower_first = lower_first,
             .first = std::numeric_limits<std::int64_t>::min(),
@@ -62,7 +62,8 @@ QueueId State::closed_at(QueueId queue) const {
 
 bool State::is_kept_aside(WorkloadId id) const {
   const Workload& workload = workloads_[id];
-  const bool aside = workload.shut_out || workload.too_early || workload.follows || !workload.step_of.is_none();
+  const bool aside = workload.shut_out || workload.too_early || workload.follows || workload.awaits_turn ||
+                     !workload.step_of.is_none();
   return workload.phase == Phase::kPending && (aside || !held_at(workload.queue).is_none());
 }
 
@@ -86,6 +87,8 @@ std::vector<WorkloadId> State::waiting_below(QueueId queue) const {
 }
 
 bool State::users_matter(QueueId queue) const {
+  // What is foretold of a run is of its user's, too.
+  if (queues_[line_of(queue).index()].quota.loans_percent > 0) return true;
   while (!queue.is_none() && !queues_[queue.index()].quota.looks_at_users()) queue = queues_[queue.index()].parent;
   return !queue.is_none();
 }
@@ -150,21 +153,48 @@ void State::know_as_it_waits(WorkloadId id) {
   workload.shape = ShapeId(shapes_.intern(shape));
 }
 
+namespace {
+
+// Whether it waits for that no longer.
+bool is_met(const Dependency& dependency, const Workload* on) {
+  if (on == nullptr || on->phase == Phase::kEnded || on->phase == Phase::kCancelled) return true;
+  const bool has_begun = on->attempts > 0 && on->phase != Phase::kStarting;
+  return dependency.what == DependsOn::kBegin && has_begun;
+}
+
+// PRE: it has ended, and it is known how.
+bool is_not_done(const Workload& workload) {
+  return workload.phase == Phase::kCancelled || workload.evicted_by == EvictionRule::kOverRun;
+}
+
+}  // namespace
+
 void State::follow(WorkloadId id, const std::vector<Dependency>& after) {
   std::vector<Dependency> open;
   bool in_vain = false;
   for (const Dependency& each : after) {
     const Workload* const other = workloads_.find(each.on);
-    if (other != nullptr && other->phase != Phase::kEnded && other->phase != Phase::kCancelled) {
-      open.push_back(each);
-    } else if (each.only_if_done &&
-               (other->phase == Phase::kCancelled || other->evicted_by == EvictionRule::kOverRun)) {
-      in_vain = true;
-    }
+    const bool is_over = is_met(each, other);
+    if (!is_over) open.push_back(each);
+    if (each.what != DependsOn::kDone) continue;
+    in_vain = in_vain || (is_over ? is_not_done(*other) : followers_.waits_in_vain(each.on));
   }
   if (open.empty() && !in_vain) return;
   workloads_[id].follows = true;
   followers_.add(id, open, in_vain);
+}
+
+void State::tell_followers(WorkloadId id, Followers::News news) {
+  for (const WorkloadId follower : followers_.tell(id, news)) {
+    dequeue(follower);
+    workloads_[follower].follows = false;
+    enqueue(follower);
+  }
+}
+
+bool State::is_too_early(WorkloadId id) const {
+  const Workload& workload = workloads_[id];
+  return workload.not_before > clock_ || hours_from(shapes_[workload.shape.index()].terms, clock_) > clock_;
 }
 
 // Those for whom it is late enough.
@@ -174,21 +204,36 @@ void State::wake() {
     wakes_.erase(wakes_.begin());
     const Workload* const workload = workloads_.find(id);
     if (workload == nullptr || workload->phase != Phase::kPending) continue;
+    const bool too_early = is_too_early(id);
     // To whom room is promised from now on is tried again where he stands.
-    if (shadow_of(id) != nullptr && !shapes_[workload->shape.index()].cools) {
+    if (!too_early && shadow_of(id) != nullptr && !shapes_[workload->shape.index()].cools) {
       Line& line = *lines_[line_of(workload->queue).index()];
       line.set_missing(line.index_of(workload->shape), 0);
       continue;
     }
     dequeue(id);
-    if (workload->not_before <= clock_) workloads_[id].too_early = false;
+    workloads_[id].too_early = too_early;
     enqueue(id);
+  }
+}
+
+// When to look again at who is too early, or will be too late for the hours that are now.
+void State::wake_in_time(WorkloadId id) {
+  const Workload& workload = workloads_[id];
+  const Terms& terms = shapes_[workload.shape.index()].terms;
+  if (workload.not_before > clock_) {
+    wakes_.emplace(workload.not_before, id);
+  } else if (workload.too_early) {
+    if (const Time from = hours_from(terms, clock_); from != kForever) wakes_.emplace(from, id);
+  } else if (terms.hours) {
+    const Time end = hours_end(terms, clock_);
+    wakes_.emplace(terms.run_limit ? Time{end.ms - terms.run_limit->ms + 1} : end, id);
   }
 }
 
 void State::enqueue(WorkloadId id) {
   ++pending_;
-  if (workloads_[id].too_early) wakes_.emplace(workloads_[id].not_before, id);
+  wake_in_time(id);
   const bool aside = is_kept_aside(id);
   if (!aside || !workloads_[id].step_of.is_none()) know_as_it_waits(id);
   if (aside) return;
@@ -225,6 +270,7 @@ void State::promise(const std::vector<Shadow>& shadows) {
   history_.add(std::uint64_t{shadows.size()});
   for (const Shadow& each : shadows) {
     if (each.at > clock_) wakes_.emplace(each.at, each.start.workload);
+    take_loans_back_for(each.at);
     history_.add(each.at.ms).add(each.start.workload.value()).add(each.start.way);
     for (const PodPlacement& place : each.start.pods) {
       history_.add(place.node.value()).add(place.gpus.bits()).add(std::uint64_t{place.slice_start});
@@ -271,6 +317,7 @@ void State::on(const QueueAdded& event) {
   rebuild_quotas(capacity());
   if (!event.queue.quota.dedicated.empty()) dedicate();
   add_to_history(event.queue);
+  look_for_loans();
 }
 
 // Other amounts wake nobody by themselves: whom a quota refused, and who may take others' room, is looked at in each cycle.
@@ -279,11 +326,11 @@ void State::on(const QueueChanged& event) {
   add_to_history(event.now);
   const Queue& before = queues_[event.queue.index()];
   const bool dedicates = before.quota.dedicated != event.now.quota.dedicated;
-  const bool stands_otherwise = before.order != event.now.order || before.held != event.now.held ||
-                                before.closed != event.now.closed ||
-                                before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
-                                before.quota.cooldown != event.now.quota.cooldown ||
-                                before.quota.backfill != event.now.quota.backfill || dedicates;
+  const bool stands_otherwise =
+      before.order != event.now.order || before.held != event.now.held || before.closed != event.now.closed ||
+      before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
+      before.quota.cooldown != event.now.quota.cooldown || before.quota.backfill != event.now.quota.backfill ||
+      before.quota.loans_percent != event.now.quota.loans_percent || dedicates;
   std::vector<WorkloadId> waiting;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);
@@ -298,6 +345,7 @@ void State::on(const QueueChanged& event) {
     enqueue(id);
   }
   rebuild_quotas(capacity());
+  look_for_loans();
 }
 
 // Another priority is another shape: it is tried anew.

@@ -33,12 +33,16 @@ void State::on(const WorkloadSubmitted& event) {
   workload.not_before = event.not_before;
   workload.too_early = event.not_before > std::max(clock_, event.at);
   workload.step_of = event.step_of;
+  workload.series = event.series;
+  workload.awaits_turn = !event.series.is_none();
   const WorkloadId id = workloads_.add(workload);
+  workloads_[id].too_early = workload.too_early || hours_from(event.shape.terms, clock_) > clock_;
   if (!event.step_of.is_none()) {
     steps_[event.step_of].push_back(id);
     history_.add(event.step_of.value());
   }
   follow(id, event.after);
+  wait_at_most(id, event.max_wait);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
       .add(workload.queue.value())
@@ -47,7 +51,10 @@ void State::on(const WorkloadSubmitted& event) {
       .add(event.declared_run.ms)
       .add(event.rank)
       .add(event.not_before.ms);
-  for (const Dependency& each : event.after) history_.add(each.on.value()).add(std::uint64_t{each.only_if_done});
+  for (const Dependency& each : event.after) {
+    history_.add(each.on.value()).add(static_cast<std::uint64_t>(each.what));
+  }
+  if (!event.series.is_none()) take_turns(id, event.series, event.at_most);
 }
 
 void State::on(const WorkloadEnded& event) {
@@ -64,17 +71,17 @@ void State::on(const WorkloadCancelled& event) {
 void State::end(WorkloadId id, Phase phase, bool done) {
   const Phase before = workloads_[id].phase;
   if (before == Phase::kPending) dequeue(id);
+  if (before == Phase::kRunning && phase == Phase::kEnded) learn_run(id);
   if (has_room(before)) give_room_back(id);
   forget_pods(id);
+  forget_max_wait(id);
   workloads_[id].phase = phase;
+  const SeriesId series = workloads_[id].series;
   workloads_.note_ended(id);
   end_steps(id, phase);
   followers_.forget(id);
-  for (const WorkloadId follower : followers_.ended(id, done)) {
-    dequeue(follower);
-    workloads_[follower].follows = false;
-    enqueue(follower);
-  }
+  tell_followers(id, done ? Followers::News::kDone : Followers::News::kNotDone);
+  if (!series.is_none()) have_turns(series_.leave(id, series));
 }
 
 void State::on(const WorkloadFound& event) {
@@ -190,6 +197,9 @@ void State::start(const Start& start, Time now) {
   Workload& workload = workloads_[start.workload];
   BERTH_ASSERT(workload.phase == Phase::kPending);
   workload.phase = start.waits ? Phase::kStarting : Phase::kRunning;
+  forget_max_wait(start.workload);
+  // It was found running, whoever else has a turn.
+  if (std::exchange(workload.awaits_turn, false)) series_.take(start.workload, workload.series);
   workload.shut_out = false;
   workload.goes_first = false;
   if (start.waits) starting_.push_back(start.workload);
@@ -207,6 +217,7 @@ void State::start(const Start& start, Time now) {
       .add(std::uint64_t{start.waits})
       .add(std::uint64_t{start.best_effort})
       .add(std::uint64_t{start.only_borrows});
+  if (start.lent_until) lend(start.workload, *start.lent_until);
   take_places(start);
   note_what_was_held(workload.queue);
   workload.best_effort = terms.best_effort || start.best_effort;
@@ -222,6 +233,7 @@ void State::start(const Start& start, Time now) {
                                .covered_at = {}},
                               held_by(start.workload));
   quotas_.keep();
+  if (!start.waits) tell_followers(start.workload, Followers::News::kBegun);
   if (workload.step_of.is_none()) return;
   workloads_[workload.step_of].lost_node = false;
   resize(workload.step_of, false);
@@ -323,6 +335,7 @@ void State::begin(WorkloadId id, Time now) {
   quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
   quotas_.keep();
   std::erase(starting_, id);
+  tell_followers(id, Followers::News::kBegun);
 }
 
 void State::evict(const Eviction& eviction, Time now) {
@@ -361,6 +374,7 @@ void State::give_room_back(WorkloadId id) {
   quotas_.remove(workload.unit);
   quotas_.keep();
   workload.unit = UnitId();
+  take_back_loan(id);
   for (PodId at = workload.first_pod; !at.is_none(); at = pods_[at.index()].next) give_room_back(pods_[at.index()]);
 }
 
@@ -420,7 +434,7 @@ void State::wait_again(WorkloadId id) {
   forget_pods(id);
   Workload& workload = workloads_[id];
   workload.phase = Phase::kPending;
-  workload.too_early = workload.not_before > clock_;
+  workload.too_early = is_too_early(id);
   enqueue(id);
   if (!workload.step_of.is_none()) resize(workload.step_of, true);
 }

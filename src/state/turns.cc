@@ -68,7 +68,7 @@ std::vector<Queue> queues_while(const std::vector<Queue>& queues, const std::vec
                                 OpenWindows open) {
   std::vector<Queue> then = queues;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (contains(open, i)) windows[i].change(then[windows[i].queue.index()].quota);
+    if (contains(open, i) && !windows[i].queue.is_none()) windows[i].change(then[windows[i].queue.index()].quota);
   }
   return then;
 }
