@@ -66,6 +66,16 @@ TEST(TopologyTree, CountsEachDomainAndTheLargestGang) {
   EXPECT_EQ(trees_to_text({tree}, OutputFormat::kName), "zone/z1\nrack/r1\nrack/r2\nzone/z2\nrack/r3\nrack/\n");
 }
 
+TEST(TopologyTree, SparesAreClosedToWhoeverComes) {
+  std::vector<Value> nodes = six_nodes();
+  nodes[0].at("metadata").at("labels").set("berth.dev/spare", "true");
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {});
+  EXPECT_EQ(state_of_node(nodes[0]), state_of_node(nodes[1]) + ",spare");
+  const TopologyTree tree = topology_tree({"", {"rack"}}, in_use);
+  EXPECT_EQ(tree.domains[0].use.all_models().free, 4);
+  EXPECT_EQ(tree.domains[0].use.closed_nodes, 1);
+}
+
 TEST(TopologyTree, SaysTheSameToPrograms) {
   const std::vector<Value> nodes = six_nodes();
   const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {pod("p1", "n1", 1)});

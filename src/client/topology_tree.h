@@ -24,7 +24,7 @@ struct ModelUse {
 
 struct DomainUse {
   std::int64_t nodes = 0;
-  std::int64_t closed_nodes = 0;  // not ready, or cordoned
+  std::int64_t closed_nodes = 0;  // not ready, cordoned, or spares
   std::map<std::string, ModelUse> models = {};
 
   void add(const NodeInUse& node);

@@ -469,7 +469,7 @@ NodeFacts read_node(const Value& node) {
   if (facts.problem.empty()) facts.problem = std::move(host.problem);
   facts.uid = node["metadata"]["uid"].text();
   facts.records = read_gpu_records(node);
-  facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};
+  facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"]), host.spare};
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
                node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);
   std::erase_if(facts.says.taints, [](const Taint& each) { return says_how_it_is(each.key); });

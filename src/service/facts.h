@@ -49,6 +49,7 @@ struct NodeFacts {
   struct Says {
     Labels labels;
     std::vector<Taint> taints;
+    bool spare = false;
 
     friend bool operator==(const Says&, const Says&) = default;
   };

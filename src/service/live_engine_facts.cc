@@ -85,9 +85,9 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
   const bool was_open = takes_work(before), is_open = takes_work(now);
   if (was_open == is_open && before.says == now.says) return;
   if (before.says != now.says) {
-    const Event relabelled = NodeRelabelled{id, now.says.labels, now.says.taints};
+    const NodeRelabelled relabelled{id, now.says.labels, now.says.taints, now.says.spare};
     if (!state().refusal(relabelled)) {
-      for (const WorkloadId run : starting_in_vain(state(), id, now.says.labels, now.says.taints)) give_up_start(run);
+      for (const WorkloadId run : starting_in_vain(state(), relabelled)) give_up_start(run);
       session_->apply(relabelled);
     }
   }

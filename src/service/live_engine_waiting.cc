@@ -374,11 +374,14 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
     group.refused = true;
     return;
   }
+  Terms terms = terms_of(tally.waiting);
+  // Others of a gang run, and fewer than start together: these are in the place of those that it lost.
+  terms.replaces = tally.placed > 0 && tally.placed + tally.succeeded < tally.size;
   const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
                                             .queue = queue_ids_.at(first.queue),
                                             .at = first.queued,
                                             .declared_run = run,
-                                            .shape = {std::move(ways), terms_of(tally.waiting)},
+                                            .shape = {std::move(ways), terms},
                                             .user = first.user};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";

@@ -20,12 +20,12 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue",        "pods",    "min",         "gpus",     "gpu_memory", "cpu",        "memory",
-    "flavor",       "mixed",   "run",         "priority", "preempts",   "guaranteed", "coverage",
-    "grace",        "pdb",     "limit",       "user",     "begin",      "after",      "after_ok",
-    "namespace",    "select",  "tolerate",    "topology", "slice",      "prefer",     "spread",
-    "strategy",     "latency", "movable",     "labels",   "near",       "apart",      "rather_near",
-    "rather_apart", "even",    "rather_even", "ports",    "parallel",   "max",        "resize"};
+    "queue",    "pods",   "min",         "gpus",         "gpu_memory", "cpu",         "memory",  "flavor",
+    "mixed",    "run",    "priority",    "preempts",     "guaranteed", "coverage",    "grace",   "pdb",
+    "limit",    "user",   "begin",       "after",        "after_ok",   "namespace",   "select",  "tolerate",
+    "topology", "slice",  "prefer",      "spread",       "strategy",   "latency",     "movable", "labels",
+    "near",     "apart",  "rather_near", "rather_apart", "even",       "rather_even", "ports",   "parallel",
+    "max",      "resize", "replaces"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
     "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
@@ -41,6 +41,7 @@ Terms take_terms(ScenarioLine& line) {
   terms.latency_critical = takes_the_word(line, "latency", "critical");
   terms.movable = takes_yes(line, "movable");
   terms.resizes_live = takes_the_word(line, "resize", "live");
+  terms.replaces = takes_yes(line, "replaces");
   if (terms.best_effort && terms.guaranteed_only) {
     line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
   }

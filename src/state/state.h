@@ -224,6 +224,8 @@ class State {
   // Failed or drained, and not restored since; closed for maintenance that goes on.
   bool is_down(NodeId node) const { return down_.contains(node); }
   bool is_maintained(NodeId node) const { return maintained_.contains(node); }
+  // Nodes that are for repairs, and not closed otherwise; ascending.
+  std::vector<NodeId> spares() const;
   // The number of the next.
   ReservationId next_reservation() const { return ReservationId(reservations_made_); }
   // Whether the queue is this one, or below it.
@@ -304,8 +306,8 @@ class State {
   void on(const ReservationAdded& event);
   void on(const ReservationRemoved& event);
 
-  void set_open(NodeId node, bool open, AmountsByDim& counted);
-  void set_open(NodeId node, bool open);
+  void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
+  void set_open(NodeId node, bool takes_work);
   Time next_reserved() const;
   void pass_reservations();
   void drop_reservation(ReservationId reservation);
