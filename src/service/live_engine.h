@@ -183,6 +183,8 @@ class LiveEngine {
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
   std::string why_no_flavor(const PodFacts& pod) const;
   std::string of_unused_slices(const std::string& profile) const;
+  std::string why_no_slice(const PodFacts& pod, const std::string& models) const;
+  std::string of_named_slices() const;
   std::optional<PodRequest> request_of(const PodFacts& pod, FlavorId flavor) const;
   PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
   std::string of_modes(Sharing asked) const;
@@ -267,6 +269,9 @@ class LiveEngine {
   bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
+  static std::optional<NamedSlice> slice_in(const PodFacts& pod, const Flavor& flavor);
+  std::int64_t memory_given(const PodFacts& pod, FlavorId flavor) const;
+  std::string profile_on(const std::string& node, const PodFacts& pod) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);

@@ -116,6 +116,8 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
+    const bool none_suits = code == ReasonCode::kNodeSelector || code == ReasonCode::kGpuType;
+    if (first.slice_need && none_suits) at->second.text += of_named_slices();
     if ((code == ReasonCode::kGpuType || code == ReasonCode::kInvalid) && !first.need_counted.empty()) {
       at->second.text += " (" + first.need_counted + ")";
     }
@@ -242,6 +244,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                              .queue = first.queue,
                              .request = first.request,
                              .slice = first.slice,
+                             .slice_by_need = first.slice_need.has_value(),
                              .size = tally.size,
                              .phase = phase,
                              .phase_changed = phase_changed,

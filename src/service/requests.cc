@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/calls.h"
+#include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
@@ -94,7 +95,9 @@ Value requests_of(const WorkloadNews& news) {
   if (request.cpu_milli > 0) requests.set("cpu", format_milli(request.cpu_milli));
   if (request.memory_bytes > 0) requests.set("memory", format_bytes(request.memory_bytes));
   if (request.gpus == 0) return requests;
-  if (!news.slice.empty()) {
+  if (news.slice_by_need) {
+    requests.set(kSliceNeedAnnotation, "1");
+  } else if (!news.slice.empty()) {
     requests.set(slice_resource(news.slice), "1");
   } else if (request.is_replica()) {
     requests.set(kSharedGpuResource, "1");

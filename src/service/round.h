@@ -80,8 +80,9 @@ struct WorkloadNews {
   std::string name_space, name;
   OwnerFacts owner;
   std::string queue;
-  PodRequest request;  // of its first pod
-  std::string slice;   // its profile, if it asks one
+  PodRequest request;          // of its first pod
+  std::string slice;           // its profile, if it asks one
+  bool slice_by_need = false;  // it asks one that has what it needs, whatever it is called
   std::int64_t size = 1;
   WorkloadPhase phase = WorkloadPhase::kPending;
   bool phase_changed = false;
