@@ -264,13 +264,17 @@ TEST(RunCycleProperty, NobodyWaitsWhoFits) {
   EXPECT_GT(looked_at, 0);
 }
 
-// An idle fleet: everything ended, every node open, everybody else cancelled.
+// An idle fleet: everything ended, every node open, spares too, everybody else cancelled.
 State idle(const State& state) {
   State idle_state = state.fork();
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.phase == Phase::kRunning) idle_state.apply(WorkloadEnded{id});
   });
-  for (std::size_t node = 0; node < state.nodes(); ++node) idle_state.apply(NodeRestored{NodeId(node)});
+  for (std::size_t at = 0; at < state.nodes(); ++at) {
+    const Node node = state.node(NodeId(at));
+    idle_state.apply(NodeRestored{NodeId(at)});
+    idle_state.apply(NodeRelabelled{NodeId(at), node.labels, node.taints, false});
+  }
   return idle_state;
 }
 

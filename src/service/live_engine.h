@@ -142,6 +142,9 @@ class LiveEngine {
     std::string told;
     std::optional<Shortfall> told_shortfall;
     Time told_shortfall_at;
+    std::optional<NetworkUse> network;                                // as these many pods of these have it
+    std::pair<std::vector<WorkloadId>, std::size_t> network_of = {};  // ascending
+    std::optional<NetworkUse> told_network;
     std::string evicted_why;  // of the last eviction
     bool telling = false, tell_more = false;
   };
@@ -268,6 +271,7 @@ class LiveEngine {
   void close_what_is_held_otherwise();
   bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
+  const std::optional<NetworkUse>& network_use_of_group(Group& group) const;
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
   static std::optional<NamedSlice> slice_in(const PodFacts& pod, const Flavor& flavor);
   std::int64_t memory_given(const PodFacts& pod, FlavorId flavor) const;

@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "manifest/parallelism.h"
 #include "placement/slice_choice.h"
 #include "service/live_engine.h"
 #include "state/starting.h"
@@ -251,15 +252,23 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
   for (Member* const member : members) {
     const PodRequest request = holds_on(where(*member), member->facts);
     Neighbours neighbours = neighbours_of(member->facts);
-    const auto same = std::ranges::find_if(
-        sets, [&](const PodSet& set) { return set.request == request && set.neighbours == neighbours; });
+    const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {
+      return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel;
+    });
     const auto at = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
-      sets.push_back({.request = request, .count = 0, .neighbours = std::move(neighbours)});
+      sets.push_back(
+          {.request = request, .count = 0, .neighbours = std::move(neighbours), .parallel = member->facts.parallel});
       of_set.emplace_back();
     }
     ++sets[at].count;
     of_set[at].push_back(member);
+  }
+  for (std::size_t at = 0; at < sets.size(); ++at) {
+    if (!sets[at].parallel.is_declared()) continue;
+    // Whose gang is not whole puts nothing on the network that could be told.
+    if (!problem_of(sets[at].parallel, sets[at].count, sets[at].request.gpus).empty()) sets[at].parallel = {};
+    std::ranges::stable_sort(of_set[at], {}, [](const Member* member) { return member->facts.number; });
   }
   for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
   return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,

@@ -73,13 +73,13 @@ TEST(LiveSlices, ByNeedItIsTheSmallestThatHasIt) {
   cluster.set(by_need("huge", {.memory_mib = 100'000}, 1003));
   const Round round = cluster.decide(2);
   EXPECT_EQ(given_in(round), (std::map<std::string, std::string>{
-                                 {"large", "0:3g.40gb@4"}, {"wide", "0:2g.20gb@2"}, {"small", "0:1g.10gb@0"}}));
+                                 {"large", "0:3g.40gb@4"}, {"wide", "0:2g.20gb@2"}, {"small", "0:1g.10gb@1"}}));
   EXPECT_EQ(reason_of(round, "huge"),
             "GpuType: no node has GPUs that can be cut into a slice with 100,000 MiB of memory");
   // Who is found has what he was given.
   cluster.begin_anew();
   cluster.set(by_need("next", {.part = 1, .whole = 7}, 3000));
-  EXPECT_EQ(given_in(cluster.decide(3)), (std::map<std::string, std::string>{{"next", "0:1g.10gb@1"}}));
+  EXPECT_EQ(given_in(cluster.decide(3)), (std::map<std::string, std::string>{{"next", "0:1g.10gb@0"}}));
   EXPECT_TRUE(violations(cluster.engine().state()).empty());
 }
 
@@ -113,7 +113,8 @@ TEST(LiveSlices, ByNeedItIsNoneThatAKubeletHandsOut) {
   const Round round = cluster.decide(2);
   EXPECT_TRUE(round.bindings.empty());
   EXPECT_EQ(reason_of(round, "p"),
-            "NodeSelector: it selects no node (the only one does not match berth.dev/gpu-mode=mig); 1 node offers some "
+            "NodeSelector: no node has the labels that it selects (the only one does not match "
+            "berth.dev/gpu-mode=mig); 1 node offers some "
             "that were cut beforehand, which kubelets hand out by name alone: ask one as in nvidia.com/mig-1g.10gb: 1");
 }
 

@@ -126,6 +126,15 @@ Value topology_status(const Shortfall& shortfall) {
   return made;
 }
 
+Value network_status(const NetworkUse& network) {
+  Value made = Value::map_of({{"cost", network.cost}});
+  for (const UplinkUse& each : network.uplinks) {
+    made.at("uplinks").push_back(Value::map_of({{"level", each.level}, {"domain", each.domain}, {"gpus", each.gpus}}));
+  }
+  if (network.more_uplinks > 0) made.set("moreUplinks", network.more_uplinks);
+  return made;
+}
+
 Value condition(const char* type, bool holds, const std::string& reason, const std::string& message, Time now) {
   return Value::map_of({{"type", type},
                         {"status", holds ? "True" : "False"},
@@ -199,6 +208,7 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
   body.at("status").set("conditions", std::move(conditions));
   body.at("status").set("reason", pending ? Value(news.text) : Value());
   body.at("status").set("topology", news.shortfall ? topology_status(*news.shortfall) : Value());
+  body.at("status").set("network", news.network ? network_status(*news.network) : Value());
   return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, news.name, "status"), body,
                    "application/merge-patch+json");
 }

@@ -13,6 +13,7 @@
 #include "manifest/value.h"
 #include "model/request.h"
 #include "service/facts.h"
+#include "service/network_use.h"
 #include "service/shortfall.h"
 #include "state/quota_tree.h"
 
@@ -88,6 +89,7 @@ struct WorkloadNews {
   bool phase_changed = false;
   std::string text;                         // kPending, kEvicted: why
   std::optional<Shortfall> shortfall = {};  // kPending, for want of a domain with room
+  std::optional<NetworkUse> network = {};   // kAdmitted, of who says how its GPUs share a model
 };
 
 // What of a node is not used, and why.
