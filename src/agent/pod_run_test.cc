@@ -145,9 +145,9 @@ TEST(SimulatedFleet, HasNodesThatAreShared) {
 }
 
 TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
-  const auto nodes =
-      nodes_from_text("1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1,"
-                      "1xH100x8/mps/spare");
+  const auto nodes = nodes_from_text(
+      "1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1,"
+      "1xH100x8/mps/spare");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
   const Value& first = (*nodes)[0]["metadata"];
   EXPECT_EQ(first["labels"]["berth.dev/numa-zones"].text(), "2");

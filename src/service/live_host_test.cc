@@ -95,6 +95,10 @@ TEST(LiveHost, ASpareIsForWhomAGangHasLost) {
   EXPECT_EQ(names_of(start), (std::set<std::string>{"g0", "g1"}));
   EXPECT_EQ(reason_of(start, "other"),
             "Capacity: no node has 8 GPUs free (3 nodes: 2 have none free, 1 is a spare for repairs)");
+  // Beyond those that start together nobody stands in for anybody.
+  cluster.set(in_gang(pod("more", 8, 3000), "g", 2));
+  EXPECT_TRUE(cluster.decide(3).bindings.empty());
+  cluster.gone("more");
   // The other is first in the line, and the node of who is gone is closed.
   const std::string lost = start.bindings[1].node;
   cluster.gone(start.bindings[1].pod.name);

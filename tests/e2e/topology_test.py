@@ -233,7 +233,9 @@ def spares(stage):
     stage.label_nodes()
     stage.plane.must("label node h100-0004 berth.dev/spare=true")
     expect(re.search(r"^h100-0004 .* ready,spare", stage.berth("nodes"), re.M), stage.berth("nodes"))
-    stage.apply(job("gang", 3, 8, **{"berth.dev/gpu-models": "H100"}))
+    gang = job("gang", 3, 8, **{"berth.dev/gpu-models": "H100"})
+    gang["spec"]["backoffLimit"] = 6
+    stage.apply(gang)
     stage.wait(lambda: stage.racks("gang") == ["r1", "r1", "r2"], "it runs, and not on the spare")
     stage.apply(pod("other", 1, "h100-0004"))
     stage.wait_why("other", "^Capacity: .*1 is a spare for repairs")
