@@ -145,8 +145,9 @@ TEST(SimulatedFleet, HasNodesThatAreShared) {
 }
 
 TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
-  const auto nodes =
-      nodes_from_text("1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1");
+  const auto nodes = nodes_from_text(
+      "1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1,"
+      "1xH100x8/mps/spare");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
   const Value& first = (*nodes)[0]["metadata"];
   EXPECT_EQ(first["labels"]["berth.dev/numa-zones"].text(), "2");
@@ -155,6 +156,8 @@ TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
   EXPECT_TRUE((*nodes)[1]["metadata"]["labels"]["berth.dev/numa-policy"].is_null());
   EXPECT_EQ((*nodes)[1]["metadata"]["annotations"]["berth.dev/kept-per-gpu"].text(), "cpu=1500m");
   EXPECT_EQ((*nodes)[2]["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mps");
+  EXPECT_EQ((*nodes)[3]["metadata"]["name"].text(), "h100-spare-mps-0001");
+  EXPECT_EQ((*nodes)[3]["metadata"]["labels"]["berth.dev/spare"].text(), "true");
   const struct {
     const char* text;
     const char* mistake;
@@ -163,6 +166,7 @@ TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
       {"1xH100x8/numa:2:single", "'single' is no policy of a kubelet; write /numa:2: and none, best-effort"},
       {"1xH100x8/numa:2", "'' is no policy of a kubelet"},
       {"1xH100x8/mps/numa:2:restricted", "zones are counted of whole GPUs, and these are shared by MPS"},
+      {"1xH100x8/spare:2", "'spare:2' is no way to share GPUs"},
       {"1xH100x8/kept:12:many", "what is kept for each GPU (/kept:12:100Gi): "},
       {"1xH100x8/kept:17", "for 8 GPUs that is more than is allocatable; write at most cpu=16,memory=128Gi"},
   };

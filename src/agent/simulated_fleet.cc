@@ -37,6 +37,7 @@ struct MachineGroup {
   std::vector<std::string> slices = {};           // into which each GPU is cut beforehand; empty: it is cut as pods ask
   std::string numa_zones = {}, numa_policy = {};  // as the labels say it
   std::string kept_per_gpu = {};                  // as the annotation does
+  bool spare = false;
 
   // "h100", "h100-mig", "cpu"
   std::string name() const;
@@ -55,8 +56,9 @@ std::string unknown_model(std::string_view model) {
 
 std::string MachineGroup::name() const {
   if (model.empty()) return "cpu";
-  if (!slices.empty()) return lower_case(model) + "-slices";
-  return lower_case(model) + (sharing == Sharing::kExclusive ? "" : "-" + std::string(name_of(sharing)));
+  const std::string kind = lower_case(model) + (spare ? "-spare" : "");
+  if (!slices.empty()) return kind + "-slices";
+  return kind + (sharing == Sharing::kExclusive ? "" : "-" + std::string(name_of(sharing)));
 }
 
 // "3g.40gb:1g.10gb"
@@ -79,7 +81,7 @@ Refusal read_mode(MachineGroup& group, std::string_view mode, std::string_view m
   if (found == std::end(kSharingNames) || found == std::begin(kSharingNames) || (!more.empty() && !has_more)) {
     return quote(std::string(mode) + std::string(more)) +
            " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4, or how they are beside "
-           "CPUs: /numa:2:single-numa-node, /kept:12:100Gi";
+           "CPUs: /numa:2:single-numa-node, /kept:12:100Gi; or /spare";
   }
   group.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
   if (group.sharing == Sharing::kMig && !more.empty()) group.slices = split_slices(more.substr(1));
@@ -128,6 +130,10 @@ Refusal read_option(MachineGroup& group, std::string_view text) {
   const std::string_view more = text.substr(colon);
   if (word == "numa") return read_zones(group, more);
   if (word == "kept") return read_kept(group, more);
+  if (word == "spare" && more.empty()) {
+    group.spare = true;
+    return "";
+  }
   return read_mode(group, word, more);
 }
 
@@ -196,6 +202,7 @@ Value machine(const MachineGroup& group, std::int64_t number) {
     labels.set(kNumaZonesLabel, group.numa_zones);
     labels.set(kNumaPolicyLabel, group.numa_policy);
   }
+  if (group.spare) labels.set(kSpareLabel, "true");
   if (!group.kept_per_gpu.empty()) {
     node.at("metadata").at("annotations").set(kKeptPerGpuAnnotation, group.kept_per_gpu);
   }

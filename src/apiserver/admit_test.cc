@@ -445,6 +445,29 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
   expect_each(world, cases);
 }
 
+TEST(AdmitBinding, ASliceByNeedHasWhatThePodNeeds) {
+  GpuWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: cut, labels: {berth.dev/gpu-mode: mig, nvidia.com/gpu.count: '1', "
+      "nvidia.com/gpu.product: H100}}}");
+  const auto needs = [&](const std::string& name, const std::string& what) {
+    EXPECT_EQ(world.create(pod(name, "annotations: {" + what + "}")), "");
+  };
+  needs("part", "berth.dev/gpu-slice: 2/7");
+  needs("memory", "berth.dev/gpu-slice: smallest, berth.dev/gpu-memory: 15Gi");
+  const BindCase cases[] = {
+      {"part", "", "cut", "the pod asks a slice by what it needs, and annotation berth.dev/gpus is \"\"; bind it with"},
+      {"part", "0", "cut", "the pod asks a slice by what it needs"},
+      {"part", "0:1g.20gb@0", "cut", "a 1g.20gb of a H100 has less than the pod needs"},
+      {"memory", "0:1g.10gb@0", "cut", "a 1g.10gb of a H100 has less than the pod needs"},
+      {"part", "0:2g.20gb@0", "cut", ""},
+      {"memory", "0:1g.20gb@0", "cut", "beside what pod \"default/part\""},
+      {"memory", "0:3g.40gb@4", "cut", ""},  // more than it needs is no harm
+  };
+  expect_each(world, cases);
+  EXPECT_NE(world.create(pod("none", "annotations: {berth.dev/gpu-slice: smallest}")), "");
+}
+
 TEST(AdmitBinding, GivesNoPlaceOfADeviceTwice) {
   GpuWorld world;
   world.put(

@@ -20,7 +20,7 @@ constexpr std::string_view kKnown[] = {
     kGpuMilliAnnotation,    kGpuModelsAnnotation,    kGpuSharingAnnotation, kGpusAnnotation,    kGroupSizeAnnotation,
     kGroupUidAnnotation,    kLatencyAnnotation,      kModelAnnotation,      kMovableAnnotation, kMovedAtAnnotation,
     kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRunForAnnotation,  kSliceAnnotation,
-    kStopAfterAnnotation,   kTopologyAnnotation,     kUserAnnotation};
+    kSliceNeedAnnotation,   kStopAfterAnnotation,    kTopologyAnnotation,   kUserAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

@@ -195,6 +195,22 @@ Refusal take_part(const Value& pod, const Value& node, const GpuPart& part, cons
   return take_milli(pod, given->gpus, given->milli > 0 ? given->milli : asked, transaction, holders);
 }
 
+// What is wrong with the slice that was named for what the pod needs; nothing: it has all that.
+std::optional<std::string> wrong_slice(const Value& pod, const NodeGpus& gpus, const SliceNeed& need,
+                                       const std::optional<GivenGpus>& given) {
+  const GpuHardware* const hardware = hardware_of({.name = {}, .model = gpus.model});
+  const auto shape = hardware == nullptr || !given ? std::nullopt : find_mig_profile(*hardware, given->profile);
+  if (!shape) {
+    return "the pod asks a slice by what it needs, and " + said_by(pod) +
+           "; bind it with a device, a profile of its model and the first memory slice, as in \"0:1g.10gb@0\"";
+  }
+  const std::int64_t compute = hardware->mig->shapes()[*shape].compute_slices;
+  const bool suffices = hardware->mig_profiles[*shape].memory_mib >= need.memory_mib &&
+                        compute * need.whole >= std::int64_t{hardware->mig->compute_slices()} * need.part;
+  if (suffices) return std::nullopt;
+  return "a " + given->profile + " of a " + gpus.model + " has less than the pod needs";
+}
+
 // What is wrong with the place that was named for the slice; nothing: all is well.
 std::optional<std::string> wrong_place(const Value& pod, const NodeGpus& gpus, const std::string& profile,
                                        const std::optional<GivenGpus>& given) {
@@ -244,14 +260,19 @@ Refusal take_gpus(const Value& pod, Transaction& transaction) {
   const std::string_view text = pod["metadata"]["annotations"][kGpusAnnotation].text();
   const std::map<std::string, std::int64_t> slices = slices_of(pod["spec"]);
   const GpuPart part = gpu_part_of(pod["metadata"], pod["spec"]).part;
-  if (text.empty() && gpus_of(pod["spec"]) == 0 && slices.empty() && part.is_none()) return {};
+  const std::optional<SliceNeed> need = gpu_need_of(pod["metadata"], pod["spec"]).need.slice;
+  if (text.empty() && gpus_of(pod["spec"]) == 0 && slices.empty() && part.is_none() && !need) return {};
   const std::string_view name = pod["spec"]["nodeName"].text();
   const Value node = find_object(transaction, object_key("nodes", "", name));
   const std::optional<GivenGpus> given = parse_given_gpus(text);
   Value holders = find_object(transaction, record_key(name));
   if (!holders.is_map()) holders = Value::map();
+  if (need) {
+    if (const auto wrong = wrong_slice(pod, read_node_gpus(node), *need, given)) return refused(pod, *wrong);
+  }
   const auto profile = slices.size() == 1 ? profile_of(slices.begin()->first) : Parsed<std::string>("");
   Refusal refusal = !part.is_none()  ? take_part(pod, node, part, given, transaction, holders)
+                    : need           ? take_slice(pod, node, given->profile, given, transaction, holders)
                     : slices.empty() ? take_devices(pod, node, given, transaction, holders)
                                      : take_slice(pod, node, profile.value_or(""), given, transaction, holders);
   if (!refusal) put_object(transaction, record_key(name), std::move(holders));

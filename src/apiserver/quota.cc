@@ -38,6 +38,11 @@ void add_pod_usage(const Value& pod, Amounts& usage) {
     if (name == "cpu" || name == "memory" || name == "ephemeral-storage") usage.emplace(name, amount);
   }
   for (const auto& [name, amount] : pod_amounts(pod["spec"], "limits")) usage.emplace("limits." + name, amount);
+  // How large that is goes by the model, which nobody knows before it has one.
+  if (gpu_need_of(pod["metadata"], pod["spec"]).need.slice) {
+    usage.insert_or_assign("requests." + std::string(kGpuResource), one());
+    return;
+  }
   const GpuPart part = gpu_part_of(pod["metadata"], pod["spec"]).part;
   if (part.is_none() || part.is_replica()) return;
   // How much of a GPU so much memory is nobody knows before it has one.

@@ -50,6 +50,14 @@ TEST(Quota, RefusesInTheWordsThatPeopleKnow) {
   EXPECT_EQ(world.create(pod("p8", "")), "");
 }
 
+TEST(Quota, CountsASliceByNeedAsAGpu) {
+  QuotaWorld world;
+  EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 1")), "");
+  EXPECT_EQ(world.create(pod("one", "", ", annotations: {berth.dev/gpu-slice: 1/7}")), "");
+  EXPECT_EQ(world.used(), R"({"requests.nvidia.com/gpu":"1"})");
+  EXPECT_NE(world.create(pod("two", "", ", annotations: {berth.dev/gpu-slice: 1/7}")), "");
+}
+
 TEST(Quota, CountsPartsOfGpusAsParts) {
   QuotaWorld world;
   EXPECT_EQ(world.create(quota("q", "requests.nvidia.com/gpu: 2, requests.nvidia.com/gpu.shared: 1")), "");

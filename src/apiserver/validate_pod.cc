@@ -299,7 +299,7 @@ void check_fixed_marks(const Value& before, const Value& after, Causes& causes) 
        {kGroupSizeAnnotation, kGroupUidAnnotation, kKueueGroupSizeAnnotation, kVolcanoGroupAnnotation,
         kGpuMilliAnnotation, kGpuFractionAnnotation, kGpuMemoryAnnotation, kGpuFractionDevicesAnnotation,
         kGpuSharingAnnotation, kLatencyAnnotation, kGpuModelsAnnotation, kFlavorsAnnotation, kNeededMemoryAnnotation,
-        kModelAnnotation}) {
+        kModelAnnotation, kSliceNeedAnnotation}) {
     compare("annotations", annotation,
             "may not be changed once the pod exists, as little as its resources; make a new pod");
   }

@@ -305,7 +305,7 @@ void add_nodes(CLI::App& berth, int& exit_code) {
       "nodes\n"
       "have (see berth topology). Before the maps: how many GPUs are wholly free on nodes that take pods, of all. A "
       "node\n"
-      "in round brackets is not ready, or cordoned; one whose GPUs are all free is green.\n"
+      "in round brackets is not ready, cordoned, or a spare; one whose GPUs are all free is green.\n"
       "\n"
       "Examples:\n"
       "  berth nodes -o wide\n"

@@ -63,14 +63,16 @@ int show_topology(const Typed& typed) {
   if (!complaints.empty()) return complain(complaints);
   const auto server = connect(typed.connection);
   if (!server) return complain(server.error());
-  auto seen = see_once(*server->transport, kTopologyKinds);
+  std::vector<SeenKind> kinds = kTopologyKinds;
+  kinds.push_back({.qualified = "workloads.berth.dev", .if_allowed = true});
+  auto seen = see_once(*server->transport, kinds);
   if (!seen) return fail(seen.error());
   seen->at(0) = with_hyper_node_labels(std::move(seen->at(0)), seen->at(3));
   const auto chosen = chosen_levels(typed, *labels, *seen);
   if (!chosen) return fail(chosen.error());
   const std::vector<NodeInUse> nodes = nodes_in_use(seen->at(0), seen->at(1));
   std::vector<TopologyTree> trees;
-  for (const TopologyLevels& levels : *chosen) trees.push_back(topology_tree(levels, nodes));
+  for (const TopologyLevels& levels : *chosen) trees.push_back(topology_tree(levels, nodes, seen->at(4)));
   fmt::print("{}", trees_to_text(trees, *style));
   const bool for_programs = style->format == OutputFormat::kJson || style->format == OutputFormat::kYaml;
   if (nodes.empty() && !for_programs) fmt::print(stderr, "There are no nodes.\n");
@@ -98,11 +100,15 @@ void add_topology(CLI::App& berth, int& exit_code) {
       "nvidia.com/gpu.clique\n"
       "and others), and what levels pods ask for; the fewer domains, the wider. -o wide: single nodes, too.\n"
       "\n"
-      "USED: GPUs of which anything is taken. FREE: wholly free ones, on nodes that are ready and not cordoned; "
-      "taints\n"
-      "are not looked at. WHOLE NODES: of which all GPUs are free. LARGEST GANG: so many pods with a whole GPU each\n"
+      "USED: GPUs of which anything is taken. FREE: wholly free ones, on nodes that are ready, not cordoned and no "
+      "spares;\n"
+      "taints are not looked at. WHOLE NODES: of which all GPUs are free. LARGEST GANG: so many pods with a whole GPU "
+      "each\n"
       "would find room there now, if they ask few CPUs and little memory; of one model, as gangs run.\n"
-      "The second table says for each level which domain would hold the largest gang that has to be in one.\n"
+      "UPLINK: GPUs whose gangs have others outside of the domain, of gangs that say how their GPUs share a model\n"
+      "(berth.dev/parallelism); of what leads out of a domain the busiest is chosen last.\n"
+      "The second table says for each level which domain would hold the largest gang that has to be in one, the\n"
+      "third what such gangs cost the network where they run, and what they would on an idle fleet.\n"
       "\n"
       "Examples:\n"
       "  berth topology\n"

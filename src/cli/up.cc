@@ -74,7 +74,7 @@ void add_up(CLI::App& berth, int& exit_code) {
   app.add_option("--nodes", *nodes,
                  "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4 behind it: shared so; "
                  "/numa:2:restricted, "
-                 "/kept:12:100Gi: CPUs and memory beside them) or "
+                 "/kept:12:100Gi: CPUs and memory beside them; /spare: for repairs alone) or "
                  "COUNTxcpu, several with "
                  "commas; or a file of Node objects")
       ->capture_default_str();

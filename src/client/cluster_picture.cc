@@ -340,7 +340,7 @@ std::int64_t ClusterPicture::gpu_milli_held(const Value& pod) const {
   const auto node = nodes_.find(std::string(pod["spec"]["nodeName"].text()));
   if (node == nodes_.end()) return 0;
   const auto slice = find_slice({.name = {}, .model = node->second.gpu_model}, profile);
-  return slice ? slice->gpu_milli : 0;
+  return slice ? slice->gpu_milli : 0;  // by need, and not given yet: none
 }
 
 void ClusterPicture::sample() {

@@ -158,11 +158,16 @@ std::vector<NodeInUse> nodes_in_use(const std::vector<Value>& nodes, const std::
   return in_use;
 }
 
-bool NodeInUse::takes_pods() const { return is_ready(*node) && !(*node)["spec"]["unschedulable"].truth(); }
+bool is_spare(const Value& node) { return node["metadata"]["labels"][kSpareLabel].text() == "true"; }
+
+bool NodeInUse::takes_pods() const {
+  return is_ready(*node) && !(*node)["spec"]["unschedulable"].truth() && !is_spare(*node);
+}
 
 std::string state_of_node(const Value& node) {
   std::string state = is_ready(node) ? "ready" : "not-ready";
   if (node["spec"]["unschedulable"].truth()) state += ",cordoned";
+  if (is_spare(node)) state += ",spare";
   for (const Value& taint : node["spec"]["taints"].items()) {
     const std::string_view key = taint["key"].text();
     // Those say again what stands before.

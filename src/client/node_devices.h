@@ -59,12 +59,14 @@ struct NodeInUse {
   int pods = 0;
 
   std::string_view name() const { return (*node)["metadata"]["name"].text(); }
-  bool takes_pods() const;  // it is ready and not cordoned; taints are for those who do not tolerate them
+  bool takes_pods() const;  // it is ready, not cordoned, and no spare; taints are for those who do not tolerate them
 };
 // In the order of the nodes' names. `nodes` outlive them.
 std::vector<NodeInUse> nodes_in_use(const std::vector<Value>& nodes, const std::vector<Value>& pods);
 
-// "ready,cordoned,taint team": whether it is ready comes first.
+// Kept for those whom gangs have lost.
+bool is_spare(const Value& node);
+// "ready,cordoned,spare,taint team": whether it is ready comes first.
 std::string state_of_node(const Value& node);
 // "H100", "H100/mig"; empty: it says none.
 std::string gpu_model_shown(const Value& node, Sharing sharing);

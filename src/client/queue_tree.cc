@@ -7,6 +7,9 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
+
+#include "client/topology_levels.h"
 
 namespace berth {
 namespace {
@@ -42,6 +45,33 @@ std::string amounts_of(const Value& amounts) {
   return text.empty() ? "-" : text;
 }
 
+// Whole domains that its floor comes in: how many of those that it pays for could be given now, whoever has to leave them. "1/2 rack";
+// several flavors by name. Before the scheduler has said it: "?/2 rack"; "-": none.
+std::string cells_of(const Value& queue) {
+  const Value& status = queue["status"]["cells"];
+  const Value& cells = status.items().empty() ? queue["spec"]["cells"] : status;
+  std::string text;
+  for (const Value& each : cells.items()) {
+    const bool is_told = &cells == &status;
+    const std::int64_t promised = each["promised"].integer(), lacking = each["lacking"].integer();
+    const std::int64_t count = is_told ? promised : each["count"].integer();
+    const std::string flavor(each["flavor"].text());
+    text += (text.empty() ? "" : ", ") + (is_told ? std::to_string(promised - lacking) : "?") + "/" +
+            std::to_string(count) + " " + (flavor.empty() ? "" : flavor + " ") + short_level(each["level"].text());
+  }
+  return text.empty() ? "-" : text;
+}
+
+Value cells_facts(const Value& queue) {
+  Value facts = Value::list();
+  for (const Value& each : queue["status"]["cells"].items()) {
+    Value cell = each;
+    cell.set("deliverable", each["lacking"].integer() == 0);
+    facts.push_back(std::move(cell));
+  }
+  return facts;
+}
+
 ListingRow row_of(const Value& queue, std::size_t depth) {
   const Value& spec = queue["spec"];
   const Value& status = queue["status"];
@@ -58,6 +88,7 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
                parent.empty() ? "-" : parent,
                order.empty() ? "-" : order,
                amounts_of(spec["guarantee"]),
+               cells_of(queue),
                amounts_of(status["used"]),
                amounts_of(status["borrowed"]),
                std::to_string(pending),
@@ -78,6 +109,7 @@ ListingRow row_of(const Value& queue, std::size_t depth) {
   for (const char* const field : {"used", "guaranteed", "borrowed", "share"}) {
     if (!status[field].is_empty()) row.facts.set(field, status[field]);
   }
+  if (!status["cells"].is_empty()) row.facts.set("cells", cells_facts(queue));
   if (!spec["submitters"].is_empty()) row.facts.set("submitters", spec["submitters"]);
   return row;
 }
@@ -164,10 +196,13 @@ std::vector<QueueInTree> in_tree_order(const std::vector<Value>& queues) {
 
 Listing list_queues(const std::vector<Value>& queues) {
   Listing listing;
+  const bool some_cells =
+      std::ranges::any_of(queues, [](const Value& queue) { return !queue["spec"]["cells"].is_empty(); });
   listing.columns = {{"NAME"},
                      {"PARENT"},
                      {"ORDER"},
                      {"GUARANTEE"},
+                     {"CELLS", some_cells ? ShownIn::kBoth : ShownIn::kWide},
                      {"USED"},
                      {"BORROWED"},
                      {"PENDING"},

@@ -66,6 +66,47 @@ TEST(TopologyTree, CountsEachDomainAndTheLargestGang) {
   EXPECT_EQ(trees_to_text({tree}, OutputFormat::kName), "zone/z1\nrack/r1\nrack/r2\nzone/z2\nrack/r3\nrack/\n");
 }
 
+TEST(TopologyTree, HasWhatGangsPutOnTheUplinks) {
+  const std::vector<Value> nodes = six_nodes();
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {});
+  const auto workloads = parse_yaml(
+      "metadata: {namespace: default, name: train}\nstatus: {network: {cost: 'replicas 21.4 ms over rack', uplinks: "
+      "[{level: rack, domain: r1, gpus: 4}, {level: rack, domain: r2, gpus: 8}]}}\n"
+      "---\nmetadata: {namespace: default, name: more}\nstatus: {network: {cost: '', uplinks: "
+      "[{level: rack, domain: r1, gpus: 2}, {level: zone, domain: z2, gpus: 1}]}}\n"
+      "---\nmetadata: {namespace: default, name: other}\n");
+  const TopologyTree tree = topology_tree({"", {"zone", "rack"}}, in_use, *workloads);
+  EXPECT_EQ(trees_to_text({tree}, OutputFormat::kTable),
+            "DOMAIN        LEVEL   NODES   GPUS      USED   FREE   WHOLE NODES   LARGEST GANG   UPLINK\n"
+            "z1            zone    4       16 H100   0      12     3             12             -\n"
+            "  r1          rack    2       8 H100    0      8      2             8              6\n"
+            "  r2          rack    2       8 H100    0      4      1             4              8\n"
+            "z2            zone    2       8 H100    0      8      2             8              1\n"
+            "  r3          rack    1       4 H100    0      4      1             4              -\n"
+            "  (no rack)   rack    1       4 H100    0      4      1             4              -\n"
+            "\n"
+            "LEVEL   MODEL   DOMAINS   LARGEST GANG   IN   WHOLE NODES\n"
+            "zone    H100    2         12             z1   3\n"
+            "rack    H100    3         8              r1   2\n"
+            "\n"
+            "GANG            NETWORK\n"
+            "default/more    not whole\n"
+            "default/train   replicas 21.4 ms over rack\n");
+  const Value facts = parse_yaml(trees_to_text({tree}, OutputFormat::kJson))->at(0)["topologies"].items().at(0);
+  EXPECT_EQ(facts["domains"].items().at(1)["uplinkGpus"].integer(), 6);
+  EXPECT_EQ(facts["gangs"].items().at(1)["name"].text(), "default/train");
+}
+
+TEST(TopologyTree, SparesAreClosedToWhoeverComes) {
+  std::vector<Value> nodes = six_nodes();
+  nodes[0].at("metadata").at("labels").set("berth.dev/spare", "true");
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {});
+  EXPECT_EQ(state_of_node(nodes[0]), state_of_node(nodes[1]) + ",spare");
+  const TopologyTree tree = topology_tree({"", {"rack"}}, in_use);
+  EXPECT_EQ(tree.domains[0].use.all_models().free, 4);
+  EXPECT_EQ(tree.domains[0].use.closed_nodes, 1);
+}
+
 TEST(TopologyTree, SaysTheSameToPrograms) {
   const std::vector<Value> nodes = six_nodes();
   const std::vector<NodeInUse> in_use = nodes_in_use(nodes, {pod("p1", "n1", 1)});

@@ -59,6 +59,30 @@ std::vector<LargestGang> largest_gangs(const std::vector<std::string>& labels, c
   return largest;
 }
 
+std::vector<GangOnNetwork> gangs_on_network(const std::vector<Value>& workloads) {
+  std::vector<GangOnNetwork> gangs;
+  for (const Value& workload : workloads) {
+    const Value& network = workload["status"]["network"];
+    if (network.is_empty()) continue;
+    const Value& about = workload["metadata"];
+    gangs.push_back({std::string(about["namespace"].text()) + "/" + std::string(about["name"].text()),
+                     std::string(network["cost"].text()), &network["uplinks"]});
+  }
+  std::ranges::sort(gangs, {}, &GangOnNetwork::name);
+  return gangs;
+}
+
+// GPUs by the label and the name of the domain.
+using UplinkLoads = std::map<std::pair<std::string_view, std::string_view>, std::int64_t>;
+
+void note_loads(const UplinkLoads& loads, std::vector<DomainNode>& domains) {
+  for (DomainNode& domain : domains) {
+    const auto load = loads.find({domain.label, domain.name});
+    if (load != loads.end()) domain.use.uplink_gpus = load->second;
+    note_loads(loads, domain.inner);
+  }
+}
+
 // A name that is in several domains of the level above is one domain to the scheduler, and two in the tree.
 std::vector<std::string> notes_on(const std::vector<std::string>& labels, const std::vector<NodeInUse>& nodes) {
   std::vector<std::string> notes;
@@ -117,6 +141,7 @@ Value facts_of(const DomainNode& domain, const std::vector<std::string>& path) {
   facts.set("gpus", all.gpus);
   facts.set("gpusUsed", all.used);
   facts.set("gpusFree", all.free);
+  facts.set("uplinkGpus", domain.use.uplink_gpus);
   Value& models = facts.set("models", Value::list());
   for (const auto& [model, use] : domain.use.models) {
     models.push_back(Value::map_of({{"model", model},
@@ -158,7 +183,8 @@ class DomainRows {
                  std::to_string(all.used),
                  std::to_string(all.free),
                  std::to_string(all.whole_nodes),
-                 gang_in_words(domain.use)};
+                 gang_in_words(domain.use),
+                 domain.use.uplink_gpus == 0 ? "-" : std::to_string(domain.use.uplink_gpus)};
     row.facts = facts_of(domain, path_);
   }
 
@@ -178,7 +204,8 @@ Listing domains_listing(const TopologyTree& tree, bool with_nodes) {
                      {"USED"},
                      {"FREE"},
                      {"WHOLE NODES"},
-                     {"LARGEST GANG"}};
+                     {"LARGEST GANG"},
+                     {"UPLINK", tree.gangs.empty() ? ShownIn::kWide : ShownIn::kBoth}};
   DomainRows rows(with_nodes);
   rows.add(tree.domains);
   listing.rows = std::move(rows).rows();
@@ -214,8 +241,22 @@ Listing largest_listing(const TopologyTree& tree) {
   return listing;
 }
 
+Listing gangs_listing(const TopologyTree& tree) {
+  Listing listing;
+  listing.columns = {{"GANG"}, {"NETWORK"}};
+  for (const GangOnNetwork& each : tree.gangs) {
+    ListingRow& row = listing.rows.emplace_back();
+    row.name = each.name;
+    row.cells = {each.name, each.cost.empty() ? "not whole" : each.cost};
+    row.facts = Value::map_of({{"name", each.name}, {"cost", each.cost}, {"uplinks", *each.uplinks}});
+  }
+  return listing;
+}
+
 Value facts_of(const TopologyTree& tree) {
   Value levels = Value::list(), domains = Value::list(), largest = Value::list(), notes = Value::list();
+  Value gangs = Value::list();
+  for (ListingRow& row : gangs_listing(tree).rows) gangs.push_back(std::move(row.facts));
   for (const std::string& label : tree.levels.labels) levels.push_back(label);
   for (ListingRow& row : domains_listing(tree, true).rows) domains.push_back(std::move(row.facts));
   for (ListingRow& row : largest_listing(tree).rows) largest.push_back(std::move(row.facts));
@@ -224,6 +265,7 @@ Value facts_of(const TopologyTree& tree) {
                         {"levels", std::move(levels)},
                         {"domains", std::move(domains)},
                         {"largest", std::move(largest)},
+                        {"gangs", std::move(gangs)},
                         {"notes", std::move(notes)}});
 }
 
@@ -312,11 +354,20 @@ ModelUse DomainUse::all_models() const {
   return all;
 }
 
-TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeInUse>& nodes) {
+TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeInUse>& nodes,
+                           const std::vector<Value>& workloads) {
   std::vector<const NodeInUse*> all;
   for (const NodeInUse& node : nodes) all.push_back(&node);
   TopologyTree tree{levels, {}, largest_gangs(levels.labels, nodes), notes_on(levels.labels, nodes)};
   if (!levels.labels.empty() && !nodes.empty()) tree.domains = split(all, levels.labels, 0);
+  tree.gangs = gangs_on_network(workloads);
+  UplinkLoads loads;
+  for (const GangOnNetwork& gang : tree.gangs) {
+    for (const Value& each : gang.uplinks->items()) {
+      loads[{each["level"].text(), each["domain"].text()}] += each["gpus"].integer();
+    }
+  }
+  note_loads(loads, tree.domains);
   return tree;
 }
 
@@ -339,6 +390,7 @@ std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle st
     text += domains.to_text(style);
     if (!domains.rows.empty() && !tree.largest.empty()) text += "\n";
     text += largest_listing(tree).to_text(style);
+    if (!tree.gangs.empty()) text += "\n" + gangs_listing(tree).to_text(style);
   }
   return text;
 }

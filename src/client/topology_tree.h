@@ -24,7 +24,8 @@ struct ModelUse {
 
 struct DomainUse {
   std::int64_t nodes = 0;
-  std::int64_t closed_nodes = 0;  // not ready, or cordoned
+  std::int64_t closed_nodes = 0;  // not ready, cordoned, or spares
+  std::int64_t uplink_gpus = 0;   // of gangs that have others outside of it, and say how their GPUs share a model
   std::map<std::string, ModelUse> models = {};
 
   void add(const NodeInUse& node);
@@ -50,15 +51,24 @@ struct LargestGang {
   std::int64_t whole_nodes = 0;  // the most that one domain has
 };
 
+// What a gang puts on the network, as the scheduler says it.
+struct GangOnNetwork {
+  std::string name;  // with its namespace
+  std::string cost;
+  const Value* uplinks = nullptr;
+};
+
 struct TopologyTree {
   TopologyLevels levels;
   std::vector<DomainNode> domains;
-  std::vector<LargestGang> largest;  // level by level
-  std::vector<std::string> notes;    // what is not as it was meant
+  std::vector<LargestGang> largest;       // level by level
+  std::vector<std::string> notes;         // what is not as it was meant
+  std::vector<GangOnNetwork> gangs = {};  // by name
 };
 
-// PRE: the nodes outlive it.
-TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeInUse>& nodes);
+// PRE: the nodes, and the Workloads of `berth.dev`, outlive it.
+TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeInUse>& nodes,
+                           const std::vector<Value>& workloads = {});
 
 // Two tables, that of the domains with single nodes only where it is wide; or all of it for programs.
 std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style);

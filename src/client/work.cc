@@ -10,6 +10,7 @@
 
 #include "base/wording.h"
 #include "manifest/given_gpus.h"
+#include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
@@ -408,7 +409,25 @@ GpuPart gpu_part_of_pod(const Value& pod) {
   return read_gpu_part(pod["metadata"]["annotations"], asked).part;
 }
 
+namespace {
+
+// By need: the profile that it was given, or what it asks: "1/7 10Gi", "60Gi", "model's".
+std::string slice_by_need(const Value& annotations) {
+  const auto given = parse_given_gpus(annotations[kGpusAnnotation].text());
+  if (given && !given->profile.empty()) return given->profile;
+  const std::string_view part = annotations[kSliceNeedAnnotation].text();
+  const std::string_view memory = annotations[kNeededMemoryAnnotation].text();
+  std::string asked(part == kSmallestSlice ? "" : part);
+  if (!memory.empty()) asked += (asked.empty() ? "" : " ") + std::string(memory);
+  if (asked.empty()) asked = "model's";
+  return asked;
+}
+
+}  // namespace
+
 std::string slice_of_pod(const Value& pod) {
+  const Value& annotations = pod["metadata"]["annotations"];
+  if (annotations.find(kSliceNeedAnnotation) != nullptr) return slice_by_need(annotations);
   for (const char* const list : {"containers", "initContainers"}) {
     for (const Value& container : pod["spec"][list].items()) {
       for (const char* const which : {"requests", "limits"}) {

@@ -356,6 +356,25 @@ TEST(QueueTree, ChildrenStandBelowTheirParentsAndNoneIsHidden) {
   EXPECT_LE(queue_and_parents(queues, "u").size(), queues.size() + 1);
 }
 
+TEST(QueueTree, SaysWhichWholeDomainsCouldBeGivenNow) {
+  const auto queues = objects(
+      "metadata: {name: a}\nspec: {cells: [{flavor: h100, level: topology.kubernetes.io/rack, count: 2}]}\n"
+      "status: {cells: [{flavor: h100, level: topology.kubernetes.io/rack, gpus: 16, promised: 2, inUse: 1, lent: 0, "
+      "free: 0, lacking: 1}]}\n"
+      "---\nmetadata: {name: b}\nspec: {cells: [{level: node, count: 3}]}\n"
+      "---\nmetadata: {name: c}\n");
+  const Listing listing = list_queues(queues);
+  EXPECT_EQ(listing.columns[4].title, "CELLS");
+  EXPECT_EQ(listing.columns[4].shown_in, ShownIn::kBoth);
+  EXPECT_EQ(listing.rows[0].cells[4], "1/2 h100 rack");
+  EXPECT_EQ(listing.rows[1].cells[4], "?/3 node") << "the scheduler has not said it yet";
+  EXPECT_EQ(listing.rows[2].cells[4], "-");
+  const Value& cell = listing.rows[0].facts["cells"].items().at(0);
+  EXPECT_EQ(cell["lacking"].integer(), 1);
+  EXPECT_FALSE(cell["deliverable"].truth());
+  EXPECT_EQ(list_queues({queues[2]}).columns[4].shown_in, ShownIn::kWide) << "where nobody has any";
+}
+
 TEST(Account, NamesSlicesAndWhereTheyAre) {
   const std::string spec = "spec: {nodeName: n1, containers: [{resources: {limits: {nvidia.com/mig-1g.10gb: '1'}}}]}\n";
   const auto pod = [&](const std::string& name, const std::string& more) {

@@ -217,6 +217,13 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
                    [](const NodeTally& a, const NodeTally& b) { return a.nodes > b.nodes; });
 }
 
+// As it is to those for whom spares are.
+State with_spares_lent(const State& state) {
+  State copy = state.fork();
+  for (const NodeId spare : state.spares()) copy.ledger_for_trial().set_open(spare, true);
+  return copy;
+}
+
 // Whether the open nodes take all its pods as they stand.
 bool has_room(const State& state, const Shape& shape) {
   if (!fits_together_now(state, shape)) return false;
@@ -465,8 +472,9 @@ void explain_repair(const State& state, WorkloadId id, Explanation& explanation)
   const Shape missing = shape_of_missing(state, id);
   Explanation what;
   what.pods = missing.pods;
-  what.pods_that_fit = pods_that_fit(state, missing.ways.front());
-  tally_nodes(state, missing, what);
+  const State seen = with_spares_lent(state);
+  what.pods_that_fit = pods_that_fit(seen, missing.ways.front());
+  tally_nodes(seen, missing, what);
   if (what.pods_that_fit < missing.pods) {
     explanation.text += "; for those it lacks: " + explanation_text(state, what);
   } else if (asks_for_domains(missing)) {
@@ -572,10 +580,13 @@ Explanation explain(const State& state, WorkloadId id) {
     explanation.text = why_kept_aside(state, id);
     return explanation;
   }
+  std::optional<State> lent;
+  if (shape.terms.replaces) lent = with_spares_lent(state);
+  const State& seen = lent ? *lent : state;
   for (const auto& way : shape.ways) {
-    explanation.pods_that_fit = std::max(explanation.pods_that_fit, pods_that_fit(state, way));
+    explanation.pods_that_fit = std::max(explanation.pods_that_fit, pods_that_fit(seen, way));
   }
-  tally_nodes(state, shape, explanation);
+  tally_nodes(seen, shape, explanation);
   if (explanation.code == ReasonCode::kNone) return explanation;
   if (is_quota_gate(explanation.code)) {
     explanation.text = explanation.code == ReasonCode::kCooldown ? cooldown_text(state, id)

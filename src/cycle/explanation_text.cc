@@ -33,6 +33,7 @@ struct Wording {
 };
 
 constexpr std::array<Wording, kFilterCount> kWordings = {{
+    {kSpare, Lacking::kNone, "is a spare for repairs", "are spares for repairs"},
     {"closed", Lacking::kNone, "is cordoned or not ready", "are cordoned or not ready"},
     {kNotSelected, Lacking::kNone, "", ""},   // unsuited_text.h says which label
     {kNotTolerated, Lacking::kNone, "", ""},  // and which taint

@@ -45,12 +45,12 @@ IfAllGaveBack::IfAllGaveBack(const State& state, FlavorId flavor)
   look_at_units(quotas_, nullptr, {});
 }
 
-// Nodes that are closed in a trial alone are only kept for others.
+// Nodes that are closed in a trial alone are only kept for others. Spares give nobody his floor, and are no part of a domain.
 void IfAllGaveBack::look_at_nodes(const Trial* trial) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const NodeFree& free = ledger_.node(NodeId(i));
     OnNode& node = nodes_[i];
-    if (free.gpus == 0 || FlavorId(free.flavor) != flavor_) continue;
+    if (free.gpus == 0 || FlavorId(free.flavor) != flavor_ || is_spare(NodeId(i))) continue;
     node.is_one = ledger_.may_be(NodeId(i), Sharing::kExclusive);
     if (!node.is_one) {
       if (free.open)
@@ -99,7 +99,8 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
     // Who was placed may have gone since, and another have his number.
     if (each.moved || unit.workload != each.workload || !may_stay(unit)) continue;
     stay_at(unit, each.gpus);
-    const bool where_shared = !each.gpus.empty() && !ledger_.may_be(each.gpus.front().node, Sharing::kExclusive);
+    const bool where_shared = !each.gpus.empty() && !is_spare(each.gpus.front().node) &&
+                              !ledger_.may_be(each.gpus.front().node, Sharing::kExclusive);
     if (where_shared) shared_milli_ -= gpu_milli_held(quotas, each.unit, flavor_);
   }
 }
@@ -121,7 +122,7 @@ void IfAllGaveBack::stay_where_shared(const Pod& pod) {
   const NodeFree& node = ledger_.node(pod.node);
   const PodRequest& request = state_.request(pod.request);
   // Turns count for nothing.
-  if (!node.open || FlavorId(node.flavor) != flavor_ || request.is_replica()) return;
+  if (!node.open || is_spare(pod.node) || FlavorId(node.flavor) != flavor_ || request.is_replica()) return;
   shared_milli_ -= request.gpu_milli_total();
 }
 

@@ -82,6 +82,7 @@ class IfAllGaveBack {
     std::int64_t size = 0;
   };
 
+  bool is_spare(NodeId node) const { return state_.node(node).spare; }
   void look_at_nodes(const Trial* trial);
   void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
   void stay(QueueId queue, bool covered, const GpusOfNode& gpus);

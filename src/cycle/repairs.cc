@@ -11,6 +11,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
 #include "cycle/moving.h"
+#include "cycle/spares.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "fairness/rights.h"
@@ -59,7 +60,7 @@ class Search {
     const Trial::Mark mark = trial_.mark();
     set_higher_claims_aside();
     std::optional<Repaired> found = in_free_room();
-    if (!found) found = in_others_room();
+    if (!found) found = with_spares();
     if (!found) found = elsewhere();
     // Those of higher claims choose for themselves.
     trial_.rollback_to(mark);
@@ -103,6 +104,18 @@ class Search {
     }
     trial_.rollback_to(mark);
     return std::nullopt;
+  }
+
+  // What is free on spares costs nobody anything, so it comes before what others hold.
+  std::optional<Repaired> with_spares() {
+    std::optional<Repaired> found = find_on_fewest_spares(
+        state_, trial_, [&] { return in_free_room(); },
+        [](const Repaired& repaired) -> const auto& { return repaired.repair->pods; });
+    if (found) return found;
+    trial_.lend_spares(state_.spares());
+    found = in_others_room();
+    trial_.lend_spares({});
+    return found;
   }
 
   std::optional<Repaired> in_others_room() {

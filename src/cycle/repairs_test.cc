@@ -144,7 +144,8 @@ class World {
                        .flavor = FlavorId(0),
                        .gpus = static_cast<std::int32_t>(rng_.between(1, 4)),
                        .cpu_milli = 64'000,
-                       .labels = random_labels(rng_)});
+                       .labels = random_labels(rng_),
+                       .spare = rng_.below(4) == 0});
     }
     state.apply(NodesAdded{nodes});
     const std::int64_t pods = rng_.between(2, 6);
@@ -169,7 +170,7 @@ class World {
       } else if (rng_.below(4) == 0) {
         apply_if_it_makes_sense(NodeDrained{node});
       } else if (rng_.below(12) == 0) {
-        apply_if_it_makes_sense(NodeRelabelled{node, random_labels(rng_), {}});
+        apply_if_it_makes_sense(NodeRelabelled{node, random_labels(rng_), {}, rng_.below(4) == 0});
       } else {
         apply_if_it_makes_sense(PodFailed{kGang, static_cast<std::uint32_t>(rng_.below(6))});
       }
@@ -177,8 +178,9 @@ class World {
     if (rng_.below(2) == 0 && !state().repairing().empty()) take_some_room();
   }
 
-  // Whether there are places for all that is lost, as the topology says it word by word.
-  bool some_places_do() {
+  // Whether there are places for all that is lost, as the topology says it word by word; with these spares.
+  bool some_places_do(std::set<NodeId> lent = {}) {
+    lent_ = std::move(lent);
     std::vector<NodeId> at(repairing()->lost.size());
     return try_from(0, at);
   }
@@ -193,8 +195,7 @@ class World {
     for (std::size_t i = 0; i < at.size(); ++i) {
       all[repairing()->lost[i].number] = at[i];
       added.insert(repairing()->lost[i].number);
-      const NodeFree& node = state().ledger().node(at[i]);
-      if (!node.open || ++taken[at[i]] > node.whole_gpus) return false;
+      if (!takes_pods(at[i]) || ++taken[at[i]] > state().ledger().node(at[i]).whole_gpus) return false;
     }
     if (topology_.together == Togetherness::kRequired && !in_one_domain(all)) return false;
     if (slice_ > 0 && !slices_are_together(all, added)) return false;
@@ -212,6 +213,7 @@ class World {
   static constexpr WorkloadId kGang{std::size_t{0}};
 
  private:
+  bool takes_pods(NodeId node) { return state().ledger().node(node).open || lent_.contains(node); }
   void run() { state().adopt(run_cycle(engine_, Time{}, Effort::unbounded())); }
   void apply_if_it_makes_sense(const Event& event) {
     if (!state().refusal(event)) state().apply(event);
@@ -281,7 +283,7 @@ class World {
       const NodeId node(i);
       const bool here = topology_.together != Togetherness::kRequired || outer(node) == outer(survivor);
       const std::string inner = domain(topology_.spread_level, node);
-      if (here && !inner.empty() && state().ledger().node(node).open) pods[inner] = 0;
+      if (here && !inner.empty() && takes_pods(node)) pods[inner] = 0;
     }
     for (const auto& [number, node] : all) {
       const std::string inner = domain(topology_.spread_level, node);
@@ -301,6 +303,7 @@ class World {
   Engine engine_;
   Topology topology_;
   std::int64_t slice_ = 0;
+  std::set<NodeId> lent_;
 };
 
 TEST(RepairProperty, AReplacementIsFoundExactlyWhereTryingAllPlacesFindsOne) {
@@ -324,6 +327,45 @@ TEST(RepairProperty, AReplacementIsFoundExactlyWhereTryingAllPlacesFindsOne) {
   const auto seeds = static_cast<int>(property_seeds(30'000).size());
   EXPECT_GE(possible, seeds / 20);
   EXPECT_GE(impossible, seeds / 60);
+}
+
+TEST(RepairProperty, SparesAreTakenWhereNothingElseDoesAndNotOneTooMany) {
+  int without = 0;
+  int with = 0;
+  int with_several = 0;
+  for (const Seed seed : property_seeds(20'000)) {
+    SCOPED_TRACE(name_of(seed));
+    World world(seed);
+    if (!world.runs()) continue;
+    world.lose_some();
+    if (world.repairing() == nullptr || world.repairing()->lost.size() > 4) continue;
+    const std::vector<NodeId> spares = world.state().spares();
+    const bool do_without = world.some_places_do();
+    const bool do_with = do_without || world.some_places_do({spares.begin(), spares.end()});
+    Engine engine;
+    engine.state = world.state().fork();
+    const Plan plan = cycle(engine, Time{1});
+    if (do_with) ASSERT_EQ(plan.repairs.size(), 1u);
+    std::set<NodeId> taken;
+    for (const Repair& repair : plan.repairs) {
+      for (const PodPlacement& place : repair.pods) {
+        if (engine.state.node(place.node).spare) taken.insert(place.node);
+      }
+    }
+    ASSERT_EQ(taken.empty(), do_without || !do_with);
+    for (const NodeId left_out : taken) {
+      std::set<NodeId> fewer = taken;
+      fewer.erase(left_out);
+      ASSERT_FALSE(world.some_places_do(fewer));
+    }
+    without += do_without && !spares.empty() ? 1 : 0;
+    with += taken.empty() ? 0 : 1;
+    with_several += taken.size() > 1 ? 1 : 0;
+  }
+  const auto seeds = static_cast<int>(property_seeds(20'000).size());
+  EXPECT_GE(without, seeds / 50);
+  EXPECT_GE(with, seeds / 100);
+  EXPECT_GE(with_several, seeds / 2000);
 }
 
 TEST(RepairProperty, ThoseWhoAreLeftStayWhereTheyAreAndQuotasAsTheyWere) {

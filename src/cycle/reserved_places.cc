@@ -116,8 +116,8 @@ class Choice {
       const NodeId id(at);
       const NodeFree& node = ledger_.node(id);
       // What is closed for maintenance now is open again by then, unless that lasts longer.
-      const bool suits = !state_.is_down(id) && node.gpus > 0 && gives_nothing_but_whole_gpus(id) &&
-                         FlavorId(node.flavor) == reservation_.flavor;
+      const bool suits = !state_.is_down(id) && !state_.node(id).spare && node.gpus > 0 &&
+                         gives_nothing_but_whole_gpus(id) && FlavorId(node.flavor) == reservation_.flavor;
       if (!suits || is_closed_then(id)) continue;
       for (int gpu = 0; gpu < node.gpus; ++gpu) {
         if (!ledger_.is_broken({id, gpu})) sort({id, gpu});

@@ -20,6 +20,7 @@
 #include "cycle/repairs.h"
 #include "cycle/reserved.h"
 #include "cycle/shadows.h"
+#include "cycle/spares.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/taking_out.h"
 #include "cycle/vacating.h"
@@ -109,6 +110,7 @@ class Attempt {
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, queue_, shape_, way);
       if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
+      if (auto start = on_spares(way, asked)) return Claimed{.start = std::move(*start), .evictions = {}};
       if (would_be_covered_at(asked).is_none()) continue;
       if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
     }
@@ -151,6 +153,24 @@ class Attempt {
         cycle_.shadows.lend(*start, cycle_.plan.now + *run)) {
       return start;
     }
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  // Where other free room will not do, and it is for whom spares are. What is missing there is missing in all.
+  std::optional<Start> on_spares(std::size_t way, const AmountList& asked) {
+    if (!terms_.replaces) return std::nullopt;
+    const std::size_t before = std::exchange(ways_without_room_, shape_.ways.size());
+    auto start = find_on_fewest_spares(
+        state_, cycle_.trial, [&] { return in_any_free_room(way, asked, false); },
+        [](const Start& found) -> const auto& { return found.pods; });
+    ways_without_room_ = before;
+    if (!start) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    for_each_place(state_, *start, [&](const PodRequest& request, const PodPlacement& place) {
+      cycle_.trial.apply(move_of(request, place));
+    });
+    if (is_let(*start)) return start;
     cycle_.trial.rollback_to(mark);
     return std::nullopt;
   }

@@ -59,6 +59,10 @@ class History {
                 !plan.migrations.empty());
     state().adopt(plan);
     if (!plan.starts.empty() || !plan.repairs.empty() || !plan.migrations.empty()) note_less_room();
+    for (const Start& start : plan.starts) expect_no_spares(start);
+    for (const Migration& migration : plan.migrations) {
+      for (const PodPlacement& pod : migration.start.pods) EXPECT_FALSE(state().node(pod.node).spare);
+    }
     for (const Blocked& blocked : plan.blocked)
       less_room_since_refusal_[{blocked.line, blocked.shape}] = !plan.starts.empty();
     return plan;
@@ -91,6 +95,11 @@ class History {
     state().apply(event);
   }
 
+  void expect_no_spares(const Start& start) {
+    if (state().shape(state().workload(start.workload).shape).terms.replaces) return;
+    for (const PodPlacement& pod : start.pods) EXPECT_FALSE(state().node(pod.node).spare);
+  }
+
   void note_less_room() {
     for (auto& [where, less] : less_room_since_refusal_) less = true;
   }
@@ -116,7 +125,7 @@ class History {
       case 8:
         return cancel_or_end(false);
       case 9:
-        return NodeRelabelled{any_node(), random_labels(rng_), random_taints(rng_)};
+        return NodeRelabelled{any_node(), random_labels(rng_), random_taints(rng_), rng_.below(8) == 0};
       case 10: {
         QueueChanged change{QueueId(static_cast<std::size_t>(rng_.below(3))), {}};
         change.now = state().queues()[change.queue.index()];
@@ -255,13 +264,17 @@ TEST(RunCycleProperty, NobodyWaitsWhoFits) {
   EXPECT_GT(looked_at, 0);
 }
 
-// An idle fleet: everything ended, every node open, everybody else cancelled.
+// An idle fleet: everything ended, every node open, spares too, everybody else cancelled.
 State idle(const State& state) {
   State idle_state = state.fork();
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (workload.phase == Phase::kRunning) idle_state.apply(WorkloadEnded{id});
   });
-  for (std::size_t node = 0; node < state.nodes(); ++node) idle_state.apply(NodeRestored{NodeId(node)});
+  for (std::size_t at = 0; at < state.nodes(); ++at) {
+    const Node node = state.node(NodeId(at));
+    idle_state.apply(NodeRestored{NodeId(at)});
+    idle_state.apply(NodeRelabelled{NodeId(at), node.labels, node.taints, false});
+  }
   return idle_state;
 }
 

@@ -155,7 +155,8 @@ class Cluster {
     } else if (kind == 3) {
       const NodeId node(static_cast<std::size_t>(rng_.below(state.nodes())));
       Event event = rng_.below(2) == 0 ? Event(NodeDrained{node}) : Event(NodeRestored{node});
-      if (rng_.below(3) == 0) event = NodeRelabelled{node, random_labels(rng_), random_taints(rng_)};
+      if (rng_.below(3) == 0)
+        event = NodeRelabelled{node, random_labels(rng_), random_taints(rng_), rng_.below(8) == 0};
       if (!state.refusal(event)) state.apply(event);
     } else if (kind == 4) {
       change_queue();

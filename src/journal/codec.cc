@@ -332,6 +332,7 @@ void fields(Io& io, Node& node) {
   io(node.kept_per_gpu.memory_bytes);
   io(node.numa_zones);
   enumerator(io, node.numa_policy, std::size(kNumaPolicyNames));
+  io(node.spare);
 }
 
 template <class Io>
@@ -424,6 +425,7 @@ void fields(Io& io, Terms& terms) {
   io(terms.latency_critical);
   io(terms.movable);
   io(terms.resizes_live);
+  io(terms.replaces);
   fields(io, terms.grace);
   io(terms.disruption_permille);
   fields(io, terms.run_limit);
@@ -593,6 +595,7 @@ void fields(Io& io, NodeRelabelled& event) {
   fields(io, event.node);
   fields(io, event.labels);
   fields(io, event.taints);
+  io(event.spare);
 }
 
 template <class Io>

@@ -89,7 +89,8 @@ Node any_node(Rng& rng) {
           MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
           any_host_amounts(rng),
           any<std::int32_t>(rng),
-          any_numa_policy(rng)};
+          any_numa_policy(rng),
+          any<bool>(rng)};
 }
 
 PodPlacement any_placement(Rng& rng) {
@@ -183,6 +184,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
         MaxWait{.length = Duration{any<std::int64_t>(rng)}, .then = then, .raise = any<std::int32_t>(rng)};
   }
   submitted.shape.terms = {any<std::int32_t>(rng),
+                           any<bool>(rng),
                            any<bool>(rng),
                            any<bool>(rng),
                            any<bool>(rng),
@@ -333,7 +335,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(PastUseKept{any_id<QueueId>(rng), Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)},
                                any_amounts(rng), any_amounts(rng)});
     case 31:
-      return Event(NodeRelabelled{any_id<NodeId>(rng), any_labels(rng), any_taints(rng)});
+      return Event(NodeRelabelled{any_id<NodeId>(rng), any_labels(rng), any_taints(rng), any<bool>(rng)});
     case 32:
       return Event(TrustChanged{any_list(rng, [&] { return any_list(rng, [&] { return any_id<QueueId>(rng); }); }),
                                 Time{any<std::int64_t>(rng)}});

@@ -141,14 +141,19 @@ class Reader {
   ReadGpuNeed read() {
     const bool memory = annotations_.find(kNeededMemoryAnnotation) != nullptr;
     const bool model = annotations_.find(kModelAnnotation) != nullptr;
-    if (!memory && !model) return {};
+    const bool slice = annotations_.find(kSliceNeedAnnotation) != nullptr;
+    if (!memory && !model && !slice) return {};
     if (memory) read_memory();
     if (model) read_model();
     if (memory && model) {
       complain(kModelAnnotation, "what the model needs is counted, and " + std::string(kNeededMemoryAnnotation) +
                                      " says it, too; write one of them");
     }
-    check_gpus(memory ? kNeededMemoryAnnotation : kModelAnnotation);
+    if (slice) {
+      read_slice(memory || model);
+    } else {
+      check_gpus(memory ? kNeededMemoryAnnotation : kModelAnnotation);
+    }
     if (!read_.problems.empty()) read_.need = {};
     return std::move(read_);
   }
@@ -158,18 +163,46 @@ class Reader {
     read_.problems.push_back({annotation, std::move(why)});
   }
 
+  bool asks_a_part() const {
+    return annotations_.find(kGpuMilliAnnotation) != nullptr || annotations_.find(kGpuFractionAnnotation) != nullptr ||
+           annotations_.find(kGpuMemoryAnnotation) != nullptr || asked_.shared > 0;
+  }
+
+  // One slice stands in the place of all else that a pod asks of GPUs.
+  void read_slice(bool says_memory) {
+    const auto need = parse_slice_need(annotations_[kSliceNeedAnnotation].text());
+    if (!need) return complain(kSliceNeedAnnotation, need.error());
+    if (need->part == 0 && !says_memory) {
+      complain(kSliceNeedAnnotation, "what it has to suffice for is not said; write " +
+                                         std::string(kNeededMemoryAnnotation) + " or " + std::string(kModelAnnotation) +
+                                         ", too, or a part of a GPU, as in 1/7");
+    }
+    if (asks_a_part() || asked_.slices || asked_.whole > 0) {
+      complain(kSliceNeedAnnotation, std::string("the pod asks ") +
+                                         (asked_.slices      ? "a slice by its profile"
+                                          : asked_.whole > 0 ? "whole GPUs"
+                                                             : "a part of a GPU") +
+                                         ", too; leave one of them out");
+    }
+    if (annotations_.find(kParallelismAnnotation) != nullptr) {
+      complain(kSliceNeedAnnotation, "parallel sizes are of whole GPUs, for slices have no link to each other; leave " +
+                                         std::string(kParallelismAnnotation) + " out");
+    }
+    read_.need.slice = *need;
+    read_.need.slice->memory_mib = read_.need.memory_mib;
+  }
+
   // It is of devices that the pod has alone: a part is a part, and a slice has a name.
   void check_gpus(std::string_view annotation) {
-    const bool part = annotations_.find(kGpuMilliAnnotation) != nullptr ||
-                      annotations_.find(kGpuFractionAnnotation) != nullptr ||
-                      annotations_.find(kGpuMemoryAnnotation) != nullptr || asked_.shared > 0;
+    const bool part = asks_a_part();
     if (part || asked_.slices) {
       complain(annotation, std::string("it is of whole GPUs, and the pod asks ") +
                                (part ? "a part of one" : "a slice") +
                                ", which has an amount or a profile of its own; leave one of them out");
     } else if (asked_.whole == 0) {
       complain(annotation,
-               "it is of each GPU that the pod asks, and it asks none; write limits of nvidia.com/gpu, too");
+               "it is of each GPU that the pod asks, and it asks none; write limits of nvidia.com/gpu, too, or " +
+                   std::string(kSliceNeedAnnotation) + ": smallest, for the smallest slice that has so much");
     }
   }
 
@@ -228,6 +261,18 @@ Wide LanguageModel::cache_bytes() const {
 }
 
 Parsed<LanguageModel> parse_language_model(std::string_view text) { return ModelReader().read(text); }
+
+Parsed<SliceNeed> parse_slice_need(std::string_view text) {
+  if (text == kSmallestSlice) return SliceNeed{};
+  constexpr std::int64_t kMost = 100;
+  const std::size_t slash = text.find('/');
+  const auto part = parse_integer(text.substr(0, slash), 1, kMost);
+  const auto whole = parse_integer(slash == std::string_view::npos ? "" : text.substr(slash + 1), 1, kMost);
+  if (!part || !whole || *part > *whole) {
+    return std::unexpected(quote(text) + " is no part of a GPU; write one such as 1/7, or smallest");
+  }
+  return SliceNeed{.part = static_cast<std::int32_t>(*part), .whole = static_cast<std::int32_t>(*whole)};
+}
 
 ReadGpuNeed read_gpu_need(const Value& annotations, const GpuResources& asked) {
   return Reader(annotations, asked).read();

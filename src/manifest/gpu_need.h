@@ -13,6 +13,8 @@
 // parameters = 12 x layers x width^2 (Kaplan et al., "Scaling Laws for Neural Language Models", 2020, 2.1), and no model in use is
 // deeper than a 32nd of its width (GPT-2 XL is 33 times as wide as deep, larger ones 80 to 190 times), so that (layers x width)^3 is at
 // most parameters^2 / (144 x 32). Models whose KV heads are shared need much less.
+// Or what one slice of a GPU must have (berth.dev/gpu-slice): so many of a device's compute slices ("1/7"), so much memory by the words
+// above ("smallest"), or both; which profile that is goes by the model.
 // Not counted: activations, workspaces, what the driver keeps for itself, gradients and the state of an optimiser.
 #pragma once
 
@@ -25,12 +27,16 @@
 #include "base/wide.h"
 #include "manifest/gpu_part.h"
 #include "manifest/value.h"
+#include "model/gpu_hardware.h"
 #include "model/quantity.h"
 
 namespace berth {
 
 inline constexpr std::string_view kNeededMemoryAnnotation = "berth.dev/gpu-memory";
 inline constexpr std::string_view kModelAnnotation = "berth.dev/model";
+inline constexpr std::string_view kSliceNeedAnnotation = "berth.dev/gpu-slice";
+// What "smallest" says: whichever has the memory.
+inline constexpr std::string_view kSmallestSlice = "smallest";
 
 // INVARIANT: all amounts > 0; `layers` is 0 if the three that go with it are not said, and `context` if no cache is asked for.
 struct LanguageModel {
@@ -46,9 +52,13 @@ struct LanguageModel {
 // "parameters=70B,precision=bf16,context=8192,layers=80,kv-heads=8,head-size=128,batch=4,cache=fp8": in any order, each once.
 Parsed<LanguageModel> parse_language_model(std::string_view text);
 
+// "1/7", "smallest": a need without its memory.
+Parsed<SliceNeed> parse_slice_need(std::string_view text);
+
 struct GpuNeed {
-  std::int64_t memory_mib = 0;   // of each GPU; 0: nothing is asked
-  std::string how_counted = {};  // in words, of a model; empty: as it was said
+  std::int64_t memory_mib = 0;          // of each GPU, or of the slice; 0: nothing is asked
+  std::string how_counted = {};         // in words, of a model; empty: as it was said
+  std::optional<SliceNeed> slice = {};  // in place of GPUs one slice, the smallest that has all this
 };
 struct ReadGpuNeed {
   GpuNeed need = {};

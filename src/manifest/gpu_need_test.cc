@@ -48,6 +48,29 @@ TEST(GpuNeed, IsMemoryOfEachGpu) {
   }
 }
 
+TEST(GpuNeed, OfASliceIsItsPartAndItsMemory) {
+  struct Case {
+    const char* annotations;
+    SliceNeed need;
+    const char* counted;
+  };
+  const Case cases[] = {
+      {"berth.dev/gpu-slice: 1/7", {0, 1, 7}, ""},
+      {"berth.dev/gpu-slice: 2/4, berth.dev/gpu-memory: 10Gi", {10 << 10, 2, 4}, ""},
+      {"berth.dev/gpu-slice: smallest, berth.dev/gpu-memory: 60Gi", {60 << 10, 0, 1}, ""},
+      {"berth.dev/gpu-slice: smallest, berth.dev/model: 'parameters=7B,precision=int4'",
+       {3338, 0, 1},
+       "3.3 GiB of weights on one GPU"},
+  };
+  for (const Case& each : cases) {
+    const ReadGpuNeed got = read(each.annotations, {});
+    ASSERT_TRUE(got.problems.empty()) << each.annotations << ": " << got.problems.front().to_string();
+    ASSERT_TRUE(got.need.slice) << each.annotations;
+    EXPECT_EQ(*got.need.slice, each.need) << each.annotations;
+    EXPECT_EQ(got.need.how_counted, each.counted) << each.annotations;
+  }
+}
+
 TEST(GpuNeed, OfAModelIsItsWeightsAndItsCache) {
   struct Case {
     const char* model;
@@ -113,12 +136,32 @@ TEST(GpuNeed, SaysAllThatIsWrongWithItAndWhatToWrite) {
   const std::string known =
       "; write parameters, precision, context, batch, layers, kv-heads, head-size and cache, as in "
       "parameters=70B,precision=bf16,context=8192";
+  const std::string slice = "annotation berth.dev/gpu-slice: ";
+  const std::string no_part = " is no part of a GPU; write one such as 1/7, or smallest";
   const std::string no_gpu =
-      "it is of each GPU that the pod asks, and it asks none; write limits of nvidia.com/gpu, too";
+      "it is of each GPU that the pod asks, and it asks none; write limits of nvidia.com/gpu, too, or "
+      "berth.dev/gpu-slice: smallest, for the smallest slice that has so much";
   const std::string own = ", which has an amount or a profile of its own; leave one of them out";
   const GpuResources one{.whole = 1};
   const Case cases[] = {
       {"berth.dev/gpu-memory: '60'", one, {memory + "'60'" + no_memory}},
+      {"berth.dev/gpu-slice: 8/7", {}, {slice + "'8/7'" + no_part}},
+      {"berth.dev/gpu-slice: '0.5'", {}, {slice + "'0.5'" + no_part}},
+      {"berth.dev/gpu-slice: smallest",
+       {},
+       {slice + "what it has to suffice for is not said; write berth.dev/gpu-memory or berth.dev/model, too, or a "
+                "part of a GPU, as in 1/7"}},
+      {"berth.dev/gpu-slice: 1/7", one, {slice + "the pod asks whole GPUs, too; leave one of them out"}},
+      {"berth.dev/gpu-slice: 1/7",
+       {.slices = true},
+       {slice + "the pod asks a slice by its profile, too; leave one of them out"}},
+      {"berth.dev/gpu-slice: 1/7, gpu-fraction: '0.5'",
+       {},
+       {slice + "the pod asks a part of a GPU, too; leave one of them out"}},
+      {"berth.dev/gpu-slice: 1/7, berth.dev/parallelism: tp=1",
+       {},
+       {slice + "parallel sizes are of whole GPUs, for slices have no link to each other; leave "
+                "berth.dev/parallelism out"}},
       {"berth.dev/gpu-memory: 2Ti", one, {memory + "'2Ti'" + no_memory}},
       {"berth.dev/gpu-memory: 60Gi", {}, {memory + no_gpu}},
       {"berth.dev/gpu-memory: 10Gi",

@@ -26,6 +26,7 @@ class Reader {
   NodeHost read() {
     if (const Value* const kept = annotations_.find(kKeptPerGpuAnnotation)) read_kept(kept->text());
     read_zones();
+    read_spare();
     return std::move(host_);
   }
 
@@ -94,6 +95,14 @@ class Reader {
                                                      "; set the kubelet's policy to none, and leave the label out");
     }
     host_.numa_policy = chosen;
+  }
+
+  void read_spare() {
+    const Value* const spare = labels_.find(kSpareLabel);
+    if (spare == nullptr) return;
+    host_.spare = spare->text() == "true";
+    if (host_.spare || spare->text() == "false") return;
+    complain_of_label(kSpareLabel, quote(spare->text()) + " is neither true nor false");
   }
 
   const Value& annotations_;

@@ -52,6 +52,10 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
        "annotation berth.dev/kept-per-gpu: '' is no amount to keep"},
       {"no amount", "{}", "{berth.dev/kept-per-gpu: cpu}", 8, Sharing::kExclusive,
        "annotation berth.dev/kept-per-gpu: cpu: "},
+      {"whether it is a spare", "{berth.dev/spare: 'true'}", "{}", 8, Sharing::kExclusive, ""},
+      {"that it is none", "{berth.dev/spare: 'false'}", "{}", 0, Sharing::kExclusive, ""},
+      {"neither", "{berth.dev/spare: 'yes'}", "{}", 8, Sharing::kExclusive,
+       "label berth.dev/spare: 'yes' is neither true nor false"},
       {"zones without a policy", "{berth.dev/numa-zones: '2'}", "{}", 8, Sharing::kExclusive, ""},
       {"too many zones", "{berth.dev/numa-zones: '9'}", "{}", 8, Sharing::kExclusive,
        "label berth.dev/numa-zones: '9' is out of range"},
@@ -74,6 +78,7 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
       EXPECT_TRUE(host.problem.starts_with(expected)) << c.what << ": " << host.problem;
       EXPECT_EQ(host.numa_policy, NumaPolicy::kNone) << c.what;
     }
+    EXPECT_EQ(host.spare, std::string(c.labels).find("true") != std::string::npos) << c.what;
     if (c.gpus == 0) {
       EXPECT_EQ(host.kept_per_gpu, HostAmounts()) << c.what;
     }

@@ -209,6 +209,17 @@ type WorkloadStatus "How a workload stands." {
   0 conditions: [Condition] keys=type "What is true of the workload now.";
   0 reason: text "Why it does not run yet, in words.";
   0 topology: WorkloadTopology? "What it would find in each domain, where it waits for one, or for what is in pieces.";
+  0 network: WorkloadNetwork? "What it costs the network where it runs, if its pods say how their GPUs share a model.";
+}
+type WorkloadNetwork "What it puts on the network."  {
+  0 cost: text "What its groups take for a GiB each, and would on an idle fleet.";
+  0 uplinks: [WorkloadUplink] "The domains in which some of its GPUs are and others are not, wider levels first: a hundred at most.";
+  0 moreUplinks: int "How many more there are.";
+}
+type WorkloadUplink "What leads out of one domain." {
+  0 level: text! "A label of nodes: those with one value are a domain.";
+  0 domain: text! "The value of the label.";
+  0 gpus: int "Its GPUs inside.";
 }
 type WorkloadTopology "The room for a set of its pods, domain by domain." {
   0 level: text "A label of nodes: those with one value are a domain.";

@@ -66,6 +66,7 @@ struct NodeRelabelled {
   NodeId node;
   Labels labels;
   std::vector<Taint> taints;
+  bool spare = false;
 };
 
 // What another waits for.

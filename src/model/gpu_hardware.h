@@ -72,6 +72,8 @@ struct SliceNeed {
   // Compute slices of a device: at least `part` of `whole`. INVARIANT: 0 <= part <= whole, 0 < whole.
   std::int32_t part = 0;
   std::int32_t whole = 1;
+
+  friend bool operator==(const SliceNeed&, const SliceNeed&) = default;
 };
 
 // The cheapest plain shape of a model that satisfies a need: the one with fewest compute slices, then fewest memory slices.

@@ -103,6 +103,7 @@ struct Node {
   HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
+  bool spare = false;  // nobody starts there: it is for those whom gangs have lost elsewhere
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   friend bool operator==(const Node&, const Node&) = default;

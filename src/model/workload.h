@@ -68,6 +68,7 @@ struct Terms {
   bool latency_critical = false;         // shares no GPU but in slices, whomever it might trust
   bool movable = false;                  // consents to being stopped here and started elsewhere (rule 20)
   bool resizes_live = false;             // its other pods go on when some come or go (rule 18); else all restart
+  bool replaces = false;                 // it stands in for pods that a gang has lost: spares are for it, too (rule 23)
   Duration grace{0};                     // between the signal and the end
   std::int32_t disruption_permille = 0;  // of its pods that may not be taken at a time: its disruption budget
   std::optional<Duration> run_limit{};   // an attempt is ended so long after its start, wherever it is

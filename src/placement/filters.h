@@ -25,9 +25,11 @@ inline constexpr std::string_view kBesideOthers = "free beside others alone";
 inline constexpr std::string_view kOnDirty = "free on dirty GPUs alone";
 inline constexpr std::string_view kNotInZones = "free in too many NUMA zones";
 inline constexpr std::string_view kKeptForGpus = "kept for GPUs";
+inline constexpr std::string_view kSpare = "spare for repairs";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
+    Filter{kSpare, [](const NodeView& node, const PodRequest&) { return node.free.open || !node.free.spare; }},
     Filter{"closed", [](const NodeView& node, const PodRequest&) { return node.free.open; }},
     Filter{kNotSelected, [](const NodeView& node, const PodRequest& request) { return node.selected_by(request); }},
     Filter{kNotTolerated, [](const NodeView& node, const PodRequest& request) { return node.tolerated_by(request); }},

@@ -109,7 +109,7 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   EXPECT_EQ(kRefusals[first_refusing(NodeView(ledger, NodeId(0)), whole)], "no GPU");
   reached.insert("no GPU");
   for (const std::string_view refusal :
-       {kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers, kOnDirty}) {
+       {kSpare, kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers, kOnDirty}) {
     reached.insert(refusal);  // below
   }
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
@@ -150,6 +150,27 @@ TEST(Filters, LookAtLabelsAndTaintsBeforeTheyLookAtRoom) {
     const bool fits_then = c.refused_with == "too little free CPU";
     EXPECT_EQ(fits(NodeView(ledger, NodeId(0)), request), fits_then) << c.what;
     EXPECT_EQ(room_for(ledger, NodeId(0), request), fits_then ? 1 : 0) << c.what;
+  }
+}
+
+TEST(Filters, ASpareIsForWhomItIsLentTo) {
+  const PodRequest request{.cpu_milli = 10};
+  const struct {
+    const char* what;
+    bool open, spare;
+    std::string_view refused_with;
+  } cases[] = {{"a spare, whatever it has", false, true, kSpare},
+               {"a spare that is closed as all others are", false, false, "closed"},
+               {"one that is lent, in a trial", true, true, ""},
+               {"one that is none", true, false, ""}};
+  for (const auto& c : cases) {
+    Ledger ledger;
+    ledger.add({.name = "n", .flavor = {}, .cpu_milli = 10});
+    ledger.set_open(NodeId(0), c.open);
+    ledger.set_spare(NodeId(0), c.spare);
+    const std::size_t row = first_refusing(NodeView(ledger, NodeId(0)), request);
+    EXPECT_EQ(row == kFilterCount ? "" : kRefusals[row], c.refused_with) << c.what;
+    EXPECT_EQ(room_for(ledger, NodeId(0), request), c.refused_with.empty() ? 1 : 0) << c.what;
   }
 }
 

@@ -7,21 +7,6 @@
 namespace berth {
 namespace {
 
-// Calls visit(level, domain, pods) for every domain in which some of the pods are and others are not.
-template <class Visit>
-void for_each_left(const Network& network, std::span<const NodeId> nodes, Visit visit) {
-  std::vector<std::uint32_t> domains;
-  for (std::size_t level = 1; level < network.levels(); ++level) {
-    domains.clear();
-    for (const NodeId node : nodes) domains.push_back(network.domain(level, node));
-    std::sort(domains.begin(), domains.end());
-    for (std::size_t first = 0, last = 0; first < domains.size(); first = last) {
-      while (last < domains.size() && domains[last] == domains[first]) ++last;
-      if (last - first < domains.size()) visit(level, domains[first], static_cast<std::int64_t>(last - first));
-    }
-  }
-}
-
 bool declares_sizes(const Shape& shape) {
   return std::ranges::any_of(shape.ways, [](const std::vector<NumberedPodSet>& way) {
     return std::ranges::any_of(way, [](const NumberedPodSet& set) { return set.parallel.is_declared(); });

@@ -2,7 +2,9 @@
 // declared parallel sizes; nothing is kept.
 #pragma once
 
+#include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,6 +14,22 @@
 #include "state/state.h"
 
 namespace berth {
+
+// Calls visit(level, domain, pods) for every domain, down to single nodes, in which some of the pods are and others are not; level by level,
+// in the order of the domains' numbers.
+template <class Visit>
+void for_each_left(const Network& network, std::span<const NodeId> nodes, Visit visit) {
+  std::vector<std::uint32_t> domains;
+  for (std::size_t level = 1; level < network.levels(); ++level) {
+    domains.clear();
+    for (const NodeId node : nodes) domains.push_back(network.domain(level, node));
+    std::sort(domains.begin(), domains.end());
+    for (std::size_t first = 0, last = 0; first < domains.size(); first = last) {
+      while (last < domains.size() && domains[last] == domains[first]) ++last;
+      if (last - first < domains.size()) visit(level, domains[first], static_cast<std::int64_t>(last - first));
+    }
+  }
+}
 
 class UplinkLoads {
  public:

@@ -211,7 +211,7 @@ class TreeLinter {
     std::map<std::int64_t, std::int64_t> domains_by_size;
     for (const PolicyNodes& each : *policy_.fleet) {
       const Node& node = each.node;
-      if (node.gpus == 0 || node.flavor != flavor || node.sharing != Sharing::kExclusive) continue;
+      if (node.gpus == 0 || node.flavor != flavor || node.sharing != Sharing::kExclusive || node.spare) continue;
       if (level == kNodeLevel) {
         domains_by_size[node.gpus] += each.count;
         continue;
@@ -502,6 +502,7 @@ class TreeLinter {
 std::vector<std::int64_t> capacity_of(const Policy& policy) {
   AmountsByDim capacity(policy.named_profiles().dims(), 0);
   for (const PolicyNodes& each : *policy.fleet) {
+    if (each.node.spare) continue;
     const FlavorId flavor = each.node.flavor;
     if (each.node.gpus > 0) {
       const std::int64_t of_each = milli_to_promise(each.node, policy.flavors[flavor.index()].flavor);

@@ -202,9 +202,11 @@ class WorkloadLinter {
     return where == InZones::kOne ? room_in_zones(idle, id, request) : kPodsPerWorkloadMax;
   }
 
-  std::int64_t room_in_fleet(const PodRequest& request) const {
+  // On nodes that take pods, or on those that are for repairs alone.
+  std::int64_t room_in_fleet(const PodRequest& request, bool on_spares = false) const {
     std::int64_t room = 0;
     for (const PolicyNodes& each : *policy_.fleet) {
+      if (each.node.spare != on_spares) continue;
       room = std::min(kPodsPerWorkloadMax,
                       room + std::min(kPodsPerWorkloadMax, room_for(each.node, request)) * each.count);
     }
@@ -224,7 +226,12 @@ class WorkloadLinter {
         room = found;
       }
     }
-    if (room == 0 && !has_flavor_of(too_large->request)) {
+    if (room == 0 && room_in_fleet(too_large->request, true) > 0) {
+      find(Severity::kError, "never-runs", workload,
+           "only spares are large enough for a pod of " + workload.name + pod_text(*too_large) +
+               ", and nobody starts there",
+           "it waits for ever", "let one of them take work, or add nodes");
+    } else if (room == 0 && !has_flavor_of(too_large->request)) {
       find(Severity::kError, "never-runs", workload,
            "no node has GPUs of a flavor that " + workload.name + " accepts (" + flavors_text(too_large->request) +
                ")" + as_shared_text(too_large->request),

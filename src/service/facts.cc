@@ -275,9 +275,14 @@ class PodReader {
   void read_need(const GpuResources& asked) {
     ReadGpuNeed read = read_gpu_need(annotations_, asked);
     complain_of(read.problems);
-    if (read.need.memory_mib == 0) return;
-    facts_.request.gpu_memory_mib = read.need.memory_mib;
     facts_.need_counted = std::move(read.need.how_counted);
+    if (read.need.slice) {
+      facts_.slice_need = read.need.slice;
+      facts_.request.gpus = 1;
+      facts_.request.gpu_milli = kMilliPerGpu;
+    } else {
+      facts_.request.gpu_memory_mib = std::max(facts_.request.gpu_memory_mib, read.need.memory_mib);
+    }
   }
 
   void read_part(const GpuResources& asked) {
@@ -362,6 +367,11 @@ class PodReader {
     ReadConstraints read = read_node_constraints(spec_, facts_.request.gpus > 0 ? kGpuProductLabel : "");
     if (!read.problem.empty()) complain(std::move(read.problem));
     facts_.constraints = std::move(read.constraints);
+    // What others have cut kubelets hand out by the names of its profiles, and to nobody else.
+    if (facts_.slice_need) {
+      facts_.constraints.select.push_back(
+          {std::string(kGpuModeLabel), LabelOperator::kIn, {std::string(name_of(Sharing::kMig))}});
+    }
     // Every pod has some of these from the server; a node that is not ready takes nobody all the same.
     std::erase_if(facts_.constraints.tolerations, [](const Toleration& each) { return says_how_it_is(each.key); });
     ReadTopology topology = read_topology(annotations_);
@@ -392,7 +402,7 @@ class PodReader {
     const auto parallel = parse_parallelism(value->text(), '=');
     if (!parallel) return complain(annotation + parallel.error());
     const PodRequest& request = facts_.request;
-    const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && facts_.slice.empty() &&
+    const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && !facts_.asks_slice() &&
                        request.sharing == Sharing::kExclusive;
     if (!whole)
       return complain(annotation + "parallel sizes are of whole GPUs; request nvidia.com/gpu, or leave it out");
@@ -469,7 +479,7 @@ NodeFacts read_node(const Value& node) {
   if (facts.problem.empty()) facts.problem = std::move(host.problem);
   facts.uid = node["metadata"]["uid"].text();
   facts.records = read_gpu_records(node);
-  facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"])};
+  facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"]), host.spare};
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
                node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);
   std::erase_if(facts.says.taints, [](const Taint& each) { return says_how_it_is(each.key); });

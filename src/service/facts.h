@@ -18,6 +18,7 @@
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
 #include "manifest/value.h"
+#include "model/gpu_hardware.h"
 #include "model/neighbours.h"
 #include "model/node.h"
 #include "model/node_constraints.h"
@@ -49,6 +50,7 @@ struct NodeFacts {
   struct Says {
     Labels labels;
     std::vector<Taint> taints;
+    bool spare = false;
 
     friend bool operator==(const Says&, const Says&) = default;
   };
@@ -95,7 +97,8 @@ struct PodFacts {
   std::string user;             // in whose name it was submitted
   // Its flavors are still open: gpu_models; of a slice the shape, too, and of a part by memory its thousandths.
   PodRequest request;
-  std::string slice = {};               // the profile that it asks; empty: none
+  std::string slice = {};  // the profile that it asks; empty: none, or which goes by what it needs
+  std::optional<SliceNeed> slice_need = {};
   std::vector<std::string> gpu_models;  // empty: any
   std::string need_counted = {};  // of what the memory is made that each of its GPUs must have; empty: it said how much
   NodeConstraints constraints;
@@ -128,6 +131,7 @@ struct PodFacts {
   // Flavors of its ClusterQueue whose Topology lacks a level that it asks; for a pod with GPUs alone.
   std::vector<std::string> closed_flavors = {};
 
+  bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
   // A part of one GPU, as large as so much memory.
   bool asks_memory() const { return request.gpus == 1 && request.gpu_milli == 0 && request.gpu_memory_mib > 0; }
   // Whole GPUs with so much memory each.

@@ -142,6 +142,9 @@ class LiveEngine {
     std::string told;
     std::optional<Shortfall> told_shortfall;
     Time told_shortfall_at;
+    std::optional<NetworkUse> network;                                // as these many pods of these have it
+    std::pair<std::vector<WorkloadId>, std::size_t> network_of = {};  // ascending
+    std::optional<NetworkUse> told_network;
     std::string evicted_why;  // of the last eviction
     bool telling = false, tell_more = false;
   };
@@ -183,6 +186,8 @@ class LiveEngine {
   std::optional<std::vector<FlavorId>> flavors_of(const PodFacts& pod) const;
   std::string why_no_flavor(const PodFacts& pod) const;
   std::string of_unused_slices(const std::string& profile) const;
+  std::string why_no_slice(const PodFacts& pod, const std::string& models) const;
+  std::string of_named_slices() const;
   std::optional<PodRequest> request_of(const PodFacts& pod, FlavorId flavor) const;
   PodRequest request_in(const PodFacts& pod, const std::vector<FlavorId>& flavors, FlavorId flavor) const;
   std::string of_modes(Sharing asked) const;
@@ -268,7 +273,11 @@ class LiveEngine {
   void close_what_is_held_otherwise();
   bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
   bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
+  const std::optional<NetworkUse>& network_use_of_group(Group& group) const;
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
+  static std::optional<NamedSlice> slice_in(const PodFacts& pod, const Flavor& flavor);
+  std::int64_t memory_given(const PodFacts& pod, FlavorId flavor) const;
+  std::string profile_on(const std::string& node, const PodFacts& pod) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);

@@ -8,10 +8,11 @@
 namespace berth {
 
 bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
-  return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.gpu_models == b.gpu_models &&
-         a.closed_flavors == b.closed_flavors && a.run == b.run && a.constraints == b.constraints &&
-         a.topology == b.topology && a.neighbours == b.neighbours && a.parallel == b.parallel && a.number == b.number &&
-         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem;
+  return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
+         a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
+         a.constraints == b.constraints && a.topology == b.topology && a.neighbours == b.neighbours &&
+         a.parallel == b.parallel && a.number == b.number && a.group_size == b.group_size && a.user == b.user &&
+         a.terms == b.terms && a.problem == b.problem;
 }
 
 void LiveEngine::set_queue(const QueueFacts& queue) {
@@ -85,9 +86,9 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
   const bool was_open = takes_work(before), is_open = takes_work(now);
   if (was_open == is_open && before.says == now.says) return;
   if (before.says != now.says) {
-    const Event relabelled = NodeRelabelled{id, now.says.labels, now.says.taints};
+    const NodeRelabelled relabelled{id, now.says.labels, now.says.taints, now.says.spare};
     if (!state().refusal(relabelled)) {
-      for (const WorkloadId run : starting_in_vain(state(), id, now.says.labels, now.says.taints)) give_up_start(run);
+      for (const WorkloadId run : starting_in_vain(state(), relabelled)) give_up_start(run);
       session_->apply(relabelled);
     }
   }

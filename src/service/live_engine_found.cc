@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "manifest/parallelism.h"
 #include "placement/slice_choice.h"
 #include "service/live_engine.h"
 #include "state/starting.h"
@@ -81,7 +82,7 @@ class DevicesLeft {
 
 // How it holds GPUs of its node; none: it holds none, or slices that somebody else has cut.
 std::optional<Sharing> held_as(const PodFacts& pod) {
-  if (pod.slice.empty()) return pod.request.gpus > 0 ? std::optional(pod.request.sharing) : std::nullopt;
+  if (!pod.asks_slice()) return pod.request.gpus > 0 ? std::optional(pod.request.sharing) : std::nullopt;
   return pod.given && !pod.given->profile.empty() ? std::optional(Sharing::kMig) : std::nullopt;
 }
 
@@ -156,7 +157,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     }
     const GivenGpus given = pod.stage == PodStage::kBound ? pod.given.value_or(GivenGpus()) : member->given;
     const PodRequest request = holds_on(id->first, pod);
-    found.pods.push_back(left.take(request, id->second, given, request.is_slice() ? pod.slice : ""));
+    found.pods.push_back(left.take(request, id->second, given, request.is_slice() ? profile_on(id->first, pod) : ""));
   }
   if (const auto refusal = state().refusal(found)) {
     why_not = *refusal;
@@ -189,6 +190,17 @@ const std::string& LiveEngine::where(const Member& member) {
   return member.facts.stage == PodStage::kBound ? member.facts.node : member.node;
 }
 
+// The profile that it asks there, or was given: what it needs goes by the model.
+std::string LiveEngine::profile_on(const std::string& name, const PodFacts& pod) const {
+  if (!pod.slice_need) return pod.slice;
+  if (pod.given && !pod.given->profile.empty()) return pod.given->profile;
+  const auto node = nodes_.find(name);
+  const auto flavor = node == nodes_.end() ? std::nullopt : flavor_named(flavor_name_of(node->second));
+  const auto slice = flavor ? slice_in(pod, state().flavors()[flavor->index()]) : std::nullopt;
+  if (!slice) return "";
+  return std::string(hardware_of(state().flavors()[flavor->index()])->mig_profiles[slice->shape].name);
+}
+
 // What slices of that name are on the node; nothing where Berth does not cut it, or not so.
 std::optional<NamedSlice> LiveEngine::slice_on(const NodeFacts& node, const std::string& profile) const {
   const auto flavor = node.sharing == Sharing::kMig ? flavor_named(flavor_name_of(node)) : std::nullopt;
@@ -201,7 +213,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   PodRequest request = pod.request;
   request.flavors = FlavorSet::all();
   const auto facts = nodes_.find(node);
-  if (pod.slice.empty()) {
+  if (!pod.asks_slice()) {
     if (pod.needs_memory()) request.gpu_memory_mib = 0;  // what it needs was looked at when it came
     if (!pod.asks_memory()) return request;
     const auto flavor = facts == nodes_.end() ? std::nullopt : flavor_named(flavor_name_of(facts->second));
@@ -210,7 +222,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
     request.gpu_milli = said ? pod.given->milli : there ? there->gpu_milli : kMilliPerGpu;
     return request;
   }
-  const auto slice = facts == nodes_.end() ? std::nullopt : slice_on(facts->second, pod.slice);
+  const auto slice = facts == nodes_.end() ? std::nullopt : slice_on(facts->second, profile_on(node, pod));
   request.gpus = slice ? 1 : 0;
   request.gpu_milli = slice ? slice->gpu_milli : 0;
   request.sharing = slice ? Sharing::kMig : Sharing::kExclusive;
@@ -222,7 +234,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
 GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) const {
   const PodRequest request = holds_on(state().node(place.node).name, pod);
   return {.gpus = place.gpus,
-          .profile = place.gpus.empty() ? "" : pod.slice,
+          .profile = place.gpus.empty() ? "" : profile_on(state().node(place.node).name, pod),
           .slice_start = place.slice_start,
           .milli = request.is_fraction() ? state().ledger().node(place.node).milli_of(request) : 0};
 }
@@ -240,15 +252,23 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
   for (Member* const member : members) {
     const PodRequest request = holds_on(where(*member), member->facts);
     Neighbours neighbours = neighbours_of(member->facts);
-    const auto same = std::ranges::find_if(
-        sets, [&](const PodSet& set) { return set.request == request && set.neighbours == neighbours; });
+    const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {
+      return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel;
+    });
     const auto at = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
-      sets.push_back({.request = request, .count = 0, .neighbours = std::move(neighbours)});
+      sets.push_back(
+          {.request = request, .count = 0, .neighbours = std::move(neighbours), .parallel = member->facts.parallel});
       of_set.emplace_back();
     }
     ++sets[at].count;
     of_set[at].push_back(member);
+  }
+  for (std::size_t at = 0; at < sets.size(); ++at) {
+    if (!sets[at].parallel.is_declared()) continue;
+    // Whose gang is not whole puts nothing on the network that could be told.
+    if (!problem_of(sets[at].parallel, sets[at].count, sets[at].request.gpus).empty()) sets[at].parallel = {};
+    std::ranges::stable_sort(of_set[at], {}, [](const Member* member) { return member->facts.number; });
   }
   for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
   return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,

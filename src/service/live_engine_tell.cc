@@ -116,6 +116,8 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
+    const bool none_suits = code == ReasonCode::kNodeSelector || code == ReasonCode::kGpuType;
+    if (first.slice_need && none_suits) at->second.text += of_named_slices();
     if ((code == ReasonCode::kGpuType || code == ReasonCode::kInvalid) && !first.need_counted.empty()) {
       at->second.text += " (" + first.need_counted + ")";
     }
@@ -203,6 +205,22 @@ void LiveEngine::tell_pod(Member& member, const std::string& key, const std::str
                            .first = first});
 }
 
+// Of all that run of it. It is looked for when others run than before, for that takes as long as to place them.
+const std::optional<NetworkUse>& LiveEngine::network_use_of_group(Group& group) const {
+  std::pair<std::vector<WorkloadId>, std::size_t> who = {};
+  for (const std::uint64_t sequence : group.members) {
+    const WorkloadId id = members_.at(by_sequence_.at(sequence)).running;
+    if (id.is_none()) continue;
+    ++who.second;
+    if (std::ranges::find(who.first, id) == who.first.end()) who.first.push_back(id);
+  }
+  std::ranges::sort(who.first);
+  if (who == group.network_of) return group.network;
+  group.network = network_use_of(state(), who.first);
+  group.network_of = std::move(who);
+  return group.network;
+}
+
 // Some of it runs: admitted. It was told to leave, and nothing of it runs or waits: evicted. None of it runs any more, and
 // none waits: finished.
 void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits,
@@ -217,7 +235,8 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
   const bool same_code = group.told.substr(0, group.told.find(':')) == text.substr(0, text.find(':'));
   std::optional<Shortfall> shortfall;
   if (phase == WorkloadPhase::kPending && !tally.waiting.empty()) shortfall = shortfall_of_group(group);
-  if (!phase_changed && same_code) {
+  const auto network = phase == WorkloadPhase::kAdmitted ? network_use_of_group(group) : std::nullopt;
+  if (!phase_changed && same_code && network == group.told_network) {
     if (shortfall == group.told_shortfall) return;
     if (const Time due = group.told_shortfall_at + kRetellAfter; now < due) {
       earlier(round.again_at, due);
@@ -233,6 +252,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
   group.told = text;
   group.told_shortfall = shortfall;
   group.told_shortfall_at = now;
+  group.told_network = network;
   group.telling = true;
   const PodFacts& first = *tally.first;
   round.workloads.push_back({.group = key,
@@ -242,11 +262,13 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                              .queue = first.queue,
                              .request = first.request,
                              .slice = first.slice,
+                             .slice_by_need = first.slice_need.has_value(),
                              .size = tally.size,
                              .phase = phase,
                              .phase_changed = phase_changed,
                              .text = text,
-                             .shortfall = std::move(shortfall)});
+                             .shortfall = std::move(shortfall),
+                             .network = network});
 }
 
 void LiveEngine::tell(Round& round, Time now) {

@@ -15,7 +15,7 @@ bool is_of_its_node(std::string_view owner_kind) { return owner_kind == "DaemonS
 // Slices, shares and replicas are of nodes that have nothing else, and where they go there is no matter of typical pods.
 std::optional<AskedKind> LiveEngine::kind_asked_by(const PodFacts& pod) const {
   if (pod.stage == PodStage::kGated || !pod.problem.empty() || is_of_its_node(pod.owner.kind)) return std::nullopt;
-  if (!pod.slice.empty() || pod.request.sharing != Sharing::kExclusive) return std::nullopt;
+  if (pod.asks_slice() || pod.request.sharing != Sharing::kExclusive) return std::nullopt;
   if (pod.request.gpus == 0) return kind_of(pod.request, {});
   const auto flavors = flavors_of(pod);
   if (!flavors || flavors->empty()) return std::nullopt;

@@ -28,8 +28,9 @@ bool names_no_flavor(const QueueSpec& spec) {
 
 // They are one pod set.
 bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
-  return a.request == b.request && a.slice == b.slice && a.constraints == b.constraints && a.topology == b.topology &&
-         neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
+  return a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
+         a.constraints == b.constraints && a.topology == b.topology && neighbours_of(a) == neighbours_of(b) &&
+         a.parallel == b.parallel;
 }
 
 void LiveEngine::settle(Time now) {
@@ -163,8 +164,39 @@ std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
     return "no node is known to have a GPU" + models + " with " + with_separators(pod.request.gpu_memory_mib) +
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
   }
+  if (pod.slice_need) return why_no_slice(pod, models);
   if (pod.slice.empty()) return "no node has a GPU" + models;
   return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_unused_slices(pod.slice);
+}
+
+// By need: none is so large, or nobody cuts them as pods ask.
+std::string LiveEngine::why_no_slice(const PodFacts& pod, const std::string& models) const {
+  const SliceNeed& need = *pod.slice_need;
+  std::string asked =
+      need.part > 0 ? std::to_string(need.part) + "/" + std::to_string(need.whole) + " of its processors" : "";
+  if (need.memory_mib > 0)
+    asked += (asked.empty() ? "" : " and ") + with_separators(need.memory_mib) + " MiB of memory";
+  return "no node has GPUs" + models + " that can be cut into a slice with " + asked + in_brackets(pod.need_counted) +
+         of_named_slices();
+}
+
+// Slices that are there already, and are not for who asks by need.
+std::string LiveEngine::of_named_slices() const {
+  std::int64_t offering = 0;
+  std::string profile;
+  for (const auto& [name, node] : nodes_) {
+    if (node.fixed_slices.empty()) continue;
+    ++offering;
+    const GpuHardware* const hardware = hardware_of({.name = {}, .model = node.gpu_model});
+    if (hardware == nullptr || !profile.empty()) continue;
+    node.fixed_slices.for_each([&](std::size_t place) {
+      if (profile.empty()) profile = hardware->mig_profiles[hardware->mig->places()[place].shape].name;
+    });
+  }
+  if (offering == 0 || profile.empty()) return "";
+  return "; " + with_separators(offering) + (offering == 1 ? " node offers" : " nodes offer") +
+         " some that were cut beforehand, which kubelets hand out by name alone: ask one as in " +
+         slice_resource(profile) + ": 1";
 }
 
 // To who asks such a slice it looks as if they were there for him.
@@ -184,7 +216,22 @@ std::string LiveEngine::of_modes(Sharing asked) const {
   return "; nodes say that theirs are by the label " + std::string(kGpuModeLabel) + "=" + std::string(name_of(asked));
 }
 
-// Those that some node has, the preferred first: as named, else the smallest GPUs. None if no node has any of those that
+// Of a GPU of the flavor, or of the slice of it that would do.
+std::int64_t LiveEngine::memory_given(const PodFacts& pod, FlavorId id) const {
+  const Flavor& flavor = state().flavors()[id.index()];
+  const auto slice = pod.slice_need ? slice_in(pod, flavor) : std::nullopt;
+  return slice ? hardware_of(flavor)->mig_profiles[slice->shape].memory_mib : flavor.memory_mib;
+}
+
+// Which one it asks there.
+std::optional<NamedSlice> LiveEngine::slice_in(const PodFacts& pod, const Flavor& flavor) {
+  if (!pod.slice_need) return find_slice(flavor, pod.slice);
+  const GpuHardware* const hardware = hardware_of(flavor);
+  const auto shape = hardware == nullptr ? std::nullopt : cheapest_mig_profile(*hardware, *pod.slice_need);
+  return shape ? find_slice(flavor, *shape) : std::nullopt;
+}
+
+// Those that some node has, the preferred first: as named, else the smallest GPUs, or slices. None if no node has any of those that
 // are named, or that can be cut into its slice, or have its part of memory.
 std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod) const {
   std::vector<FlavorId> flavors;
@@ -197,15 +244,14 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
   }
   if (pod.gpu_models.empty()) {
     for (const auto& [flavor, model] : models_) flavors.push_back(flavor);
-    std::ranges::stable_sort(flavors, {},
-                             [&](FlavorId flavor) { return state().flavors()[flavor.index()].memory_mib; });
+    std::ranges::stable_sort(flavors, {}, [&](FlavorId flavor) { return memory_given(pod, flavor); });
   }
   std::erase_if(flavors, [&](FlavorId flavor) {
     const std::string& name = state().flavors()[flavor.index()].name;
     return !request_of(pod, flavor) || std::ranges::find(pod.closed_flavors, name) != pod.closed_flavors.end();
   });
   const bool names_some =
-      !pod.gpu_models.empty() || !pod.slice.empty() || pod.request.gpu_memory_mib > 0 || !pod.closed_flavors.empty();
+      !pod.gpu_models.empty() || pod.asks_slice() || pod.request.gpu_memory_mib > 0 || !pod.closed_flavors.empty();
   return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
@@ -282,8 +328,8 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
 // thing, nor a GPU with the memory that it needs.
 std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId flavor) const {
   PodRequest request = pod.request;
-  if (!pod.slice.empty()) {
-    const auto slice = find_slice(state().flavors()[flavor.index()], pod.slice);
+  if (pod.asks_slice()) {
+    const auto slice = slice_in(pod, state().flavors()[flavor.index()]);
     if (!slice) return std::nullopt;
     request.sharing = Sharing::kMig;
     request.slice = slice->shape;
@@ -374,11 +420,14 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
     group.refused = true;
     return;
   }
+  Terms terms = terms_of(tally.waiting);
+  // Others of a gang run, and fewer than start together: these are in the place of those that it lost.
+  terms.replaces = tally.placed > 0 && tally.placed + tally.succeeded < tally.size;
   const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
                                             .queue = queue_ids_.at(first.queue),
                                             .at = first.queued,
                                             .declared_run = run,
-                                            .shape = {std::move(ways), terms_of(tally.waiting)},
+                                            .shape = {std::move(ways), terms},
                                             .user = first.user};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "manifest/given_gpus.h"
@@ -77,6 +78,55 @@ TEST(LiveHost, ANodeThatSaysItWronglyIsNotUsed) {
   cluster.add(node_that_says("", "berth.dev/kept-per-gpu: cpu=16"));
   cluster.set(asking("gpu", 1, 1));
   EXPECT_EQ(given_in(cluster.decide(3)), (Given{{"gpu", "0"}}));
+}
+
+NodeFacts spare(NodeFacts node) {
+  node.says.spare = true;
+  return node;
+}
+
+TEST(LiveHost, ASpareIsForWhomAGangHasLost) {
+  Cluster cluster;
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name));
+  cluster.add(spare(node("s1")));
+  for (const char* const name : {"g0", "g1"}) cluster.set(in_gang(pod(name, 8), "g", 2));
+  cluster.set(pod("other", 8));
+  const Round start = cluster.decide(2);
+  EXPECT_EQ(names_of(start), (std::set<std::string>{"g0", "g1"}));
+  EXPECT_EQ(reason_of(start, "other"),
+            "Capacity: no node has 8 GPUs free (3 nodes: 2 have none free, 1 is a spare for repairs)");
+  // Beyond those that start together nobody stands in for anybody.
+  cluster.set(in_gang(pod("more", 8, 3000), "g", 2));
+  EXPECT_TRUE(cluster.decide(3).bindings.empty());
+  cluster.gone("more");
+  // The other is first in the line, and the node of who is gone is closed.
+  const std::string lost = start.bindings[1].node;
+  cluster.gone(start.bindings[1].pod.name);
+  NodeFacts closed = node(lost);
+  closed.open = false;
+  cluster.add(closed);
+  cluster.set(in_gang(pod("again", 8, 5000), "g", 2));
+  const Round repaired = cluster.decide(6);
+  ASSERT_EQ(names_of(repaired), std::set<std::string>{"again"});
+  EXPECT_EQ(repaired.bindings[0].node, "s1");
+  // As it was, also to a scheduler that is started anew; and it is none when its label is taken away.
+  cluster.begin_anew();
+  EXPECT_TRUE(cluster.decide(7).bindings.empty());
+  cluster.gone("again");
+  EXPECT_TRUE(cluster.decide(8).bindings.empty());
+  cluster.add(node("s1"));
+  EXPECT_EQ(names_of(cluster.decide(9)), std::set<std::string>{"other"});
+}
+
+TEST(LiveHost, WhoRunsOnANodeThatBecomesASpareStays) {
+  Cluster cluster;
+  cluster.add(node("n1"));
+  cluster.set(pod("a", 4));
+  EXPECT_EQ(names_of(cluster.decide(2)), std::set<std::string>{"a"});
+  cluster.add(spare(node("n1")));
+  cluster.set(pod("b", 4));
+  const Round round = cluster.decide(3);
+  EXPECT_TRUE(round.bindings.empty() && round.evictions.empty());
 }
 
 }  // namespace

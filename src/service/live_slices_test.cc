@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "manifest/given_gpus.h"
+#include "manifest/yaml.h"
 #include "model/mig_layout.h"
 #include "service/live_cluster.h"
 #include "state/invariants.h"
@@ -86,6 +87,66 @@ TEST(LiveSlices, AFloorByProfileIsTakenBackAndSaid) {
   cluster.begin_anew();
   cluster.decide(8);
   EXPECT_EQ(cluster.engine().queue_standings().at("owner").guaranteed.at("h100.mig-3g.40gb"), "1");
+}
+
+PodFacts by_need(const std::string& name, SliceNeed need, std::int64_t created_ms = 1000) {
+  PodFacts facts = pod(name, 1, created_ms);
+  facts.slice_need = need;
+  return facts;
+}
+
+TEST(LiveSlices, ByNeedItIsTheSmallestThatHasIt) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  cluster.set(by_need("large", {.memory_mib = 30'000}));
+  cluster.set(by_need("wide", {.memory_mib = 10'000, .part = 2, .whole = 7}, 1001));
+  cluster.set(by_need("small", {.part = 1, .whole = 7}, 1002));
+  cluster.set(by_need("huge", {.memory_mib = 100'000}, 1003));
+  const Round round = cluster.decide(2);
+  EXPECT_EQ(given_in(round), (std::map<std::string, std::string>{
+                                 {"large", "0:3g.40gb@4"}, {"wide", "0:2g.20gb@2"}, {"small", "0:1g.10gb@1"}}));
+  EXPECT_EQ(reason_of(round, "huge"),
+            "GpuType: no node has GPUs that can be cut into a slice with 100,000 MiB of memory");
+  // Who is found has what he was given.
+  cluster.begin_anew();
+  cluster.set(by_need("next", {.part = 1, .whole = 7}, 3000));
+  EXPECT_EQ(given_in(cluster.decide(3)), (std::map<std::string, std::string>{{"next", "0:1g.10gb@0"}}));
+  EXPECT_TRUE(violations(cluster.engine().state()).empty());
+}
+
+TEST(LiveSlices, ByNeedItIsOfTheModelThatHasItSmallest) {
+  Cluster cluster;
+  cluster.add(one_cut("n1"));
+  cluster.add(one_cut("n2", "A100-40GB"));
+  cluster.set(by_need("a", {.memory_mib = 4'000}));
+  cluster.set(by_need("b", {.memory_mib = 9'000}, 1001));
+  EXPECT_EQ(given_in(cluster.decide(2)),
+            (std::map<std::string, std::string>{{"a", "0:1g.5gb@6"}, {"b", "0:1g.10gb@4"}}));
+}
+
+TEST(LiveSlices, ByNeedItIsNoneThatAKubeletHandsOut) {
+  const auto documents = parse_yaml(
+      "{metadata: {name: p, uid: u, namespace: default, annotations: {berth.dev/gpu-slice: 1/7}}, spec: {containers: "
+      "[{name: c}]}}");
+  const PodFacts facts = read_pod(documents->front());
+  EXPECT_EQ(facts.problem, "");
+  EXPECT_EQ(facts.request.gpus, 1);
+  ASSERT_EQ(facts.constraints.select.size(), 1u);
+  EXPECT_EQ(facts.constraints.select[0], (LabelRequirement{"berth.dev/gpu-mode", LabelOperator::kIn, {"mig"}}));
+  Cluster cluster;
+  NodeFacts fixed = one_cut("n1");
+  const std::vector<std::string> profiles = {"3g.40gb", "1g.10gb"};
+  fixed.fixed_slices = *lay_out(*hardware_of({.name = {}, .model = "H100"}), profiles);
+  cluster.add(fixed);
+  PodFacts asking = by_need("p", {.part = 1, .whole = 7});
+  asking.constraints = facts.constraints;
+  cluster.set(asking);
+  const Round round = cluster.decide(2);
+  EXPECT_TRUE(round.bindings.empty());
+  EXPECT_EQ(reason_of(round, "p"),
+            "NodeSelector: no node has the labels that it selects (the only one does not match "
+            "berth.dev/gpu-mode=mig); 1 node offers some "
+            "that were cut beforehand, which kubelets hand out by name alone: ask one as in nvidia.com/mig-1g.10gb: 1");
 }
 
 TEST(LiveSlices, AGangOfThemStartsWhole) {

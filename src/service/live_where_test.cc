@@ -83,6 +83,38 @@ TEST(LiveWhere, AGangKeepsTogetherAlsoWhereOnePodIsMadeAnew) {
   EXPECT_EQ(racks_in(repaired), std::set<std::string>{"r1"});
 }
 
+TEST(LiveWhere, AWorkloadSaysWhatItPutsOnTheNetwork) {
+  Cluster cluster;
+  for (const char* const name : {"r1-1", "r2-1"}) cluster.add(in_rack(node(name), std::string(name, 2)));
+  for (int i = 0; i < 2; ++i) {
+    PodFacts each = in_gang(pod("g" + std::to_string(i), 8), "g", 2);
+    each.parallel = {.tensor = 8, .pipeline = 1, .data = 2};
+    each.number = i;
+    cluster.set(each);
+  }
+  for (const char* const name : {"h0", "h1"}) cluster.set(in_gang(pod(name, 0), "h", 2));
+  const Round round = cluster.decide(2);
+  const auto of = [&](const std::string& group) {
+    const auto news = std::ranges::find_if(
+        round.workloads, [&](const WorkloadNews& each) { return each.group.starts_with("default/" + group); });
+    EXPECT_NE(news, round.workloads.end());
+    return *news;
+  };
+  EXPECT_FALSE(of("h").network) << "it says nothing of how it shares a model";
+  const WorkloadNews news = of("g");
+  ASSERT_TRUE(news.network);
+  EXPECT_EQ(news.network->uplinks, (std::vector<UplinkUse>{{"rack", "r1", 8}, {"rack", "r2", 8}}));
+  EXPECT_TRUE(news.network->cost.starts_with("for a GiB each, tensor groups take ")) << news.network->cost;
+  const auto status = (*parse_json(workload_status_call(news, Time{3000}).body))["status"]["network"];
+  EXPECT_EQ(status["uplinks"].items().at(1)["domain"].text(), "r2");
+  EXPECT_EQ(status["cost"].text(), news.network->cost);
+  // A scheduler that is started anew says the same.
+  cluster.begin_anew();
+  for (const WorkloadNews& again : cluster.decide(3).workloads) {
+    if (again.group == news.group) EXPECT_TRUE(again.network == news.network);
+  }
+}
+
 TEST(LiveWhere, OnOneNodeMeansTheNodeWhereTheOthersAre) {
   Cluster cluster;
   for (const char* const name : {"n1", "n2"}) cluster.add(node(name));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/calls.h"
+#include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
@@ -94,7 +95,9 @@ Value requests_of(const WorkloadNews& news) {
   if (request.cpu_milli > 0) requests.set("cpu", format_milli(request.cpu_milli));
   if (request.memory_bytes > 0) requests.set("memory", format_bytes(request.memory_bytes));
   if (request.gpus == 0) return requests;
-  if (!news.slice.empty()) {
+  if (news.slice_by_need) {
+    requests.set(kSliceNeedAnnotation, "1");
+  } else if (!news.slice.empty()) {
     requests.set(slice_resource(news.slice), "1");
   } else if (request.is_replica()) {
     requests.set(kSharedGpuResource, "1");
@@ -120,6 +123,15 @@ Value topology_status(const Shortfall& shortfall) {
     made.at("domains").push_back(std::move(domain));
   }
   made.set("moreDomains", shortfall.more_domains);
+  return made;
+}
+
+Value network_status(const NetworkUse& network) {
+  Value made = Value::map_of({{"cost", network.cost}});
+  for (const UplinkUse& each : network.uplinks) {
+    made.at("uplinks").push_back(Value::map_of({{"level", each.level}, {"domain", each.domain}, {"gpus", each.gpus}}));
+  }
+  if (network.more_uplinks > 0) made.set("moreUplinks", network.more_uplinks);
   return made;
 }
 
@@ -196,6 +208,7 @@ ApiCall workload_status_call(const WorkloadNews& news, Time now) {
   body.at("status").set("conditions", std::move(conditions));
   body.at("status").set("reason", pending ? Value(news.text) : Value());
   body.at("status").set("topology", news.shortfall ? topology_status(*news.shortfall) : Value());
+  body.at("status").set("network", news.network ? network_status(*news.network) : Value());
   return call_with("PATCH", api_path("workloads.berth.dev", news.name_space, news.name, "status"), body,
                    "application/merge-patch+json");
 }

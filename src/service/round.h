@@ -13,6 +13,7 @@
 #include "manifest/value.h"
 #include "model/request.h"
 #include "service/facts.h"
+#include "service/network_use.h"
 #include "service/shortfall.h"
 #include "state/quota_tree.h"
 
@@ -80,13 +81,15 @@ struct WorkloadNews {
   std::string name_space, name;
   OwnerFacts owner;
   std::string queue;
-  PodRequest request;  // of its first pod
-  std::string slice;   // its profile, if it asks one
+  PodRequest request;          // of its first pod
+  std::string slice;           // its profile, if it asks one
+  bool slice_by_need = false;  // it asks one that has what it needs, whatever it is called
   std::int64_t size = 1;
   WorkloadPhase phase = WorkloadPhase::kPending;
   bool phase_changed = false;
   std::string text;                         // kPending, kEvicted: why
   std::optional<Shortfall> shortfall = {};  // kPending, for want of a domain with room
+  std::optional<NetworkUse> network = {};   // kAdmitted, of who says how its GPUs share a model
 };
 
 // What of a node is not used, and why.

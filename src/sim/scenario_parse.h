@@ -65,6 +65,7 @@ struct RelabelNode {
   std::string node;
   std::optional<Labels> labels;
   std::optional<std::vector<Taint>> taints;
+  std::optional<bool> spare = {};
 };
 // Of one GPU of a node.
 struct DeviceName {

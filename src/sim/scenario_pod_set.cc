@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/wording.h"
+#include "manifest/gpu_need.h"
 #include "manifest/parallelism.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
@@ -52,6 +54,12 @@ const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
   if (word == nullptr) return nullptr;
   if (word->value.starts_with("mig:")) {
     set.slice = word->value.substr(4);
+    if (set.slice == kSmallestSlice || set.slice.find('/') != std::string::npos) {
+      const auto need = parse_slice_need(set.slice);
+      if (!need) line.complain(*word, "gpus: " + need.error());
+      set.slice_need = need.value_or(SliceNeed{.part = 1, .whole = 1});
+      set.slice.clear();
+    }
     set.request.gpus = 1;
     return word;
   }
@@ -104,13 +112,22 @@ std::string slices_of(const ScenarioReading& reading, const std::vector<FlavorId
   return text;
 }
 
+// Which slice it asks of such GPUs, and what it is called there.
+std::optional<NamedSlice> slice_in(const Flavor& flavor, const SetDraft& set) {
+  if (!set.slice_need) return find_slice(flavor, set.slice);
+  const GpuHardware* const hardware = hardware_of(flavor);
+  const auto shape = hardware == nullptr ? std::nullopt : cheapest_mig_profile(*hardware, *set.slice_need);
+  return shape ? find_slice(flavor, *shape) : std::nullopt;
+}
+
 // Of the flavors those whose GPUs can be cut into it.
 void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& word, SetDraft& set) {
   const std::vector<FlavorId> wanted = set.flavors;
-  std::erase_if(set.flavors, [&](FlavorId flavor) { return !find_slice(reading.flavors[flavor.index()], set.slice); });
+  std::erase_if(set.flavors, [&](FlavorId flavor) { return !slice_in(reading.flavors[flavor.index()], set); });
   if (set.mixed) line.complain(word, "mixed=yes is for whole GPUs: slices of one name are not the same on two models");
   if (!set.flavors.empty() || wanted.empty()) return;
   const std::string known = slices_of(reading, wanted);
+  if (set.slice_need) return line.complain(word, "gpus: no GPU that it accepts has a slice with so much");
   line.complain(word,
                 "gpus: no GPU that it accepts can be cut into " + quote(set.slice) +
                     (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));
@@ -124,7 +141,7 @@ void take_parallelism(ScenarioLine& line, SetDraft& set) {
   if (!parallel) return line.complain(*word, "parallel: " + parallel.error());
   const PodRequest& request = set.request;
   const bool whole = request.gpus > 0 && request.gpu_milli == kMilliPerGpu && request.sharing == Sharing::kExclusive &&
-                     set.slice.empty();
+                     !set.asks_slice();
   if (!whole) return line.complain(*word, "parallel= is of whole GPUs; write gpus=, too, such as gpus=8");
   if (set.topology.has_slices() || set.topology.is_spread() || !set.neighbours.asks_nothing()) {
     return line.complain(
@@ -177,7 +194,11 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   take_sizes(reading, line, set);
   const ScenarioWord* const slice = take_gpus(line, set);
   if (const ScenarioWord* const memory = line.take("gpu_memory")) {
-    if (slice != nullptr) line.complain(*memory, "gpu_memory= is of GPUs that are not cut; a slice has its own");
+    if (slice != nullptr && !set.slice_need) {
+      line.complain(*memory,
+                    "gpu_memory= is of GPUs that are not cut; a slice has its own. Write gpus=mig:smallest for "
+                    "the smallest slice that has so much");
+    }
     constexpr std::int64_t kMib = 1 << 20;
     constexpr std::int64_t kLeast = 1'000'000;
     const std::int64_t bytes = line.bytes(memory, kGpuMemoryMibMax * kMib, 0);
@@ -188,6 +209,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
     set.request.gpu_memory_mib = (bytes + kMib - 1) / kMib;
     if (set.request.gpus == 0) line.complain(*memory, "gpu_memory= is of each GPU; write gpus=, too");
   }
+  if (set.slice_need) set.slice_need->memory_mib = std::exchange(set.request.gpu_memory_mib, 0);
   set.request.cpu_milli = line.milli(line.take("cpu"), kNodeCpuMilliMax, 0);
   set.request.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, 0);
   take_flavors(reading, line, set);
@@ -240,9 +262,9 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
           way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours, set.parallel});
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
-      if (set.slice.empty() || set.flavors.empty()) continue;
+      if (!set.asks_slice() || set.flavors.empty()) continue;
       const FlavorId of = in_one ? flavor : set.flavors.front();
-      const NamedSlice slice = *find_slice(reading.flavors[of.index()], set.slice);
+      const NamedSlice slice = *slice_in(reading.flavors[of.index()], set);
       made.request.sharing = Sharing::kMig;
       made.request.slice = slice.shape;
       made.request.gpu_milli = slice.gpu_milli;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/flavor.h"
+#include "model/gpu_hardware.h"
 #include "model/request.h"
 #include "model/workload.h"
 #include "sim/scenario_line.h"
@@ -25,12 +28,14 @@ struct SetDraft {
   std::int64_t steps = 0;         // how many more there may be
   std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
   bool mixed = false;
-  std::string slice = {};  // the name of its MIG profile; empty: none
+  std::string slice = {};  // the name of its MIG profile; empty: none, or it is asked by need
+  std::optional<SliceNeed> slice_need = {};
   NodeConstraints constraints = {};
   Topology topology = {};
   Neighbours neighbours = {};
   Parallelism parallel = {};
 
+  bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
   FlavorSet all_flavors() const {
     if (flavors.empty()) return FlavorSet::all();
     FlavorSet set;

@@ -54,11 +54,14 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   // Without any nodes nothing can be said about them.
   if (types.nodes.size() == 0) return policy;
   policy.fleet.emplace();
-  if (!state.flavors_with_cells().empty()) {
-    // Of which domains they are counts.
+  bool some_spare = false;
+  for (std::size_t i = 0; i < state.nodes(); ++i) some_spare = some_spare || state.node(NodeId(i)).spare;
+  if (some_spare || !state.flavors_with_cells().empty()) {
+    // Of which domains they are counts, and whether they are spares.
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       Node node = types.nodes[types.of_node[i]];
       node.labels = state.node(NodeId(i)).labels;
+      node.spare = state.node(NodeId(i)).spare;
       policy.fleet->push_back({std::move(node), 1});
     }
     return policy;

@@ -19,10 +19,10 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory",     "pods",
-                                           "labels", "taints", "nvlink_domain", "mode",       "replicas",
-                                           "mig",    "kept",   "numa",          "numa_policy"};
-constexpr std::string_view kSetNodeKeys[] = {"labels", "taints"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory",      "pods",
+                                           "labels", "taints", "nvlink_domain", "mode",        "replicas",
+                                           "mig",    "kept",   "numa",          "numa_policy", "spare"};
+constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
   const ScenarioWord* const word = line.take("flavor");
@@ -223,6 +223,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.fixed_slices = take_fixed_slices(reading, line, node);
   node.kept_per_gpu = take_kept(line, node);
   take_zones(line, node);
+  node.spare = takes_yes(line, "spare");
   line.finish(kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {
@@ -244,8 +245,9 @@ void set_node(ScenarioReading& reading, ScenarioLine& line) {
   RelabelNode change;
   if (line.find("labels") != nullptr) change.labels = take_labels(line);
   if (line.find("taints") != nullptr) change.taints = take_taints(line);
-  if (!change.labels && !change.taints)
-    line.complain("nothing is set; write what, as in labels=rack:r1 or taints=none");
+  if (line.find("spare") != nullptr) change.spare = takes_yes(line, "spare");
+  if (!change.labels && !change.taints && !change.spare)
+    line.complain("nothing is set; write what, as in labels=rack:r1, taints=none or spare=yes");
   line.finish(kSetNodeKeys);
   if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
   change.node = name->value;

@@ -26,7 +26,7 @@ constexpr std::string_view kSubmitKeys[] = {
     "topology", "slice",  "prefer",      "spread",       "strategy",   "latency",     "movable",     "labels",
     "near",     "apart",  "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
     "max",      "resize", "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
-    "then",     "only",   "days",        "zone"};
+    "then",     "only",   "days",        "zone",       "replaces"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
     "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
@@ -42,6 +42,7 @@ Terms take_terms(ScenarioLine& line) {
   terms.latency_critical = takes_the_word(line, "latency", "critical");
   terms.movable = takes_yes(line, "movable");
   terms.resizes_live = takes_the_word(line, "resize", "live");
+  terms.replaces = takes_yes(line, "replaces");
   if (terms.best_effort && terms.guaranteed_only) {
     line.complain("guaranteed=only insists on a floor, and best effort is inside none; write one of the two");
   }

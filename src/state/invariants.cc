@@ -114,8 +114,11 @@ class Inspection {
     for (std::size_t at = 0; at < state_.nodes(); ++at) {
       const NodeId id(at);
       const bool takes_work = !state_.is_down(id) && !state_.is_maintained(id);
-      expect(state_.ledger().node(id).open == takes_work, {"node", at},
+      const bool spare = state_.node(id).spare;
+      expect(state_.ledger().node(id).open == (takes_work && !spare), {"node", at},
              " is open though it is closed, or closed for nothing");
+      expect(state_.ledger().node(id).spare == (takes_work && spare), {"node", at},
+             " is a spare to the ledger alone, or is none there");
     }
     for (const HeldPlaces& each : state_.holdings()) {
       const Named name{"reservation", each.reservation.index()};
@@ -283,6 +286,7 @@ class Inspection {
     for (std::size_t i = 0; i < state_.nodes(); ++i) {
       again.add(state_.node(NodeId(i)), state_.geometry_of(state_.node(NodeId(i))));
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
+      again.set_spare(NodeId(i), state_.ledger().node(NodeId(i)).spare);
     }
     for (std::size_t at = 0; at < state_.pods().size(); ++at) {
       const Pod& pod = state_.pods()[at];

@@ -66,6 +66,13 @@ void Ledger::set_open(NodeId node, bool open) {
   note_change(node);
 }
 
+void Ledger::set_spare(NodeId node, bool spare) {
+  NodeFree& free = nodes_[node.index()];
+  if (free.spare == spare) return;
+  free.spare = spare;
+  note_change(node);
+}
+
 void Ledger::apply(const Move& move) {
   NodeFree& node = nodes_[move.node.index()];
   const std::int64_t sign = move.direction == Move::Direction::kTake ? -1 : 1;
@@ -369,6 +376,7 @@ void Ledger::add_to(Hasher& hasher) const {
   hasher.add(std::uint64_t{nodes_.size()});
   for (const NodeFree& node : nodes_) {
     hasher.add(node.cpu_milli).add(node.memory_bytes).add(node.pods).add(std::uint64_t{node.open});
+    if (node.spare) hasher.add(std::uint64_t{node.spare});
   }
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);

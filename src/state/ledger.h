@@ -72,10 +72,13 @@ struct NodeFree {
   Sharing sharing = Sharing::kExclusive;
   std::uint8_t other_modes : 4 = 0;  // a SharingSet: what it may become with the next; none while somebody has a GPU
   bool open : 1 = true;              // takes new pods
+  bool spare : 1 = false;  // kept for repairs, and not closed otherwise: open only in a trial that looks for one
   NumaPolicy numa : 2 = NumaPolicy::kNone;  // kNone as well where there is one zone
   std::uint8_t replicas = 1;                // of each of its GPUs
   std::uint8_t family = 0;                  // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
 
+  // Whether anybody at all may be sent there.
+  bool takes_work() const { return open || spare; }
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
   // PRE: it has GPUs. Whether who asks for that mode may come.
   bool suits(Sharing mode) const { return sharing == mode || SharingSet::from_bits(other_modes).contains(mode); }
@@ -176,6 +179,7 @@ class Ledger {
   NodeId add(const Node& node, const MigGeometry* mig = nullptr);
   // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
   void set_open(NodeId node, bool open);
+  void set_spare(NodeId node, bool spare);
   void apply(const Move& move);
   // The same for a pod that was there and leaves its place for good. What it leaves on a device goes with the last who is there,
   // or is scrubbed after him. The answer is what was left there before, where that has changed.

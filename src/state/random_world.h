@@ -115,6 +115,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   node.taints = random_taints(rng);
   node.kept_per_gpu = random_kept(rng, node);
   divide_into_zones(node, rng);
+  node.spare = rng.below(12) == 0;
   return node;
 }
 
@@ -248,6 +249,7 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   WorkloadShape shape{{sets}};
   const auto is_replica = [](const PodSet& set) { return set.request.is_replica(); };
   shape.terms.best_effort = std::ranges::any_of(sets, is_replica) || rng.below(8) == 0;
+  shape.terms.replaces = rng.below(8) == 0;
   shape.terms.latency_critical = std::ranges::none_of(sets, is_replica) && rng.below(8) == 0;
   for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {
     for (PodSet& set : sets) {

@@ -20,10 +20,11 @@ inline std::vector<WorkloadId> starting_on(const State& state, NodeId node) {
   return there;
 }
 
-// Of these, whom the node would not suit with other labels and taints, as it might be another queue's own then, too; or who
+// Of these, whom the node would not suit when it says something else of itself: all where it becomes a spare; with other labels and taints, as it might be another queue's own then, too; or who
 // are to be near each other: that may be over.
-inline std::vector<WorkloadId> starting_in_vain(const State& state, NodeId node, const Labels& labels,
-                                                const std::vector<Taint>& taints) {
+inline std::vector<WorkloadId> starting_in_vain(const State& state, const NodeRelabelled& event) {
+  const auto& [node, labels, taints, spare] = event;
+  if (spare && !state.node(node).spare) return starting_on(state, node);
   const NodeMatches& matches = state.ledger().matches();
   const std::string& name = state.node(node).name;
   const auto may_stay = [&](const Pod& pod) {

@@ -50,6 +50,7 @@ std::uint64_t digest_of(const Shape& shape) {
   hasher.add(std::uint64_t{terms.best_effort}).add(std::uint64_t{terms.latency_critical});
   if (terms.movable) hasher.add(std::uint64_t{terms.movable});
   if (terms.resizes_live) hasher.add(std::uint64_t{2});
+  if (terms.replaces) hasher.add(std::uint64_t{3});
   hasher.add(terms.grace.ms).add(terms.disruption_permille);
   hasher.add(terms.run_limit ? terms.run_limit->ms : std::int64_t{-1});
   if (terms.hours) hasher.add(std::uint64_t{3}).add(std::uint64_t{*terms.hours});

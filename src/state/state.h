@@ -240,6 +240,8 @@ class State {
   // Failed or drained, and not restored since; closed for maintenance that goes on.
   bool is_down(NodeId node) const { return down_.contains(node); }
   bool is_maintained(NodeId node) const { return maintained_.contains(node); }
+  // Nodes that are for repairs, and not closed otherwise; ascending.
+  std::vector<NodeId> spares() const;
   // The number of the next.
   ReservationId next_reservation() const { return ReservationId(reservations_made_); }
   // Whether the queue is this one, or below it.
@@ -321,8 +323,8 @@ class State {
   void on(const ReservationRemoved& event);
   void on(const MaxWaitPassed& event);
 
-  void set_open(NodeId node, bool open, AmountsByDim& counted);
-  void set_open(NodeId node, bool open);
+  void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
+  void set_open(NodeId node, bool takes_work);
   void count_slices(NodeId node, std::int64_t sign, std::size_t from, AmountsByDim& counted) const;
   Time next_reserved() const;
   void pass_reservations();

@@ -58,6 +58,8 @@ void State::freeing(NodeId node, Change change) {
   for_each_blocked([&](Line& line, std::size_t at, const ShapeInLine& entry) {
     const Shape& shape = shapes_[entry.shape.index()];
     const std::int64_t before = room_before_[next++];
+    // What is free on a spare is room for these alone, and is not counted.
+    if (ledger_.node(node).spare && shape.terms.replaces) return line.set_missing(at, 0);
     const std::int64_t freed = room_of(shape) - (shape.ways.front().size() == 1 ? before : 0);
     if (freed > 0) line.set_missing(at, entry.missing - freed, entry.gate, entry.by_quota);
   });
@@ -90,6 +92,7 @@ void State::on(const NodesAdded& event) {
     if (node.numa_policy != NumaPolicy::kNone) {
       history_.add(node.numa_zones).add(static_cast<std::uint64_t>(node.numa_policy));
     }
+    if (node.spare) history_.add(std::uint64_t{node.spare});
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
@@ -101,11 +104,13 @@ const MigGeometry* State::geometry_of(const Node& node) const {
   return node.may_be(Sharing::kMig) ? mig_of(flavors_[node.flavor.index()]) : nullptr;
 }
 
-// Opens or closes a node, and counts what it has.
-void State::set_open(NodeId id, bool open, AmountsByDim& counted) {
+// Opens or closes a node, and counts what it has. A spare takes work, and is not open for that: what it has is nobody's.
+void State::set_open(NodeId id, bool takes_work, AmountsByDim& counted) {
+  const Node& node = (*nodes_)[id.index()];
+  ledger_.set_spare(id, takes_work && node.spare);
+  const bool open = takes_work && !node.spare;
   if (ledger_.node(id).open == open) return;
   ledger_.set_open(id, open);
-  const Node& node = (*nodes_)[id.index()];
   const std::int64_t sign = open ? 1 : -1;
   const auto count = [&](Resource resource, std::int64_t amount) {
     counted[Dim(node.flavor, resource).index()] += sign * amount;
@@ -135,11 +140,19 @@ void State::count_slices(NodeId id, std::int64_t sign, std::size_t from, Amounts
   }
 }
 
-void State::set_open(NodeId id, bool open) {
+void State::set_open(NodeId id, bool takes_work) {
   AmountsByDim then = capacity();
-  set_open(id, open, then);
+  set_open(id, takes_work, then);
   rebuild_quotas(std::move(then));
-  if (!open) retry_who_is_spread_evenly();
+  if (!ledger_.node(id).open) retry_who_is_spread_evenly();
+}
+
+std::vector<NodeId> State::spares() const {
+  std::vector<NodeId> spares;
+  for (std::size_t i = 0; i < nodes(); ++i) {
+    if (ledger_.node(NodeId(i)).spare) spares.emplace_back(i);
+  }
+  return spares;
 }
 
 void State::count_types(const std::vector<Node>& nodes) {
@@ -148,6 +161,7 @@ void State::count_types(const std::vector<Node>& nodes) {
     node.name.clear();
     node.labels.clear();
     node.taints.clear();
+    node.spare = false;
     const std::size_t type = types->nodes.intern(node);
     types->of_node.push_back(static_cast<std::uint32_t>(type));
     if (type == types->counts.size()) {
@@ -197,12 +211,15 @@ void State::on(const DeviceScrubbed& event) {
 }
 
 void State::on(const NodeRelabelled& event) {
-  const std::vector<WorkloadId> in_vain = starting_in_vain(*this, event.node, event.labels, event.taints);
+  const std::vector<WorkloadId> in_vain = starting_in_vain(*this, event);
+  const bool turns = event.spare != (*nodes_)[event.node.index()].spare;
   if (nodes_.use_count() > 1) nodes_ = std::make_shared<std::vector<Node>>(*nodes_);
   Node& node = (*nodes_)[event.node.index()];
   const Labels before = std::exchange(node.labels, event.labels);
   node.taints = event.taints;
+  node.spare = event.spare;
   freeing(event.node, [&] {
+    if (turns) set_open(event.node, ledger_.node(event.node).takes_work());
     ledger_.matches().look_at(*nodes_, event.node.index(), 1);
     topologies_.look_at(*nodes_, flavors_, before, node.labels);
     if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
@@ -212,6 +229,7 @@ void State::on(const NodeRelabelled& event) {
   retry_the_impossible();
   retry_who_asks_for_domains();
   history_.add(event.node.value());
+  if (turns) history_.add(std::uint64_t{event.spare});
   add_to_history(event.labels, event.taints);
 }
 

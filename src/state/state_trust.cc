@@ -43,7 +43,7 @@ bool State::is_occupied(Device device) const {
 std::vector<Device> State::to_scrub() const {
   std::vector<Device> devices = ledger_.dirty();
   std::erase_if(devices, [&](const Device& device) {
-    return !ledger_.node(device.node).open || ledger_.is_broken(device) || is_occupied(device);
+    return !ledger_.node(device.node).takes_work() || ledger_.is_broken(device) || is_occupied(device);
   });
   return devices;
 }
@@ -58,10 +58,10 @@ void State::break_down(Device device) {
     if (is_to_be_there) lose_room_to_come(id);
   }
   // The node is counted anew without it.
-  const bool open = ledger_.node(device.node).open;
+  const bool takes_work = ledger_.node(device.node).takes_work();
   set_open(device.node, false);
   ledger_.set_broken(device, true);
-  set_open(device.node, open);
+  set_open(device.node, takes_work);
 }
 
 void State::open_mended(NodeId node) {

@@ -21,6 +21,16 @@ void Trial::keep_from_all(KeptRoom kept) {
   }
 }
 
+void Trial::lend_spares(std::vector<NodeId> spares) {
+  for (const NodeId node : lent_) ledger_.set_open(node, false);
+  std::erase_if(spares, [&](NodeId node) { return std::ranges::binary_search(kept_.nodes, node); });
+  for (const NodeId node : spares) {
+    BERTH_ASSERT(ledger_.node(node).spare && !ledger_.node(node).open);
+    ledger_.set_open(node, true);
+  }
+  lent_ = std::move(spares);
+}
+
 void Trial::keep_what_is_free(const GpusOfNode& kept) {
   const NodeFree& node = ledger_.node(kept.node);
   if (node.sharing != Sharing::kExclusive || node.pods < 1) return;

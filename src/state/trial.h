@@ -43,6 +43,7 @@ class Trial {
 
   Trial(Ledger& ledger, QuotaLedger& quotas) : ledger_(ledger), quotas_(quotas), begin_(mark()) {}
   ~Trial() {
+    lend_spares({});
     let_go();
     rollback_to(begin_);
   }
@@ -105,10 +106,14 @@ class Trial {
   void keep_from_all(KeptRoom kept);
   void let_go() { keep_from_all({}); }
   const KeptRoom& kept() const { return kept_; }
-  // Whether the node takes new pods, but for what is kept.
+  // Whether the node takes new pods, but for what is kept. A spare does not, whoever it is lent to.
   bool is_open(NodeId node) const {
-    return ledger_.node(node).open || std::ranges::find(closed_, node) != closed_.end();
+    const NodeFree& free = ledger_.node(node);
+    return (free.open && !free.spare) || std::ranges::find(closed_, node) != closed_.end();
   }
+  // Until this is called again these spares take pods, but for those that are kept from all. Replaces those that were lent before; what
+  // was tried meanwhile may stay. PRE: all are spares (NodeFree::spare).
+  void lend_spares(std::vector<NodeId> spares);
 
  private:
   struct Done {
@@ -132,6 +137,7 @@ class Trial {
   KeptRoom kept_;
   std::size_t kept_since_ = 0;  // of the moves the first that was made since
   std::vector<NodeId> closed_;  // by keep_from_all()
+  std::vector<NodeId> lent_;    // by lend_spares()
 };
 
 }  // namespace berth

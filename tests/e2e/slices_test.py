@@ -86,6 +86,42 @@ def a_gang(stage):
     stage.wait(lambda: len(stage.given()) == 3, "the gang runs")
 
 
+def by_need(stage):
+    """Who says what he needs has the smallest slice that has it, of whatever model; what others have cut has names."""
+    def needs(name, **annotations):
+        told = {"berth.dev/" + key.replace("_", "-"): value for key, value in annotations.items()}
+        return {"apiVersion": "v1", "kind": "Pod", "spec": pod_spec({"cpu": "1"}),
+                "metadata": {"name": name, "annotations": {"berth.dev/run-for": "30m", **told}}}
+
+    stage.apply(needs("small", gpu_slice="1/7"), needs("model", gpu_slice="smallest", gpu_models="H100",
+                                                      model="parameters=7B,precision=bf16"))
+    given = stage.wait(lambda: len(stage.given()) == 2 and stage.given(), "both have one")
+    expect(re.fullmatch(r"[01]:1g\.6gb@\d", given["small"]), f"{given}")
+    expect(re.fullmatch(r"0:1g\.20gb@\d", given["model"]), f"{given}")
+    nodes = stage.berth("nodes -o wide")
+    expect(given["model"] in nodes and given["small"] in nodes, nodes)
+    expect(re.search(r"pod/model +default +running +1/1 +1g.20gb ", stage.berth("jobs")), stage.berth("jobs"))
+    stage.apply(needs("large", gpu_slice="smallest", gpu_memory="60Gi"))
+    stage.wait_why("large", "^Capacity: no node has a place for a 7g.80gb slice free")
+    expect(re.search(r"pod/large +default +waiting +0/1 +60Gi ", stage.berth("jobs")), stage.berth("jobs"))
+    stage.plane.must("delete pod model --now")
+    stage.wait(lambda: stage.given().get("large") == "0:7g.80gb@0", "the large one has all of it")
+    stage.apply(needs("huge", gpu_slice="1/1", gpu_memory="90Gi"))
+    stage.wait_why("huge", "^GpuType: no node has GPUs that can be cut into a slice with 1/1 of its processors and 92,160")
+    nothing = stage.refused(needs("nothing", gpu_slice="smallest"))
+    expect("what it has to suffice for is not said; write berth.dev/gpu-memory" in nothing, nothing)
+    both = needs("both", gpu_slice="1/7")
+    both["spec"] = pod_spec({"nvidia.com/gpu": 1})
+    refused = stage.refused(both)
+    expect("the pod asks whole GPUs, too; leave one of them out" in refused, refused)
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {
+        "name": "huge", "namespace": "default", "annotations": {"berth.dev/gpus": "0:1g.6gb@0"}},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": "a30-mig-0001"}}
+    reply = stage.plane.run(["create", "--raw", "/api/v1/namespaces/default/pods/huge/binding", "-f", "-"],
+                            text=json.dumps(binding))
+    expect("a 1g.6gb of a A30 has less than the pod needs" in reply.stderr, reply.stderr)
+
+
 def pieces(stage):
     """Enough is free, in pieces: that is said, and by how many GPUs."""
     names = [f"p{i}" for i in range(7)]
@@ -159,7 +195,7 @@ def a_submitted_command(stage):
     expect("requests: {nvidia.com/gpu" not in stage.plane.must("get job cut -o yaml"), "it asks a GPU")
 
 
-STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, pieces, quotas_count_them,
+STORIES = (seven_share_a_gpu, what_one_pod_cannot_ask, a_gang, by_need, pieces, quotas_count_them,
            a_scheduler_that_is_started_anew,
            nodes_that_are_cut_otherwise, a_submitted_command)
 

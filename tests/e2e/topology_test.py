@@ -205,6 +205,51 @@ def what_people_see(stage):
     expect("room" not in stage.berth("explain job/large"), stage.berth("explain job/large"))
 
 
+def what_gangs_put_on_uplinks(stage):
+    """A gang that says how its GPUs share a model, over two racks: what it costs, and what leads out of each of them."""
+    stage.label_nodes()
+    stage.plane.must("cordon h100-0002")
+    sizes = {"berth.dev/parallelism": "tp=8,dp=2", "berth.dev/gpu-models": "H100"}
+    for node in ("h100-0003", "h100-0004"):
+        stage.apply(pod("on-" + node, 4, node))
+    stage.wait(lambda: len(stage.placed()) == 2, "two nodes are half full")
+    expect("UPLINK" not in stage.berth("topology --levels rack"), "nobody says how he shares a model")
+    stage.plane.must("delete pod on-h100-0004 --now")
+    stage.apply(job("train", 2, 8, **sizes))
+    stage.wait(lambda: stage.racks("train") == ["r1", "r3"], "it is in the racks that have a whole node")
+    network = stage.wait(lambda: next((each["status"]["network"] for each in stage.get("workloads.berth.dev")["items"]
+                                       if "network" in each.get("status", {})), None), "its Workload says it")
+    expect([(each["domain"], each["gpus"]) for each in network["uplinks"] if each["level"] == "rack"]
+           == [("r1", 8), ("r3", 8)], f"{network}")
+    shown = stage.berth("topology --levels rack")
+    expect(re.search(r"^DOMAIN .* UPLINK$", shown, re.M), shown)
+    expect(re.search(r"^r1 .* 8$", shown, re.M) and re.search(r"^r2 .* -$", shown, re.M), shown)
+    expect(re.search(r"^default/train\S* +for a GiB each, tensor groups take .*ms inside nodes", shown, re.M), shown)
+    stage.plane.must("uncordon h100-0002")
+
+
+def spares(stage):
+    """A spare takes nobody but who stands in for a pod that its gang has lost; and is one again."""
+    stage.label_nodes()
+    stage.plane.must("label node h100-0004 berth.dev/spare=true")
+    expect(re.search(r"^h100-0004 .* ready,spare", stage.berth("nodes"), re.M), stage.berth("nodes"))
+    gang = job("gang", 3, 8, **{"berth.dev/gpu-models": "H100"})
+    gang["spec"]["backoffLimit"] = 6
+    stage.apply(gang)
+    stage.wait(lambda: stage.racks("gang") == ["r1", "r1", "r2"], "it runs, and not on the spare")
+    stage.apply(pod("other", 1, "h100-0004"))
+    stage.wait_why("other", "^Capacity: .*1 is a spare for repairs")
+    lost, node = next((name, node) for name, (node, _) in stage.placed().items() if node == "h100-0002")
+    stage.plane.must(f"cordon {node}")
+    stage.plane.must(f"delete pod {lost} --now")
+    stage.wait(lambda: stage.racks("gang") == ["r1", "r2", "r3"], "another is on the spare", 60)
+    stage.plane.must(f"uncordon {node}")
+    stage.plane.must("delete job gang --now")
+    stage.wait_why("other", "^Capacity: .*1 is a spare for repairs")
+    stage.plane.must("label node h100-0004 berth.dev/spare-")
+    stage.wait(lambda: "other" in stage.placed(), "it is a node as any other")
+
+
 def hyper_node(name, tier, *members):
     return {"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode", "metadata": {"name": name},
             "spec": {"tier": tier, "members": list(members)}}
@@ -272,7 +317,7 @@ def what_is_mistyped(stage):
 
 
 STORIES = (kueues_setup, what_is_refused, a_topology_that_is_missing, levels_of_another_topology, what_people_see,
-           volcanos_hyper_nodes, what_is_mistyped)
+           what_gangs_put_on_uplinks, spares, volcanos_hyper_nodes, what_is_mistyped)
 
 
 if __name__ == "__main__":
