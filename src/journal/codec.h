@@ -7,7 +7,7 @@
 // GPUs that are shared by MPS or in turns, version 7 no circles of trust, and no scrubs, version 8 nobody who is moved, version 9 no slices
 // that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
 // that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing that is kept for GPUs, no NUMA zones, no
-// nodes of several modes, and no floors in whole domains.
+// nodes of several modes, no floors in whole domains, and no reservations that were found.
 #pragma once
 
 #include <cstddef>
