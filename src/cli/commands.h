@@ -36,6 +36,7 @@ void add_submit(CLI::App& berth, int& exit_code);
 void add_jobs(CLI::App& berth, int& exit_code);
 void add_queue(CLI::App& berth, int& exit_code);
 void add_share(CLI::App& berth, int& exit_code);
+void add_reservations(CLI::App& berth, int& exit_code);
 void add_nodes(CLI::App& berth, int& exit_code);
 void add_topology(CLI::App& berth, int& exit_code);
 void add_explain(CLI::App& berth, int& exit_code);

@@ -190,6 +190,7 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     return;
   }
   run.stop_by = eviction.stop_by;
+  if (!eviction.reservation.is_none()) run.leaves_for = state().reservations().at(eviction.reservation).name;
   const std::string why = eviction_in_words(eviction) + loss_in_words(eviction.workload, now);
   if (const auto taken = room_taken(eviction)) round.taken.push_back(*taken);
   const PodFacts& first = members_.at(run.uids.front()).facts;

@@ -365,6 +365,8 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
     return std::string(name_of(eviction.rule)) +
            ": on its GPU is work with a stronger claim of queues that its tenant trusts no more" + until;
   }
+  if (!eviction.reservation.is_none())
+    return std::string(name_of(eviction.rule)) + ": " + reservation_in_words(eviction.reservation) + until;
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }
