@@ -20,6 +20,7 @@ void add_replay(CLI::App& berth, int& exit_code);
 void add_what_if(CLI::App& berth, int& exit_code);
 void add_timeline(CLI::App& berth, int& exit_code);
 void add_when(CLI::App& berth, int& exit_code);
+void add_snapshot(CLI::App& berth, int& exit_code);
 void add_scenario(CLI::App& berth, int& exit_code);
 void add_policy(CLI::App& berth, int& exit_code);
 void add_policy_diff(CLI::App& policy, int& exit_code);
