@@ -268,7 +268,9 @@ TEST(Admit, ThereAre100ReservationsThatAreNotOver) {
     return world.create("{apiVersion: berth.dev/v1alpha1, kind: Reservation, metadata: {name: r" +
                         std::to_string(number) + "}, spec: {nodes: [n1], from: '" + from + "', for: 1h}}");
   };
-  ASSERT_EQ(reservation(100, "1969-12-31T20:00:00Z"), "");
+  world.now = Time{0};
+  ASSERT_EQ(reservation(100, "1970-01-02T20:00:00Z"), "");
+  world.now = Time{1'700'000'000'000};
   for (int i = 0; i < 100; ++i) ASSERT_EQ(reservation(i, "2126-12-01T09:00:00Z"), "");
   expect_part(reservation(101, "2126-12-01T09:00:00Z"), "there are 100 reservations that are not over");
   EXPECT_EQ(world.erase("reservations.berth.dev//r0"), "");

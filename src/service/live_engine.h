@@ -99,6 +99,10 @@ class LiveEngine {
   // Those of which something is of no use.
   std::map<std::string, NodeNews> nodes_left_out() const;
   const State& state() const { return session_->state(); }
+  // Who waits in the engine, and how people call him: "NAMESPACE/NAME" of a pod that is alone, else its group.
+  std::vector<std::pair<WorkloadId, std::string>> who_waits() const;
+  // The runs that have ended since this was asked last, up to the last 10,000.
+  std::vector<EndedRun> take_ended_runs() { return std::exchange(ended_runs_, {}); }
   // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
   std::size_t remembered() const;
 
@@ -341,6 +345,7 @@ class LiveEngine {
   Run* run_of(const Member& member);
   const Run* run_of(const Member& member) const;
   void end(Member& member);
+  void note_ended_run(const Member& member);
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
   void note_unpaid(WorkloadId run, Round& round);
@@ -458,6 +463,8 @@ class LiveEngine {
   std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
 
   AskedKinds asked_;
+  std::vector<EndedRun> ended_runs_;
+
   bool anew_ = true;  // the engine must be made anew
   // Whether some pod ever selected others, and by which labels.
   bool somebody_selects_ = false;

@@ -17,6 +17,7 @@
 #include "kube/strand.h"
 #include "manifest/json.h"
 #include "service/facts.h"
+#include "service/forecaster.h"
 #include "service/hyper_nodes.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
@@ -64,6 +65,7 @@ class RunningScheduler final : public LiveScheduler {
 
   ~RunningScheduler() override {
     strand_->stop();
+    forecaster_.reset();
     election_.reset();
     pods_.reset();
     namespace_mirror_.reset();
@@ -107,6 +109,11 @@ class RunningScheduler final : public LiveScheduler {
     pod_groups_.emplace(*others_);
     namespaces_.emplace(*pod_groups_);
     hyper_nodes_.emplace(*engine_);
+    if (!options_.journal_folder.empty()) {
+      forecaster_.emplace(
+          options_.seed, options_.journal_folder,
+          [this](std::function<void()> work) { strand_->post(std::move(work)); }, options_.log);
+    }
     nodes_ = watch(
         "nodes",
         [this](const ObjectChange& change) {
@@ -287,8 +294,15 @@ class RunningScheduler final : public LiveScheduler {
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
     tell_circles();
+    foretell(now);
     wake_at(round.again_at, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
+  }
+
+  // From what has just come to rest.
+  void foretell(Time now) {
+    if (forecaster_ && forecaster_->is_due(now))
+      forecaster_->ask(engine_->state().fork(), engine_->who_waits(), engine_->take_ended_runs(), now);
   }
 
   void bind(const Binding& binding, Duration retry) {
@@ -568,6 +582,7 @@ class RunningScheduler final : public LiveScheduler {
   std::function<void()> lost_;
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
+  std::optional<Forecaster> forecaster_;
   std::optional<OtherQueues> others_;
   std::optional<PodGroups> pod_groups_;
   std::optional<Namespaces> namespaces_;

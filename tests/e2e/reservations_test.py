@@ -82,8 +82,7 @@ def keeps_its_gpus(stage):
     table = stage.berth("reservations").splitlines()
     expect(table[0].split() == ["NAME", "FOR", "WHAT", "FROM", "LENGTH", "STATE", "HAS", "SHORT", "DRAINS"], table)
     expect(table[1].split()[:4] == ["monday", "research", "16", "GPUs"] and "lasting" in table[1], table)
-    facts = json.loads(stage.berth("reservations monday -o json"))
-    facts = facts[0] if isinstance(facts, list) else facts
+    facts = json.loads(stage.berth("reservations monday -o json"))["items"][0]
     expect(facts["has"] == 16 and facts["short"] == 0 and len(facts["on"]) == 2, facts)
     shown = stage.plane.must("get brs")
     expect("monday" in shown and "Lasting" in shown, shown)
