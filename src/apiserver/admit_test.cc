@@ -262,6 +262,21 @@ TEST(Admit, ThereAre64CirclesOfTrust) {
   EXPECT_EQ(circle(64), "");
 }
 
+TEST(Admit, ThereAre100ReservationsThatAreNotOver) {
+  AdmissionWorld world;
+  const auto reservation = [&](int number, const char* from) {
+    return world.create("{apiVersion: berth.dev/v1alpha1, kind: Reservation, metadata: {name: r" +
+                        std::to_string(number) + "}, spec: {nodes: [n1], from: '" + from + "', for: 1h}}");
+  };
+  world.now = Time{0};
+  ASSERT_EQ(reservation(100, "1970-01-02T20:00:00Z"), "");
+  world.now = Time{1'700'000'000'000};
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(reservation(i, "2126-12-01T09:00:00Z"), "");
+  expect_part(reservation(101, "2126-12-01T09:00:00Z"), "there are 100 reservations that are not over");
+  EXPECT_EQ(world.erase("reservations.berth.dev//r0"), "");
+  EXPECT_EQ(reservation(101, "2126-12-01T09:00:00Z"), "");
+}
+
 TEST(Admit, LimitRangesGiveDefaultsAndBounds) {
   AdmissionWorld world;
   EXPECT_EQ(world.create("{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: default}, spec: {limits: "

@@ -300,6 +300,22 @@ Value::List circle_cells(const Value& circle, Time now) {
           age_cell(circle, now)};
 }
 
+Value::List reservation_cells(const Value& reservation, Time now) {
+  const Value& spec = reservation["spec"];
+  const Value& status = reservation["status"];
+  const bool maintenance = spec["queue"].is_empty();
+  const auto from = parse_timestamp((status["from"].is_empty() ? spec["from"] : status["from"]).text());
+  return {name_cell(reservation),
+          maintenance ? Value("maintenance") : Value(spec["queue"].text()),
+          maintenance ? Value(std::to_string(spec["nodes"].items().size()) + " nodes")
+                      : Value(std::to_string(spec["gpus"].integer()) + " GPUs"),
+          from ? format_timestamp(*from) : std::string(spec["from"].text()),
+          std::string(spec["for"].text()) + (spec["daily"].truth() ? " daily" : ""),
+          Value(status["phase"].text()),
+          maintenance || status["gpus"].is_null() ? Value("") : Value(std::to_string(status["gpus"].integer())),
+          age_cell(reservation, now)};
+}
+
 Value::List cluster_queue_cells(const Value& queue, Time) {
   return {name_cell(queue), Value(either(queue["spec"], "cohortName", "cohort").text()),
           text_or(queue["spec"]["queueingStrategy"], "BestEffortFIFO"), queue["status"]["pendingWorkloads"].integer(),
@@ -596,6 +612,16 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
         ray_job_cells}},
       {"resourceflavors.berth.dev",
        {{kName, {"GPU Model", "The model as nodes report it."}, {"Memory", "Memory of one GPU."}, kAge}, flavor_cells}},
+      {"reservations.berth.dev",
+       {{kName,
+         {"For", "Which queue may use it; or maintenance."},
+         {"What", "How many GPUs, or nodes."},
+         {"From", "When it begins next, or began that lasts."},
+         {"Length", "How long it lasts."},
+         {"Phase", "Coming, Lasting, Over or NotInForce."},
+         {"Has", "How many GPUs it has, or will have as it stands."},
+         kAge},
+        reservation_cells}},
       {"trustcircles.berth.dev",
        {{kName,
          {"Queues", "Who trusts each other."},

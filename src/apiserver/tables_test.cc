@@ -55,6 +55,7 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"berth.dev", "v1alpha1", "queues",
        "Name|Order|Parent|Guarantee|Used|Budget|Pending:integer|Running:integer|Age"},
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
+      {"berth.dev", "v1alpha1", "reservations", "Name|For|What|From|Length|Phase|Has|Age"},
       {"berth.dev", "v1alpha1", "trustcircles", "Name|Queues|In Force|Parting By|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
       {"jobset.x-k8s.io", "v1alpha2", "jobsets", "Name|TerminalState|Restarts|Completed|Suspended|Age"},
@@ -237,6 +238,13 @@ TEST(Tables, ShowTheOtherKinds) {
       {"berth.dev", "v1alpha1", "resourceflavors",
        R"({"metadata":{"name":"f"},"spec":{"gpuModel":"H100","memoryMiB":81559}})",
        R"(["f","H100","81559Mi","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "reservations",
+       R"({"metadata":{"name":"r"},"spec":{"queue":"research","gpus":16,"from":"2026-11-20T09:00:00Z","for":"4h",)"
+       R"("daily":true},"status":{"phase":"Coming","from":"2026-11-22T09:00:00.000000Z","gpus":12,"short":4}})",
+       R"(["r","research","16 GPUs","2026-11-22T09:00:00Z","4h daily","Coming","12","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "reservations",
+       R"({"metadata":{"name":"r"},"spec":{"nodes":["n1","n2"],"from":"2026-11-20T09:00:00Z","for":"4h"}})",
+       R"(["r","maintenance","2 nodes","2026-11-20T09:00:00Z","4h","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "trustcircles",
        R"({"metadata":{"name":"c"},"spec":{"queues":["a","clusterqueue/b"]},"status":{"parting":[)"
        R"({"by":"2026-11-21T08:00:01.5Z"},{"by":"2026-11-21T08:00:00Z"}],)"

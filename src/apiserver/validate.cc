@@ -102,6 +102,7 @@ constexpr Check kChecks[] = {
     {"clusterrolebindings.rbac.authorization.k8s.io", check_role_binding},
     {"queues.berth.dev", check_queue},
     {"resourceflavors.berth.dev", check_resource_flavor},
+    {"reservations.berth.dev", check_reservation},
     {"trustcircles.berth.dev", check_trust_circle},
     {"workloads.berth.dev", check_workload},
     {"workloads.kueue.x-k8s.io", check_kueue_workload},

@@ -15,6 +15,7 @@
 #include "apiserver/validation.h"
 #include "manifest/circle_spec.h"
 #include "manifest/queue_spec.h"
+#include "manifest/reservation_spec.h"
 #include "model/flavor.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
@@ -458,6 +459,20 @@ void check_resource_flavor(const AdmissionRequest& request, Causes& causes) {
     causes.push_back(invalid_value("spec.nodeLabels", label.key + "=" + std::string(label.value.text()),
                                    "must be a label such as example.com/name=value"));
   }
+}
+
+void check_reservation(const AdmissionRequest& request, Causes& causes) {
+  const Value& spec = (*request.object)["spec"];
+  const ReservationSpecReading reading = read_reservation_spec(spec);
+  // What the schema lists has been looked at.
+  for (const SpecMistake& mistake : reading.mistakes) {
+    if (std::ranges::find(causes, mistake.field, &ErrorCause::field) != causes.end()) continue;
+    causes.push_back(invalid_value(mistake.field, mistake.value, mistake.text));
+  }
+  // One that is over stays as it is, for everybody to read.
+  const bool is_new = request.operation == Operation::kCreate;
+  if (is_new && reading.mistakes.empty() && reading.spec.is_over(request.now))
+    causes.push_back(invalid_value("spec.from", spec["from"], "it is over already; let it begin later"));
 }
 
 void check_trust_circle(const AdmissionRequest& request, Causes& causes) {

@@ -540,6 +540,37 @@ TEST(Validate, SaysAllThatIsWrongWithACircleOfTrust) {
             "spec.queues: Invalid value: null: names nobody; write the queues that trust each other");
 }
 
+TEST(Validate, SaysAllThatIsWrongWithAReservation) {
+  const auto with = [](const std::string& spec) {
+    return yaml_object("{apiVersion: berth.dev/v1alpha1, kind: Reservation, metadata: {name: r}, spec: {" + spec +
+                       "}}");
+  };
+  const std::string ahead = ", from: '2126-12-01T09:00:00Z', for: 4h";
+  EXPECT_EQ(wrongs(with("queue: research, gpus: 16, flavor: H100" + ahead)), "");
+  EXPECT_EQ(wrongs(with("nodes: [n1, n2], daily: true" + ahead)), "");
+  EXPECT_EQ(
+      wrongs(with("queue: localqueue/x, gpus: 0, flavor: h100.cpu, nodes: [n1], from: monday, for: 25h, "
+                  "daily: true")),
+      "spec.queue: Invalid value: \"localqueue/x\": a LocalQueue is only a door; name the queue behind it: "
+      "clusterqueue/NAME; "
+      "spec.nodes: Invalid value: [\"n1\"]: a queue reserves GPUs, and not nodes; leave nodes out, or queue and "
+      "gpus for maintenance; "
+      "spec.gpus: Invalid value: 0: is no number of whole GPUs; write 1 to 1000000; "
+      "spec.flavor: Invalid value: \"h100.cpu\": only GPUs are reserved; write h100; "
+      "spec.from: Invalid value: \"monday\": is no moment; write when it begins, such as 2026-12-01T09:00:00Z; "
+      "spec.for: Invalid value: \"25h\": what comes every day lasts at most 24 hours; write at most 24h, or leave "
+      "daily out");
+  EXPECT_EQ(wrongs(with("nodes: [n1, n1, ''], gpus: 8, for: 9000h, from: '2126-12-01T09:00:00Z'")),
+            "spec.gpus: Invalid value: 8: maintenance is of whole nodes; leave it out, or write for which queue; "
+            "spec.nodes[2]: Invalid value: \"\": is no name of a node; write it as `kubectl get nodes` shows it; "
+            "spec.nodes: Invalid value: \"n1\": stands here twice; write it once; "
+            "spec.for: Invalid value: \"9000h\": is longer than 366 days; write less");
+  EXPECT_EQ(
+      wrongs(with("gpus: 8, from: '2126-12-01T09:00:00Z', for: 0s")),
+      "spec.queue: Invalid value: null: is not there; write for which queue, with gpus; or nodes, for maintenance; "
+      "spec.for: Invalid value: \"0s\": lasts no time; write how long, such as 4h");
+}
+
 TEST(Validate, StopsCountingAtAHundred) {
   Value pod = yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}");
   for (int i = 0; i < 5'000; ++i) pod.at("spec").at("containers").push_back(Value::map());

@@ -57,6 +57,7 @@ void check_role(const AdmissionRequest& request, Causes& causes);
 void check_role_binding(const AdmissionRequest& request, Causes& causes);
 void check_queue(const AdmissionRequest& request, Causes& causes);
 void check_resource_flavor(const AdmissionRequest& request, Causes& causes);
+void check_reservation(const AdmissionRequest& request, Causes& causes);
 void check_trust_circle(const AdmissionRequest& request, Causes& causes);
 void check_workload(const AdmissionRequest& request, Causes& causes);
 // Kueue's, which only the controllers write; anybody who may, its spec.active.

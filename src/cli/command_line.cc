@@ -76,6 +76,7 @@ int parse_and_run(int argc, char** argv) {
   add_jobs(app, exit_code);
   add_queue(app, exit_code);
   add_share(app, exit_code);
+  add_reservations(app, exit_code);
   add_nodes(app, exit_code);
   add_topology(app, exit_code);
   add_explain(app, exit_code);
@@ -106,6 +107,7 @@ int parse_and_run(int argc, char** argv) {
   add_timeline(app, exit_code);
   add_what_if(app, exit_code);
   add_when(app, exit_code);
+  add_snapshot(app, exit_code);
   add_generate(app, exit_code);
   add_completion(app, exit_code);
   app.footer(

@@ -23,6 +23,7 @@ std::vector<std::string> texts(const std::vector<std::string_view>& words) { ret
 CompletionWords arguments_of(const std::string& command) {
   if (command == "jobs" || command == "explain" || command == "logs" || command == "cancel") return {{}, "jobs"};
   if (command == "queue" || command == "share") return {{}, "queue"};
+  if (command == "reservations") return {{}, "reservations"};
   if (command == "nodes") return {{}, "nodes"};
   if (command == "completion") return {{"bash", "zsh", "fish"}, ""};
   return {};

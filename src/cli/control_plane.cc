@@ -110,24 +110,6 @@ Result<std::string> DataFolder::make() const {
   return path_;
 }
 
-Result<std::string> write_private_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".new";
-  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return complaint_about(beside, "cannot be written");
-  bool written = true;
-  for (std::size_t at = 0; at < text.size() && written;) {
-    const ssize_t bytes = write(file, text.data() + at, text.size() - at);
-    written = bytes > 0;
-    if (written) at += static_cast<std::size_t>(bytes);
-  }
-  written = written && fsync(file) == 0;
-  const int error = errno;
-  close(file);
-  if (written && rename(beside.c_str(), path.c_str()) == 0) return path;
-  if (!written) errno = error;
-  return complaint_about(path, "cannot be written");
-}
-
 Result<ListenAddress> parse_listen_address(const std::string& text) {
   const auto refused = [&](const std::string& why) {
     return Complaints({"--listen"}, quote(text) + ": " + why + "; write ADDRESS:PORT, as in 127.0.0.1:6443 or [::1]:0");

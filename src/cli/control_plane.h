@@ -53,7 +53,4 @@ Result<ServerIdentity> load_or_make_identity(const DataFolder& folder, const Lis
 // Makes fresh client certificates and writes the three kubeconfigs, mode 0600, each at once or not at all.
 Result<std::string> write_kubeconfigs(const DataFolder& folder, const ServerIdentity& identity, const std::string& url);
 
-// Written beside it and renamed: there is the old one or the new one, never a part.
-Result<std::string> write_private_file(const std::string& path, const std::string& text);
-
 }  // namespace berth

@@ -31,6 +31,7 @@
 #include "kube/alarm.h"
 #include "manifest/json.h"
 #include "manifest/timestamp.h"
+#include "sim/files.h"
 #include "sim/generate.h"
 
 namespace berth {

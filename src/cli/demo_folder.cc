@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "cli/control_plane.h"
+#include "sim/files.h"
 
 namespace berth {
 namespace {

@@ -11,6 +11,7 @@
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 #include "sim/files.h"
+#include "sim/snapshot.h"
 
 namespace berth {
 namespace {
@@ -30,12 +31,6 @@ Result<std::vector<std::string>> journals_at(const std::string& path) {
   return found;
 }
 
-Result<Bytes> read_bytes(const std::string& path) {
-  const Result<std::string> file = read_file(path);
-  if (!file) return file.error();
-  return Bytes(file->begin(), file->end());
-}
-
 struct JournalsUntil {
   std::vector<std::string> paths;  // INVARIANT: not empty
   std::optional<Time> until;
@@ -51,9 +46,10 @@ Result<JournalsUntil> find_journals(const std::string& path, const std::string& 
   return JournalsUntil{*journals, *until};
 }
 
-// Whether a recorded name is of what somebody means: on a live cluster "w", "default/w" and "job/w" mean "default/w/UID", and
-// "default/w-x2b9k", a pod that a Job has made.
+}  // namespace
+
 bool is_meant(std::string_view recorded, std::string_view meant) {
+  if (recorded == meant) return true;
   constexpr std::size_t kSuffix = 5;  // of letters and digits, behind the name of who makes a pod
   if (meant.starts_with("job/")) meant.remove_prefix(4);
   const bool whole_path = meant.contains('/');
@@ -65,8 +61,6 @@ bool is_meant(std::string_view recorded, std::string_view meant) {
   return name.size() == meant.size() + 1 + kSuffix && name.starts_with(meant) && name[meant.size()] == '-';
 }
 
-}  // namespace
-
 Result<std::optional<Time>> parse_moment(const std::string& option, const std::string& text) {
   if (text.empty()) return std::optional<Time>();
   if (const auto ms = parse_duration_ms(text)) return std::optional(Time{*ms});
@@ -74,10 +68,28 @@ Result<std::optional<Time>> parse_moment(const std::string& option, const std::s
   return Complaints({option}, quote(text) + " is no moment; write 2h30m after the beginning, or 2026-11-21T08:00:00Z");
 }
 
+Result<Bytes> read_journal(const std::string& path) {
+  const Result<std::string> file = read_file(path);
+  if (!file) return file.error();
+  Bytes bytes(file->begin(), file->end());
+  if (!is_snapshot(bytes)) return bytes;
+  const auto journal = journal_in(path, bytes);
+  if (!journal) return journal.error();
+  return Bytes(journal->begin(), journal->end());
+}
+
+Result<Bytes> read_snapshot(const std::string& path, const std::string& moment, Recorded& as_it_was) {
+  const Result<JournalsUntil> found = find_journals(path, moment);
+  if (!found) return found.error();
+  const Result<Bytes> newest = read_journal(found->paths.back());
+  if (!newest) return newest.error();
+  return snapshot_of(found->paths.back(), *newest, found->until, as_it_was);
+}
+
 Result<Recorded> read_recording(const std::string& path, const std::string& moment) {
   const Result<JournalsUntil> found = find_journals(path, moment);
   if (!found) return found.error();
-  const Result<Bytes> newest = read_bytes(found->paths.back());
+  const Result<Bytes> newest = read_journal(found->paths.back());
   if (!newest) return newest.error();
   return recorded_at(found->paths.back(), *newest, found->until);
 }
@@ -85,7 +97,7 @@ Result<Recorded> read_recording(const std::string& path, const std::string& mome
 Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until) {
   const Result<JournalsUntil> found = find_journals(path, until);
   if (!found) return found.error();
-  return timeline_of(found->paths, read_bytes, found->until,
+  return timeline_of(found->paths, read_journal, found->until,
                      [](const Complaints& why) { fmt::print(stderr, "left out: {}\n", why.to_string()); });
 }
 

@@ -3,16 +3,24 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
+#include "journal/codec.h"
 #include "sim/replay.h"
 #include "sim/timeline_recorder.h"
 
 namespace berth {
 
-// A journal, or the newest of a folder of them, as it was at `moment`: "2h30m" after its beginning, or "2026-11-21T08:00:00Z"; empty:
+// The bytes of a journal; of a snapshot (`berth snapshot`) those of the one in it.
+Result<Bytes> read_journal(const std::string& path);
+
+// A journal, a snapshot, or the newest journal of a folder of them, as it was at `moment`: "2h30m" after its beginning, or "2026-11-21T08:00:00Z"; empty:
 // all of it.
 Result<Recorded> read_recording(const std::string& path, const std::string& moment);
+
+// All that is in one of these until a moment, as a snapshot's file; `as_it_was`: what is in it.
+Result<Bytes> read_snapshot(const std::string& path, const std::string& moment, Recorded& as_it_was);
 
 // As a timeline; of a folder all journals, one after the other. What cannot be replayed is left out, and stderr says so.
 Result<RecordedTimeline> read_timeline(const std::string& path, const std::string& until);
@@ -22,6 +30,10 @@ Result<std::optional<Time>> parse_moment(const std::string& option, const std::s
 
 // "2d3h" after the beginning, or a date where the clock says that the run had one.
 std::string moment_in_words(Time moment);
+
+// Whether a recorded name is of what somebody means: on a live cluster "w", "default/w" and "job/w" mean "default/w/UID", and
+// "default/w-x2b9k", a pod that a Job has made. The whole name is meant, too.
+bool is_meant(std::string_view recorded, std::string_view meant);
 
 // By its whole name, or as people call it on a live cluster: "w", "default/w", "job/w". A complaint names the nearest one there is.
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload);

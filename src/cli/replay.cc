@@ -12,7 +12,6 @@
 #include "cycle/changes.h"
 #include "cycle/explain.h"
 #include "cycle/network_text.h"
-#include "sim/files.h"
 #include "sim/replay.h"
 
 namespace berth {
@@ -25,10 +24,9 @@ struct Typed {
 };
 
 int replay_all(const std::string& path) {
-  const Result<std::string> file = read_file(path);
-  if (!file) return complain(file.error());
-  const Bytes bytes(file->begin(), file->end());
-  const Result<Replay> done = replay_journal(path, bytes);
+  const Result<Bytes> bytes = read_journal(path);
+  if (!bytes) return complain(bytes.error());
+  const Result<Replay> done = replay_journal(path, *bytes);
   if (!done) {
     complain(done.error());
     return kExitFailed;
@@ -129,7 +127,8 @@ int look(const Typed& typed) {
 void add_replay(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("replay", "Make every decision of a journal again and compare, byte for byte");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("FILE", typed->path, "A journal written with --journal; with the options below also a folder of them")
+  app.add_option("FILE", typed->path,
+                 "A journal written with --journal, or a snapshot; with the options below also a folder of journals")
       ->required();
   app.add_option("--until", typed->until, "Stop there: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());

@@ -76,6 +76,10 @@ Complaints journal_over_an_input(const std::string& journal, const std::vector<s
   return over_an_input("--journal", journal, inputs);
 }
 
+Complaints snapshot_over_an_input(const std::string& snapshot, const std::vector<std::string>& inputs) {
+  return over_an_input("--to", snapshot, inputs);
+}
+
 Complaints page_over_an_input(const std::string& page, const std::vector<std::string>& inputs) {
   return over_an_input("--page", page, inputs);
 }

@@ -50,6 +50,7 @@ CLI::Validator not_empty();
 // A complaint if writing the journal would destroy one of the files that are read.
 Complaints journal_over_an_input(const std::string& journal, const std::vector<std::string>& inputs);
 // The same of a page.
+Complaints snapshot_over_an_input(const std::string& snapshot, const std::vector<std::string>& inputs);
 Complaints page_over_an_input(const std::string& page, const std::vector<std::string>& inputs);
 
 }  // namespace berth

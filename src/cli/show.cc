@@ -1,4 +1,4 @@
-// What is there: `berth jobs`, `berth queue`, `berth nodes`.
+// What is there: `berth jobs`, `berth queue`, `berth share`, `berth reservations`, `berth nodes`.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 #include "client/node_map.h"
 #include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
+#include "client/reservation_rows.h"
 #include "client/topology_levels.h"
 #include "client/topology_tree.h"
 #include "client/work.h"
@@ -169,6 +170,13 @@ int show_queues(const Typed& typed) {
                             }});
 }
 
+int show_reservations(const Typed& typed) {
+  return show_named(typed,
+                    {"reservation", {{"reservations.berth.dev"}}, "`berth reservations`", [](const SeenObjects& seen) {
+                       return list_reservations(seen[0]);
+                     }});
+}
+
 int show_shares(const Typed& typed) {
   const auto gathered = [](const SeenObjects& seen) {
     std::vector<Value> queues = seen[0];
@@ -289,6 +297,24 @@ void add_share(CLI::App& berth, int& exit_code) {
       "  berth share\n"
       "  berth share research -o json");
   app.callback([typed, &exit_code] { exit_code = show_shares(*typed); });
+}
+
+void add_reservations(CLI::App& berth, int& exit_code) {
+  CLI::App& app =
+      *berth.add_subcommand("reservations", "Show what is promised for a time: GPUs to queues, nodes to nobody");
+  const auto typed = std::make_shared<Typed>();
+  app.add_option("name", typed->wish.names, "Only these reservations");
+  add_view_options(app, *typed, Namespaced::kNo);
+  app.footer(
+      "STATE: lasting, coming, over, or not in force (-o wide says why). HAS: how many GPUs it has, or will have as\n"
+      "it stands; SHORT: how many it lacks. DRAINS: when the next are told to stop who would be in its way. -o wide: "
+      "on\n"
+      "which GPUs, and who was told.\n"
+      "\n"
+      "Examples:\n"
+      "  berth reservations\n"
+      "  berth reservations monday -o json");
+  app.callback([typed, &exit_code] { exit_code = show_reservations(*typed); });
 }
 
 void add_nodes(CLI::App& berth, int& exit_code) {

@@ -145,7 +145,8 @@ int run(const Typed& typed) {
 void add_timeline(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("timeline", "Show who ran when in a recorded cluster, and on how many GPUs");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("FILE", typed->path, "A journal written with --journal, or a folder of them: all that can be replayed")
+  app.add_option("FILE", typed->path,
+                 "A journal written with --journal, a snapshot, or a folder of journals: all that can be replayed")
       ->required();
   app.add_option("--from", typed->from, "Begin there: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());

@@ -86,7 +86,9 @@ void add_what_if(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("whatif", "Say what would become of a recorded cluster if some things were otherwise");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("FILE", typed->path, "A journal written with --journal, or a folder of them: the newest")->required();
+  app.add_option("FILE", typed->path,
+                 "A journal written with --journal, a snapshot, or a folder of journals: the newest")
+      ->required();
   app.add_option("--until", typed->until, "As it was then: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());
   app.add_option("--change", typed->changes, "In words of the scenario language; several are made in this order");

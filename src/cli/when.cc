@@ -1,10 +1,16 @@
 // `berth when`: when somebody who waits will start.
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -13,17 +19,23 @@
 #include "cli/shared_options.h"
 #include "client/asking.h"
 #include "cycle/explain.h"
+#include "manifest/timestamp.h"
 #include "model/quantity.h"
+#include "service/forecaster.h"
+#include "sim/files.h"
 #include "sim/forecast.h"
+#include "sim/kept_forecasts.h"
 
 namespace berth {
 namespace {
+
+constexpr std::int64_t kSamples = 30;
 
 struct Typed {
   std::string path;
   std::string workload;
   std::string until;
-  std::string samples = "30";
+  std::string samples;
   std::string output = "table";
 };
 
@@ -76,6 +88,75 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
           {"ended_runs", recorded.run_times.count()}};
 }
 
+// ---- as the scheduler keeps it ---------------------------------------------------------------------------------------
+
+// What a scheduler that runs has written of those who are meant; none: nothing, or it no longer runs.
+std::optional<ForecastTable> kept_forecast(const Typed& typed, Time now) {
+  constexpr Duration kOfOneThatRuns = seconds(60);
+  const std::string path = typed.path + "/" + Forecaster::kFileName;
+  std::error_code error;
+  if (!typed.until.empty() || !typed.samples.empty() || !std::filesystem::is_regular_file(path, error)) return {};
+  const Result<std::string> text = read_file(path);
+  if (!text) return {};
+  Result<ForecastTable> table =
+      read_forecasts(path, *text, [&](std::string_view name) { return is_meant(name, typed.workload); });
+  if (!table || table->rows.empty() || table->asked_at + kOfOneThatRuns < now) return {};
+  return *std::move(table);
+}
+
+std::string kept_in_words(const ForecastTable& table, Time now) {
+  const KeptForecast& row = table.rows.back();
+  const auto in = [&](Time moment) {
+    return "in " + format_duration_ms(std::max<std::int64_t>(0, (moment - now).ms) / 60'000 * 60'000);
+  };
+  const auto at = [&](const std::optional<Time>& moment) {
+    if (moment) return *moment <= now ? "at once" : in(*moment);
+    return "later than " + in(table.until);
+  };
+  std::string text = fmt::format("{} starts {} (p50), between {} (p10) and {} (p90)\n", row.workload, at(row.p50),
+                                 at(row.p10), at(row.p90));
+  if (row.promised) text += "it is promised to start " + at(row.promised) + " at the latest\n";
+  std::string ahead;
+  for (const std::string& name : row.ahead) ahead += (ahead.empty() ? "" : ", ") + name;
+  const auto more = row.position - 1 - std::ssize(row.ahead);
+  if (more > 0) ahead += " and " + with_separators(more) + " more";
+  text += fmt::format("number {} in the line of queue {}{}, {} run\n", with_separators(row.position), row.queue,
+                      ahead.empty() ? "" : ": ahead are " + ahead, table.running);
+  text += fmt::format("foretold {} ago by running ahead {} times in {}, with run times of {} that had ended\n",
+                      format_duration_ms(std::max<std::int64_t>(0, (now - table.asked_at).ms)), row.samples,
+                      format_duration_ms((table.asked_at - table.oldest).ms), with_separators(table.ended_runs));
+  return text;
+}
+
+nlohmann::ordered_json kept_as_json(const ForecastTable& table, Time now) {
+  using Json = nlohmann::ordered_json;
+  const KeptForecast& row = table.rows.back();
+  const auto moment = [](const std::optional<Time>& at) { return at ? Json(at->ms) : Json(nullptr); };
+  return {{"workload", row.workload},
+          {"waits", true},
+          {"asked_at_ms", table.asked_at.ms},
+          {"age_ms", std::max<std::int64_t>(0, (now - table.asked_at).ms)},
+          {"p10_ms", moment(row.p10)},
+          {"p50_ms", moment(row.p50)},
+          {"p90_ms", moment(row.p90)},
+          {"until_ms", table.until.ms},
+          {"promised_ms", moment(row.promised)},
+          {"queue", row.queue},
+          {"position", row.position},
+          {"ahead", row.position - 1},
+          {"ahead_first", row.ahead},
+          {"running", table.running},
+          {"samples", row.samples},
+          {"samples_since_ms", table.oldest.ms},
+          {"ended_runs", table.ended_runs}};
+}
+
+int tell_kept(const ForecastTable& table, const Typed& typed, Time now) {
+  typed.output == "json" ? fmt::print("{}\n", kept_as_json(table, now).dump(2))
+                         : fmt::print("{}", kept_in_words(table, now));
+  return kExitWaits;
+}
+
 // PRE: the workload was there at that moment, or before.
 int tell(const Recorded& recorded, WorkloadId id, const Typed& typed, std::int64_t samples) {
   const bool as_json = typed.output == "json";
@@ -97,8 +178,11 @@ int tell(const Recorded& recorded, WorkloadId id, const Typed& typed, std::int64
 }
 
 int run(const Typed& typed) {
+  const Time now = system_wall_clock()();
+  if (const auto kept = kept_forecast(typed, now)) return tell_kept(*kept, typed, now);
   Complaints complaints;
-  const Result<std::int64_t> samples = parse_count("--samples", typed.samples, 10, 1'000);
+  const Result<std::int64_t> samples =
+      typed.samples.empty() ? kSamples : parse_count("--samples", typed.samples, 10, 1'000);
   if (!samples) complaints.add_all(samples.error());
   const Result<Recorded> recorded = read_recording(typed.path, typed.until);
   if (!recorded) complaints.add_all(recorded.error());
@@ -113,11 +197,13 @@ int run(const Typed& typed) {
 void add_when(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("when", "Foretell when somebody who waits in a recorded cluster will start");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("FILE", typed->path, "A journal written with --journal, or a folder of them: the newest")->required();
+  app.add_option("FILE", typed->path,
+                 "A journal written with --journal, a snapshot, or a folder of journals: the newest")
+      ->required();
   app.add_option("WORKLOAD", typed->workload, "Who waits")->required();
   app.add_option("--until", typed->until, "As it was then: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());
-  app.add_option("--samples", typed->samples, "So often the cluster is run forward")->capture_default_str();
+  app.add_option("--samples", typed->samples, "So often the cluster is run forward [30]");
   app.add_option("-o,--output", typed->output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
@@ -129,7 +215,11 @@ void add_when(CLI::App& berth, int& exit_code) {
       "and\n"
       "size that had ended by then, and rather of those with a limit like theirs; 20 at least, else of more. Nobody "
       "else\n"
-      "comes. Exit code as of berth explain.");
+      "comes. Exit code as of berth explain.\n"
+      "\n"
+      "Of the folder of a scheduler that runs, without --until and --samples, it says what that scheduler keeps "
+      "ready,\n"
+      "with its age: 5 s at most as long as somebody waits.");
   app.callback([typed, &exit_code] { exit_code = run(*typed); });
 }
 

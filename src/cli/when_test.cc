@@ -1,6 +1,9 @@
 // What a journal answers when it is asked for a start.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -8,6 +11,8 @@
 #include "cli/command_line.h"
 #include "cli/test_command.h"
 #include "client/asking.h"
+#include "manifest/timestamp.h"
+#include "sim/kept_forecasts.h"
 
 namespace berth {
 namespace {
@@ -56,6 +61,95 @@ TEST_F(Cli, WhenSaysWhenSomebodyWillStart) {
     EXPECT_EQ(mistyped.exit_code, kExitBadInput) << asked.front();
     EXPECT_NE(mistyped.err.find("'noon' is no moment"), std::string::npos) << mistyped.err;
   }
+}
+
+TEST_F(Cli, ASnapshotAnswersAsTheJournalDidThen) {
+  const std::string journal = path("000001.journal"), snapshot = path("s/then.snapshot");
+  std::filesystem::create_directories(path("s"));
+  ASSERT_EQ(berth_command({"simulate", "run", "--jobs", file("jobs.csv", line_of_jobs()), "--gpus", "1", "--order",
+                           "fifo", "--journal", journal})
+                .exit_code,
+            kExitDone);
+  const CommandOutcome made = berth_command({"snapshot", journal, "--until", "35m", "--to", snapshot});
+  ASSERT_EQ(made.exit_code, kExitDone) << made.err;
+  EXPECT_NE(made.out.find("35m after the beginning after "), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("1 run, 8 wait"), std::string::npos) << made.out;
+  EXPECT_FALSE(std::filesystem::exists(snapshot + ".new"));
+  for (const std::vector<std::string>& question :
+       std::vector<std::vector<std::string>>{{"when", "FILE", "j25"},
+                                             {"when", "FILE", "j25", "-o", "json"},
+                                             {"whatif", "FILE", "--change", "add nodes m 2 gpus=8"},
+                                             {"replay", "FILE", "--explain", "j25"},
+                                             {"replay", "FILE", "--until", "10m", "--explain", "j7"}}) {
+    std::vector<std::string> of_journal = question, of_snapshot = question;
+    of_journal[1] = journal;
+    of_snapshot[1] = snapshot;
+    if (question.back() != "j7") of_journal.insert(of_journal.end(), {"--until", "35m"});
+    const CommandOutcome there = berth_command(of_journal), here = berth_command(of_snapshot);
+    EXPECT_EQ(here.out, there.out) << question[0];
+    EXPECT_EQ(here.exit_code, there.exit_code) << question[0];
+    EXPECT_FALSE(here.out.empty()) << here.err;
+  }
+  // The newest of a folder; all of what is in it is made again.
+  const CommandOutcome again = berth_command({"snapshot", path(""), "--to", snapshot});
+  EXPECT_EQ(again.exit_code, kExitDone) << again.err;
+  const CommandOutcome replayed = berth_command({"replay", snapshot});
+  EXPECT_EQ(replayed.exit_code, kExitDone) << replayed.err;
+  EXPECT_EQ(berth_command({"snapshot", journal, "--to", journal}).exit_code, kExitBadInput);
+  EXPECT_EQ(berth_command({"snapshot", path("none"), "--to", snapshot}).exit_code, kExitBadInput);
+  EXPECT_EQ(berth_command({"snapshot", journal, "--to", path("nowhere/s")}).exit_code, kExitBadInput);
+  // Of another version it is refused by all.
+  std::string other;
+  {
+    std::ifstream in(snapshot, std::ios::binary);
+    other.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  other[8] = 9;
+  const std::string changed = file("other.snapshot", other);
+  for (const char* const command : {"replay", "timeline"})
+    EXPECT_NE(berth_command({command, changed}).err.find("a snapshot of version 9"), std::string::npos) << command;
+  EXPECT_NE(berth_command({"when", changed, "j25"}).err.find("a snapshot of version 9"), std::string::npos);
+}
+
+TEST_F(Cli, WhenSaysWhatASchedulerThatRunsKeepsReady) {
+  const Time now = system_wall_clock()();
+  const auto table = [&](Time asked_at) {
+    return ForecastTable{.asked_at = asked_at,
+                         .oldest = asked_at + seconds(-30),
+                         .until = asked_at + seconds(36'000),
+                         .running = 9,
+                         .ended_runs = 1'234,
+                         .rows = {{.workload = "ml/train",
+                                   .queue = "research",
+                                   .position = 4,
+                                   .ahead = {"ml/a", "ml/b"},
+                                   .samples = 12,
+                                   .p10 = asked_at + seconds(630),
+                                   .p50 = asked_at + seconds(1230)}}};
+  };
+  std::filesystem::create_directories(path("journal"));
+  file("journal/forecasts", to_text(table(now + seconds(-2))));
+  const CommandOutcome said = berth_command({"when", path("journal"), "train"});
+  EXPECT_EQ(said.exit_code, kExitWaits) << said.err;
+  EXPECT_NE(said.out.find("ml/train starts in 20m (p50), between in 10m (p10) and later than in 9h59m (p90)\n"
+                          "number 4 in the line of queue research: ahead are ml/a, ml/b and 1 more, 9 run\n"
+                          "foretold 2s"),
+            std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find("by running ahead 12 times in 30s, with run times of 1,234 that had ended"),
+            std::string::npos);
+  const CommandOutcome json = berth_command({"when", path("journal"), "ml/train", "-o", "json"});
+  const Json told = Json::parse(json.out);
+  EXPECT_GE(told["age_ms"], 2'000);
+  EXPECT_LT(told["age_ms"], 20'000);
+  EXPECT_EQ(told["position"], 4);
+  EXPECT_EQ(told["p90_ms"], nullptr);
+  EXPECT_EQ(told["p50_ms"], (now + seconds(1228)).ms);
+  // Of one that has ended, of somebody else, or of another moment the journal is asked; here is none.
+  EXPECT_EQ(berth_command({"when", path("journal"), "nobody"}).exit_code, kExitBadInput);
+  EXPECT_EQ(berth_command({"when", path("journal"), "train", "--samples", "10"}).exit_code, kExitBadInput);
+  file("journal/forecasts", to_text(table(now + seconds(-100))));
+  EXPECT_EQ(berth_command({"when", path("journal"), "train"}).exit_code, kExitBadInput);
 }
 
 }  // namespace

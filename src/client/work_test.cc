@@ -16,6 +16,7 @@
 #include "client/node_map.h"
 #include "client/other_queue_rows.h"
 #include "client/queue_tree.h"
+#include "client/reservation_rows.h"
 #include "manifest/timestamp.h"
 #include "manifest/yaml.h"
 
@@ -373,6 +374,32 @@ TEST(QueueTree, SaysWhichWholeDomainsCouldBeGivenNow) {
   EXPECT_EQ(cell["lacking"].integer(), 1);
   EXPECT_FALSE(cell["deliverable"].truth());
   EXPECT_EQ(list_queues({queues[2]}).columns[4].shown_in, ShownIn::kWide) << "where nobody has any";
+}
+
+TEST(Listing, ShowsReservations) {
+  const auto reservations = objects(
+      "---\nmetadata: {name: past}\nspec: {nodes: [n1, n2], from: '2026-11-20T22:00:00Z', for: 2h}\n"
+      "status: {phase: Over}\n"
+      "---\nmetadata: {name: lost}\nspec: {queue: x, gpus: 1, from: '2026-11-21T22:00:00Z', for: 2h}\n"
+      "status: {phase: NotInForce, conditions: [{type: InForce, status: 'False', message: there is no queue 'x'}]}\n"
+      "---\nmetadata: {name: new}\nspec: {nodes: [n1], from: '2026-11-23T22:00:00+01:00', for: 2h, daily: true}\n"
+      "---\nmetadata: {name: now}\nspec: {queue: ml, gpus: 16, flavor: h100, from: '2026-11-20T09:00:00Z', for: 4h, "
+      "daily: true}\n"
+      "status: {phase: Lasting, from: '2026-11-22T09:00:00.000000Z', gpus: 12, short: 4, drainsAt: "
+      "'2026-11-22T08:59:30.000000Z', nodes: [{name: n1, gpus: '0,1'}, {name: n2, gpus: '7'}], leaving: [ml/a, ml/b], "
+      "conditions: [{type: InForce, status: 'True', message: it is}]}\n");
+  const Listing listing = list_reservations(reservations);
+  EXPECT_EQ(listing.to_text(OutputFormat::kTable),
+            "NAME   FOR           WHAT      FROM                   LENGTH     STATE          HAS   SHORT   DRAINS\n"
+            "now    ml            16 h100   2026-11-22T09:00:00Z   4h daily   lasting        12    4       "
+            "2026-11-22T08:59:30Z\n"
+            "new    maintenance   1 node    2026-11-23T21:00:00Z   2h daily   new            -     -       -\n"
+            "past   maintenance   2 nodes   2026-11-20T22:00:00Z   2h         over           -     -       -\n"
+            "lost   x             1 GPUs    2026-11-21T22:00:00Z   2h         not in force   -     -       -\n");
+  EXPECT_NE(listing.to_text(OutputFormat::kWide).find("n1:0,1 n2:7   ml/a,ml/b   it is"), std::string::npos);
+  const Value facts = listing.rows[0].facts;
+  EXPECT_EQ(facts["has"].integer(), 12);
+  EXPECT_EQ(facts["on"].items().size(), 2U);
 }
 
 TEST(Account, NamesSlicesAndWhereTheyAre) {

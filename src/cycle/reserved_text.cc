@@ -1,12 +1,19 @@
 #include "cycle/reserved_text.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/wording.h"
 #include "model/quantity.h"
 
 namespace berth {
 namespace {
+
+// In whole minutes, and seconds of less than one: whoever waits is told anew when the text is another.
+std::string rounded_down(Duration length) {
+  const std::int64_t unit_ms = length.ms >= 60'000 ? 60'000 : 1'000;
+  return format_duration_ms(length.ms >= unit_ms ? length.ms / unit_ms * unit_ms : length.ms);
+}
 
 const Reservation* first_met(const State& state, const Workload& workload, Time end) {
   const Reservation* first = nullptr;
@@ -36,10 +43,10 @@ std::optional<std::string> reserved_text(const State& state, const Workload& wor
                                              : "there is room, reserved for queue " +
                                                    state.queues()[first->queue.index()].name + " (" + first->name + ")";
   if (first->has_begun(state.clock())) {
-    text += " for " + format_duration_ms((first->to() - state.clock()).ms) + " more";
+    text += " for " + rounded_down(first->to() - state.clock()) + " more";
     return text;
   }
-  const std::string ahead = format_duration_ms((first->from - state.clock()).ms);
+  const std::string ahead = rounded_down(first->from - state.clock());
   text += " in " + ahead + " for " + format_duration_ms(first->lasts.ms) + "; ";
   return text + (terms.run_limit
                      ? "with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run then"

@@ -502,6 +502,8 @@ void fields(Io& io, ReservationAdded& event) {
   fields(io, reservation.from);
   fields(io, reservation.lasts);
   fields(io, reservation.every);
+  io(event.found);
+  fields(io, event.had);
 }
 
 template <class Io>

@@ -8,7 +8,7 @@
 // that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
 // that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing that is kept for GPUs, no NUMA zones, no
 // nodes of several modes, no floors in whole domains, none of slices by their profile, no turns, longest waits and hours of workloads,
-// no loans, and no spares.
+// no loans, no spares, and no reservations that were found.
 #pragma once
 
 #include <cstddef>

@@ -350,9 +350,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 37:
       return Event(RepairGivenUp{any_id<WorkloadId>(rng)});
     case 38:
-      return Event(ReservationAdded{{any_text(rng), any_id<QueueId>(rng), any_id<FlavorId>(rng), any<std::int64_t>(rng),
-                                     any_list(rng, [&] { return any_id<NodeId>(rng); }), Time{any<std::int64_t>(rng)},
-                                     Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}}});
+      return Event(ReservationAdded{
+          {any_text(rng), any_id<QueueId>(rng), any_id<FlavorId>(rng), any<std::int64_t>(rng),
+           any_list(rng, [&] { return any_id<NodeId>(rng); }), Time{any<std::int64_t>(rng)},
+           Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}},
+          any<bool>(rng),
+          any_list(rng, [&] { return GpusOfNode{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; })});
     case 39:
       return Event(ReservationRemoved{any_id<ReservationId>(rng)});
     case 40:

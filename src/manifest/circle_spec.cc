@@ -19,7 +19,8 @@ bool is_object_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_edge(c) || c == '-' || c == '.'; });
 }
 
-// What is wrong with the name of a queue, as reasons name it; empty: nothing.
+}  // namespace
+
 std::string why_no_queue(std::string_view name) {
   const std::size_t slash = name.find('/');
   const std::string_view prefix = slash == std::string_view::npos ? "" : name.substr(0, slash);
@@ -29,8 +30,6 @@ std::string why_no_queue(std::string_view name) {
   if (known && is_object_name(name.substr(slash == std::string_view::npos ? 0 : slash + 1))) return "";
   return "write the name of a queue as reasons do: NAME, clusterqueue/NAME, cohort/NAME or volcano/NAME";
 }
-
-}  // namespace
 
 CircleSpecReading read_circle_spec(const Value& spec) {
   CircleSpecReading made;

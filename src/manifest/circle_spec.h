@@ -28,6 +28,8 @@ struct CircleSpecReading {
   std::vector<SpecMistake> mistakes;
 };
 
+// What is wrong with the name of a queue, as reasons name it; empty: nothing.
+std::string why_no_queue(std::string_view name);
 CircleSpecReading read_circle_spec(const Value& spec);
 
 }  // namespace berth

@@ -152,6 +152,7 @@ std::vector<Group> access_and_own() {
        "v1alpha1",
        {custom(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
         custom(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
+        custom(stored("Reservation", "reservations", kCluster, {"brs"}, {"status"})),
         custom(stored("TrustCircle", "trustcircles", kCluster, {"btc"}, {"status"})),
         custom(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
   };

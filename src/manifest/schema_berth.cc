@@ -190,6 +190,37 @@ type TrustParting "Trust that has ended." {
   0 by: microtime! "Who is on one GPU then, and does not trust who stays, has to stop.";
 }
 
+kind Reservation "Capacity that is promised for a time: GPUs to a queue and all below it, or nodes to nobody, for maintenance." {
+  0 metadata: ObjectMeta;
+  0 spec: ReservationSpec "What is promised, to whom, and when.";
+  0 status: ReservationStatus "What the scheduler makes of it. Read-only.";
+}
+type ReservationSpec "What is promised, to whom, and when." {
+  0 queue: text
+    "Who may use it, with all below: NAME, clusterqueue/NAME, cohort/NAME or volcano/NAME. Absent: maintenance of nodes.";
+  0 gpus: int "How many whole GPUs.";
+  0 flavor: text "Of which. Absent: of the only flavor that nodes have.";
+  0 nodes: [text] set "Maintenance: nodes on which nobody is while it lasts.";
+  0 from: text! "When it begins (the first time), such as 2026-12-01T09:00:00Z.";
+  0 for: text! "How long it lasts, such as 4h; at most 366d, or 24h where it comes every day.";
+  0 daily: bool "Whether it comes again every 24 hours.";
+}
+type ReservationStatus "What the scheduler makes of a reservation." {
+  0 phase: text "Coming, Lasting, Over or NotInForce.";
+  0 from: microtime "When it begins next, or began that lasts.";
+  0 to: microtime "When that ends.";
+  0 gpus: int "How many it has, or will have as it stands.";
+  0 short: int "How many it lacks.";
+  0 nodes: [ReservedNode] keys=name "Where.";
+  0 drainsAt: microtime "When the next are told to stop who would be in its way.";
+  0 leaving: [text] "Who was told to stop for it, and is there still: NAMESPACE/NAME, the first ten.";
+  0 conditions: [Condition] keys=type "What is true of it now.";
+}
+type ReservedNode "What is reserved of one node." {
+  0 name: text! "The node.";
+  0 gpus: text "Which of its GPUs, such as 0,1,2,3; of maintenance nothing.";
+}
+
 kind Workload "What is admitted as one: a Job's pods, a group of pods, or one pod. Written by the scheduler." {
   0 metadata: ObjectMeta;
   0 spec: WorkloadSpec "What was asked for.";

@@ -296,6 +296,10 @@ struct RepairGivenUp {
 // Capacity is promised for a time; they are numbered as they come.
 struct ReservationAdded {
   Reservation reservation;
+  // It was made before this state began, or may have been: it may have begun, and be of more GPUs than are there now; then it is
+  // short.
+  bool found = false;
+  std::vector<GpusOfNode> had = {};  // what was held for it then; of one that was found alone
 };
 
 // It is taken back, before it begins or while it lasts.

@@ -55,6 +55,7 @@ struct Reservation {
 
 inline constexpr Duration kReservationDay{86'400'000};
 inline constexpr std::size_t kReservationsMax = 100;  // at a time
+inline constexpr std::int64_t kReservationGpusMax = 1'000'000;
 inline constexpr Duration kReservationLastsMax{366 * 86'400'000LL};
 
 // GPUs of one node.

@@ -222,6 +222,8 @@ struct BudgetFacts {
 NodeFacts read_node(const Value& node);
 PodFacts read_pod(const Value& pod);
 QueueFacts read_queue(const Value& queue);
+// In the place of the one of its type; what holds since a moment keeps that moment.
+void set_condition(std::vector<QueueCondition>& conditions, QueueCondition condition);
 std::vector<QueueCondition> read_conditions(const Value& status);
 FlavorFacts read_flavor(const Value& flavor);
 BudgetFacts read_budget(const Value& budget);

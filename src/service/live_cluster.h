@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "manifest/json.h"
+#include "manifest/timestamp.h"
 #include "service/live_engine.h"
 #include "service/live_facts.h"
 #include "service/requests.h"
@@ -43,6 +44,7 @@ class Cluster {
     engine_ = std::make_unique<LiveEngine>(Seed{1}, policy_, nullptr, scrubs_);
     for (const auto& [name, each] : queues_) engine_->set_queue(each);
     for (const auto& [name, each] : circles_) engine_->set_circle(read_circle(each));
+    for (const auto& [name, each] : reservations_) engine_->set_reservation(read_reservation(each));
     for (const NodeFacts& each : nodes_) engine_->set_node(each);
     for (const auto& [uid, each] : pods_) engine_->set_pod(each);
   }
@@ -120,6 +122,33 @@ class Cluster {
     }
     return -1;  // they never end
   }
+  // A Reservation, whose spec is written so, made at that second; as it was written last is what stays of it.
+  void add_reservation(const std::string& name, const std::string& spec, std::int64_t created_s = 0) {
+    Value& object = reservations_[name];
+    object.at("metadata").set("name", name);
+    object.at("metadata").set("uid", "uid-" + name);
+    object.at("metadata").set("creationTimestamp", format_timestamp(Time{created_s * 1000}));
+    object.set("spec", *parse_json(spec));
+    engine_->set_reservation(read_reservation(object));
+  }
+  void remove_reservation(const std::string& name) {
+    reservations_.erase(name);
+    engine_->remove_reservation(name);
+  }
+  const Value& reservation(const std::string& name) const { return reservations_.at(name); }
+  // What a scheduler writes of reservations; how many calls it takes.
+  int write_reservations(std::int64_t seconds_now) {
+    int calls = 0;
+    for (const ReservationStanding& standing : engine_->reservation_standings(Time{seconds_now * 1000})) {
+      const auto call = reservation_call(standing);
+      if (!call) continue;
+      Value& object = reservations_.at(standing.said.name);
+      object.set("status", parse_json(call->body)->items()[0]["value"]);
+      engine_->set_reservation(read_reservation(object));
+      ++calls;
+    }
+    return calls;
+  }
   // Something happens then.
   void it_is(std::int64_t seconds_now) { engine_->it_is(Time{seconds_now * 1000}); }
   void add(const NodeFacts& node) {
@@ -182,6 +211,7 @@ class Cluster {
   PlacementPolicy policy_;
   std::map<std::string, QueueFacts> queues_;
   std::map<std::string, Value> circles_;
+  std::map<std::string, Value> reservations_;
   std::vector<NodeFacts> nodes_;
   std::map<std::string, PodFacts> pods_;
   std::unique_ptr<LiveEngine> engine_;

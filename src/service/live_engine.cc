@@ -42,6 +42,7 @@ void LiveEngine::end(Member& member) {
   const auto at = std::ranges::find(run.uids, member.facts.uid);
   if (state().workload(id).phase == Phase::kMigrating && at != run.uids.end()) return leave_old_place(member);
   if (run.starting) return give_up_start(id);
+  if (run.uids.size() == 1 && !run.stop_by) note_ended_run(member);
   if (run.uids.size() > 1) {
     session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
   } else {
@@ -51,6 +52,23 @@ void LiveEngine::end(Member& member) {
   if (run.uids.empty()) runs_.erase(id);
   member.running = WorkloadId();
   member.confirmed = false;
+}
+
+// Who is deleted before it has ended says nothing of how long others run.
+void LiveEngine::note_ended_run(const Member& member) {
+  constexpr std::size_t kEndedRunsMax = 10'000;
+  const Time started = state().workload(member.running).started;
+  if (!member.facts.ended_at || *member.facts.ended_at <= started || ended_runs_.size() >= kEndedRunsMax) return;
+  ended_runs_.push_back({berth::run_of(state(), member.running), *member.facts.ended_at - started});
+}
+
+std::vector<std::pair<WorkloadId, std::string>> LiveEngine::who_waits() const {
+  std::vector<std::pair<WorkloadId, std::string>> waiting;
+  for (const auto& [id, key] : pending_groups_) {
+    const PodFacts& first = members_.at(groups_.at(key).submitted.front()).facts;
+    waiting.emplace_back(id, first.group.empty() ? first.name_space + "/" + first.name : first.group);
+  }
+  return waiting;
 }
 
 // One of those who were to start together is gone, or is another, or one of their nodes takes nothing new: they wait again.
@@ -190,6 +208,7 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     return;
   }
   run.stop_by = eviction.stop_by;
+  if (!eviction.reservation.is_none()) run.leaves_for = state().reservations().at(eviction.reservation).name;
   const std::string why = eviction_in_words(eviction) + loss_in_words(eviction.workload, now);
   if (const auto taken = room_taken(eviction)) round.taken.push_back(*taken);
   const PodFacts& first = members_.at(run.uids.front()).facts;

@@ -26,6 +26,7 @@
 #include "model/gpu_hardware.h"
 #include "service/circle_facts.h"
 #include "service/facts.h"
+#include "service/reservation_facts.h"
 #include "service/round.h"
 #include "sim/asked_kinds.h"
 #include "sim/session.h"
@@ -53,6 +54,8 @@ class LiveEngine {
   void set_other_flavors(std::vector<FlavorFacts> flavors);
   void set_circle(const CircleFacts& circle);
   void remove_circle(const std::string& name);
+  void set_reservation(const ReservationFacts& reservation);
+  void remove_reservation(const std::string& name);
   void set_budget(const BudgetFacts& budget);
   void remove_budget(const std::string& name_space, const std::string& name);
   void set_node(const NodeFacts& node);
@@ -77,6 +80,8 @@ class LiveEngine {
   std::map<std::string, QueueStanding> queue_standings();
   // By name. PRE: the engine has decided since the last change.
   std::map<std::string, CircleStanding> circle_standings() const;
+  // By name.
+  std::vector<ReservationStanding> reservation_standings(Time now);
   // By queue, and by LocalQueue ("NAMESPACE/NAME"); of whom there is no work is left out.
   const std::map<std::string, Holding>& holdings_by_queue();
   const std::map<std::string, Holding>& holdings_by_door();
@@ -94,6 +99,10 @@ class LiveEngine {
   // Those of which something is of no use.
   std::map<std::string, NodeNews> nodes_left_out() const;
   const State& state() const { return session_->state(); }
+  // Who waits in the engine, and how people call him: "NAMESPACE/NAME" of a pod that is alone, else its group.
+  std::vector<std::pair<WorkloadId, std::string>> who_waits() const;
+  // The runs that have ended since this was asked last, up to the last 10,000.
+  std::vector<EndedRun> take_ended_runs() { return std::exchange(ended_runs_, {}); }
   // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
   std::size_t remembered() const;
 
@@ -130,6 +139,7 @@ class LiveEngine {
     bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
     std::optional<Time> stop_by;    // it was evicted, or is moved
     std::optional<Moving> moving;
+    std::string leaves_for = {};  // the reservation that it was evicted for
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -246,6 +256,33 @@ class LiveEngine {
   void note_circle(LiveCircle& circle, Time now) const;
   std::optional<QueueId> queue_named(const std::string& name) const;
 
+  // What is promised for a time: live_engine_reservations.cc.
+  struct LiveReservation {
+    ReservationFacts facts;
+    ReservationId id;  // of the engine's present life; none: it is not one there, or
+    Obstacle why_not;  // nobody is told why: it is over
+    std::optional<Time> held_from;
+    std::vector<NamedGpus> held;  // when it began, or begins, at that time: of the last life, or of the last scheduler
+    std::vector<QueueCondition> conditions;
+  };
+  static std::pair<Time, std::string_view> age_of(const ReservationFacts& facts);
+  void remove_reservation(const std::string& name, const ReservationFacts& facts);
+  void cancel(LiveReservation& reservation);
+  bool is_maintained(const std::string& node) const;
+  void remember_reservations();
+  std::vector<NamedGpus> held_by(ReservationId id) const;
+  void tell_reservations(Time now);
+  void tell_reservation(LiveReservation& reservation, Time now);
+  std::optional<ReservationAdded> reservation_of(const ReservationSpec& spec, Time now, Obstacle& why_not) const;
+  std::vector<GpusOfNode> places_of(const std::vector<NamedGpus>& held, FlavorId flavor) const;
+  void give_up_starts_on_closed_nodes(const Reservation& reservation, Time now);
+  ReservationStanding standing_of(LiveReservation& reservation, Time now) const;
+  void note_places(const Reservation& now_so, LiveReservation& reservation, Value& status, Time now) const;
+  static void note_short(LiveReservation& reservation, std::int64_t gpus, Time now);
+  static std::string in_words(const ReservationSpec& spec, Time drains_at);
+  std::vector<std::string> who_leaves_for(const std::string& reservation) const;
+  std::string reservation_in_words(ReservationId id) const;
+
   // What is left on GPUs: live_engine_scrubs.cc.
   GpuRecords records_of(const std::string& node) const;
   void note_records(const NodeFacts& node);
@@ -319,6 +356,7 @@ class LiveEngine {
   Run* run_of(const Member& member);
   const Run* run_of(const Member& member) const;
   void end(Member& member);
+  void note_ended_run(const Member& member);
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
   void note_unpaid(WorkloadId run, Round& round);
@@ -374,15 +412,17 @@ class LiveEngine {
   std::map<std::string, Group> groups_;
   std::uint64_t next_sequence_ = 0;
 
-  std::map<std::string, LiveCircle> circles_;  // by name
-  std::map<std::string, Time> told_to_part_;   // by uid of a pod: until when
-  std::vector<PodNotice> notices_;             // not handed out yet
-  bool strangers_changed_ = false;             // perhaps others have to part than before
-  std::map<std::string, GpuUses> uses_;        // by node, as they were written last, or are about to be
-  std::set<std::string> uses_unwritten_;       // nodes
-  std::set<std::string> answered_;             // nodes that perhaps say that a scrub failed, or no more
-  bool look_who_left_ = false;                 // perhaps some GPU has been left by all
-  std::optional<QueueId> of_nobody_;           // of the engine's present life: whose residue is of queues that are gone
+  std::map<std::string, LiveCircle> circles_;            // by name
+  std::map<std::string, LiveReservation> reservations_;  // by name
+  std::set<std::string> new_reservations_;               // that the engine has not been told of
+  std::map<std::string, Time> told_to_part_;             // by uid of a pod: until when
+  std::vector<PodNotice> notices_;                       // not handed out yet
+  bool strangers_changed_ = false;                       // perhaps others have to part than before
+  std::map<std::string, GpuUses> uses_;                  // by node, as they were written last, or are about to be
+  std::set<std::string> uses_unwritten_;                 // nodes
+  std::set<std::string> answered_;                       // nodes that perhaps say that a scrub failed, or no more
+  bool look_who_left_ = false;                           // perhaps some GPU has been left by all
+  std::optional<QueueId> of_nobody_;  // of the engine's present life: whose residue is of queues that are gone
   std::map<std::string, QueueRecord> records_;  // by queue
   // What controls pods that gave back what they had borrowed, by its uid: whatever it makes in their place cools down.
   struct GaveBack {
@@ -434,6 +474,7 @@ class LiveEngine {
   std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
 
   AskedKinds asked_;
+  std::vector<EndedRun> ended_runs_;
 
   bool anew_ = true;  // the engine must be made anew
   // Whether some pod ever selected others, and by which labels.

@@ -74,6 +74,7 @@ void LiveEngine::set_node(const NodeFacts& node) {
     if (node.gpus > 0 && (flavor == flavor_ids_.end() || !models_.contains(flavor->second) || !is_of_its_flavor(node)))
       anew_ = true;
     if (!node.unused_slices.empty() || lowers_memory(node) || raises_memory(node)) anew_ = true;
+    if (is_maintained(node.name)) anew_ = true;
   } else if (!known->second.same_machine(node) || flavor_name_of(known->second) != flavor_name_of(node)) {
     anew_ = true;
   } else if (node_ids_.contains(node.name) && !anew_) {

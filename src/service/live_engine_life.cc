@@ -107,6 +107,8 @@ void LiveEngine::rebuild(Time now) {
   place_found(now);
   tell_who_has_to_part();
   tell_floor_use();
+  for (const auto& [name, reservation] : reservations_) new_reservations_.insert(name);
+  tell_reservations(now);
 }
 
 // Those that are declared first, then those of the nodes, then those that only a quota names. Where they are too many, those

@@ -21,6 +21,7 @@ std::int64_t as_event(Wide gpu_us) {
 }  // namespace
 
 void LiveEngine::remember() {
+  remember_reservations();
   for (const auto& [name, id] : queue_ids_) {
     const bool has_budget = state().quotas().budgets().has_budget(id);
     const Quota& quota = state().queues()[id.index()].quota;
@@ -181,14 +182,7 @@ void LiveEngine::tell_what_was_missed(Time now) {
 
 // What holds since a moment keeps that moment.
 void LiveEngine::note_condition(const std::string& queue, QueueCondition condition) {
-  std::vector<QueueCondition>& known = records_[queue].conditions;
-  const auto at = std::ranges::find(known, condition.type, &QueueCondition::type);
-  if (at == known.end()) {
-    known.push_back(std::move(condition));
-    return;
-  }
-  if (at->holds == condition.holds && at->reason == condition.reason) condition.since = at->since;
-  *at = std::move(condition);
+  set_condition(records_[queue].conditions, std::move(condition));
 }
 
 const std::vector<QueueCondition>& LiveEngine::conditions_of(const std::string& queue) const {

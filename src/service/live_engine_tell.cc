@@ -394,6 +394,8 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
            ": it was let ahead of work that was promised room, on what was foretold of its run, and that start is due" +
            until;
   }
+  if (!eviction.reservation.is_none())
+    return std::string(name_of(eviction.rule)) + ": " + reservation_in_words(eviction.reservation) + until;
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }

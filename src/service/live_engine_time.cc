@@ -9,6 +9,9 @@ namespace berth {
 // In an engine that keeps no time, nothing that happens costs anything for it.
 void LiveEngine::it_is(Time now) {
   if (!state().keeps_time()) return;
+  if (now > state().clock()) {
+    for (const auto& [id, reservation] : state().reservations()) give_up_starts_on_closed_nodes(reservation, now);
+  }
   if (state().next_turn() > now) return session_->pass_time(now);
   session_->apply(CalendarTurned{now});
   for (std::size_t number = 0; number < windows_.size(); ++number) {

@@ -34,16 +34,6 @@ EndedTrust together(const EndedTrust& a, const EndedTrust& b) {
 // As a status says it.
 Time whole_second(Time time) { return Time{time.ms - time.ms % 1000}; }
 
-void set_condition(std::vector<QueueCondition>& conditions, QueueCondition condition) {
-  const auto at = std::ranges::find(conditions, condition.type, &QueueCondition::type);
-  if (at == conditions.end()) {
-    conditions.push_back(std::move(condition));
-    return;
-  }
-  if (at->holds == condition.holds && at->reason == condition.reason) condition.since = at->since;
-  *at = std::move(condition);
-}
-
 }  // namespace
 
 void LiveEngine::set_circle(const CircleFacts& facts) {

@@ -41,6 +41,7 @@ void LiveEngine::settle(Time now) {
   if (!new_nodes_.empty()) add_new_nodes(now);
   if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
   if (!checkpoints_.empty()) note_checkpoints(now);
+  if (!anew_ && !new_reservations_.empty()) tell_reservations(now);
   settle_circles(now);
   settle_scrubs();
   if (anew_) rebuild(now);

@@ -17,6 +17,7 @@
 #include "kube/strand.h"
 #include "manifest/json.h"
 #include "service/facts.h"
+#include "service/forecaster.h"
 #include "service/hyper_nodes.h"
 #include "service/journal_folder.h"
 #include "service/live_engine.h"
@@ -64,11 +65,13 @@ class RunningScheduler final : public LiveScheduler {
 
   ~RunningScheduler() override {
     strand_->stop();
+    forecaster_.reset();
     election_.reset();
     pods_.reset();
     namespace_mirror_.reset();
     group_mirrors_.clear();
     other_mirrors_.clear();
+    reservations_.reset();
     circles_.reset();
     queues_.reset();
     budgets_.reset();
@@ -106,6 +109,11 @@ class RunningScheduler final : public LiveScheduler {
     pod_groups_.emplace(*others_);
     namespaces_.emplace(*pod_groups_);
     hyper_nodes_.emplace(*engine_);
+    if (!options_.journal_folder.empty()) {
+      forecaster_.emplace(
+          options_.seed, options_.journal_folder,
+          [this](std::function<void()> work) { strand_->post(std::move(work)); }, options_.log);
+    }
     nodes_ = watch(
         "nodes",
         [this](const ObjectChange& change) {
@@ -161,6 +169,16 @@ class RunningScheduler final : public LiveScheduler {
         [](const ObjectChange& change) {
           return change.after ? Fold([facts = read_circle(*change.after)](LiveEngine& e) { e.set_circle(facts); })
                               : Fold([name = name_in(change)](LiveEngine& e) { e.remove_circle(name); });
+        },
+        [this] { begin_reservations(); });
+  }
+  void begin_reservations() {
+    reservations_ = watch(
+        "reservations.berth.dev",
+        [](const ObjectChange& change) {
+          return change.after
+                     ? Fold([facts = read_reservation(*change.after)](LiveEngine& e) { e.set_reservation(facts); })
+                     : Fold([name = name_in(change)](LiveEngine& e) { e.remove_reservation(name); });
         },
         [this] { begin_other_queues(); });
   }
@@ -276,8 +294,15 @@ class RunningScheduler final : public LiveScheduler {
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
     tell_circles();
+    foretell(now);
     wake_at(round.again_at, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
+  }
+
+  // From what has just come to rest.
+  void foretell(Time now) {
+    if (forecaster_ && forecaster_->is_due(now))
+      forecaster_->ask(engine_->state().fork(), engine_->who_waits(), engine_->take_ended_runs(), now);
   }
 
   void bind(const Binding& binding, Duration retry) {
@@ -386,6 +411,27 @@ class RunningScheduler final : public LiveScheduler {
     }
   }
 
+  // Once a second: where the places of one that is to come change often, each change is not worth a write.
+  void tell_reservations(Time now) {
+    const std::vector<ReservationStanding> standings = engine_->reservation_standings(now);
+    const auto is_there = [&](const std::string& name) {
+      return std::ranges::any_of(standings, [&](const auto& each) { return each.said.name == name; });
+    };
+    std::erase_if(told_reservations_, [&](const auto& each) { return !is_there(each.first); });
+    for (const ReservationStanding& standing : standings) {
+      const std::string& name = standing.said.name;
+      const auto call = reservation_call(standing);
+      if (!call) told_reservations_.erase(name);
+      if (!call) continue;
+      if (told_reservations_[name] == call->body || !telling_reservations_.insert(name).second) continue;
+      told_reservations_[name] = call->body;
+      outbox_.send(Outbox::Urgency::kSecond, *call, [this, name](const ApiAnswer& answer) {
+        telling_reservations_.erase(name);
+        if (is_passing(answer)) told_reservations_.erase(name);
+      });
+    }
+  }
+
   void mark_best_effort(const PodName& pod, Duration retry) {
     outbox_.send(
         Outbox::Urgency::kSecond, best_effort_call(pod, options_.now()), [this, pod, retry](const ApiAnswer& answer) {
@@ -441,8 +487,8 @@ class RunningScheduler final : public LiveScheduler {
 
   // Why it does not decide yet: once each.
   void tell_trouble() {
-    std::vector<const Mirror*> mirrors = {nodes_.get(),  hyper_node_mirror_.get(), flavors_.get(), budgets_.get(),
-                                          queues_.get(), circles_.get(),           pods_.get()};
+    std::vector<const Mirror*> mirrors = {nodes_.get(),  hyper_node_mirror_.get(), flavors_.get(),      budgets_.get(),
+                                          queues_.get(), circles_.get(),           reservations_.get(), pods_.get()};
     for (const auto* const list : {&other_mirrors_, &group_mirrors_}) {
       for (const auto& each : *list) mirrors.push_back(each.get());
     }
@@ -460,6 +506,7 @@ class RunningScheduler final : public LiveScheduler {
       engine_->it_is(now);
       tell_other_queues();
       tell_unused_nodes();
+      tell_reservations(now);
       const std::map<std::string, QueueStanding> standings = engine_->queue_standings();
       told_.keep_only(standings);
       std::erase_if(warned_, [&](const auto& each) { return !standings.contains(each.first.first); });
@@ -535,6 +582,7 @@ class RunningScheduler final : public LiveScheduler {
   std::function<void()> lost_;
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
+  std::optional<Forecaster> forecaster_;
   std::optional<OtherQueues> others_;
   std::optional<PodGroups> pod_groups_;
   std::optional<Namespaces> namespaces_;
@@ -544,11 +592,12 @@ class RunningScheduler final : public LiveScheduler {
   ToldStandings told_;
   std::map<std::pair<std::string, std::string>, Time> warned_;  // by queue and condition: since when
   std::map<std::string, std::string> told_circles_;             // by name: what was written last
+  std::map<std::string, std::string> told_reservations_;        // the same
   std::map<std::string, NodeNews> unused_nodes_;                // that were told so
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;
-  std::set<std::string> telling_others_, telling_circles_, told_trouble_;
+  std::set<std::string> telling_others_, telling_circles_, telling_reservations_, told_trouble_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
   std::shared_ptr<Strand> strand_;
@@ -557,7 +606,8 @@ class RunningScheduler final : public LiveScheduler {
   NodeUsesWriter node_uses_;
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
-  std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, namespace_mirror_, pods_;
+  std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, reservations_,
+      namespace_mirror_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 

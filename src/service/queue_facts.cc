@@ -40,6 +40,16 @@ FloorRecord read_floor_record(const Value& status) {
 
 }  // namespace
 
+void set_condition(std::vector<QueueCondition>& conditions, QueueCondition condition) {
+  const auto at = std::ranges::find(conditions, condition.type, &QueueCondition::type);
+  if (at == conditions.end()) {
+    conditions.push_back(std::move(condition));
+    return;
+  }
+  if (at->holds == condition.holds && at->reason == condition.reason) condition.since = at->since;
+  *at = std::move(condition);
+}
+
 std::vector<QueueCondition> read_conditions(const Value& status) {
   std::vector<QueueCondition> conditions;
   for (const Value& each : status["conditions"].items()) {

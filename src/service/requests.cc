@@ -284,6 +284,16 @@ std::optional<ApiCall> circle_call(const CircleStanding& standing) {
   return whole_status_call(api_path("trustcircles.berth.dev", "", circle.name, "status"), std::move(status));
 }
 
+std::optional<ApiCall> reservation_call(const ReservationStanding& standing) {
+  if (standing.status.is_null()) return std::nullopt;
+  Value status = standing.status;
+  for (const QueueCondition& each : standing.conditions) {
+    status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));
+  }
+  if (status == standing.said.status) return std::nullopt;
+  return whole_status_call(api_path("reservations.berth.dev", "", standing.said.name, "status"), std::move(status));
+}
+
 ApiCall other_status_call(const OtherStatus& status) {
   return whole_status_call(api_path(status.qualified, status.name_space, status.name, "status"), status.status);
 }

@@ -32,6 +32,8 @@ ApiCall uses_call(const NodeUses& uses);
 // What is to be written of a circle of trust first: whether it is kept from going away, then how it stands; nothing: it says so.
 // The first is refused with 409 if the circle has changed since.
 std::optional<ApiCall> circle_call(const CircleStanding& standing);
+// What is to be written of a reservation; nothing: it says so, or nothing is known yet.
+std::optional<ApiCall> reservation_call(const ReservationStanding& standing);
 ApiCall other_status_call(const OtherStatus& status);
 ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing);
 

@@ -15,6 +15,7 @@
 #include "service/facts.h"
 #include "service/network_use.h"
 #include "service/shortfall.h"
+#include "sim/run_times.h"
 #include "state/quota_tree.h"
 
 namespace berth {
@@ -152,6 +153,12 @@ struct QueueStanding {
   std::optional<FloorRecord> floor_use = {};
 
   friend bool operator==(const QueueStanding&, const QueueStanding&) = default;
+};
+
+// A run that has ended: what was known of it, and how long it took.
+struct EndedRun {
+  RunOf run;
+  Duration took;
 };
 
 // What the work that is told apart by some name amounts to.

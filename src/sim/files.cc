@@ -1,6 +1,8 @@
 #include "sim/files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -18,6 +20,12 @@ Complaints cannot_read(const std::string& path, int error) {
   if (error == EISDIR) text = "this is a directory; write the name of a file in it";
   if (error == EACCES) text = "it may not be read; give the user who runs this the right to read it";
   return {{path, 0, 0}, text};
+}
+
+Complaints cannot_write(const std::string& path, int error) {
+  return {{path, 0, 0},
+          "cannot be written: " + std::generic_category().message(error) +
+              "; name a place that you may write to and that has room"};
 }
 
 Complaints too_large(const std::string& path) {
@@ -52,10 +60,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<std::string> write_file(const std::string& path, std::string_view text) {
-  const auto failed = [&](int error) {
-    return Complaints({path, 0, 0}, "cannot be written: " + std::generic_category().message(error) +
-                                        "; name a place that you may write to and that has room");
-  };
+  const auto failed = [&](int error) { return cannot_write(path, error); };
   std::error_code failure;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, failure);
@@ -67,6 +72,25 @@ Result<std::string> write_file(const std::string& path, std::string_view text) {
   if (std::fclose(file) != 0) return failed(errno);
   if (!written) return failed(error);
   return path;
+}
+
+Result<std::string> write_private_file(const std::string& path, std::string_view text) {
+  const std::string beside = path + ".new";
+  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return cannot_write(path, errno);
+  bool written = true;
+  for (std::size_t at = 0; at < text.size() && written;) {
+    const ssize_t bytes = write(file, text.data() + at, text.size() - at);
+    written = bytes > 0;
+    if (written) at += static_cast<std::size_t>(bytes);
+  }
+  written = written && fsync(file) == 0;
+  const int error = errno;
+  close(file);
+  if (written && rename(beside.c_str(), path.c_str()) == 0) return path;
+  const int failure = written ? errno : error;
+  unlink(beside.c_str());
+  return cannot_write(path, failure);
 }
 
 }  // namespace berth

@@ -16,4 +16,8 @@ Result<std::string> read_file(const std::string& path);
 // The whole text, making the folder if it is missing; the path written.
 Result<std::string> write_file(const std::string& path, std::string_view text);
 
+// For the eyes of who runs this alone. Written beside it, onto the disk, and renamed: there is the old one or the new one, never a
+// part.
+Result<std::string> write_private_file(const std::string& path, std::string_view text);
+
 }  // namespace berth

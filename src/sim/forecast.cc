@@ -1,7 +1,6 @@
 #include "sim/forecast.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -16,35 +15,21 @@ std::optional<Time> StartForecast::quantile(int percent) const {
   return starts[below] + Duration{(starts[below + 1] - starts[below]).ms / 100 * rest};
 }
 
-namespace {
+RunQuantile EvenDraws::of(WorkloadId workload, std::uint32_t attempt, std::int64_t sample) {
+  std::vector<RunQuantile>& drawn = drawn_[{workload, attempt}];
+  if (drawn.empty()) drawn = draw(Rng(Seed{Rng(seed_, workload.value()).next()}, attempt));
+  return drawn[static_cast<std::size_t>(sample)];
+}
 
-class EvenDraws {
- public:
-  EvenDraws(Seed seed, std::int64_t samples) : seed_(seed), samples_(static_cast<std::size_t>(samples)) {}
-
-  RunQuantile of(WorkloadId workload, std::uint32_t attempt, std::int64_t sample) {
-    std::vector<RunQuantile>& drawn = drawn_[{workload, attempt}];
-    if (drawn.empty()) drawn = draw(Rng(Seed{Rng(seed_, workload.value()).next()}, attempt));
-    return drawn[static_cast<std::size_t>(sample)];
+std::vector<RunQuantile> EvenDraws::draw(Rng rng) const {
+  std::vector<RunQuantile> drawn;
+  for (std::uint64_t i = 0; i < samples_; ++i) {
+    const std::uint64_t within = rng.next() >> 32;
+    drawn.push_back(static_cast<RunQuantile>(((i << 32) + within) / samples_));
   }
-
- private:
-  std::vector<RunQuantile> draw(Rng rng) const {
-    std::vector<RunQuantile> drawn;
-    for (std::uint64_t i = 0; i < samples_; ++i) {
-      const std::uint64_t within = rng.next() >> 32;
-      drawn.push_back(static_cast<RunQuantile>(((i << 32) + within) / samples_));
-    }
-    rng.shuffle(std::span(drawn));
-    return drawn;
-  }
-
-  Seed seed_;
-  std::size_t samples_;
-  std::map<std::pair<WorkloadId, std::uint32_t>, std::vector<RunQuantile>> drawn_;
-};
-
-}  // namespace
+  rng.shuffle(std::span(drawn));
+  return drawn;
+}
 
 StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const QuantileOfRun& run,
                              const ForecastOptions& options) {

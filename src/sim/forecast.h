@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -38,8 +40,24 @@ struct ForecastOptions {
 using QuantileOfRun =
     std::function<Duration(const State& state, WorkloadId workload, Duration so_far, RunQuantile quantile)>;
 
-// Each attempt's run is of another n-th of its lengths in each of n samples, in an order of its own (Latin hypercube sampling:
-// McKay, Beckman, Conover, Technometrics 21, 1979): of few samples the extremes then are nearly those of many.
+// Which of its lengths the run of each attempt has in each of n samples: of another n-th each time, in an order of its own (Latin
+// hypercube sampling: McKay, Beckman, Conover, Technometrics 21, 1979): of few samples the extremes then are nearly those of many.
+class EvenDraws {
+ public:
+  EvenDraws(Seed seed, std::int64_t samples) : seed_(seed), samples_(static_cast<std::size_t>(samples)) {}
+
+  // PRE: 0 <= sample < samples.
+  RunQuantile of(WorkloadId workload, std::uint32_t attempt, std::int64_t sample);
+
+ private:
+  std::vector<RunQuantile> draw(Rng rng) const;
+
+  Seed seed_;
+  std::size_t samples_;
+  std::map<std::pair<WorkloadId, std::uint32_t>, std::vector<RunQuantile>> drawn_;
+};
+
+// Runs are drawn by EvenDraws.
 // PRE: it waits. The state has come to rest at `now`.
 StartForecast forecast_start(const State& state, WorkloadId workload, Time now, const QuantileOfRun& run,
                              const ForecastOptions& options);

@@ -100,10 +100,10 @@ void RunAhead::pass_time_to(Time moment) {
   if (state().keeps_time() && now_ > state().clock()) apply(TimePassed{now_});
 }
 
-bool RunAhead::go_on(Time horizon) {
+bool RunAhead::go_on(Time horizon, Time not_before) {
   const Time next = next_moment();
   if (next == kForever || next > horizon) return false;
-  pass_time_to(next);
+  pass_time_to(std::max(next, not_before));
   end_who_is_due();
   scrub_what_is_due();
   decide();

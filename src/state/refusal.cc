@@ -655,9 +655,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       const Repairing* const repairing = state.find_repairing(fact.workload);
       return unless(repairing != nullptr && !repairing->lost.empty(), "that workload lacks nobody");
     }
-    FactRefusal operator()(const ReservationAdded& fact) const {
-      return refusal_of_reservation(state, fact.reservation);
-    }
+    FactRefusal operator()(const ReservationAdded& fact) const { return refusal_of_reservation(state, fact); }
     FactRefusal operator()(const ReservationRemoved& fact) const {
       return unless(state.reservations().contains(fact.reservation), "there is no such reservation");
     }

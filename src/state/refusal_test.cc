@@ -896,51 +896,93 @@ TEST(Refusal, OfReservations) {
     made.lasts = Duration{1000};
     return Event(ReservationAdded{made});
   };
+  const auto found = [&](auto change) {
+    ReservationAdded made{.reservation = good, .found = true, .had = {}};
+    made.reservation.name = "other";
+    change(made);
+    return Event(made);
+  };
   expect(state, {{"one", ReservationAdded{good}, ""}});
-  state.apply(ReservationAdded{good});
+  ReservationAdded had{.reservation = good, .found = true, .had = {{NodeId(1), GpuSet::from_bits(1)}}};
+  state.apply(had);
   state.apply(TimePassed{Time{5000}});
   const char* const past = "a reservation begins in the past; let it begin later";
   const char* const of_gpus = "there are 4 GPUs of flavor that are not shared; reserve no more";
-  expect(state,
-         {
-             {"another", with([](Reservation&) {}), ""},
-             {"its name", with([](Reservation& r) { r.name = "r"; }),
-              "there is a reservation r already; take another name, or cancel that one"},
-             {"no name", with([](Reservation& r) { r.name = ""; }), "a reservation has a name"},
-             {"now", with([](Reservation& r) { r.from = Time{5000}; }), ""},
-             {"the past", with([](Reservation& r) { r.from = Time{4999}; }), past},
-             {"no time", with([](Reservation& r) { r.lasts = Duration{0}; }),
-              "a reservation lasts no time; write for how long"},
-             {"a year and more", with([](Reservation& r) { r.lasts = kReservationLastsMax + Duration{1}; }),
-              "a reservation lasts at most 366 days"},
-             {"every day", with([](Reservation& r) { r.lasts = r.every = kReservationDay; }), ""},
-             {"longer than a day, every day", with([](Reservation& r) {
-                r.every = kReservationDay;
-                r.lasts = kReservationDay + Duration{1};
-              }),
-              "what comes every day lasts at most 24 hours"},
-             {"every hour", with([](Reservation& r) { r.every = Duration{3'600'000}; }),
-              "a reservation comes once or every day"},
-             {"an unknown queue", with([](Reservation& r) { r.queue = QueueId(2); }), "there is no such queue"},
-             {"an unknown flavor", with([](Reservation& r) { r.flavor = FlavorId(2); }), "there is no such flavor"},
-             {"nothing", with([](Reservation& r) { r.gpus = 0; }), "nothing is reserved; write how many GPUs"},
-             {"more than there are", with([](Reservation& r) { r.gpus = 5; }), of_gpus},
-             {"nodes of a queue", with([](Reservation& r) { r.nodes = {NodeId(0)}; }),
-              "a queue reserves GPUs, and not nodes"},
-             {"as many as it may hold", with([](Reservation& r) {
-                r.queue = QueueId(1);
-                r.gpus = 2;
-              }),
-              ""},
-             {"more than it may hold", with([](Reservation& r) { r.queue = QueueId(1); }),
-              "queue bounded may hold 2 of these GPUs at most when it begins; reserve no more, or raise its limit"},
-             {"maintenance", close({NodeId(0), NodeId(1)}), ""},
-             {"of nothing", close({}), "maintenance is of some nodes; name them"},
-             {"of one node twice", close({NodeId(1), NodeId(1)}), "maintenance names each node once"},
-             {"of a node that there is not", close({NodeId(2)}), "there is no such node"},
-             {"its end", ReservationRemoved{ReservationId(0)}, ""},
-             {"the end of another", ReservationRemoved{ReservationId(1)}, "there is no such reservation"},
-         });
+  expect(
+      state,
+      {
+          {"another", with([](Reservation&) {}), ""},
+          {"its name", with([](Reservation& r) { r.name = "r"; }),
+           "there is a reservation r already; take another name, or cancel that one"},
+          {"no name", with([](Reservation& r) { r.name = ""; }), "a reservation has a name"},
+          {"now", with([](Reservation& r) { r.from = Time{5000}; }), ""},
+          {"the past", with([](Reservation& r) { r.from = Time{4999}; }), past},
+          {"no time", with([](Reservation& r) { r.lasts = Duration{0}; }),
+           "a reservation lasts no time; write for how long"},
+          {"a year and more", with([](Reservation& r) { r.lasts = kReservationLastsMax + Duration{1}; }),
+           "a reservation lasts at most 366 days"},
+          {"every day", with([](Reservation& r) { r.lasts = r.every = kReservationDay; }), ""},
+          {"longer than a day, every day", with([](Reservation& r) {
+             r.every = kReservationDay;
+             r.lasts = kReservationDay + Duration{1};
+           }),
+           "what comes every day lasts at most 24 hours"},
+          {"every hour", with([](Reservation& r) { r.every = Duration{3'600'000}; }),
+           "a reservation comes once or every day"},
+          {"an unknown queue", with([](Reservation& r) { r.queue = QueueId(2); }), "there is no such queue"},
+          {"an unknown flavor", with([](Reservation& r) { r.flavor = FlavorId(2); }), "there is no such flavor"},
+          {"nothing", with([](Reservation& r) { r.gpus = 0; }), "nothing is reserved; write how many GPUs"},
+          {"more than there are", with([](Reservation& r) { r.gpus = 5; }), of_gpus},
+          {"nodes of a queue", with([](Reservation& r) { r.nodes = {NodeId(0)}; }),
+           "a queue reserves GPUs, and not nodes"},
+          {"as many as it may hold", with([](Reservation& r) {
+             r.queue = QueueId(1);
+             r.gpus = 2;
+           }),
+           ""},
+          {"more than it may hold", with([](Reservation& r) { r.queue = QueueId(1); }),
+           "queue bounded may hold 2 of these GPUs at most when it begins; reserve no more, or raise its limit"},
+          {"maintenance", close({NodeId(0), NodeId(1)}), ""},
+          {"of nothing", close({}), "maintenance is of some nodes; name them"},
+          {"of one node twice", close({NodeId(1), NodeId(1)}), "maintenance names each node once"},
+          {"of a node that there is not", close({NodeId(2)}), "there is no such node"},
+          {"found, begun", found([](ReservationAdded& e) { e.reservation.from = Time{4500}; }), ""},
+          {"found, over", found([](ReservationAdded& e) { e.reservation.from = Time{4000}; }),
+           "a reservation is over already; let it begin later"},
+          {"found, of more than there are", found([](ReservationAdded& e) { e.reservation.gpus = 5; }), ""},
+          {"found, of far too many", found([](ReservationAdded& e) { e.reservation.gpus = 1'000'001; }),
+           "a reservation is of 1,000,000 GPUs at most"},
+          {"what it had", found([](ReservationAdded& e) { e.had = {{NodeId(0), GpuSet::from_bits(3)}}; }), ""},
+          {"had, and new", found([](ReservationAdded& e) {
+             e.found = false;
+             e.had = {{NodeId(0), GpuSet::from_bits(3)}};
+           }),
+           "what is reserved anew has no places yet"},
+          {"had nothing of a node", found([](ReservationAdded& e) { e.had = {{NodeId(0), GpuSet()}}; }),
+           "there are no such GPUs"},
+          {"had a fifth of four", found([](ReservationAdded& e) { e.had = {{NodeId(0), GpuSet::from_bits(16)}}; }),
+           "there are no such GPUs"},
+          {"had some of another node", found([](ReservationAdded& e) { e.had = {{NodeId(2), GpuSet::from_bits(1)}}; }),
+           "there are no such GPUs"},
+          {"a node twice", found([](ReservationAdded& e) {
+             e.had = {{NodeId(0), GpuSet::from_bits(1)}, {NodeId(0), GpuSet::from_bits(2)}};
+           }),
+           "places are named node by node"},
+          {"had more than is reserved", found([](ReservationAdded& e) {
+             e.had = {{NodeId(0), GpuSet::from_bits(7)}};
+             e.reservation.gpus = 2;
+           }),
+           "a reservation has more than was reserved"},
+          {"had what another has", found([](ReservationAdded& e) { e.had = {{NodeId(1), GpuSet::from_bits(1)}}; }),
+           "a GPU is another reservation's at the same time"},
+          {"had it at another time", found([](ReservationAdded& e) {
+             e.had = {{NodeId(1), GpuSet::from_bits(1)}};
+             e.reservation.from = Time{20'000};
+           }),
+           ""},
+          {"its end", ReservationRemoved{ReservationId(0)}, ""},
+          {"the end of another", ReservationRemoved{ReservationId(1)}, "there is no such reservation"},
+      });
 }
 
 TEST(Refusal, OfCirclesOfTrust) {

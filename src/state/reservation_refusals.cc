@@ -11,9 +11,10 @@ namespace {
 
 using Refusal = std::optional<std::string>;
 
-Refusal refusal_of_times(const State& state, const Reservation& added) {
+Refusal refusal_of_times(const State& state, const Reservation& added, bool found) {
   const bool in_bounds = added.from.ms >= 0 && added.from <= kTimeMax;
-  if (!in_bounds || added.from < state.clock()) return "a reservation begins in the past; let it begin later";
+  if (!in_bounds || (!found && added.from < state.clock()))
+    return "a reservation begins in the past; let it begin later";
   if (added.lasts <= Duration{0}) return "a reservation lasts no time; write for how long";
   if (added.every == Duration{0}) {
     return added.lasts > kReservationLastsMax ? Refusal("a reservation lasts at most 366 days") : std::nullopt;
@@ -21,6 +22,12 @@ Refusal refusal_of_times(const State& state, const Reservation& added) {
   if (added.every != kReservationDay) return "a reservation comes once or every day";
   if (added.lasts > kReservationDay) return "what comes every day lasts at most 24 hours";
   return std::nullopt;
+}
+
+// Of one that was found: as it comes next.
+Refusal refusal_if_over(const State& state, const Reservation& added) {
+  if (added.to() > state.clock()) return std::nullopt;
+  return "a reservation is over already; let it begin later";
 }
 
 // Of nodes that are never shared: on others nobody has a whole GPU, or not for sure.
@@ -36,7 +43,7 @@ std::int64_t gpus_of(const State& state, FlavorId flavor) {
 
 // What it may never use would only be kept from others.
 Refusal refusal_by_limits(const State& state, const Reservation& added) {
-  const QuotaTree& tree = tree_at(state, added.from);
+  const QuotaTree& tree = tree_at(state, std::max(added.from, state.clock()));
   const std::int64_t milli = added.gpus * kMilliPerGpu;
   for (QueueId queue = added.queue; !queue.is_none(); queue = tree.parent(queue)) {
     const std::size_t own = Dim(added.flavor, Resource::kGpu).index();
@@ -51,12 +58,13 @@ Refusal refusal_by_limits(const State& state, const Reservation& added) {
   return std::nullopt;
 }
 
-Refusal refusal_of_gpus(const State& state, const Reservation& added) {
+Refusal refusal_of_gpus(const State& state, const Reservation& added, bool found) {
   if (added.queue.index() >= state.queues().size()) return "there is no such queue";
   if (added.flavor.is_none() || added.flavor.index() >= state.flavors().size()) return "there is no such flavor";
   if (!added.nodes.empty()) return "a queue reserves GPUs, and not nodes";
   if (added.gpus <= 0) return "nothing is reserved; write how many GPUs";
-  const std::int64_t there = gpus_of(state, added.flavor);
+  if (added.gpus > kReservationGpusMax) return "a reservation is of 1,000,000 GPUs at most";
+  const std::int64_t there = found ? kReservationGpusMax : gpus_of(state, added.flavor);
   if (added.gpus > there) {
     return "there are " + std::to_string(there) + " GPUs of " + state.flavors()[added.flavor.index()].name +
            " that are not shared; reserve no more";
@@ -72,9 +80,34 @@ Refusal refusal_of_nodes(const State& state, const Reservation& added) {
   return added.nodes.back().index() < state.nodes() ? std::nullopt : Refusal("there is no such node");
 }
 
+// That what it had can be what it has.
+Refusal refusal_of_places(const State& state, const ReservationAdded& event) {
+  if (!event.found) return "what is reserved anew has no places yet";
+  const auto by_node = [](const GpusOfNode& a, const GpusOfNode& b) { return a.node >= b.node; };
+  if (std::ranges::adjacent_find(event.had, by_node) != event.had.end()) return "places are named node by node";
+  std::int64_t gpus = 0;
+  for (const GpusOfNode& each : event.had) {
+    const bool is_there = each.node.index() < state.nodes() && !each.gpus.empty() &&
+                          (each.gpus.bits() >> state.node(each.node).gpus) == 0;
+    if (!is_there) return "there are no such GPUs";
+    gpus += each.gpus.size();
+  }
+  if (gpus > event.reservation.gpus) return "a reservation has more than was reserved";
+  for (const HeldPlaces& other : state.holdings()) {
+    if (!state.reservations().at(other.reservation).meets(event.reservation)) continue;
+    for (const GpusOfNode& its : other.gpus) {
+      const auto at = std::ranges::find(event.had, its.node, &GpusOfNode::node);
+      if (at != event.had.end() && (at->gpus.bits() & its.gpus.bits()) != 0)
+        return "a GPU is another reservation's at the same time";
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<std::string> refusal_of_reservation(const State& state, const Reservation& added) {
+std::optional<std::string> refusal_of_reservation(const State& state, const ReservationAdded& event) {
+  const Reservation& added = event.reservation;
   if (state.reservations().size() >= kReservationsMax)
     return "more than 100 reservations at a time; cancel some, or let one come every day";
   if (added.name.empty()) return "a reservation has a name";
@@ -82,8 +115,12 @@ std::optional<std::string> refusal_of_reservation(const State& state, const Rese
     if (other.name == added.name)
       return "there is a reservation " + other.name + " already; take another name, or cancel that one";
   }
-  if (auto refusal = refusal_of_times(state, added)) return refusal;
-  return added.is_maintenance() ? refusal_of_nodes(state, added) : refusal_of_gpus(state, added);
+  if (auto refusal = refusal_of_times(state, added, event.found)) return refusal;
+  if (auto refusal = refusal_if_over(state, added)) return refusal;
+  if (auto refusal =
+          added.is_maintenance() ? refusal_of_nodes(state, added) : refusal_of_gpus(state, added, event.found))
+    return refusal;
+  return event.had.empty() ? std::nullopt : refusal_of_places(state, event);
 }
 
 }  // namespace berth

@@ -10,6 +10,6 @@
 namespace berth {
 
 // In words of the state alone; none if it does.
-std::optional<std::string> refusal_of_reservation(const State& state, const Reservation& added);
+std::optional<std::string> refusal_of_reservation(const State& state, const ReservationAdded& event);
 
 }  // namespace berth

@@ -31,7 +31,11 @@ void State::on(const ReservationAdded& event) {
   history_.add(added.name).add(added.queue.value()).add(added.flavor.value()).add(added.gpus);
   for (const NodeId node : added.nodes) history_.add(node.value());
   history_.add(added.from.ms).add(added.lasts.ms).add(added.every.ms);
-  reservations_.emplace(ReservationId(reservations_made_++), added);
+  history_.add(std::uint64_t{event.had.size()});
+  for (const GpusOfNode& had : event.had) history_.add(had.node.value()).add(had.gpus.bits());
+  const ReservationId id(reservations_made_++);
+  reservations_.emplace(id, added);
+  if (!event.had.empty()) holdings_.push_back({id, event.had, kForever});
   pass_reservations();
 }
 
