@@ -11,6 +11,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
 #include "cycle/moving.h"
+#include "cycle/shadows.h"
 #include "cycle/spares.h"
 #include "cycle/taking_out.h"
 #include "fairness/gates.h"
@@ -87,7 +88,9 @@ class Search {
     for (std::size_t way = 0; way < shape.ways.size(); ++way) {
       const AmountList asked = asked_by(state_, queue, shape, way);
       const QueueId covered_at = quotas.would_be_covered_at(queue, asked, quotas.end_of(shape.terms));
-      if (Rank{coverage_of(quotas.tree(), covered_at), shape.terms.priority} <= own) continue;
+      // Who could take the gang's room a moment later is not to be passed, either.
+      const bool is_higher = Rank{coverage_of(quotas.tree(), covered_at), shape.terms.priority} > own;
+      if (!is_higher && !outranks(state_, id, gang_)) continue;
       if (quota_refusal(quotas, queue, shape.user, shape.terms, asked)) continue;
       Rng rng(state_.seed(), id.value());
       if (std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng))) return;

@@ -8,17 +8,11 @@
 #include <tuple>
 #include <utility>
 
+#include "fairness/meeting.h"
 #include "state/tree_at.h"
 
 namespace berth {
 namespace {
-
-// The child of `above` on the way down to `queue`; none: the queue itself.
-QueueId child_towards(const QuotaTree& tree, QueueId queue, QueueId above) {
-  QueueId child;
-  for (; queue != above; queue = tree.parent(queue)) child = queue;
-  return child;
-}
 
 // Those that are alike, by node.
 using Places = std::map<NodeId, GpuSet>;

@@ -12,6 +12,7 @@
 #include "cycle/for_each_place.h"
 #include "cycle/neighbours_text.h"
 #include "fairness/gates.h"
+#include "fairness/meeting.h"
 #include "fairness/rights.h"
 #include "placement/place.h"
 #include "state/room.h"
@@ -63,20 +64,6 @@ bool first_that_fits(std::size_t first, std::size_t end, bool mostly_not, Fits f
     }
   }
   return true;
-}
-
-// The child of `above` on the way down to `queue`; none: the queue itself.
-QueueId child_towards(const QuotaTree& tree, QueueId queue, QueueId above) {
-  QueueId child;
-  for (; queue != above; queue = tree.parent(queue)) child = queue;
-  return child;
-}
-
-QueueId where_they_meet(const QuotaTree& tree, QueueId a, QueueId b) {
-  std::set<QueueId> above;
-  for (QueueId at = a; !at.is_none(); at = tree.parent(at)) above.insert(at);
-  while (!b.is_none() && !above.contains(b)) b = tree.parent(b);
-  return b;
 }
 
 // Who is late is expected a second after his end, then two, four, eight: so what stands behind him moves a few times, and not with

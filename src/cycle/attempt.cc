@@ -1,0 +1,503 @@
+#include "cycle/attempt.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "cycle/deliverable.h"
+#include "cycle/feasibility.h"
+#include "cycle/for_each_place.h"
+#include "cycle/moving.h"
+#include "cycle/patience.h"
+#include "cycle/spares.h"
+#include "fairness/gates.h"
+#include "placement/place.h"
+
+namespace berth {
+namespace {
+
+// One workload on its way through the gates: quotas, room, and the room of others.
+class Attempt {
+ public:
+  // PRE: the trial keeps what `heeding` says from it.
+  Attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused, Heeding heeding = Heeding::kAll)
+      : cycle_(cycle),
+        heeding_(heeding),
+        state_(cycle.engine.state),
+        id_(candidate),
+        queue_(state_.workload(candidate).queue),
+        shape_(state_.shape(state_.workload(candidate).shape)),
+        refused_(refused),
+        terms_(shape_.terms),
+        // A stream per workload: what one draws does not depend on who was tried before it.
+        rng_(state_.seed(), candidate.value()),
+        repack_attempts_(
+            std::clamp<std::int64_t>(cycle.effort.attempts_max - cycle.plan.attempts, 0, kRepackAttempts)) {}
+
+  // As in the next cycle it would: by no claim to what others have.
+  std::optional<Start> wait_anew() {
+    ++cycle_.plan.attempts;
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      if (auto start = in_free_room(way, asked_by(state_, queue_, shape_, way), false)) return start;
+    }
+    return std::nullopt;
+  }
+
+  // One more pod beside those that an elastic workload has: in free room, and for it nobody goes.
+  std::optional<Start> grow(const Growing& growing) {
+    growing_ = &growing;
+    // It ends when the others do.
+    if (const Time end = state_.end_of(id_, cycle_.plan.now); end != kForever) terms_.run_limit = end - cycle_.plan.now;
+    ++cycle_.plan.attempts;
+    const AmountList asked = asked_by(state_, queue_, shape_, *growing.way);
+    if (budget_refusal(state_.quotas(), queue_, terms_, asked)) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = in_free_room(*growing.way, asked, false);
+    if (start && !cycle_.vacating.holds_up(state_, *start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  bool would_break_floors() const { return would_break_floors_; }
+
+  std::variant<Claimed, Refused> make() {
+    if (shares_against_its_terms(state_, shape_)) return Refused{};
+    const bool no_room = refused_.covers(state_, shape_);
+    if (!no_room) ++cycle_.plan.attempts;
+    if (state_.quotas().budgets().has_any()) {
+      const auto refusal = budget_refusal(state_.quotas(), queue_, terms_, asked_by(state_, queue_, shape_, 0));
+      if (refusal) return beyond_the_budget(refusal->queue, no_room);
+    }
+    // Inside its floor it takes back what it prefers before it falls back on something else; outside it rather falls back.
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      const AmountList asked = asked_by(state_, queue_, shape_, way);
+      if (auto start = in_free_room(way, asked, no_room)) return Claimed{.start = std::move(*start), .evictions = {}};
+      if (auto start = on_spares(way, asked)) return Claimed{.start = std::move(*start), .evictions = {}};
+      if (would_be_covered_at(asked).is_none()) continue;
+      if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
+    }
+    for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
+      const AmountList asked = asked_by(state_, queue_, shape_, way);
+      if (!would_be_covered_at(asked).is_none()) continue;
+      if (auto claimed = in_others_room(way, asked)) return std::move(*claimed);
+    }
+    if (auto own = in_own_room()) return Claimed{.start = std::move(*own), .evictions = {}};
+    return why_not();
+  }
+
+ private:
+  // Where it was promised room, though other places would have been looked for now.
+  std::optional<Start> in_own_room() {
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = cycle_.shadows.own_room(id_);
+    if (start && passes_all(*start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = in_any_free_room(way, asked, no_room);
+    if (!start || is_let(*start)) return start;
+    cycle_.trial.rollback_to(mark);
+    if (auto beside = in_room_not_promised(way)) return beside;
+    return on_loan(way, asked);
+  }
+
+  // In room that is promised to others, who start later than it is foretold to end.
+  std::optional<Start> on_loan(std::size_t way, const AmountList& asked) {
+    const auto run = state_.foretold_run(id_);
+    if (!run || cycle_.shadows.none()) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    ++cycle_.plan.attempts;
+    auto start = in_any_free_room(way, asked, false);
+    if (start && !cycle_.vacating.holds_up(state_, *start) && leaves_reserved_alone(*start, cycle_.plan.now) &&
+        cycle_.shadows.lend(*start, cycle_.plan.now + *run)) {
+      return start;
+    }
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  // Where other free room will not do, and it is for whom spares are. What is missing there is missing in all.
+  std::optional<Start> on_spares(std::size_t way, const AmountList& asked) {
+    if (!terms_.replaces) return std::nullopt;
+    const std::size_t before = std::exchange(ways_without_room_, shape_.ways.size());
+    auto start = find_on_fewest_spares(
+        state_, cycle_.trial, [&] { return in_any_free_room(way, asked, false); },
+        [](const Start& found) -> const auto& { return found.pods; });
+    ways_without_room_ = before;
+    if (!start) return std::nullopt;
+    const Trial::Mark mark = cycle_.trial.mark();
+    for_each_place(state_, *start, [&](const PodRequest& request, const PodPlacement& place) {
+      cycle_.trial.apply(move_of(request, place));
+    });
+    if (is_let(*start)) return start;
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  // Nobody is ahead of it whom it would delay, and nothing of it is reserved for others.
+  bool is_let(Start& start) { return is_let(start, cycle_.plan.now); }
+  bool is_let(Start& start, Time begins) {
+    if (cycle_.shadows.none() && cycle_.reserved.none()) return true;
+    start.waits = cycle_.vacating.holds_up(state_, start);
+    const bool let = cycle_.shadows.none() || cycle_.shadows.let(start);
+    const bool is_free = leaves_reserved_alone(start, begins);
+    start.waits = false;
+    promised_ = promised_ || !let || !is_free;
+    return let && is_free;
+  }
+
+  // What is reserved beyond a floor gives way to a guaranteed claim, and to no other.
+  bool leaves_reserved_alone(const Start& start, Time begins) const {
+    if (heeding_ != Heeding::kInsideFloors) return cycle_.reserved.lets(start, begins, heeding_);
+    const QueueId covered_at = start.best_effort ? QueueId() : would_be_covered_at(held_by(start));
+    return cycle_.reserved.lets(start, begins, heeding_, covered_at);
+  }
+
+  // By then the last of those has left who go for it, and those who are moved leave alone what is reserved, too.
+  bool is_let(Claimed& claimed) {
+    Time begins = cycle_.plan.now;
+    for (const Eviction& each : claimed.evictions) begins = std::max(begins, each.stop_by);
+    for (const Migration& each : claimed.migrations) begins = std::max(begins, each.stop_by);
+    return is_let(claimed.start, begins) && std::ranges::all_of(claimed.migrations, [&](const Migration& each) {
+             return cycle_.reserved.lets(each.start, each.stop_by);
+           });
+  }
+
+  // What is promised to those ahead is left out from the beginning.
+  std::optional<Start> in_room_not_promised(std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    const std::vector<Move> held = cycle_.shadows.hold(id_);
+    ++cycle_.plan.attempts;
+    auto outcome = find_places(way);
+    if (Start* const start = std::get_if<Start>(&outcome)) {
+      cycle_.shadows.give_back(held);
+      if (passes_all(*start)) return std::move(*start);
+    }
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  bool passes_all(Start& start) {
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(start));
+    return passes && leaves_floors_whole(start) && is_let(start);
+  }
+
+  std::optional<Start> in_any_free_room(std::size_t way, const AmountList& asked, bool no_room) {
+    if (const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, terms_, asked)) {
+      if (gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
+      return std::nullopt;
+    }
+    // Inside a floor in that mixture of flavors, it might borrow in another.
+    if (mixes(way) && !would_be_covered_at(asked).is_none()) {
+      if (auto start = as_asked(way)) return start;
+    }
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto start = place(way, no_room);
+    if (!start) return std::nullopt;
+    // Where the flavor was left open, only now it is known what it would hold.
+    const auto refusal = quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
+    if (!refusal && leaves_floors_whole(*start)) return start;
+    if (refusal && gate_ == ReasonCode::kNone) gate_ = code_of(*refusal, shape_);
+    cycle_.trial.rollback_to(mark);
+    return as_asked(way);
+  }
+
+  Mixture mixture(std::size_t way) const { return mixture_of(state_, queue_, shape_, way); }
+  bool mixes(std::size_t way) const {
+    return std::ranges::any_of(mixture(way), [](const auto& flavors) { return flavors.size() > 1; });
+  }
+
+  bool leaves_floors_whole(const Start& start) {
+    if (berth::leaves_floors_whole(state_, cycle_.trial, start)) return true;
+    would_break_floors_ = true;
+    return false;
+  }
+
+  // Of the flavors of which it is known that quotas allow them.
+  std::optional<Start> as_asked(std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    const Mixture asked = mixture(way);
+    auto outcome = find_places(way, &asked);
+    Start* const start = std::get_if<Start>(&outcome);
+    if (start == nullptr) return std::nullopt;
+    const bool passes = !quota_refusal(state_.quotas(), queue_, shape_.user, terms_, held_by(*start));
+    if (passes && leaves_floors_whole(*start)) return std::move(*start);
+    cycle_.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  // What is to be spread evenly over all of its flavors may be even over the domains of one.
+  bool counts_fewer_domains_in_one_flavor(std::size_t way) const {
+    return std::ranges::any_of(shape_.ways[way], [&](const NumberedPodSet& set) {
+      return set.in_first_flavor != set.request && state_.topologies()[set.topology].spread == Spreading::kEven;
+    });
+  }
+
+  std::variant<Start, Unfit> find_places(std::size_t way, const Mixture* mixture = nullptr) {
+    if (growing_ == nullptr) return place_in_way(state_, cycle_.trial, cycle_.engine.index, id_, way, rng_, mixture);
+    auto start = place_step(state_, cycle_.trial, cycle_.engine.index, *growing_, id_, rng_, mixture);
+    if (!start) return Unfit{};
+    return std::move(*start);
+  }
+
+  std::optional<Start> place(std::size_t way, bool no_room) {
+    if (no_room) {
+      unfit_ = Unfit{1};
+      return std::nullopt;
+    }
+    auto outcome = find_places(way);
+    if (std::holds_alternative<Unfit>(outcome) && counts_fewer_domains_in_one_flavor(way)) {
+      const Mixture asked = mixture(way);
+      auto in_first = find_places(way, &asked);
+      if (std::holds_alternative<Start>(in_first)) outcome = std::move(in_first);
+    }
+    if (const Unfit* const unfit = std::get_if<Unfit>(&outcome)) {
+      unfit_ = Unfit{std::min(unfit->missing, unfit_ ? unfit_->missing : INT64_MAX)};
+      // Where something is kept from it, others may have more room.
+      const bool of_all = cycle_.trial.kept().empty();
+      if (++ways_without_room_ == shape_.ways.size() && of_all) refused_.add(state_, shape_);
+      return std::nullopt;
+    }
+    return std::move(std::get<Start>(outcome));
+  }
+
+  // It takes nothing from others. Where the queue whose budget it is says so, it runs in free room as best effort.
+  std::variant<Claimed, Refused> beyond_the_budget(QueueId refusing, bool no_room) {
+    gate_ = ReasonCode::kBudget;
+    const bool best_effort = state_.queues()[refusing.index()].quota.budget_end == BudgetEnd::kBestEffort;
+    for (std::size_t way = 0; best_effort && !shape_.terms.guaranteed_only && way < shape_.ways.size(); ++way) {
+      const Trial::Mark mark = cycle_.trial.mark();
+      auto start = place(way, no_room);
+      if (!start) continue;
+      start->best_effort = true;
+      if (!is_let(*start)) {
+        cycle_.trial.rollback_to(mark);
+        continue;
+      }
+      return Claimed{.start = std::move(*start), .evictions = {}};
+    }
+    return why_not();
+  }
+
+  std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
+    // Whoever goes, it would not pass that.
+    if (is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
+    const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
+    const Trial::Mark mark = cycle_.trial.mark();
+    auto claimed = by_moving_or_taking(claimant, way);
+    if (claimed && !is_let(*claimed)) {
+      cycle_.trial.rollback_to(mark);
+      may_claim_beside_ = may_claim_beside_ || !cycle_.shadows.none();
+      if (claimed->migrations.empty() || std::exchange(repack_attempts_, 0) == 0) return std::nullopt;
+      // The first plan of moves may leave alone what a better one does not.
+      return in_others_room(way, asked);
+    }
+    const Time until = state_.workload(id_).submitted + state_.queues()[queue_.index()].quota.patience;
+    if (!claimed || cycle_.plan.now >= until) return claimed;
+    const bool all_may_end =
+        std::ranges::all_of(claimed->evictions,
+                            [&](const Eviction& each) { return may_end_by(state_, each.workload, until); }) &&
+        std::ranges::all_of(claimed->migrations,
+                            [&](const Migration& each) { return may_end_by(state_, each.start.workload, until); });
+    cycle_.trial.rollback_to(mark);
+    if (all_may_end ||
+        may_fit_by(state_, cycle_.trial, cycle_.engine.index, claimant, way, cycle_.plan.evictions, until)) {
+      patient_ = true;
+      return std::nullopt;
+    }
+    // Waiting would spare nobody. The same again, and this time it stays.
+    return by_moving_or_taking(claimant, way);
+  }
+
+  // Where both would do, by which less work is lost; if it is the same, nobody loses his room.
+  std::optional<Claimed> by_moving_or_taking(const Claimant& claimant, std::size_t way) {
+    const Trial::Mark mark = cycle_.trial.mark();
+    const auto moved = by_moving(claimant, way);
+    if (moved) cycle_.trial.rollback_to(mark);
+    auto taken = by_taking(claimant, way);
+    if (!moved) return taken;
+    Wide lost = 0;
+    if (taken) {
+      for (const Eviction& each : taken->evictions) lost += each.lost_gpu_s;
+      if (lost < lost_gpu_s(moved->migrations)) return taken;
+      cycle_.trial.rollback_to(mark);
+    }
+    return by_moving(claimant, way);  // the same again, and this time it stays
+  }
+
+  // However often it is asked for the sake of one workload, it is the same search.
+  std::optional<Claimed> by_moving(const Claimant& claimant, std::size_t way) {
+    std::int64_t attempts = repack_attempts_;
+    auto moved = room_by_moving(state_, cycle_.trial, cycle_.engine.index, cycle_.vacating, claimant, way, attempts);
+    cycle_.plan.attempts += repack_attempts_ - attempts;
+    if (!moved) return std::nullopt;
+    return Claimed{.start = std::move(moved->start), .evictions = {}, .migrations = std::move(moved->migrations)};
+  }
+
+  std::optional<Claimed> by_taking(const Claimant& claimant, std::size_t way) {
+    if (!cycle_.rights) cycle_.rights.emplace(state_);
+    if (!cycle_.rights->any_in(queue_)) return std::nullopt;
+    auto outcome = claim_room(state_, cycle_.trial, cycle_.engine.index, claimant, way);
+    if (const Unclaimed* const unclaimed = std::get_if<Unclaimed>(&outcome)) {
+      some_protected_ = some_protected_ || unclaimed->some_protected;
+      would_break_floors_ = would_break_floors_ || unclaimed->would_break_floors;
+      return std::nullopt;
+    }
+    return std::move(std::get<Claimed>(outcome));
+  }
+
+  QueueId would_be_covered_at(const AmountList& asked) const {
+    return state_.quotas().would_be_covered_at(queue_, asked, state_.quotas().end_of(terms_));
+  }
+  AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
+
+  Refused why_not() const {
+    const ReasonCode gate = patient_              ? ReasonCode::kPatience
+                            : some_protected_     ? ReasonCode::kVictimsProtected
+                            : would_break_floors_ ? ReasonCode::kKeepsFloorDeliverable
+                            : promised_           ? ReasonCode::kReserved
+                            : unfit_              ? ReasonCode::kNone
+                                                  : gate_;
+    return {.missing = missing(),
+            .gate = gate,
+            .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
+            .would_break_floors = would_break_floors_,
+            .may_claim_beside = may_claim_beside_};
+  }
+  std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
+
+  Cycle& cycle_;
+  Heeding heeding_;
+  const State& state_;
+  WorkloadId id_;
+  QueueId queue_;
+  const Shape& shape_;
+  RefusedRequests& refused_;
+  const Growing* growing_ = nullptr;  // of a step
+  Terms terms_;
+  Rng rng_;
+  std::int64_t repack_attempts_;
+  std::optional<Unfit> unfit_;  // in one of its ways only room was missing
+  ReasonCode gate_ = ReasonCode::kNone;
+  std::size_t ways_without_room_ = 0;
+  bool some_protected_ = false;
+  bool would_break_floors_ = false;
+  bool promised_ = false;  // there would be room, but for those to whom it is promised
+  bool may_claim_beside_ = false;
+  bool patient_ = false;
+};
+
+// And beside these GPUs. PRE: of each node at most once.
+KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : gpus) {
+    const auto at = std::ranges::lower_bound(kept.gpus, each.node, {}, &GpusOfNode::node);
+    if (at == kept.gpus.end() || at->node != each.node) {
+      kept.gpus.insert(at, each);
+    } else {
+      at->gpus = GpuSet::from_bits(at->gpus.bits() | each.gpus.bits());
+    }
+  }
+  return kept;
+}
+
+std::variant<Claimed, Refused> attempt_beside(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused,
+                                              Heeding heeding, QueueId covered_at = {}) {
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(candidate, cycle.plan.now, heeding, covered_at));
+  auto outcome = Attempt(cycle, candidate, refused, heeding).make();
+  cycle.trial.let_go();
+  return outcome;
+}
+
+// Whether nothing but reservations is in its way to free room.
+bool would_fit_without_reservations(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  const Trial::Mark mark = cycle.trial.mark();
+  auto outcome = Attempt(cycle, candidate, refused, Heeding::kNone).make();
+  cycle.trial.rollback_to(mark);
+  const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+  return claimed != nullptr && claimed->evictions.empty() && claimed->migrations.empty();
+}
+
+// First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others.
+std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  const bool bound = !cycle.reserved.kept_from(candidate, cycle.plan.now).empty();
+  auto outcome = attempt_beside(cycle, candidate, refused, Heeding::kAll);
+  if (!bound || std::holds_alternative<Claimed>(outcome)) return outcome;
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(candidate);
+  const Shape& shape = state.shape(workload.shape);
+  const Time end = state.quotas().end_of(shape.terms);
+  const QueueId covered_at =
+      shape.terms.best_effort
+          ? QueueId()
+          : state.quotas().would_be_covered_at(workload.queue, asked_by(state, workload.queue, shape, 0), end);
+  if (!covered_at.is_none()) {
+    auto instead = attempt_beside(cycle, candidate, refused, Heeding::kInsideFloors, covered_at);
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  if (would_fit_without_reservations(cycle, candidate, refused)) {
+    Refused& why = std::get<Refused>(outcome);
+    why = {.missing = 1, .gate = ReasonCode::kReserved, .by_quota = why.by_quota};
+  }
+  return outcome;
+}
+
+}  // namespace
+
+KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> all;
+  std::ranges::set_union(kept.nodes, nodes, std::back_inserter(all));
+  kept.nodes = std::move(all);
+  return kept;
+}
+
+std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  auto outcome = cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
+  const Refused* const why = std::get_if<Refused>(&outcome);
+  if (why == nullptr || (!why->would_break_floors && !why->may_claim_beside)) return outcome;
+  const auto beside = [&](KeptRoom kept) {
+    cycle.trial.keep_from_all(std::move(kept));
+    auto instead = Attempt(cycle, candidate, refused).make();
+    cycle.trial.let_go();
+    return instead;
+  };
+  const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
+  if (why->may_claim_beside) {
+    auto instead = beside(with_gpus(reserved, cycle.shadows.kept_from(candidate)));
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  if (!why->would_break_floors) return outcome;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
+    auto instead = beside(with_nodes(reserved, cells));
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
+  return outcome;
+}
+
+std::optional<Start> attempt_anew(Cycle& cycle, WorkloadId evicted, RefusedRequests& refused) {
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(evicted, cycle.plan.now));
+  auto start = Attempt(cycle, evicted, refused).wait_anew();
+  cycle.trial.let_go();
+  return start;
+}
+
+std::optional<Start> attempt_step(Cycle& cycle, WorkloadId step, const Growing& growing) {
+  RefusedRequests refused;
+  KeptRoom kept = cycle.reserved.kept_from(step, cycle.plan.now);
+  cycle.trial.keep_from_all(kept);
+  Attempt attempt(cycle, step, refused);
+  auto start = attempt.grow(growing);
+  cycle.trial.let_go();
+  if (start || !attempt.would_break_floors()) return start;
+  for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, step)) {
+    cycle.trial.keep_from_all(with_nodes(kept, cells));
+    start = Attempt(cycle, step, refused).grow(growing);
+    cycle.trial.let_go();
+    if (start) break;
+  }
+  return start;
+}
+
+}  // namespace berth
