@@ -113,6 +113,24 @@ FreeTotals free_anywhere(const State& state, const Usable& usable) {
   return free;
 }
 
+// Of parts of GPUs the memory may be in use where the rest is not.
+bool gpu_memory_is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
+  const Ledger& ledger = state.ledger();
+  return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
+    const PodRequest& request = state.request(set.request);
+    if (!request.is_fraction() || request.gpu_memory_mib == 0) return true;
+    std::int64_t free = 0;
+    for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+      const NodeFree& node = ledger.node(NodeId(i));
+      const bool usable = node.open && node.gpus > 0 && node.has_flavor_of(request.flavors) &&
+                          ledger.matches().allows(request.constraints, NodeId(i));
+      if (!usable) continue;
+      for (const std::int32_t mib : ledger.gpu_memory_mib(NodeId(i))) free += mib;
+    }
+    return free >= set.count * request.gpu_memory_mib;
+  });
+}
+
 // Whether the free amounts of the nodes that a way may use add up to what it asks.
 bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   Sums asked;
@@ -137,7 +155,7 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
   return suffices(free_anywhere(state, usable), asked.all) &&
          ((state.ledger().matches().allows_all() && one_mode && !kept) ||
           is_free_where_allowed(state, way, asked, usable)) &&
-         slices_are_free_in_sum(state, way);
+         slices_are_free_in_sum(state, way) && gpu_memory_is_free_in_sum(state, way);
 }
 
 // Placed one after the other on a copy, for what one set takes another lacks.
