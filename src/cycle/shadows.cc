@@ -460,8 +460,8 @@ void Shadows::replace(std::size_t shadow, std::optional<Shadow> with) {
   then_.assign(all_.size(), {});
 }
 
-// Of those of a line who are alike the first comes first, also if he comes back when another of them was promised room: else that would
-// keep him from starting, and he the other.
+// Of those of a line who are alike the first comes first, also if he comes back when another of them was promised room, for others
+// took his: else that would keep him from starting, and he the other. Who was there on loan has had the better of them once.
 void Shadows::give_to_who_is_ahead() {
   for (std::size_t i = all_.size(); i-- > 0;) {
     const WorkloadId id = all_[i].start.workload;
@@ -470,7 +470,11 @@ void Shadows::give_to_who_is_ahead() {
     const ShapeInLine& alike = *state_.lines()[state_.line_of(workload.queue).index()]->find(workload.shape);
     auto at = alike.waiting.begin_cursor();
     const PendingKey* twin = alike.waiting.at(at);
-    while (twin != nullptr && twin->workload != id && (index_of(twin->workload) || !waits(twin->workload))) {
+    const auto may_have_it = [&](WorkloadId other) {
+      const bool is_owed = state_.workload(other).attempts == 0 || !state_.workload(other).evicted_for.is_none();
+      return other == id || (is_owed && !index_of(other) && waits(other));
+    };
+    while (twin != nullptr && !may_have_it(twin->workload)) {
       alike.waiting.advance(at);
       twin = alike.waiting.at(at);
     }
