@@ -20,7 +20,7 @@ namespace {
 class Attempt {
  public:
   // PRE: the trial keeps what `heeding` says from it.
-  Attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused, Heeding heeding = Heeding::kAll)
+  Attempt(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused, Heeding heeding = Heeding::kAll)
       : cycle_(cycle),
         heeding_(heeding),
         state_(cycle.engine.state),
@@ -369,7 +369,7 @@ class Attempt {
   }
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
-  Cycle& cycle_;
+  OneCycle& cycle_;
   Heeding heeding_;
   const State& state_;
   WorkloadId id_;
@@ -403,7 +403,7 @@ KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
   return kept;
 }
 
-std::variant<Claimed, Refused> attempt_beside(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused,
+std::variant<Claimed, Refused> attempt_beside(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused,
                                               Heeding heeding, QueueId covered_at = {}) {
   cycle.trial.keep_from_all(cycle.reserved.kept_from(candidate, cycle.plan.now, heeding, covered_at));
   auto outcome = Attempt(cycle, candidate, refused, heeding).make();
@@ -412,7 +412,7 @@ std::variant<Claimed, Refused> attempt_beside(Cycle& cycle, WorkloadId candidate
 }
 
 // Whether nothing but reservations is in its way to free room.
-bool would_fit_without_reservations(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+bool would_fit_without_reservations(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   const Trial::Mark mark = cycle.trial.mark();
   auto outcome = Attempt(cycle, candidate, refused, Heeding::kNone).make();
   cycle.trial.rollback_to(mark);
@@ -421,7 +421,7 @@ bool would_fit_without_reservations(Cycle& cycle, WorkloadId candidate, RefusedR
 }
 
 // First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others.
-std::variant<Claimed, Refused> attempt(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   const bool bound = !cycle.reserved.kept_from(candidate, cycle.plan.now).empty();
   auto outcome = attempt_beside(cycle, candidate, refused, Heeding::kAll);
   if (!bound || std::holds_alternative<Claimed>(outcome)) return outcome;
@@ -453,7 +453,7 @@ KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
   return kept;
 }
 
-std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   auto outcome = cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
   const Refused* const why = std::get_if<Refused>(&outcome);
   if (why == nullptr || (!why->would_break_floors && !why->may_claim_beside)) return outcome;
@@ -476,14 +476,14 @@ std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candida
   return outcome;
 }
 
-std::optional<Start> attempt_anew(Cycle& cycle, WorkloadId evicted, RefusedRequests& refused) {
+std::optional<Start> attempt_anew(OneCycle& cycle, WorkloadId evicted, RefusedRequests& refused) {
   cycle.trial.keep_from_all(cycle.reserved.kept_from(evicted, cycle.plan.now));
   auto start = Attempt(cycle, evicted, refused).wait_anew();
   cycle.trial.let_go();
   return start;
 }
 
-std::optional<Start> attempt_step(Cycle& cycle, WorkloadId step, const Growing& growing) {
+std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growing& growing) {
   RefusedRequests refused;
   KeptRoom kept = cycle.reserved.kept_from(step, cycle.plan.now);
   cycle.trial.keep_from_all(kept);

@@ -24,14 +24,14 @@ struct Refused {
 
 // What it starts with, whoever goes for it; its places stay in the trial. First beside all that is reserved; where it would be in
 // the way of what is promised to others, or of their cells, it looks beside these before it waits.
-std::variant<Claimed, Refused> attempt_anywhere(Cycle& cycle, WorkloadId candidate, RefusedRequests& refused);
+std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused);
 
 // As in the next cycle it would who was evicted in this one: in free room, by no claim to what others have. Its places stay in the
 // trial.
-std::optional<Start> attempt_anew(Cycle& cycle, WorkloadId evicted, RefusedRequests& refused);
+std::optional<Start> attempt_anew(OneCycle& cycle, WorkloadId evicted, RefusedRequests& refused);
 
 // One more pod beside those that an elastic workload has: in free room, and for it nobody goes. Its place stays in the trial.
-std::optional<Start> attempt_step(Cycle& cycle, WorkloadId step, const Growing& growing);
+std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growing& growing);
 
 // What is kept, and these nodes.
 KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes);

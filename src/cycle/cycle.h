@@ -14,7 +14,7 @@
 namespace berth {
 
 // INVARIANT: the trial is as the plan would leave things.
-struct Cycle {
+struct OneCycle {
   Engine& engine;
   Trial& trial;
   Effort effort;

@@ -10,7 +10,7 @@ namespace berth {
 namespace {
 
 // Who borrows comes into no floor later where he would be in the way of others' cells then: nobody asks again.
-bool borrows_in_the_way(const Cycle& cycle, const Start& start) {
+bool borrows_in_the_way(const OneCycle& cycle, const Start& start) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
@@ -27,7 +27,7 @@ bool stands_back(const Refusal& each) {
 
 }  // namespace
 
-void evict(Cycle& cycle, Eviction eviction) {
+void evict(OneCycle& cycle, Eviction eviction) {
   const State& state = cycle.engine.state;
   const WorkloadId minimum = state.minimum_of(eviction.workload);
   if (state.elastic().contains(minimum)) {
@@ -53,7 +53,7 @@ void evict(Cycle& cycle, Eviction eviction) {
   cycle.leads_to_another = true;  // who was evicted waits now
 }
 
-void migrate(Cycle& cycle, const Migration& migration) {
+void migrate(OneCycle& cycle, const Migration& migration) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(migration.start.workload);
   const bool at_once = migration.stop_by <= cycle.plan.now;
@@ -68,7 +68,7 @@ void migrate(Cycle& cycle, const Migration& migration) {
   cycle.plan.finished = false;  // where they are now the next cycle knows
 }
 
-void add_unit(Cycle& cycle, const Start& start) {
+void add_unit(OneCycle& cycle, const Start& start) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
@@ -85,7 +85,7 @@ void add_unit(Cycle& cycle, const Start& start) {
   cycle.trial.note_placed({unit, start.workload, gpus_of(state, start)});
 }
 
-bool some_stand_back(const Cycle& cycle) {
+bool some_stand_back(const OneCycle& cycle) {
   const State& state = cycle.engine.state;
   bool some = std::ranges::any_of(cycle.plan.blocked, stands_back<Blocked>);
   state.lines_in_use().for_each([&](QueueId queue) {
@@ -95,7 +95,7 @@ bool some_stand_back(const Cycle& cycle) {
   return some;
 }
 
-void decide(Cycle& cycle, Claimed claimed) {
+void decide(OneCycle& cycle, Claimed claimed) {
   const State& state = cycle.engine.state;
   for (const Eviction& eviction : claimed.evictions) evict(cycle, eviction);
   for (const Migration& migration : claimed.migrations) migrate(cycle, migration);

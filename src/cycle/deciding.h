@@ -8,23 +8,23 @@
 namespace berth {
 
 // With an elastic workload go its steps, before it. What all of them lose is said once, of the first.
-void evict(Cycle& cycle, Eviction eviction);
+void evict(OneCycle& cycle, Eviction eviction);
 
 // It stays the unit that it is, and its run limit counts anew.
-void migrate(Cycle& cycle, const Migration& migration);
+void migrate(OneCycle& cycle, const Migration& migration);
 
 // It starts, and those go or move who do for it. PRE: its places are in the trial, and theirs are not.
-void decide(Cycle& cycle, Claimed claimed);
+void decide(OneCycle& cycle, Claimed claimed);
 
 // As the unit that it will be. PRE: its places are in the trial.
-void add_unit(Cycle& cycle, const Start& start);
+void add_unit(OneCycle& cycle, const Start& start);
 
 // Whether somebody who was refused in this cycle, or waits since he was, stands back for what is promised to others, or reserved.
-bool some_stand_back(const Cycle& cycle);
+bool some_stand_back(const OneCycle& cycle);
 
 // Nothing is scrubbed where somebody begins who trusts all who have been there.
 template <class Placed>
-void leave_dirty(Cycle& cycle, const Placed& placed) {
+void leave_dirty(OneCycle& cycle, const Placed& placed) {
   for_each_place(cycle.engine.state, placed, [&](const PodRequest&, const PodPlacement& place) {
     place.gpus.for_each([&](int gpu) {
       for (const QueueId tenant : cycle.vacating.left_on({place.node, gpu})) {

@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-std::optional<Start> next_step(Cycle& cycle, const Growing& growing, WorkloadId step) {
+std::optional<Start> next_step(OneCycle& cycle, const Growing& growing, WorkloadId step) {
   if (cycle.plan.attempts >= cycle.effort.attempts_max) {
     cycle.plan.finished = false;
     return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<Start> next_step(Cycle& cycle, const Growing& growing, WorkloadId 
 }
 
 // Whether it pays to restart it for as many steps as there is room for.
-bool pays_to_grow(Cycle& cycle, Growing growing) {
+bool pays_to_grow(OneCycle& cycle, Growing growing) {
   const State& state = cycle.engine.state;
   const Time now = cycle.plan.now;
   const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
@@ -47,7 +47,7 @@ bool pays_to_grow(Cycle& cycle, Growing growing) {
 
 // Who has to go at once waits by the end of this cycle, so steps leave him the room that he would take. Whether that can be seen:
 // there has to be effort enough, and what a budget would leave him is known only when he has stopped.
-bool set_evicted_aside(Cycle& cycle) {
+bool set_evicted_aside(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   RefusedRequests refused;
   for (const Eviction& each : cycle.plan.evictions) {
@@ -60,7 +60,7 @@ bool set_evicted_aside(Cycle& cycle) {
 }
 
 // How the next step compares with those of the parent's other children.
-Rank rank_of_next(const Cycle& cycle, const Growing& growing, QueueId parent, QueueId child) {
+Rank rank_of_next(const OneCycle& cycle, const Growing& growing, QueueId parent, QueueId child) {
   const State& state = cycle.engine.state;
   const WorkloadId step = growing.steps.front();
   const QueueId queue = state.workload(step).queue;
@@ -77,7 +77,7 @@ Rank rank_of_next(const Cycle& cycle, const Growing& growing, QueueId parent, Qu
 }
 
 // By rule 9, where their queues meet. PRE: these are two.
-bool comes_before(const Cycle& cycle, const Growing& a, const Growing& b) {
+bool comes_before(const OneCycle& cycle, const Growing& a, const Growing& b) {
   const State& state = cycle.engine.state;
   const QuotaTree& tree = state.quotas().tree();
   const QueueId queue_a = state.workload(a.minimum).queue;
@@ -94,7 +94,7 @@ bool comes_before(const Cycle& cycle, const Growing& a, const Growing& b) {
 using ByQueue = std::map<QueueId, std::vector<Growing>>;
 
 // Whose first comes before the firsts of all others.
-ByQueue::iterator first_of(const Cycle& cycle, ByQueue& all) {
+ByQueue::iterator first_of(const OneCycle& cycle, ByQueue& all) {
   auto first = all.begin();
   for (auto at = std::next(first); at != all.end(); ++at) {
     if (comes_before(cycle, at->second.front(), first->second.front())) first = at;
@@ -103,7 +103,7 @@ ByQueue::iterator first_of(const Cycle& cycle, ByQueue& all) {
 }
 
 // The first in its queue takes as many as fit before the next there does.
-bool take_step(Cycle& cycle, Growing& growing) {
+bool take_step(OneCycle& cycle, Growing& growing) {
   auto start = next_step(cycle, growing, growing.steps.front());
   if (!start) return false;
   growing.at.emplace_back(start->pods.front().node);
@@ -114,7 +114,7 @@ bool take_step(Cycle& cycle, Growing& growing) {
 
 }  // namespace
 
-void grow(Cycle& cycle) {
+void grow(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.elastic().empty() || !cycle.plan.finished) return;
   std::vector<Growing> all = who_may_grow(state, cycle.plan, cycle.shadows.all());

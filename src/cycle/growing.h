@@ -7,6 +7,6 @@ namespace berth {
 
 // They take what nobody who waits had any use for: one step after the other, each of whoever comes first by rule 9. Where somebody has
 // to go, only those who begin: for them there is no later moment at which it costs nothing.
-void grow(Cycle& cycle);
+void grow(OneCycle& cycle);
 
 }  // namespace berth

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-void put_in_place(Cycle& cycle, Repair repair) {
+void put_in_place(OneCycle& cycle, Repair repair) {
   const State& state = cycle.engine.state;
   // Those who are on their way for an earlier loss begin together with these.
   const bool others_wait = std::ranges::find(state.starting(), repair.workload) != state.starting().end();
@@ -29,7 +29,7 @@ void put_in_place(Cycle& cycle, Repair repair) {
   cycle.plan.repairs.push_back(std::move(repair));
 }
 
-bool leaves_reserved_alone(const Cycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
+bool leaves_reserved_alone(const OneCycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
   if (found.migration)
     return cycle.reserved.lets(found.migration->start, found.migration->stop_by, heeding, covered_at);
   if (heeding == Heeding::kAll) return cycle.reserved.lets(*found.repair);
@@ -47,7 +47,7 @@ bool leaves_reserved_alone(const Cycle& cycle, const Repaired& found, Heeding he
 }
 
 // Its moves stay in the trial, or there is none. `alone`: nodes that are left alone besides.
-std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {},
+std::optional<Repaired> find_repair_beside(OneCycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {},
                                            const std::vector<NodeId>& alone = {}) {
   const State& state = cycle.engine.state;
   ++cycle.plan.attempts;
@@ -62,7 +62,7 @@ std::optional<Repaired> find_repair_beside(Cycle& cycle, WorkloadId gang, Heedin
 }
 
 // Where it would be in the way of others' cells, it looks beside these before it waits.
-std::optional<Repaired> find_repair_beside_cells(Cycle& cycle, WorkloadId gang) {
+std::optional<Repaired> find_repair_beside_cells(OneCycle& cycle, WorkloadId gang) {
   const State& state = cycle.engine.state;
   if (state.flavors_with_cells().empty()) return std::nullopt;
   for (const std::vector<NodeId>& cells : nodes_to_leave_alone(state, cycle.trial, gang)) {
@@ -72,7 +72,7 @@ std::optional<Repaired> find_repair_beside_cells(Cycle& cycle, WorkloadId gang) 
 }
 
 // First beside all that is reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
-std::optional<Repaired> find_repair(Cycle& cycle, WorkloadId gang) {
+std::optional<Repaired> find_repair(OneCycle& cycle, WorkloadId gang) {
   auto found = find_repair_beside(cycle, gang, Heeding::kAll);
   if (!found) found = find_repair_beside_cells(cycle, gang);
   const Workload& workload = cycle.engine.state.workload(gang);
@@ -86,7 +86,7 @@ std::optional<Repaired> find_repair(Cycle& cycle, WorkloadId gang) {
 
 }  // namespace
 
-void repair_gangs(Cycle& cycle) {
+void repair_gangs(OneCycle& cycle) {
   if (!cycle.plan.unpaid.empty()) return;
   const State& state = cycle.engine.state;
   const auto is_told_to_stop = [&](WorkloadId id) {

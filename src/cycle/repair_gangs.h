@@ -6,6 +6,6 @@
 namespace berth {
 
 // Before anybody starts, but for who waits with a higher claim. What cannot be repaired in this cycle stays as it is.
-void repair_gangs(Cycle& cycle);
+void repair_gangs(OneCycle& cycle);
 
 }  // namespace berth

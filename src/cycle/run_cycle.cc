@@ -24,7 +24,7 @@ namespace berth {
 namespace {
 
 // Whose room has been vacated.
-void begin(Cycle& cycle) {
+void begin(OneCycle& cycle) {
   for (const WorkloadId id : cycle.engine.state.starting()) {
     const State& state = cycle.engine.state;
     // Who migrates has to stop first.
@@ -39,7 +39,7 @@ void begin(Cycle& cycle) {
 }
 
 // Where the calendar has lowered them, or the hours are over.
-void keep_limits(Cycle& cycle) {
+void keep_limits(OneCycle& cycle) {
   for (const Eviction& eviction : stop_out_of_hours(cycle.engine.state, cycle.trial, cycle.plan.now)) {
     evict(cycle, eviction);
   }
@@ -49,7 +49,7 @@ void keep_limits(Cycle& cycle) {
 }
 
 // Where they are gone.
-void keep_budgets(Cycle& cycle) {
+void keep_budgets(OneCycle& cycle) {
   Unpaid unpaid = stop_unpaid(cycle.engine.state, cycle.trial, cycle.plan.evictions, cycle.plan.now);
   cycle.plan.unpaid = std::move(unpaid.best_effort);
   for (const Eviction& eviction : unpaid.stopped) evict(cycle, eviction);
@@ -66,7 +66,7 @@ bool is_said_of_twin(const Plan& plan, const ShapeInLine& known, QueueId line, W
 }
 
 // Said only if it is news: who is tried again and again is not refused anew each time.
-void block(Cycle& cycle, WorkloadId id, const Refused& refused, bool never) {
+void block(OneCycle& cycle, WorkloadId id, const Refused& refused, bool never) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(id);
   const Blocked blocked{.line = state.line_of(workload.queue),
@@ -82,7 +82,7 @@ void block(Cycle& cycle, WorkloadId id, const Refused& refused, bool never) {
   }
 }
 
-void part_strangers(Cycle& cycle) {
+void part_strangers(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.parting().empty()) return;
   for (const Eviction& each : stop_strangers(state, cycle.trial, cycle.plan.evictions, cycle.plan.now)) {
@@ -91,21 +91,21 @@ void part_strangers(Cycle& cycle) {
 }
 
 // What is reserved is chosen anew, and whoever would be in its way is told in time.
-void keep_reservations(Cycle& cycle) {
+void keep_reservations(OneCycle& cycle) {
   if (cycle.reserved.none()) return;
   cycle.reserved.choose();
   for (const Eviction& eviction : cycle.reserved.take_due()) evict(cycle, eviction);
 }
 
 // Who stood back for what was reserved is tried again where that is not what it was.
-void tell_reservations(Cycle& cycle) {
+void tell_reservations(OneCycle& cycle) {
   if (cycle.reserved.none() || !cycle.reserved.have_changed()) return;
   cycle.plan.holdings = cycle.reserved.all();
   cycle.plan.finished = false;
 }
 
 // What was promised before, as things are now. Where nothing has changed since it was looked at, nothing has here.
-void renew_promises(Cycle& cycle) {
+void renew_promises(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.shadows().empty() || !cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
   const bool moved = cycle.plan.moves_somebody();
@@ -118,7 +118,7 @@ void renew_promises(Cycle& cycle) {
 
 // Who stood back for what was promised is tried again where that is not what it was; and whom nothing is promised any more may be
 // promised it again.
-void tell_promises(Cycle& cycle) {
+void tell_promises(OneCycle& cycle) {
   if (!cycle.shadows.have_changed()) {
     if (cycle.plan.changes_nothing()) cycle.engine.shadows_stand_at = cycle.engine.state.news();
     return;
@@ -129,7 +129,7 @@ void tell_promises(Cycle& cycle) {
 }
 
 // The first of whom it is known when he ends has started: lines where nobody could be promised anything before are looked at again.
-void tell_first_end(Cycle& cycle) {
+void tell_first_end(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   const bool is_known = std::ranges::any_of(cycle.plan.starts, [&](const Start& start) {
     return state.shape(state.workload(start.workload).shape).terms.run_limit.has_value();
@@ -146,7 +146,7 @@ void tell_first_end(Cycle& cycle) {
 }
 
 // Whoever was let ahead on loan goes when that is due, so that nobody starts later for it than he was promised to.
-void take_back_loans(Cycle& cycle) {
+void take_back_loans(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (state.lent().empty() || cycle.shadows.none() || !cycle.plan.migrations.empty()) return;
   for (const WorkloadId id : cycle.shadows.loans_due()) {
@@ -159,14 +159,14 @@ void take_back_loans(Cycle& cycle) {
 }
 
 // If that is how it is to be. Returns when somebody could start at the earliest, whoever leaves.
-Time promise_room(Cycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
+Time promise_room(OneCycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
   if (!order.wants_promise(gate)) return cycle.plan.now;
   const bool is_promised = cycle.shadows.promise(candidate);
   return is_promised || gate != ReasonCode::kReserved ? cycle.plan.now : cycle.shadows.could_start_from(candidate);
 }
 
 // Starts whom the order names, as long as somebody fits.
-void allocate(Cycle& cycle) {
+void allocate(OneCycle& cycle) {
   // What they hold counts for nothing, and who was moved is elsewhere, only when the plan has been adopted.
   if (!cycle.plan.unpaid.empty() || !cycle.plan.migrations.empty()) return;
   const State& state = cycle.engine.state;
@@ -218,13 +218,13 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
   {
     Trial trial(engine.state.ledger_for_trial(), engine.state.quotas_for_trial());
     Reserved reserved(engine.state, trial, plan);
-    Cycle cycle{engine,
-                trial,
-                effort,
-                plan,
-                Vacating(engine.state),
-                reserved,
-                Shadows(engine.state, trial, engine.index, plan, &reserved)};
+    OneCycle cycle{engine,
+                   trial,
+                   effort,
+                   plan,
+                   Vacating(engine.state),
+                   reserved,
+                   Shadows(engine.state, trial, engine.index, plan, &reserved)};
     for (const auto phase : kPhases) phase(cycle);
     if (cycle.leads_to_another) plan.finished = false;
   }
