@@ -68,7 +68,9 @@ QuotaTree::QuotaTree(const std::vector<Queue>& queues, const AmountsByDim& capac
 }
 
 void QuotaTree::number_dims(const NamedProfiles& named) {
-  const std::size_t plain = named.profiles.empty() ? dims_ : Dim::count(named.flavors);
+  // Tables stay as long as they were when some queue named a profile.
+  const bool known = named.flavors > 0 || !named.profiles.empty();
+  const std::size_t plain = known ? std::min(dims_, Dim::count(named.flavors)) : dims_;
   for (std::size_t dim = 0; dim < plain; ++dim) in_use_.push_back(static_cast<std::uint16_t>(dim));
   for (const NamedProfile& each : named.profiles) in_use_.push_back(static_cast<std::uint16_t>(each.dim.index()));
 }

@@ -216,6 +216,12 @@ TEST(QuotaTree, SlicesCountByTheProfileWhereItIsPromised) {
   EXPECT_EQ(tree.milli_inside(QueueId(2), kGpu, tree.floor(QueueId(2)), two), 0);
 }
 
+TEST(QuotaTree, LooksAtNoSlicesThatNobodyNamesAnyMore) {
+  const std::vector<Queue> queues = {queue_below(kTop, {.guarantee = {{kGpu, 1000}}})};
+  const QuotaTree tree(queues, AmountsByDim(Dim::count_max(), 100'000), NamedProfiles{.flavors = 2});
+  EXPECT_EQ(tree.dims_in_use().size(), Dim::count(2));
+}
+
 TEST(QuotaTree, WhatAWindowPromisesIsNamedAtAllHours) {
   const Dim slices = Dim::of_slices(FlavorId(0), 0);
   const std::vector<Flavor> flavors = {{.name = "a100", .model = "A100-80GB"}};
