@@ -252,12 +252,15 @@ AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::
   if (shape.terms.best_effort) return {};
   const std::vector<NumberedPodSet>& sets = shape.ways[way];
   AmountsByDim sums(state.quotas().tree().dims());
-  Mixture mixture(sets.size());
-  if (std::ranges::any_of(sets, may_mix)) mixture = mixture_of(state, queue, shape, way);
+  // Most often there is nothing to mix, and nothing is allocated for it.
+  const Mixture mixture = std::ranges::any_of(sets, may_mix) ? mixture_of(state, queue, shape, way) : Mixture();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const PodRequest& request = state.request(sets[i].request);
-    if (mixture[i].empty()) add_amounts(request, first_flavor(state, request), sets[i].count, sums);
-    for (const PodsOfFlavor& each : mixture[i]) add_amounts(request, each.flavor, each.pods, sums);
+    if (mixture.empty() || mixture[i].empty()) {
+      add_amounts(request, first_flavor(state, request), sets[i].count, sums);
+    } else {
+      for (const PodsOfFlavor& each : mixture[i]) add_amounts(request, each.flavor, each.pods, sums);
+    }
   }
   return amounts_of(sums);
 }
