@@ -191,7 +191,7 @@ class Attempt {
       return std::nullopt;
     }
     // Inside a floor in that mixture of flavors, it might borrow in another.
-    if (mixes(way) && !would_be_covered_at(asked).is_none()) {
+    if (may_mix(shape_.ways[way]) && mixes(way) && !would_be_covered_at(asked).is_none()) {
       if (auto start = as_asked(way)) return start;
     }
     const Trial::Mark mark = cycle_.trial.mark();

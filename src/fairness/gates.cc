@@ -160,7 +160,7 @@ class Mixing {
       : state_(state), quotas_(state.quotas()), queue_(queue), shape_(shape), sets_(shape.ways[way]) {}
 
   Mixture run() {
-    if (std::ranges::none_of(sets_, may_mix) || !is_bound()) return all_in_first();
+    if (!berth::may_mix(sets_) || !is_bound()) return all_in_first();
     const Time end = quotas_.end_of(shape_.terms);
     const auto is_inside = [&](const AmountList& held) {
       return !quotas_.would_be_covered_at(queue_, held, end).is_none();
@@ -244,6 +244,10 @@ class Mixing {
 
 }  // namespace
 
+bool may_mix(const std::vector<NumberedPodSet>& way) {
+  return std::ranges::any_of(way, [](const NumberedPodSet& set) { return may_mix(set); });
+}
+
 Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
   return Mixing(state, queue, shape, way).run();
 }
@@ -253,7 +257,7 @@ AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::
   const std::vector<NumberedPodSet>& sets = shape.ways[way];
   AmountsByDim sums(state.quotas().tree().dims());
   // Most often there is nothing to mix, and nothing is allocated for it.
-  const Mixture mixture = std::ranges::any_of(sets, may_mix) ? mixture_of(state, queue, shape, way) : Mixture();
+  const Mixture mixture = may_mix(sets) ? mixture_of(state, queue, shape, way) : Mixture();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const PodRequest& request = state.request(sets[i].request);
     if (mixture.empty() || mixture[i].empty()) {

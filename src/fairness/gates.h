@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/time.h"
 #include "model/mixture.h"
@@ -26,6 +27,9 @@ struct QuotaRefusal {
 
   friend bool operator==(const QuotaRefusal&, const QuotaRefusal&) = default;
 };
+
+// Whether a way leaves flavors open to several pods that need not be near each other.
+bool may_mix(const std::vector<NumberedPodSet>& way);
 
 // Which flavors its pods would be of if it came now in a way that leaves them open: flavor by flavor as many as are inside a floor; if
 // not all of it would be then, as many as no bound refuses, and the rest in the first. Where one pod alone, or nearness, is asked, all
