@@ -186,7 +186,7 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("memory", std::to_string(gpus > 0 ? 128 * gpus : 256) + "Gi");
   capacity.set("pods", "110");
   if (gpus == 0) return node;
-  Value& labels = node.at("metadata").at("labels");
+  Value labels = Value::map();
   if (group.sharing == Sharing::kExclusive) {
     capacity.set(kGpuResource, std::to_string(gpus));
   } else {
@@ -209,6 +209,7 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   if (group.sharing == Sharing::kTimeslice) labels.set(kGpuReplicasLabel, std::to_string(group.replicas));
   labels.set(kGpuProductLabel, group.model);
   labels.set(kGpuMemoryLabel, std::to_string(find_gpu_model(group.model)->memory_mib));
+  node.at("metadata").set("labels", std::move(labels));
   return node;
 }
 

@@ -146,9 +146,11 @@ class JobController final : public Controller {
     const std::size_t slash = key.find('/');
     const ObjectPtr job = means_.view.find(jobs_.qualified(), key.substr(0, slash), key.substr(slash + 1));
     if (!job) return due_.settle(key);
+    // Before the facts' moment is read: what passes in between makes what is to be looked at again early, never late.
+    const Time now = means_.alarm.now();
     Work& work = works_[std::string((*job)["metadata"]["uid"].text())];
     work.key = key;
-    const bool may_create = work.create_after <= means_.alarm.now();
+    const bool may_create = work.create_after <= now;
     JobFacts facts{.job = *job,
                    .pods = {},
                    .now = means_.wall(),
@@ -165,7 +167,7 @@ class JobController final : public Controller {
     note_missing(*job, plan.group_missing);
     const auto look = std::make_shared<Look>(Look{.key = key, .job = job});
     if (plan.waits_to_create && !may_create) due_.add(key, work.create_after);
-    if (plan.look_again) due_.add(key, means_.alarm.now() + (*plan.look_again - facts.now));
+    if (plan.look_again) due_.add(key, now + (*plan.look_again - facts.now));
     carry_out(plan, look);
     end_call(look);
   }

@@ -65,6 +65,8 @@ class JobSetController final : public Controller {
     const std::size_t slash = key.find('/');
     const ObjectPtr set = means_.view.find(kJobSets, key.substr(0, slash), key.substr(slash + 1));
     if (!set) return due_.settle(key);
+    // Before the facts' moment is read: what passes in between makes what is to be looked at again early, never late.
+    const Time now = means_.alarm.now();
     JobSetFacts facts{.set = *set, .jobs = {}, .now = means_.wall(), .creations_max = kCreationsMax};
     const Value& uid = (*set)["metadata"]["uid"];
     for (const ClusterView::Entry* const entry : means_.view.dependents_of(uid.text())) {
@@ -72,7 +74,7 @@ class JobSetController final : public Controller {
       if (owner != nullptr && (*owner)["uid"] == uid) facts.jobs.push_back(entry->object.get());
     }
     const JobSetPlan plan = plan_job_set(facts);
-    if (plan.look_again) due_.add(key, means_.alarm.now() + (*plan.look_again - facts.now));
+    if (plan.look_again) due_.add(key, now + (*plan.look_again - facts.now));
     const auto look = std::make_shared<Look>(Look{.key = key, .set = set});
     carry_out(plan, look);
     end_call(look);
