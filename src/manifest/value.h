@@ -64,6 +64,7 @@ class Value {
   // The member, or null: object["spec"]["nodeName"].text().
   const Value& operator[](std::string_view key) const;
   // The member to write to, made (null) if it is not there; what is no map becomes one: object.at("metadata").at("uid").
+  // INVARIANT: a new member may move the others: no reference to one is kept while another is added beside it.
   Value& at(std::string_view key);
   Value& set(std::string_view key, Value value);  // the member
   bool erase(std::string_view key);               // whether it was there

@@ -173,11 +173,8 @@ Value floor_use_status(const FloorRecord& record) {
 
 ApiCall workload_creation_call(const WorkloadNews& news) {
   Value body = Value::map_of({{"apiVersion", "berth.dev/v1alpha1"}, {"kind", "Workload"}});
-  Value& metadata = body.at("metadata");
-  metadata.set("name", news.name);
-  metadata.set("namespace", news.name_space);
-  Value& spec = body.at("spec");
-  spec.set("queue", news.queue);
+  Value metadata = Value::map_of({{"name", news.name}, {"namespace", news.name_space}});
+  Value spec = Value::map_of({{"queue", news.queue}});
   spec.at("podSets").push_back(
       Value::map_of({{"name", "main"}, {"count", news.size}, {"requests", requests_of(news)}}));
   if (!news.owner.uid.empty()) {
@@ -188,6 +185,8 @@ ApiCall workload_creation_call(const WorkloadNews& news) {
     metadata.at("ownerReferences").push_back(owner);
     spec.set("owner", owner);
   }
+  body.set("metadata", std::move(metadata));
+  body.set("spec", std::move(spec));
   return call_with("POST", api_path("workloads.berth.dev", news.name_space), body);
 }
 
