@@ -411,13 +411,14 @@ std::variant<Claimed, Refused> attempt_beside(OneCycle& cycle, WorkloadId candid
   return outcome;
 }
 
-// Whether nothing but reservations is in its way to free room.
+// Whether nothing but what is reserved, and what is promised to others there, is in its way to free room.
 bool would_fit_without_reservations(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   const Trial::Mark mark = cycle.trial.mark();
   auto outcome = Attempt(cycle, candidate, refused, Heeding::kNone).make();
   cycle.trial.rollback_to(mark);
-  const Claimed* const claimed = std::get_if<Claimed>(&outcome);
-  return claimed != nullptr && claimed->evictions.empty() && claimed->migrations.empty();
+  if (const Refused* const why = std::get_if<Refused>(&outcome)) return why->gate == ReasonCode::kReserved;
+  const Claimed& claimed = std::get<Claimed>(outcome);
+  return claimed.evictions.empty() && claimed.migrations.empty();
 }
 
 // First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others.

@@ -113,21 +113,25 @@ FreeTotals free_anywhere(const State& state, const Usable& usable) {
   return free;
 }
 
-// Of parts of GPUs the memory may be in use where the rest is not.
+// Of parts of GPUs the memory may be in use where the rest is not; whole ones have it, or are not what is asked.
 bool gpu_memory_is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   const Ledger& ledger = state.ledger();
   return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
     const PodRequest& request = state.request(set.request);
-    if (!request.is_fraction() || request.gpu_memory_mib == 0) return true;
-    std::int64_t free = 0;
+    if (request.gpu_memory_mib == 0 || request.is_slice()) return true;
+    std::int64_t free_mib = 0;
+    std::int64_t free_milli = 0;
     for (std::size_t i = 0; i < ledger.nodes(); ++i) {
       const NodeFree& node = ledger.node(NodeId(i));
       const bool usable = node.open && node.gpus > 0 && node.has_flavor_of(request.flavors) &&
+                          node.gpu_memory_mib >= request.gpu_memory_mib &&
                           ledger.matches().allows(request.constraints, NodeId(i));
       if (!usable) continue;
-      for (const std::int32_t mib : ledger.gpu_memory_mib(NodeId(i))) free += mib;
+      for (const std::int16_t milli : ledger.gpu_milli(NodeId(i))) free_milli += milli;
+      for (const std::int32_t mib : ledger.gpu_memory_mib(NodeId(i))) free_mib += mib;
     }
-    return free >= set.count * request.gpu_memory_mib;
+    return request.is_fraction() ? free_mib >= set.count * request.gpu_memory_mib
+                                 : free_milli >= set.count * request.gpu_milli_total();
   });
 }
 
@@ -623,7 +627,8 @@ Explanation explain(const State& state, WorkloadId id) {
   const bool by_neighbours = explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||
                              (explanation.code == ReasonCode::kSpread && !asks_for_domains(shape));
   if (by_neighbours) {
-    explanation.text = neighbours_text(state, shape);
+    const auto apart = apart_text(state, shape);
+    explanation.text = apart ? *apart : neighbours_text(state, shape);
     return explanation;
   }
   if (explanation.code == ReasonCode::kReserved && !is_never(state, workload)) {

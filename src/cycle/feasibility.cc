@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "cycle/slices_free.h"
@@ -79,6 +80,19 @@ bool fits_where_selected(const State& state, const NumberedPodSet& set) {
   return !matches.allows_all() && idle_room_where(state, set, selected) == set.count;
 }
 
+// How many pods there would be room for if one at most was in a domain; where a node is in none they keep nobody away.
+std::int64_t room_one_by_domain(const State& state, const NumberedPodSet& set, const Domains& domains) {
+  const PodRequest& request = state.request(set.request);
+  std::set<DomainId> seen;
+  std::int64_t room = 0;
+  for (std::size_t node = 0; node < state.nodes() && room < set.count; ++node) {
+    const std::int64_t there = idle_room_on(state, request, NodeId(node));
+    const DomainId domain = domains.of(NodeId(node));
+    if (there > 0) room += domain.is_none() ? there : seen.insert(domain).second ? 1 : 0;
+  }
+  return std::min(room, set.count);
+}
+
 bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
   const std::vector<Node>& types = state.node_types().nodes.values();
@@ -140,6 +154,22 @@ bool fits_in_any_zones(const State& state, const NumberedPodSet& set) {
 
 }  // namespace
 
+std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedPodSet& set) {
+  const NeighboursId neighbours = state.request(set.request).neighbours;
+  const Neighbourhood& around = state.ledger().neighbourhood();
+  if (set.count == 1 || !around.refuses(neighbours)) return std::nullopt;
+  const Neighbourhood::Kind& kind = around.kind(neighbours);
+  for (const bool by_port : {true, false}) {
+    for (const Neighbourhood::CounterId counter : by_port ? kind.ports : kind.apart) {
+      if (!std::ranges::binary_search(kind.counted_in, counter)) continue;
+      const std::int64_t most = room_one_by_domain(state, set, around.domains(counter));
+      if (most == set.count) continue;
+      return ApartFromItself{by_port ? ReasonCode::kPorts : ReasonCode::kAffinity, around.level_of(counter), most};
+    }
+  }
+  return std::nullopt;
+}
+
 bool shares_against_its_terms(const State& state, const Shape& shape) {
   return shape.terms.latency_critical && std::ranges::any_of(shape.ways.front(), [&](const NumberedPodSet& set) {
            return state.request(set.request).is_fraction();
@@ -167,13 +197,22 @@ bool never_in_its_hours(const State& state, const Terms& terms) {
 ReasonCode reason_never(const State& state, const Shape& shape) {
   if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
-  const auto fits_alone = [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); };
+  const auto fits_beside_others = [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); };
+  const auto fits_alone = [&](const NumberedPodSet& set) {
+    return fits_beside_others(set) && !too_few_apart(state, set);
+  };
   if (std::ranges::any_of(shape.ways, [&](const auto& way) {
         return std::ranges::all_of(way, fits_alone) && is_there_in_sum(state, way);
       })) {
     return ReasonCode::kNone;
   }
   if (some_way(shape, fits_alone)) return ReasonCode::kInvalid;
+  for (const auto& way : shape.ways) {
+    if (!std::ranges::all_of(way, fits_beside_others)) continue;
+    for (const NumberedPodSet& set : way) {
+      if (const auto few = too_few_apart(state, set)) return few->code;
+    }
+  }
   if (some_way(shape, fits_idle)) return reason_of_lack(state, shape, true).value_or(ReasonCode::kTopology);
   const bool has_types =
       some_way(shape, [&](const NumberedPodSet& set) { return has_gpu_type(state, state.request(set.request)); });

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "model/reason.h"
 #include "state/state.h"
 
 namespace berth {
 
-// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kIsolation, kTopology or kSpread. For one pod set this is
-// exact; of several each is looked at by itself, besides whether there are as many GPUs as all of them ask, and what is to be spread evenly may leave any domains out, as nodes may close:
+// kNone: it could, alone on the fleet. Else one of those that is_impossible() knows, kIsolation, kTopology, kSpread, kPorts or kAffinity (pods of one
+// set that keep each other away; others may come and go). For one pod set whose pods look at no others this is exact; of several each is looked at by itself, besides whether there are as many GPUs as all of them ask, and what is to be spread evenly may leave any domains out, as nodes may close:
 // an answer other than kNone is always right.
 ReasonCode reason_never(const State& state, const Shape& shape);
 
@@ -25,6 +27,15 @@ bool shares_against_its_terms(const State& state, const Shape& shape);
 
 // Whether some node was ever added whose GPUs are shared so.
 bool has_mode(const State& state, Sharing sharing);
+
+// Pods of a set no two of which may be together in a domain of a level, by a host port or since they are to be apart from their like.
+struct ApartFromItself {
+  ReasonCode code;
+  std::string level;
+  std::int64_t most = 0;  // so many would have one of their own where they may be
+};
+// The first of its ways to be apart by which too few of the set's pods could be there if nothing else ran.
+std::optional<ApartFromItself> too_few_apart(const State& state, const NumberedPodSet& set);
 
 // How many of its pods the fleet would hold if nothing ran, in its best way; each pod set by itself.
 std::int64_t pods_when_idle(const State& state, const Shape& shape);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cycle/explain.h"
+#include "cycle/feasibility.h"
 #include "placement/filters.h"
 #include "placement/score_index.h"
 #include "placement/scores.h"
@@ -126,6 +127,19 @@ std::string neighbours_text(const State& state, const Shape& shape) {
   if (refused == 0) return text + "no other node has room";
   return text + "the pods around keep " + (alone ? "it" : "the next one") + " from " +
          (refused == 1 ? "the only node" : "all " + with_separators(refused) + " nodes") + " with room: " + by;
+}
+
+std::optional<std::string> apart_text(const State& state, const Shape& shape) {
+  for (const NumberedPodSet& set : shape.ways.front()) {
+    const auto few = too_few_apart(state, set);
+    if (!few) continue;
+    const std::string where = few->level == kNodeLevel ? "on one node" : "in one " + few->level;
+    return with_separators(set.count) + " pods, no two of which may be " + where +
+           (few->code == ReasonCode::kPorts ? " as they ask the same host port"
+                                            : " as they are to be apart from each other") +
+           "; even if nothing else ran there would be room for " + with_separators(few->most) + " so";
+  }
+  return std::nullopt;
 }
 
 }  // namespace berth

@@ -20,4 +20,8 @@ std::optional<ReasonCode> kept_away_by_neighbours(const State& state, const Shap
 // about the first of its ways.
 std::string neighbours_text(const State& state, const Shape& shape);
 
+// "3 pods, no two of which may be on one node since they ask the same host port; even if nothing else ran there are 2 nodes for them";
+// nothing if it is not its own pods that keep each other away for good.
+std::optional<std::string> apart_text(const State& state, const Shape& shape);
+
 }  // namespace berth

@@ -165,13 +165,15 @@ class Choice {
     return {places.size(), open};
   }
 
-  // Before it begins it gathers what is free; then it follows the queue's own work.
+  // Before it begins it gathers what is free; then it follows the queue's own work. Where that has left it what others were promised
+  // meanwhile, it goes back to what nobody was.
   std::size_t rank(Device device, bool own, bool own_since) const {
     const bool has_begun = reservation_.has_begun(now_);
     if (has_begun && own_since) return kOwnSinceItBegan;
-    if (has_begun && has(held_, device)) return kHeld;
+    const bool is_promised = promised_.contains(device);
+    if (has_begun && has(held_, device) && (own || !is_promised)) return kHeld;
     if (own) return kOwn;
-    return promised_.contains(device) ? kPromised : kFree;
+    return is_promised ? kPromised : kFree;
   }
 
   static bool has(const Places& places, Device device) {

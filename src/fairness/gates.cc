@@ -128,17 +128,35 @@ std::int64_t kept_from(const QuotaTree& tree, QueueId queue, QueueId covered_at,
   return kept;
 }
 
+// Whose room somebody takes who would be inside the floor of a queue: that queue's, or where others below it keep too much of
+// its floor that of one above it, or nobody's. `used(queue, dim)` and `covered(queue, dim)`: what it holds, and inside its floor.
+template <class Used, class Covered>
+QueueId whose_room(const QuotaTree& tree, QueueId queue, QueueId covered_at, const AmountList& asked, Used used,
+                   Covered covered) {
+  const auto keeps_too_much = [&](const Amount& each) {
+    const std::int64_t left = tree.floor(covered_at)[each.dim.index()] - covered(covered_at, each.dim);
+    const auto used_of_it = [&](QueueId of) { return used(of, each.dim); };
+    const std::int64_t kept = kept_from(tree, queue, covered_at, each.dim.index(), used_of_it);
+    return kept > 0 && each.amount > left - kept;
+  };
+  while (!covered_at.is_none() && std::ranges::any_of(asked, keeps_too_much)) covered_at = tree.parent(covered_at);
+  return covered_at;
+}
+
 // Who is not inside a floor below a queue leaves alone what that queue's other children keep.
 std::optional<QuotaRefusal> kept_by_others(const QuotaLedger& quotas, QueueId queue, const Terms& terms,
                                            const AmountList& asked) {
   const QuotaTree& tree = quotas.tree();
   if (!tree.keeps_floors()) return std::nullopt;
-  const QueueId covered_at = quotas.would_be_covered_at(queue, asked, quotas.end_of(terms));
+  const auto used_of = [&](QueueId of, Dim dim) { return quotas.used_of_floor(of, dim); };
+  const auto covered = [&](QueueId of, Dim dim) { return quotas.covered(of)[dim.index()]; };
+  const QueueId inside = quotas.would_be_covered_at(queue, asked, quotas.end_of(terms));
+  const QueueId covered_at = whose_room(tree, queue, inside, asked, used_of, covered);
   for (const Amount& each : asked) {
     const std::size_t at = each.dim.index();
     const std::int64_t free = quotas.capacity()[at] - quotas.used_by_all()[at];
     if (each.amount > free) continue;  // that is no matter of quotas
-    const auto used = [&](QueueId of) { return quotas.used_of_floor(of, each.dim); };
+    const auto used = [&](QueueId of) { return used_of(of, each.dim); };
     const std::int64_t kept = kept_from(tree, queue, covered_at, at, used);
     if (each.amount > free - kept) {
       return QuotaRefusal{ReasonCode::kLendingLimit, queue, each.dim, each.amount, quotas.used(queue)[at], free - kept};
@@ -340,8 +358,10 @@ bool is_above_lending_alone(const QuotaLedger& quotas, QueueId queue, const Amou
     return std::ranges::all_of(tree.counted_in_floor(at, asked),
                                [&](const Amount& each) { return each.amount <= tree.floor(at)[each.dim.index()]; });
   };
-  QueueId covered_at = queue;
-  while (!covered_at.is_none() && !is_inside(covered_at)) covered_at = tree.parent(covered_at);
+  QueueId inside = queue;
+  while (!inside.is_none() && !is_inside(inside)) inside = tree.parent(inside);
+  const auto none = [](QueueId, Dim) { return std::int64_t{0}; };
+  const QueueId covered_at = whose_room(tree, queue, inside, asked, none, none);
   return std::ranges::any_of(asked, [&](const Amount& each) {
     const std::size_t at = each.dim.index();
     const auto nothing = [](QueueId) { return std::int64_t{0}; };

@@ -102,9 +102,10 @@ bool CandidateOrder::is_due(WorkloadId workload) const {
 
 // Of those who are alike, from one of them on. Who was let ahead on loan comes again before those who were promised room meanwhile.
 bool CandidateOrder::some_is_due(const ShapeInLine& shape, SortedBlocks<PendingKey>::Cursor at) const {
-  if (shadows_ == nullptr || std::ranges::none_of(*shadows_, [&](const Shadow& each) { return each.at <= now_; })) {
-    return false;
-  }
+  const auto is_due_here = [&](const Shadow& each) {
+    return each.at <= now_ && state_.workload(each.start.workload).shape == shape.shape;
+  };
+  if (shadows_ == nullptr || std::ranges::none_of(*shadows_, is_due_here)) return false;
   const PendingKey* one = shape.waiting.at(at);
   while (one != nullptr && !is_due(one->workload)) {
     shape.waiting.advance(at);

@@ -10,9 +10,14 @@ Candidate candidate_of(const State& state, QueueId line, WorkloadId first) {
   const Shape& shape = state.shape(state.workload(first).shape);
   Candidate candidate{.workload = first, .asked = asked_by(state, line, shape, 0)};
   candidate.end = state.quotas().end_of(shape.terms);
-  for (std::size_t way = 0; way < shape.ways.size() && state.quotas().tree().has_floors(); ++way) {
+  if (!state.quotas().tree().has_floors()) return candidate;
+  const auto is_covered = [&](const AmountList& asked) {
+    return !state.quotas().would_be_covered_at(line, asked, candidate.end).is_none();
+  };
+  if (is_covered(candidate.asked)) return candidate;
+  for (std::size_t way = 1; way < shape.ways.size(); ++way) {
     AmountList asked = asked_by(state, line, shape, way);
-    if (state.quotas().would_be_covered_at(line, asked, candidate.end).is_none()) continue;
+    if (!is_covered(asked)) continue;
     candidate.asked = std::move(asked);
     break;
   }

@@ -13,23 +13,32 @@ std::int64_t weight_of(const std::vector<Flavor>& flavors, Dim dim) {
   return dim.flavor().is_none() ? 1 : flavors[dim.flavor().index()].weight;
 }
 
-// Sums amount(dim) of each resource over the flavors, each with its weight.
-template <class AmountOf>
-ByResource weighted(const QuotaTree& tree, const std::vector<Flavor>& flavors, AmountOf amount) {
-  ByResource sums{};
+// Of each resource, over the flavors, each with its weight.
+struct Sums {
+  ByResource parts{};
+  ByResource wholes{};
+};
+
+// Sums part(dim) and whole(dim).
+template <class Part, class Whole>
+Sums weighted(const QuotaTree& tree, const std::vector<Flavor>& flavors, Part part, Whole whole) {
+  Sums sums;
   for (const std::size_t at : tree.dims_in_use()) {
     const Dim dim = Dim::at(at);
-    sums[static_cast<std::size_t>(dim.resource())] += Wide{amount(dim)} * weight_of(flavors, dim);
+    const auto resource = static_cast<std::size_t>(dim.resource());
+    const std::int64_t weight = weight_of(flavors, dim);
+    sums.parts[resource] += Wide{part(dim)} * weight;
+    sums.wholes[resource] += Wide{whole(dim)} * weight;
   }
   return sums;
 }
 
 // The largest of parts / wholes, of those resources that are there at all.
-Fraction largest(const ByResource& parts, const ByResource& wholes, std::int64_t weight_milli) {
+Fraction largest(const Sums& sums, std::int64_t weight_milli) {
   Fraction most;
   for (std::size_t resource = 0; resource < kResources; ++resource) {
-    if (wholes[resource] == 0) continue;
-    most = std::max(most, Fraction(parts[resource] * 1000, wholes[resource] * weight_milli));
+    if (sums.wholes[resource] == 0) continue;
+    most = std::max(most, Fraction(sums.parts[resource] * 1000, sums.wholes[resource] * weight_milli));
   }
   return most;
 }
@@ -40,7 +49,7 @@ Fraction share(const QuotaLedger& quotas, const std::vector<Flavor>& flavors, st
   const AmountsByDim& capacity = quotas.capacity();
   // Slices are in the GPUs that they are parts of.
   const auto whole = [&](Dim dim) { return dim.is_of_slices() ? 0 : capacity[dim.index()]; };
-  return largest(weighted(quotas.tree(), flavors, surplus), weighted(quotas.tree(), flavors, whole), weight_milli);
+  return largest(weighted(quotas.tree(), flavors, surplus, whole), weight_milli);
 }
 
 std::string digits(Wide value) {
@@ -105,9 +114,9 @@ Fraction use_of_floor(const QuotaLedger& quotas, const std::vector<Flavor>& flav
     const auto profile = std::ranges::find(profiles, dim, &NamedProfile::dim);
     return profile == profiles.end() ? 0 : amount * profile->gpu_milli;
   };
-  const auto held = weighted(tree, flavors, [&](Dim dim) { return in_units(dim, quotas.used_of_floor(queue, dim)); });
-  const auto whole = weighted(tree, flavors, [&](Dim dim) { return in_units(dim, floor[dim.index()]); });
-  return largest(held, whole, 1000);
+  const auto held = [&](Dim dim) { return in_units(dim, quotas.used_of_floor(queue, dim)); };
+  const auto whole = [&](Dim dim) { return in_units(dim, floor[dim.index()]); };
+  return largest(weighted(tree, flavors, held, whole), 1000);
 }
 
 }  // namespace berth

@@ -14,6 +14,7 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kDayMinutes = 24 * 60;
+constexpr std::uint8_t kEveryDay = 0x7f;
 constexpr std::array<std::string_view, 7> kDays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
 std::optional<std::size_t> day_named(std::string_view name) {
@@ -34,7 +35,7 @@ std::optional<std::uint8_t> days_between(std::string_view text) {
 }
 
 std::optional<std::uint8_t> read_days(std::string_view text) {
-  if (text == "daily") return 0x7f;
+  if (text == "daily") return kEveryDay;
   unsigned days = 0;
   while (true) {
     const std::size_t comma = text.find(',');
@@ -107,14 +108,21 @@ std::vector<Interval> WindowTimes::openings(Time from, Time to, Duration zero_si
   const auto clock_at_from =
       cctz::convert(cctz::time_point<cctz::seconds>(cctz::seconds((from.ms + zero_since_1970.ms) / 1000)), zone);
   std::vector<Interval> openings;
-  // One that is open now may have opened the day before.
-  for (cctz::civil_day day = cctz::civil_day(clock_at_from) - 2;; ++day) {
+  // One that is open now may have opened on an earlier day of the week, or on all of them.
+  const bool is_always_open = days_ == kEveryDay && closes_minute_ - opens_minute_ == kDayMinutes;
+  for (cctz::civil_day day = cctz::civil_day(clock_at_from) - (kDays.size() + 1);; ++day) {
     const Time opens = moment(day, opens_minute_);
-    if (opens > to) return openings;
+    if (opens > to) break;
     if ((days_ >> static_cast<unsigned>(cctz::get_weekday(day)) & 1u) == 0) continue;
     const Time closes = moment(day, closes_minute_);
-    if (opens < closes && closes > from) openings.push_back({opens, closes});
+    if (!openings.empty() && openings.back().to >= opens) {
+      openings.back().to = std::max(openings.back().to, closes);
+    } else if (opens < closes) {
+      openings.push_back({is_always_open ? Time{} : opens, closes});
+    }
   }
+  std::erase_if(openings, [&](const Interval& each) { return each.to <= from; });
+  return openings;
 }
 
 }  // namespace berth

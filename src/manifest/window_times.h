@@ -29,7 +29,8 @@ class WindowTimes {
 
   // All its openings that are not over at `from`, up to those that begin at `to`, for a virtual clock whose zero was so
   // long after 1970. A time of the clock that a day has twice is the first; one that it has not is the moment at which the
-  // clock jumps over it. So two windows of which one closes as the other opens neither overlap nor leave a gap.
+  // clock jumps over it. So two windows of which one closes as the other opens neither overlap nor leave a gap. Where it closes
+  // on one day as it opens on the next it does not close at all; one that never does has been open since Time{}.
   std::vector<Interval> openings(Time from, Time to, Duration zero_since_1970) const;
 
   friend bool operator==(const WindowTimes&, const WindowTimes&) = default;

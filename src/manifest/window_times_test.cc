@@ -38,7 +38,8 @@ TEST(WindowTimes, FollowTheClockOfTheirZone) {
   const Case cases[] = {
       {"every day", "daily", "08:00-18:00", "UTC", {2026, 11, 21}, {{8, 18}, {32, 42}}},
       {"over midnight", "daily", "20:00-08:00", "UTC", {2026, 11, 21}, {{20, 32}, {44, 56}}},
-      {"whole days follow each other", "daily", "00:00-24:00", "UTC", {2026, 11, 21}, {{0, 24}, {24, 48}}},
+      {"whole days are one stretch", "mon-fri", "00:00-24:00", "UTC", {2026, 11, 23}, {{0, 48}}},
+      {"always, since the clock's zero", "daily", "00:00-24:00", "Europe/Berlin", {2026, 11, 21}, {{0, 71}}},
       {"on some days, a Saturday", "mon-fri,sun", "08:00-18:00", "UTC", {2026, 11, 21}, {{32, 42}}},
       {"a Friday's night ends on Saturday", "mon-fri", "20:00-08:00", "UTC", {2026, 11, 20}, {{20, 32}}},
       {"over the weekend", "fri-mon", "08:00-18:00", "UTC", {2026, 11, 23}, {{8, 18}}},
@@ -46,9 +47,9 @@ TEST(WindowTimes, FollowTheClockOfTheirZone) {
       {"half an hour off", "daily", "08:00-18:00", "Asia/Kolkata", {2026, 11, 21}, {{2.5, 12.5}, {26.5, 36.5}}},
       {"summer", "daily", "20:00-08:00", "Europe/Berlin", {2026, 7, 1}, {{18, 30}, {42, 54}}},
       {"summer time ends: 13 hours", "daily", "20:00-08:00", "Europe/Berlin", {2026, 10, 24}, {{18, 31}, {43, 55}}},
-      {"the day of 25 hours", "daily", "00:00-24:00", "Europe/Berlin", {2026, 10, 24}, {{22, 47}, {47, 71}}},
+      {"the day of 25 hours", "sun", "00:00-24:00", "Europe/Berlin", {2026, 10, 24}, {{22, 47}}},
       {"summer time begins: 11 hours", "daily", "20:00-08:00", "Europe/Berlin", {2026, 3, 28}, {{19, 30}, {42, 54}}},
-      {"the day of 23 hours", "daily", "00:00-24:00", "Europe/Berlin", {2026, 3, 28}, {{23, 46}, {46, 70}}},
+      {"the day of 23 hours", "sun", "00:00-24:00", "Europe/Berlin", {2026, 3, 28}, {{23, 46}}},
       {"what comes twice is the first",
        "daily",
        "02:30-04:00",
@@ -89,6 +90,15 @@ TEST(WindowTimes, WhatIsOpenAlreadyCounts) {
   const std::vector<Interval> openings = times->openings(Time{3 * kHourMs}, Time{3 * kHourMs}, Duration{0});
   ASSERT_EQ(openings.size(), 1u);
   EXPECT_EQ(openings[0], (Interval{Time{-4 * kHourMs}, Time{8 * kHourMs}}));
+}
+
+// Who has been running for a week started inside of it.
+TEST(WindowTimes, AStretchBeganOnItsFirstDay) {
+  const auto times = WindowTimes::read("sat-thu", "00:00-24:00", "UTC");
+  const Duration friday{midnight_ms(2026, 11, 20)};
+  const std::vector<Interval> openings = times->openings(Time{6 * kDayMs}, Time{6 * kDayMs}, friday);
+  ASSERT_EQ(openings.size(), 1u);
+  EXPECT_EQ(openings[0], (Interval{Time{1 * kDayMs}, Time{7 * kDayMs}}));
 }
 
 TEST(WindowTimes, SayWhatToWriteInstead) {

@@ -77,6 +77,7 @@ class Neighbourhood {
   bool excludes(NeighboursId pod, NodeId node, NeighboursId other, NodeId at) const;
 
   const Domains& domains(CounterId counter) const { return *levels_[counters_[counter].level].domains; }
+  const std::string& level_of(CounterId counter) const { return counters_[counter].counted.level; }
   // PRE: `domain` is one of its level.
   std::int32_t there(CounterId counter, DomainId domain) const { return counters_[counter].in_domain[domain.index()]; }
   std::int64_t anywhere(CounterId counter) const;

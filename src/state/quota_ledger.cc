@@ -86,25 +86,15 @@ void QuotaLedger::count_slices(const HeldBy& held_by) {
   }
 }
 
-std::int64_t QuotaLedger::used_of_floor(QueueId queue, Dim dim, const AmountList& more) const {
+std::int64_t QuotaLedger::slices_of_floor(QueueId queue, Dim gpus, const AmountList& more) const {
   const auto used = this->used(queue);
-  const std::int64_t held = used[dim.index()] + amount_of(more, dim);
-  if (tree_->profiles_of_floor(queue).empty()) return held;
-  const auto slices = [&](Dim profile) { return used[profile.index()] + amount_of(more, profile); };
-  return held - tree_->milli_inside(queue, dim, tree_->floor(queue), slices);
+  const auto held = [&](Dim profile) { return used[profile.index()] + amount_of(more, profile); };
+  return tree_->milli_inside(queue, gpus, tree_->floor(queue), held);
 }
 
-std::int64_t QuotaLedger::above_floor(QueueId queue, Dim dim, const AmountList& more, bool covered) const {
-  if (dim.is_of_slices()) return 0;
-  const std::size_t at = dim.index();
-  if (tree_->has_floor(queue, dim.resource())) {
-    return std::max<std::int64_t>(0, used_of_floor(queue, dim, more) - tree_->floor(queue)[at]);
-  }
-  // All that is covered is here, by whatever floor.
-  const auto inside = [&](Dim profile) { return this->covered(queue)[profile.index()]; };
-  const std::int64_t by_profile = tree_->milli_inside(queue, dim, this->covered(queue), inside);
-  const std::int64_t asked = covered ? 0 : amount_of(more, dim);
-  return used(queue)[at] - this->covered(queue)[at] - by_profile + asked;
+std::int64_t QuotaLedger::covered_slices(QueueId queue, Dim gpus) const {
+  const auto inside = [&](Dim profile) { return covered(queue)[profile.index()]; };
+  return tree_->milli_inside(queue, gpus, covered(queue), inside);
 }
 
 Duration QuotaLedger::lenders_clock(QueueId queue, QueueId covered_at) const {

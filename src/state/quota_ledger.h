@@ -122,9 +122,21 @@ class QuotaLedger {
   std::span<const std::int64_t> covered(QueueId queue) const { return row(covered_, queue); }
   // What it holds above its floor, as shares count it, if it held so much more, covered or not: of a resource of which it was
   // promised nothing, what is not covered there. Slices count as parts of GPUs, but for those inside a floor by their profile.
-  std::int64_t above_floor(QueueId queue, Dim dim, const AmountList& more = {}, bool covered = false) const;
+  std::int64_t above_floor(QueueId queue, Dim dim, const AmountList& more = {}, bool covered = false) const {
+    if (dim.is_of_slices()) return 0;
+    const std::size_t at = dim.index();
+    if (tree_->has_floor(queue, dim.resource())) {
+      return std::max<std::int64_t>(0, used_of_floor(queue, dim, more) - tree_->floor(queue)[at]);
+    }
+    // All that is covered is here, by whatever floor.
+    const std::int64_t inside = this->covered(queue)[at] + (has_profiles(queue) ? covered_slices(queue, dim) : 0);
+    return used(queue)[at] - inside + (covered ? 0 : amount_of(more, dim));
+  }
   // What of the queue's floor it uses, as if all that it holds had come there first: without slices that another floor of it is for.
-  std::int64_t used_of_floor(QueueId queue, Dim dim, const AmountList& more = {}) const;
+  std::int64_t used_of_floor(QueueId queue, Dim dim, const AmountList& more = {}) const {
+    const std::int64_t held = used(queue)[dim.index()] + amount_of(more, dim);
+    return has_profiles(queue) ? held - slices_of_floor(queue, dim, more) : held;
+  }
   // How many units of the queue and of those below it are not inside its floor, whatever they hold.
   std::size_t units_outside(QueueId queue) const { return outside_[queue.index()]; }
   // How many of the queue and of those below it are best effort; and of all.
@@ -182,6 +194,10 @@ class QuotaLedger {
   std::int64_t& cell(AmountsByDim& table, QueueId queue, Dim dim) {
     return table[queue.index() * tree_->dims() + dim.index()];
   }
+  bool has_profiles(QueueId queue) const { return !tree_->profiles_of_floor(queue).empty(); }
+  // Of GPUs: what those slices are of them that are for its floor by their profile; and of those that are inside it.
+  std::int64_t slices_of_floor(QueueId queue, Dim gpus, const AmountList& more) const;
+  std::int64_t covered_slices(QueueId queue, Dim gpus) const;
   UnitKey key_of(UnitId unit) const;
   UnitKey pool_key_of(UnitId unit) const;
   bool is_covered_at(const QuotaUnit& unit, QueueId queue) const;
