@@ -9,7 +9,6 @@
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "model/calendar.h"
-#include "model/gpu.h"
 #include "model/gpu_hardware.h"
 
 namespace berth {
@@ -31,9 +30,9 @@ bool is_flavor_name(std::string_view name) {
 
 // Where the flavor is called as a model is, what can be had of that.
 std::optional<std::string> profiles_instead(const std::string& flavor) {
-  const GpuModel* const model = find_gpu_model(flavor);
-  const GpuHardware* const hardware = model == nullptr ? nullptr : find_gpu_hardware(*model);
-  if (hardware == nullptr || hardware->mig == nullptr) return std::nullopt;
+  const auto hardware = std::ranges::find_if(
+      gpu_hardware(), [&](const GpuHardware& each) { return each.mig != nullptr && lowered(each.model) == flavor; });
+  if (hardware == gpu_hardware().end()) return std::nullopt;
   std::string text = "no GPU model that is known can be cut into it; of " + std::string(hardware->model) + " there are";
   for (const MigProfile& each : hardware->mig_profiles) {
     text += (&each == &hardware->mig_profiles.front() ? " " : ", ") + std::string(each.name);

@@ -123,7 +123,7 @@ TEST(BestTogether, LeavesAsMuchPossibleAsAnyLayoutOfTheSameSlices) {
         }
         ASSERT_EQ(costs.possible_beside(laid), most);
         better += costs.possible_beside(laid) > costs.possible_beside(all) ? 1 : 0;
-        if (costs.possible_beside(all) == most) EXPECT_EQ(best, places) << "nobody is moved for nothing";
+        EXPECT_EQ(best == places, costs.possible_beside(all) == most) << "nobody is moved for nothing";
         if (all.minus(others).empty()) break;
         others = others.with(all.minus(others).last());
       }
