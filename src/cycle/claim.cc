@@ -68,7 +68,7 @@ class Search {
   // if it does not fit.
   std::optional<Start> fit_without(const Chosen& chosen) {
     trial_.rollback_to(begin_);
-    if (floors_in_vain_ == kFloorsInVainMax) return std::nullopt;
+    if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
     for (const std::size_t each : chosen) {
       if (goes_with_another(each, chosen)) continue;
       if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
@@ -81,9 +81,17 @@ class Search {
     if (!asking_.leaves_floors_whole(trial_, *start)) {
       would_break_floors_ = true;
       ++floors_in_vain_;
+      breaks_floors_on_.clear();
+      for (const PodPlacement& each : start->pods) breaks_floors_on_.push_back(each.node);
       return std::nullopt;
     }
     return std::move(*start);
+  }
+
+  // Each time the whole fleet is looked at.
+  std::int64_t floors_in_vain_max() const {
+    const auto looks = static_cast<std::int64_t>(1 + state_.nodes() + state_.pods().size());
+    return std::max<std::int64_t>(64, 100'000 / looks);
   }
 
   QueueId would_be_covered() const {
@@ -258,8 +266,17 @@ class Search {
       if (!best) return std::nullopt;
       leave_only(*domains, *best);
     }
-    if (!make_room()) return std::nullopt;
-    return without_the_needless();
+    // Where floors are in its way on some nodes, others may do.
+    for (int tries = 0; tries < kOtherNodesMax; ++tries) {
+      if (!make_room()) return std::nullopt;
+      breaks_floors_on_.clear();
+      if (auto chosen = without_the_needless()) return chosen;
+      if (breaks_floors_on_.empty()) return std::nullopt;
+      std::erase_if(on_node_, [&](const OnNode& each) {
+        return std::ranges::find(breaks_floors_on_, each.node) != breaks_floors_on_.end();
+      });
+    }
+    return std::nullopt;
   }
 
   // Of the first set that has to be in one domain.
@@ -569,9 +586,9 @@ class Search {
   bool some_budget_ = false;  // lets some of them go, and not all at a time
   bool some_protected_ = false;
   bool would_break_floors_ = false;
-  // Each time the whole fleet is looked at.
-  static constexpr int kFloorsInVainMax = 64;
-  int floors_in_vain_ = 0;
+  std::int64_t floors_in_vain_ = 0;
+  static constexpr int kOtherNodesMax = 4;
+  std::vector<NodeId> breaks_floors_on_;  // where it was placed last and was in the way of floors
   std::vector<OnNode> on_node_;
   std::vector<bool> taken_;
   std::int64_t missing_ = 1;

@@ -10,7 +10,6 @@
 #include "cycle/if_all_gave_back.h"
 #include "cycle/promised_slices.h"
 #include "fairness/gates.h"
-#include "state/fragments.h"
 #include "state/idle_room.h"
 
 namespace berth {
@@ -19,12 +18,28 @@ namespace {
 // Flavors in which somebody takes GPUs, and whether parts of some.
 using Taken = std::map<FlavorId, bool>;
 
+// Of a GPU that is shared by MPS or cut as pods ask; all of one is no part.
+bool takes_a_part(const Ledger& ledger, const PodRequest& request, NodeId node) {
+  const bool shared = request.is_slice() || request.is_mps();
+  return shared && ledger.fixed_slices(node).empty() && request.gpu_milli < kMilliPerGpu;
+}
+
+// `covered_at`: where it would be covered, or is. Slices that are inside a floor by their profile are packed, and have no part of
+// what is promised in GPUs.
 template <class Placed>
-Taken taken_by(const State& state, const Trial& trial, const Placed& placed) {
+Taken taken_by(const State& state, const Trial& trial, const Placed& placed, QueueId covered_at = {}) {
   Taken taken;
+  const QuotaTree& tree = trial.quotas().tree();
   for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& place) {
     const NodeFree& node = trial.ledger().node(place.node);
-    if (place.gpus.empty() || !trial.ledger().may_be(place.node, Sharing::kExclusive)) return;
+    if (place.gpus.empty()) return;
+    if (!trial.ledger().may_be(place.node, Sharing::kExclusive)) {
+      const bool by_profile =
+          request.is_slice() && !covered_at.is_none() &&
+          tree.is_floor_by_profile(covered_at, Dim::of_slices(FlavorId(node.flavor), request.slice));
+      if (takes_a_part(trial.ledger(), request, place.node) && !by_profile) taken[FlavorId(node.flavor)] = true;
+      return;
+    }
     bool& parts = taken[FlavorId(node.flavor)];
     // Of a node that has turned for it no GPU is whole.
     parts = parts || request.is_fraction() || node.sharing != Sharing::kExclusive;
@@ -50,12 +65,25 @@ struct Change {
   std::vector<PlacedGpus> moved = {};
 };
 
+// On which nobody is at all, and which somebody could have whole, or in shares or slices all of it.
+std::int64_t idle_gpus(const Ledger& ledger, FlavorId flavor) {
+  std::int64_t gpus = 0;
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    const NodeFree& node = ledger.node(NodeId(i));
+    if (!node.open || node.gpus == 0 || FlavorId(node.flavor) != flavor || node.sharing == Sharing::kTimeslice)
+      continue;
+    const bool has_turned = node.sharing != Sharing::kExclusive && ledger.may_be(NodeId(i), Sharing::kExclusive);
+    if (!has_turned && ledger.fixed_slices(NodeId(i)).empty()) gpus += node.whole_gpus;
+  }
+  return gpus;
+}
+
 bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken, const Change& change) {
   for (const auto& [flavor, parts] : taken) {
     const bool has_cells = state.flavors_with_cells().contains(flavor);
     if (!has_cells && !parts) continue;
     const std::int64_t promised = whole_gpus_promised_beside(trial.quotas(), change.queue, flavor);
-    if (!has_cells && promised <= pods_that_fit(state, 1, flavor)) continue;
+    if (!has_cells && promised <= idle_gpus(trial.ledger(), flavor)) continue;
     IfAllGaveBack then(state, trial, flavor, change.moved);
     then.add({change.queue, change.comes});
     then.give_cells();
@@ -69,13 +97,14 @@ bool worsens_nothing(const State& state, const Trial& trial, const Taken& taken,
   return true;
 }
 
-bool would_be_covered(const State& state, const Trial& trial, const Start& start) {
+// None: it would not be.
+QueueId would_be_covered_at(const State& state, const Trial& trial, const Start& start) {
   const Workload& workload = state.workload(start.workload);
   const Shape& shape = state.shape(workload.shape);
-  if (shape.terms.best_effort || start.best_effort) return false;
+  if (shape.terms.best_effort || start.best_effort) return {};
   const QuotaLedger& quotas = trial.quotas();
   const AmountList held = amounts_held(state, shape, start);
-  return !quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms)).is_none();
+  return quotas.would_be_covered_at(workload.queue, held, quotas.end_of(shape.terms));
 }
 
 // Of all that a start or a repair takes, if any profile is promised at all.
@@ -109,19 +138,21 @@ std::vector<GpusOfNode> gpus_of(const State& state, const Start& start) { return
 std::vector<GpusOfNode> gpus_of(const State& state, const Repair& repair) { return gpus_by_node(state, repair); }
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start) {
-  const Taken taken = taken_by(state, trial, start);
   const std::vector<TakenPlace> places = taken_places(state, trial, start);
-  const bool in_nobodys_way = is_in_nobodys_way(state, taken);
-  if ((in_nobodys_way && places.empty()) || !would_be_covered(state, trial, start)) return true;
+  if (is_in_nobodys_way(state, taken_by(state, trial, start)) && places.empty()) return true;
+  const QueueId covered_at = would_be_covered_at(state, trial, start);
+  if (covered_at.is_none()) return true;
   const QueueId queue = state.workload(start.workload).queue;
   if (!leaves_promised_slices(state, trial, queue, places)) return false;
-  return in_nobodys_way || worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_by_node(state, start)});
+  const Taken taken = taken_by(state, trial, start, covered_at);
+  return is_in_nobodys_way(state, taken) ||
+         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_by_node(state, start)});
 }
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
-  const Taken taken = taken_by(state, trial, repair);
   const Workload& workload = state.workload(repair.workload);
   const QuotaUnit& unit = trial.quotas().unit(workload.unit);
+  const Taken taken = taken_by(state, trial, repair, unit.covered_at);
   if (!unit.covered_at.is_none() &&
       !leaves_promised_slices(state, trial, workload.queue, taken_places(state, trial, repair))) {
     return false;
@@ -136,8 +167,8 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
 }
 
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
-  const Taken taken = taken_by(state, trial, start);
   const Workload& workload = state.workload(start.workload);
+  const Taken taken = taken_by(state, trial, start, trial.quotas().unit(workload.unit).covered_at);
   if (!trial.quotas().unit(workload.unit).covered_at.is_none()) {
     std::vector<TakenPlace> left;
     add_places_now(state, start.workload, left);
@@ -171,11 +202,9 @@ bool leaves_promised_slices_with(const State& state, const Trial& trial, const S
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
                          const std::vector<Migration>& moved) {
   Taken taken;
-  const auto add = [&](const Start& each) {
-    for (const auto& [flavor, parts] : taken_by(state, trial, each)) taken[flavor] = taken[flavor] || parts;
-  };
-  const bool counts = would_be_covered(state, trial, start);
-  if (counts) add(start);
+  const QueueId covered_at = would_be_covered_at(state, trial, start);
+  const bool counts = !covered_at.is_none();
+  if (counts) taken = taken_by(state, trial, start, covered_at);
   Change change{.queue = state.workload(start.workload).queue};
   if (counts) change.comes = gpus_by_node(state, start);
   for (const Migration& each : moved) {

@@ -277,11 +277,13 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
 // There is room for it that only who is there, or what it is, keeps it from: beside others, or in turns with them.
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
-  const bool may_be_kept = shape.leaves_residue || has_mode(state, Sharing::kTimeslice);
+  const bool quarantines = !ledger.broken().empty();
+  const bool may_be_kept = shape.leaves_residue || quarantines || has_mode(state, Sharing::kTimeslice);
   const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
   if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
   const auto fits_if = [&](Occupants occupants) {
-    return shape.leaves_residue && each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
+    return (shape.leaves_residue || quarantines) &&
+           each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
              return room_for(ledger, node, request, occupants);
            });
   };
@@ -644,6 +646,7 @@ Explanation explain(const State& state, WorkloadId id) {
                         format_duration_ms(std::max<std::int64_t>(0, (shadow->at - state.clock()).ms)) +
                         " at the latest, unless a stronger claim or a lost node takes that";
   }
+  if (explanation.code == ReasonCode::kDirty) explanation.text += quarantine_text(state, shape);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience)
     explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";

@@ -407,6 +407,21 @@ std::string isolation_text(const State& state, const Shape& shape, const Explana
          "; what would do are replicas of time-sliced GPUs, which are for best effort that is not latency-critical";
 }
 
+std::string quarantine_text(const State& state, const Shape& shape) {
+  constexpr std::int64_t kNamedMax = 3;
+  std::string text;
+  std::int64_t count = 0;
+  for (const Device& device : state.ledger().broken()) {
+    if (!shape.flavors.contains(FlavorId(state.ledger().node(device.node).flavor))) continue;
+    if (++count > kNamedMax) continue;
+    text += (count == 1 ? "; GPU " : ", GPU ") + std::to_string(device.gpu) + " of " + state.node(device.node).name;
+  }
+  if (count == 0) return text;
+  if (count > kNamedMax) text += " and " + with_separators(count - kNamedMax) + " more";
+  return text + (count == 1 ? " is quarantined, as a scrub of it" : " are quarantined, as scrubs of them") +
+         " failed: nobody has " + (count == 1 ? "it before its node is" : "them before their nodes are") + " restored";
+}
+
 std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape) {
   const auto cells = cells_beside(state, queue, shape.flavors);
   if (!cells.empty()) {

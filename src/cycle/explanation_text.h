@@ -36,6 +36,9 @@ std::string isolation_text(const State& state, const Shape& shape, const Explana
 // Of one whose parts of GPUs would leave too few whole ones for others' floors.
 std::string whole_floors_text(const State& state, QueueId queue, const Shape& shape);
 
+// Of one who has the reason Dirty: "; GPU 0 of n1 is quarantined, ...", if one that it could have is.
+std::string quarantine_text(const State& state, const Shape& shape);
+
 // PRE: all but the text is known, and it waits.
 std::string explanation_text(const State& state, const Explanation& explanation);
 

@@ -52,9 +52,11 @@ void IfAllGaveBack::look_at_nodes(const Trial* trial) {
     OnNode& node = nodes_[i];
     if (free.gpus == 0 || FlavorId(free.flavor) != flavor_ || is_spare(NodeId(i))) continue;
     node.is_one = ledger_.may_be(NodeId(i), Sharing::kExclusive);
-    if (!node.is_one) {
+    const bool shared = ledger_.may_be(NodeId(i), Sharing::kMig) || ledger_.may_be(NodeId(i), Sharing::kMps);
+    node.is_shared = !node.is_one && shared && ledger_.fixed_slices(NodeId(i)).empty();
+    if (!node.is_one && !node.is_shared) {
       if (free.open)
-        shared_milli_ += milli_to_promise(state_.node(NodeId(i)), state_.flavors()[flavor_.index()]) * free.gpus;
+        fixed_milli_ += milli_to_promise(state_.node(NodeId(i)), state_.flavors()[flavor_.index()]) * free.gpus;
       continue;
     }
     node.usable = trial == nullptr ? free.open : trial->is_open(NodeId(i));
@@ -88,7 +90,7 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       } else {
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
           stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
-          stay_where_shared(pod);
+          stay_where_fixed(pod);
         });
       }
     }
@@ -99,14 +101,15 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
     // Who was placed may have gone since, and another have his number.
     if (each.moved || unit.workload != each.workload || !may_stay(unit)) continue;
     stay_at(unit, each.gpus);
-    const bool where_shared = !each.gpus.empty() && !is_spare(each.gpus.front().node) &&
-                              !ledger_.may_be(each.gpus.front().node, Sharing::kExclusive);
-    if (where_shared) shared_milli_ -= gpu_milli_held(quotas, each.unit, flavor_);
+    const bool where_fixed = !each.gpus.empty() && !is_spare(each.gpus.front().node) &&
+                             !ledger_.fixed_slices(each.gpus.front().node).empty();
+    if (where_fixed) fixed_milli_ -= gpu_milli_held(quotas, each.unit, flavor_);
   }
 }
 
 void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
   OnNode& node = nodes_[gpus.node.index()];
+  if (node.is_shared && covered) node.stay |= gpus.gpus.bits();
   if (!node.is_one || gpus.gpus.empty()) return;
   // Where it has turned for somebody, it is his whole.
   const NodeFree& free = ledger_.node(gpus.node);
@@ -117,13 +120,11 @@ void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
   node.anybody = true;
 }
 
-void IfAllGaveBack::stay_where_shared(const Pod& pod) {
-  if (pod.gpus.empty() || ledger_.may_be(pod.node, Sharing::kExclusive)) return;
+void IfAllGaveBack::stay_where_fixed(const Pod& pod) {
+  if (pod.gpus.empty() || ledger_.fixed_slices(pod.node).empty()) return;
   const NodeFree& node = ledger_.node(pod.node);
-  const PodRequest& request = state_.request(pod.request);
-  // Turns count for nothing.
-  if (!node.open || is_spare(pod.node) || FlavorId(node.flavor) != flavor_ || request.is_replica()) return;
-  shared_milli_ -= request.gpu_milli_total();
+  if (!node.open || is_spare(pod.node) || FlavorId(node.flavor) != flavor_) return;
+  fixed_milli_ -= state_.request(pod.request).gpu_milli_total();
 }
 
 void IfAllGaveBack::add(const StayingGpus& comes) {
@@ -136,7 +137,13 @@ bool IfAllGaveBack::is_above_or_same(QueueId above, QueueId queue) const {
 }
 
 std::int64_t IfAllGaveBack::could_be_free(const OnNode& node) const {
-  return node.usable ? std::popcount(node.whole & ~node.stay) : 0;
+  return node.is_one && node.usable ? std::popcount(node.whole & ~node.stay) : 0;
+}
+
+std::int64_t IfAllGaveBack::shared_gpus() const {
+  std::int64_t gpus = 0;
+  for (const OnNode& node : nodes_) gpus += node.is_shared && node.usable ? std::popcount(node.whole & ~node.stay) : 0;
+  return gpus;
 }
 
 std::int64_t IfAllGaveBack::whole_gpus() const {
@@ -336,7 +343,7 @@ std::int64_t IfAllGaveBack::missing_beside(QueueId queue, bool by_parts) const {
     }
   }
   // What is no cell may be given of GPUs that are shared in another way, too.
-  const std::int64_t shared = std::max<std::int64_t>(0, shared_milli_) / kMilliPerGpu;
+  const std::int64_t shared = std::max<std::int64_t>(0, fixed_milli_) / kMilliPerGpu + shared_gpus();
   with_cells = std::max(in_cells, with_cells - shared);
   promised = std::max<std::int64_t>(0, promised - shared);
   const std::int64_t there = by_parts ? whole_gpus() : std::max(whole_gpus(), promised);

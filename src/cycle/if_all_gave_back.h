@@ -60,6 +60,8 @@ class IfAllGaveBack {
   std::int64_t size_of_domain(TopologyId level) const;
 
   std::int64_t whole_gpus() const;
+  // GPUs that are never a pod's whole, on which nobody would be: somebody could have all of them in shares, or in slices.
+  std::int64_t shared_gpus() const;
   // How many whole GPUs are missing of all that is promised beside the line of a queue, with those in cells that are not lacking.
   // `by_parts`: where parts of GPUs are in question, so that also what could not be given without any cells counts.
   std::int64_t missing_beside(QueueId queue, bool by_parts) const;
@@ -71,6 +73,7 @@ class IfAllGaveBack {
     std::uint64_t whole = 0;  // GPUs that could be had
     std::uint64_t stay = 0;   // of which somebody is on who gives nothing back now
     bool is_one = false;      // a node of the flavor that gives whole GPUs when it is open
+    bool is_shared = false;   // one that is none, whose GPUs are shared by MPS or cut as pods ask
     bool usable = false;
     std::int64_t given_gpus = 0;  // of the last domain that was given out with it; 0: it is in none
     QueueId given_to;             // whose that is
@@ -86,7 +89,7 @@ class IfAllGaveBack {
   void look_at_nodes(const Trial* trial);
   void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
   void stay(QueueId queue, bool covered, const GpusOfNode& gpus);
-  void stay_where_shared(const Pod& pod);
+  void stay_where_fixed(const Pod& pod);
   bool may_stay(const QuotaUnit& unit) const;
   std::int64_t could_be_free(const OnNode& node) const;
   std::vector<Level> levels() const;
@@ -105,7 +108,7 @@ class IfAllGaveBack {
   std::vector<OnNode> nodes_;  // by node
   std::vector<GivenCell> given_;
   std::int64_t lacking_ = 0;
-  std::int64_t shared_milli_ = 0;  // of GPUs that are never whole: what is not held there by those who stay
+  std::int64_t fixed_milli_ = 0;  // of GPUs that were cut beforehand: what is not held there by those who stay
 };
 
 }  // namespace berth

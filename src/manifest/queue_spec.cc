@@ -9,6 +9,7 @@
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
 #include "model/calendar.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
@@ -25,6 +26,18 @@ bool is_flavor_name(std::string_view name) {
   return !name.empty() && name.size() <= 253 && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
   });
+}
+
+// Where the flavor is called as a model is, what can be had of that.
+std::optional<std::string> profiles_instead(const std::string& flavor) {
+  const auto hardware = std::ranges::find_if(
+      gpu_hardware(), [&](const GpuHardware& each) { return each.mig != nullptr && lowered(each.model) == flavor; });
+  if (hardware == gpu_hardware().end()) return std::nullopt;
+  std::string text = "no GPU model that is known can be cut into it; of " + std::string(hardware->model) + " there are";
+  for (const MigProfile& each : hardware->mig_profiles) {
+    text += (&each == &hardware->mig_profiles.front() ? " " : ", ") + std::string(each.name);
+  }
+  return text;
 }
 
 std::string text_of(const Value& value) {
@@ -98,7 +111,7 @@ class SpecReader {
         continue;
       }
       if (const auto profile = slices ? profile_of(slice_resource(made.profile)) : made.profile; !profile) {
-        complain(place, each.value, profile.error());
+        complain(place, made.profile, profiles_instead(made.flavor).value_or(profile.error()));
         continue;
       }
       if (slices && field.ends_with("lendingLimit")) {

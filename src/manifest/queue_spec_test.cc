@@ -111,9 +111,13 @@ TEST(QueueSpec, NamesSlicesByTheirProfile) {
   EXPECT_EQ(
       mistakes("{guarantee: {h100.mig-3g.40gb: 500m, h100.mig-3g.40gbs: 1}, lendingLimit: {h100.mig-3g.40gb: 1}}"),
       (Texts{"spec.guarantee[h100.mig-3g.40gb]: " + parse_integer("500m", 0, kAmountMax).error(),
-             "spec.guarantee[h100.mig-3g.40gbs]: no GPU model that is known can be cut into it; did you mean "
-             "nvidia.com/mig-3g.40gb?",
+             "spec.guarantee[h100.mig-3g.40gbs]: no GPU model that is known can be cut into it; of H100 there are "
+             "1g.10gb, 1g.10gb+me, 1g.20gb, 2g.20gb, 3g.40gb, 4g.40gb, 7g.80gb",
              "spec.lendingLimit[h100.mig-3g.40gb]: a floor in slices is lent whole; leave it out, or keep GPUs"}));
+  EXPECT_EQ(mistakes("{limit: {fast.mig-3g.40gbs: 1}}"),
+            (Texts{"spec.limit[fast.mig-3g.40gbs]: no GPU model that is known can be cut into it; did you mean "
+                   "nvidia.com/mig-3g.40gb?"}));
+  EXPECT_EQ(read("{limit: {h100.mig-9g.90gb: 1}}").mistakes.front().value, Value("9g.90gb"));
 }
 
 TEST(QueueSpec, WritesGpuHoursAsPeopleDo) {

@@ -76,7 +76,7 @@ class Placing {
     }
     share_evenly(shares);
     for (const DomainShare& each : shares) fill(each.domain, each.pods, rooms);
-    if (left > 0) fill(DomainId(), left, rooms);
+    if (left > 0) fill_outside(left, rooms);
     return std::move(places_);
   }
 
@@ -228,6 +228,32 @@ class Placing {
       InnerRoom& at = rooms.of_inner[*choose(rooms.of_inner.size(), slice, false, room_of, liking_of)];
       put_among(nodes_of(at), slice);
       at.room -= slice;
+    }
+  }
+
+  // Slices on nodes that are in no domain, and then such as no domain holds whole. PRE: no domain has room for a whole one.
+  void fill_outside(std::int64_t pods, DomainRooms& rooms) {
+    const std::int64_t slice = topology_.slice_pods;
+    if (slice == 0) return fill(DomainId(), pods, rooms);
+    std::int64_t whole = 0;
+    for (const InnerRoom& each : rooms.of_inner) whole += each.domain.is_none() ? each.room / slice * slice : 0;
+    whole = std::min(whole, pods);
+    fill(DomainId(), whole, rooms);
+    std::vector<InnerRoom> across;
+    for (const InnerRoom& each : rooms.of_inner) {
+      if (across.empty() || across.back().inner != each.inner) across.push_back({DomainId(), each.inner});
+      across.back().room += each.room;
+    }
+    const auto nodes_across = [&](std::size_t at) {
+      const auto nodes = topologies_.inner_domains(set_.topology).nodes(across[at].inner);
+      return std::vector<NodeId>(nodes.begin(), nodes.end());
+    };
+    const auto room_of = [&](std::size_t at) { return across[at].room; };
+    const auto liking_of = [&](std::size_t at) { return likings_.empty() ? 0 : liking_in(nodes_across(at), slice); };
+    for (pods -= whole; pods > 0; pods -= slice) {
+      const std::size_t at = *choose(across.size(), slice, false, room_of, liking_of);
+      put_among(nodes_across(at), slice);
+      across[at].room -= slice;
     }
   }
 

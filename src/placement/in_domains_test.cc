@@ -33,6 +33,7 @@ std::optional<std::string> domain_of(const State& state, const std::string& leve
 
 struct Merits {
   bool allowed = true;       // what is required holds
+  std::int64_t across = 0;   // slices that are in no one domain of a preferred level
   std::int64_t outside = 0;  // pods on nodes without a domain
   std::size_t domains = 0;
   std::int64_t unevenness = 0;  // the sum of the squares of what is in each inner domain
@@ -40,7 +41,7 @@ struct Merits {
 
   // Of preferred levels.
   friend bool operator<(const Merits& a, const Merits& b) {
-    return std::tie(a.outside, a.domains) < std::tie(b.outside, b.domains);
+    return std::tie(a.across, a.outside, a.domains) < std::tie(b.across, b.outside, b.domains);
   }
 };
 
@@ -75,6 +76,7 @@ Merits merits_of(const State& state, const Topology& topology, const NodeConstra
   Merits merits;
   std::set<std::string> domains;
   std::map<std::pair<std::string, std::string>, std::int64_t> in_slices;
+  std::map<std::string, std::int64_t> in_inner;
   for (std::size_t node = 0; node < spread.size(); ++node) {
     if (spread[node] == 0) continue;
     const Node& at = state.node(NodeId(node));
@@ -87,9 +89,18 @@ Merits merits_of(const State& state, const Topology& topology, const NodeConstra
     const auto slice = domain_of(state, topology.slice_level, node);
     merits.allowed = merits.allowed && slice.has_value();
     in_slices[{domain.value_or("outside"), slice.value_or("")}] += spread[node];
+    in_inner[slice.value_or("")] += spread[node];
   }
   merits.domains = domains.size();
-  for (const auto& [where, pods] : in_slices) merits.allowed = merits.allowed && pods % topology.slice_pods == 0;
+  const bool preferred = topology.together == Togetherness::kPreferred;
+  for (const auto& [where, pods] : in_slices) {
+    merits.allowed = merits.allowed && (preferred || pods % topology.slice_pods == 0);
+    merits.across -= pods / topology.slice_pods;
+  }
+  for (const auto& [inner, pods] : in_inner) {
+    merits.allowed = merits.allowed && pods % topology.slice_pods == 0;
+    merits.across += pods / topology.slice_pods;
+  }
   if (topology.together == Togetherness::kRequired) {
     merits.allowed = merits.allowed && domains.size() == 1 && merits.outside == 0;
   }
@@ -131,6 +142,7 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
   std::map<Togetherness, int> refused;
   std::map<Spreading, int> spread_placed;
   std::map<Spreading, int> spread_refused;
+  int across = 0;
   for (const Seed seed : property_seeds(6000)) {
     SCOPED_TRACE(name_of(seed));
     Rng rng(seed);
@@ -138,6 +150,7 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     const std::int64_t pods = rng.between(1, 6);
     PodSet set{kOneGpu, pods, random_constraints(rng), random_topology(rng, pods)};
     while (set.topology.asks_nothing()) set.topology = random_topology(rng, pods);
+    if (rng.below(8) == 0) set.topology = {Togetherness::kPreferred, std::string(kNodeLevel), pods, "rack"};
     state.apply(submission(QueueId(0), {{{set}}}));
     const PodRequest& request = state.request(state.shape(ShapeId(0)).ways[0][0].request);
     std::vector<std::int64_t> rooms;
@@ -168,6 +181,9 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     const Merits merits = merits_of(state, set.topology, set.constraints, found);
     EXPECT_TRUE(merits.allowed);
     if (set.topology.together == Togetherness::kPreferred) {
+      EXPECT_EQ(merits.across, best->across);
+      across += merits.across > 0 ? 1 : 0;
+      if (merits.across > 0) continue;
       EXPECT_EQ(merits.outside, best->outside);
       EXPECT_EQ(merits.domains, best->domains);
     } else if (set.topology.is_spread()) {
@@ -188,6 +204,7 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     EXPECT_GT(placed[each], 100);
     EXPECT_GT(refused[each], 100);
   }
+  EXPECT_GT(across, 30);
   for (const Spreading each : {Spreading::kPreferred, Spreading::kEven, Spreading::kApart}) {
     EXPECT_GT(spread_placed[each], 50);
     EXPECT_GT(spread_refused[each], 50);

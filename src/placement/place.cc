@@ -1,14 +1,18 @@
 #include "placement/place.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "placement/in_domains.h"
 #include "placement/in_network.h"
+#include "placement/slice_choice.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
 
@@ -37,7 +41,10 @@ class Placing {
     const Trial::Mark mark = trial_.mark();
     for (std::size_t tries = 1;; ++tries) {
       const auto failed = place_in_order(order);
-      if (!failed) return 0;
+      if (!failed) {
+        lay_slices_together(order, mark);
+        return 0;
+      }
       // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
       if (failed->place == 0 || tries == kOrdersMax) return sets_.size() == 1 ? failed->missing : 1;
       trial_.rollback_to(mark);
@@ -162,6 +169,45 @@ class Placing {
       trial_.rollback_to(mark);
       return false;
     });
+  }
+
+  // Those that came to one device each took the best place for one.
+  void lay_slices_together(const std::vector<Part>& order, Trial::Mark before) {
+    std::map<Device, std::vector<PodPlacement*>> by_device;
+    for (const Part& part : order) {
+      if (!request(part).is_slice()) continue;
+      for (PodPlacement& place : places_of(part)) {
+        if (!trial_.ledger().fixed_slices(place.node).empty()) continue;
+        by_device[{place.node, std::countr_zero(place.gpus.bits())}].push_back(&place);
+      }
+    }
+    bool changed = false;
+    for (const auto& [device, slices] : by_device) changed = lay_together(device, slices) || changed;
+    if (!changed) return;
+    trial_.rollback_to(before);
+    for (const Part& part : order) {
+      for (const PodPlacement& place : places_of(part)) trial_.apply(move_of(request(part), place));
+    }
+  }
+
+  bool lay_together(Device device, const std::vector<PodPlacement*>& slices) {
+    if (slices.size() < 2) return false;
+    const SliceCosts& costs = slice_costs_of(trial_.ledger().node(device.node).family);
+    MigPlaceSet others = trial_.ledger().layouts(device.node)[static_cast<std::size_t>(device.gpu)];
+    std::vector<std::size_t> places;
+    for (const PodPlacement* const slice : slices) {
+      others.for_each([&](std::size_t place) {
+        if (costs.geometry().places()[place].start == slice->slice_start) places.push_back(place);
+      });
+      others = others.without(places.back());
+    }
+    const std::vector<std::size_t> best = best_together(costs, others, places);
+    for (std::size_t i = 0; i < slices.size(); ++i) slices[i]->slice_start = costs.geometry().places()[best[i]].start;
+    return best != places;
+  }
+
+  std::span<PodPlacement> places_of(const Part& part) {
+    return std::span(places_).subspan(part.first, static_cast<std::size_t>(part.count));
   }
 
   const State& state_;

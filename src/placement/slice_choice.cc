@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -56,6 +57,7 @@ SliceCosts::SliceCosts(const MigGeometry& geometry) : geometry_(&geometry), step
     for (std::int32_t slice = 0; slice < geometry.memory_slices(); ++slice)
       memory |= static_cast<std::uint32_t>(at >> (slice / step_) & 1U) << slice;
     const SliceCost before = what_fits(geometry, sizes, memory);
+    possible_[at] = before;
     for (std::size_t shape = 0; shape < geometry.shapes().size(); ++shape) {
       Entry& cheapest = cheapest_[shape][at];
       geometry.places_of(shape).for_each([&](std::size_t place) {
@@ -113,6 +115,62 @@ std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t sha
     least = cut->cost;
   }
   return choice;
+}
+
+namespace {
+
+// Every way to give slices of these shapes places on one device, those of one shape in one order. A device has few layouts.
+class Together {
+ public:
+  // `places`: as they are now. Sorted, so that those of one shape follow each other.
+  Together(const SliceCosts& costs, MigPlaceSet others, std::vector<std::size_t> places)
+      : costs_(costs), tried_(places), best_(std::move(places)) {
+    MigPlaceSet now = others;
+    for (const std::size_t place : best_) now = now.with(place);
+    most_ = costs.possible_beside(now);
+    try_from(0, others);
+  }
+
+  const std::vector<std::size_t>& best() const { return best_; }
+
+ private:
+  void try_from(std::size_t at, MigPlaceSet layout) {
+    if (at == tried_.size()) {
+      const SliceCost possible = costs_.possible_beside(layout);
+      if (possible <= most_) return;
+      most_ = possible;
+      best_ = tried_;
+      return;
+    }
+    const MigGeometry& geometry = costs_.geometry();
+    const std::size_t shape = geometry.places()[best_[at]].shape;
+    const bool follows = at > 0 && geometry.places()[best_[at - 1]].shape == shape;
+    geometry.open_beside(layout).common_with(geometry.places_of(shape)).for_each([&](std::size_t place) {
+      if (follows && place < tried_[at - 1]) return;
+      tried_[at] = place;
+      try_from(at + 1, layout.with(place));
+    });
+  }
+
+  const SliceCosts& costs_;
+  std::vector<std::size_t> tried_;
+  std::vector<std::size_t> best_;  // of each shape as many, wherever they are
+  SliceCost most_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::size_t> best_together(const SliceCosts& costs, MigPlaceSet others,
+                                       std::span<const std::size_t> places) {
+  std::vector<std::size_t> order(places.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t at) { return places[at]; });
+  std::vector<std::size_t> sorted;
+  for (const std::size_t at : order) sorted.push_back(places[at]);
+  const Together together(costs, others, std::move(sorted));
+  std::vector<std::size_t> best(places.size());
+  for (std::size_t i = 0; i < order.size(); ++i) best[order[i]] = together.best()[i];
+  return best;
 }
 
 }  // namespace berth

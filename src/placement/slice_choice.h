@@ -32,6 +32,9 @@ class SliceCosts {
   std::optional<Cut> cheapest_cut(std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed = {}) const;
   // The costs in their order, numbered from 0: small numbers that compare as they do.
   std::size_t rank_of(SliceCost cost) const;
+  // What could come later beside these, in the digits of a cost.
+  SliceCost possible_beside(MigPlaceSet layout) const { return possible_[coarse(geometry_->memory_of(layout))]; }
+  const MigGeometry& geometry() const { return *geometry_; }
 
  private:
   // Occupied memory in the steps in which slices begin and end: a byte.
@@ -47,6 +50,7 @@ class SliceCosts {
   const MigGeometry* geometry_;
   std::int32_t step_;  // memory slices
   std::array<std::array<Entry, kMemoriesMax>, kMigShapesMax> cheapest_{};
+  std::array<SliceCost, kMemoriesMax> possible_{};  // beside that memory
   std::vector<SliceCost> in_order_;
 };
 
@@ -63,5 +67,11 @@ struct SliceChoice {
 // The cheapest cut on any of these devices of one node; of equals the first. Nothing where none has an open place.
 std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
                                         std::span<const MigPlaceSet> layouts, MigPlaceSet fixed = {});
+
+// Places for slices that come to one device together, each of the shape that it has now: those beside which the most is still
+// possible. Each by itself was given the best place for one; the best for two may be another for both. They stay where they are
+// if nothing is better. PRE: with `others` they are a layout; the device was not cut beforehand.
+std::vector<std::size_t> best_together(const SliceCosts& costs, MigPlaceSet others,
+                                       std::span<const std::size_t> places);
 
 }  // namespace berth

@@ -88,6 +88,50 @@ TEST(ChooseSlice, KeepsTheMostLargeSlicesPossible) {
   for (const Case& c : cases) EXPECT_EQ(cut(c.model, c.devices, c.names), c.cuts) << c.model;
 }
 
+// Slices of one workload on one device, beside all that others may have there.
+TEST(BestTogether, LeavesAsMuchPossibleAsAnyLayoutOfTheSameSlices) {
+  for (const GpuHardware& hardware : gpu_hardware()) {
+    if (hardware.mig == nullptr) continue;
+    SCOPED_TRACE(hardware.model);
+    const MigGeometry& mig = *hardware.mig;
+    const SliceCosts costs(mig);
+    const std::vector<MigPlaceSet> layouts = layouts_of(mig);
+    const auto shapes_in = [&](MigPlaceSet layout) {
+      std::array<int, kMigShapesMax> counts{};
+      layout.for_each([&](std::size_t place) { ++counts[mig.places()[place].shape]; });
+      return counts;
+    };
+    int better = 0;
+    for (std::size_t i = 0; i < layouts.size(); i += layouts.size() < 2000 ? 1 : 37) {
+      const MigPlaceSet all = layouts[i];
+      // The first of them, of each size, are others'.
+      MigPlaceSet others;
+      for (int count = 0; count <= std::min(all.size(), 2); ++count) {
+        std::vector<std::size_t> places;
+        all.minus(others).for_each([&](std::size_t place) { places.push_back(place); });
+        const std::vector<std::size_t> best = best_together(costs, others, places);
+        MigPlaceSet laid = others;
+        for (std::size_t at = 0; at < best.size(); ++at) {
+          ASSERT_EQ(mig.places()[best[at]].shape, mig.places()[places[at]].shape);
+          ASSERT_TRUE(mig.open_beside(laid).contains(best[at]));
+          laid = laid.with(best[at]);
+        }
+        SliceCost most = 0;
+        for (const MigPlaceSet each : layouts) {
+          const bool same = each.common_with(others) == others && shapes_in(each) == shapes_in(all);
+          if (same) most = std::max(most, costs.possible_beside(each));
+        }
+        ASSERT_EQ(costs.possible_beside(laid), most);
+        better += costs.possible_beside(laid) > costs.possible_beside(all) ? 1 : 0;
+        EXPECT_EQ(best == places, costs.possible_beside(all) == most) << "nobody is moved for nothing";
+        if (all.minus(others).empty()) break;
+        others = others.with(all.minus(others).last());
+      }
+    }
+    EXPECT_GT(better, 0);
+  }
+}
+
 // All sequences of requests, which go on alike once they have led to the same layout.
 TEST(ChooseSlice, NeverGivesASliceTwice) {
   for (const GpuHardware& hardware : gpu_hardware()) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -329,10 +330,16 @@ class Assembly {
   std::optional<Dim> dim_of_slices(const QueuePart& part, const PartAmount& amount, FlavorId of) {
     const Flavor& flavor = policy_.flavors[of.index()].flavor;
     if (const auto slice = find_slice(flavor, amount.profile)) return Dim::of_slices(of, slice->shape);
+    const GpuHardware* const hardware = hardware_of(flavor);
+    std::string known;
+    for (const MigProfile& each : hardware == nullptr ? std::span<const MigProfile>() : hardware->mig_profiles) {
+      known += (known.empty() ? "" : ", ") + std::string(each.name);
+    }
     find(Severity::kError, "unknown-slices", amount.place, part.name,
          "GPUs of " + flavor.name + " cannot be cut into " + amount.profile, "the amount holds nobody",
-         hardware_of(flavor) == nullptr ? "say in its ResourceFlavor which model of GPU it is, such as H100-SXM5-80GB"
-                                        : "name a profile that " + std::string(hardware_of(flavor)->model) + " has");
+         hardware == nullptr ? "say in its ResourceFlavor which model of GPU it is, such as H100-SXM5-80GB"
+         : known.empty()     ? "leave it out: " + std::string(hardware->model) + " is not cut"
+                             : "write one of " + known);
     return std::nullopt;
   }
 

@@ -12,6 +12,8 @@
 namespace berth {
 namespace {
 
+constexpr std::string_view kMark = "mig-";
+
 // "h100" of "h100.mig-3g.40gb", where it ends so; what is behind the dot is the profile.
 struct FlavorAndProfile {
   std::string flavor;
@@ -19,7 +21,6 @@ struct FlavorAndProfile {
 };
 
 std::optional<FlavorAndProfile> parted(std::string_view text, const ScenarioNames& names) {
-  constexpr std::string_view kMark = "mig-";
   for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', dot + 1)) {
     std::string flavor(text.substr(0, dot));
     if (!names.flavors.contains(flavor)) continue;
@@ -49,6 +50,23 @@ std::optional<std::size_t> shape_of(const ScenarioLine& line, const ScenarioWord
   return std::nullopt;
 }
 
+// What is no flavor as it stands: it is said what of it is wrong.
+std::optional<FlavorId> flavor_of(const ScenarioLine& line, const ScenarioWord& word, const ScenarioNames& names,
+                                  std::string_view text) {
+  if (names.flavors.contains(std::string(text))) return names.flavor(line, word, std::string(text));
+  if (const std::size_t slices = text.find("." + std::string(kMark)); slices != std::string_view::npos) {
+    return names.flavor(line, word, std::string(text.substr(0, slices)));
+  }
+  const std::size_t dot = text.rfind('.');
+  const std::string flavor(text.substr(0, dot));
+  if (dot == std::string_view::npos || !names.flavors.contains(flavor)) {
+    return names.flavor(line, word, std::string(text));
+  }
+  line.complain(word, "flavor " + flavor + " has no " + quote(text.substr(dot + 1)) + "; write " + flavor +
+                          " for GPUs, " + flavor + ".cpu, " + flavor + ".memory or " + flavor + ".mig-1g.10gb");
+  return std::nullopt;
+}
+
 Parsed<std::int64_t> parse_amount(Resource resource, std::string_view text) {
   if (resource == Resource::kSlice) return parse_integer(text, 0, kAmountMax);
   return resource == Resource::kMemory ? parse_bytes(text) : parse_milli(text);
@@ -71,7 +89,7 @@ std::optional<ScenarioAmount> read_scenario_amount(const ScenarioLine& line, con
       if (resource == name_of(Resource::kMemory)) made.resource = Resource::kMemory;
       if (made.resource != Resource::kGpu) flavor = flavor.substr(0, dot);
     }
-    made.flavor = names.flavor(line, word, std::string(flavor));
+    made.flavor = flavor_of(line, word, names, flavor);
     if (!made.flavor) return std::nullopt;
     if (slices) {
       const auto shape = shape_of(line, word, names, *made.flavor, slices->profile);

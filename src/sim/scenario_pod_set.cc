@@ -53,14 +53,16 @@ const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
   const ScenarioWord* const word = line.take("gpus");
   if (word == nullptr) return nullptr;
   if (word->value.starts_with("mig:")) {
+    set.request.gpus = 1;
     set.slice = word->value.substr(4);
     if (set.slice == kSmallestSlice || set.slice.find('/') != std::string::npos) {
-      const auto need = parse_slice_need(set.slice);
-      if (!need) line.complain(*word, "gpus: " + need.error());
-      set.slice_need = need.value_or(SliceNeed{.part = 1, .whole = 1});
-      set.slice.clear();
+      const auto need = parse_slice_need(std::exchange(set.slice, {}));
+      if (!need) {
+        line.complain(*word, "gpus: " + need.error());
+        return nullptr;
+      }
+      set.slice_need = *need;
     }
-    set.request.gpus = 1;
     return word;
   }
   if (word->value.starts_with("mps:")) {

@@ -64,11 +64,51 @@ void ScenarioWorld::note_scrubs() {
   if (state().scrub() > Duration{0}) return;
   const std::set<Device> failing = failing_;
   for (const Device& device : failing) {
-    if (state().is_occupied(device)) {
-      used_.insert(device);
-    } else if (used_.erase(device) > 0) {
+    const std::set<Attempt> there = attempts_on(device);
+    for (const auto& [id, attempt] : there) used_[device].insert(state().tenant_of(workload(id).queue));
+    if (there.empty() && used_.erase(device) > 0) {
       failing_.erase(device);
       apply(DeviceScrubbed{device.node, device.gpu, true});
+    }
+  }
+}
+
+std::set<ScenarioWorld::Attempt> ScenarioWorld::attempts_on(Device device) const {
+  std::set<Attempt> there;
+  for (const Pod& pod : state().pods()) {
+    if (pod.workload.is_none() || pod.node != device.node || !pod.gpus.contains(device.gpu)) continue;
+    const Workload& occupant = workload(pod.workload);
+    if (!is_there(occupant.phase)) continue;
+    for_each_leaving_pod(state(), pod.workload, [&](const Pod& each) {
+      if (&each == &pod) there.emplace(pod.workload, occupant.attempts);
+    });
+  }
+  return there;
+}
+
+std::map<Device, std::set<ScenarioWorld::Attempt>> ScenarioWorld::attempts_where_scrubs_fail() const {
+  std::map<Device, std::set<Attempt>> there;
+  if (state().scrub() > Duration{0}) return there;
+  for (const Device& device : failing_) there.emplace(device, attempts_on(device));
+  return there;
+}
+
+// A plan in which all leave a device and others begin there has a scrub between them. Where that fails they do not begin: the
+// world refuses it, and they wait anew. Who trusts all who have been there needs none; beside somebody who stays nobody else begins.
+void ScenarioWorld::refuse_where_scrubs_fail(const std::map<Device, std::set<Attempt>>& before) {
+  for (const auto& [device, left] : before) {
+    const std::set<Attempt> there = attempts_on(device);
+    const auto is_trusted = [&](const Attempt& each) {
+      const QueueId tenant = state().tenant_of(workload(each.first).queue);
+      return std::ranges::all_of(used_[device],
+                                 [&](QueueId other) { return state().ledger().trust().trust(tenant, other); });
+    };
+    if (left.empty() || std::ranges::all_of(there, is_trusted)) continue;
+    for (const auto& [id, attempt] : there) {
+      const bool is_step = !workload(id).step_of.is_none();
+      const Event refused = is_step ? Event(PodFailed{id, 0}) : Event(LeavingFound{id, now_});
+      if (!afford(cost_of_freeing(id)) || !apply(refused)) return;
+      while (!stopped_ && next_stop() <= now_) stop_one();
     }
   }
 }
@@ -385,13 +425,30 @@ void ScenarioWorld::fail_pod(const FailPod& action) {
   const std::vector<WorkloadId>& steps = state().steps_of(id);
   const bool is_step = action.pod >= minimum && action.pod < minimum + std::ssize(steps);
   if (is_step) return fail_pod({steps[action.pod - static_cast<std::size_t>(minimum)], 0});
+  if (workload(id).phase == Phase::kStopping || workload(id).phase == Phase::kMigrating) return fail_in_grace(action);
   const PodFailed event{id, action.pod};
-  if (state().refusal(event)) {
-    return fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
-                " running, so that it could fail, found that it does not");
-  }
+  if (state().refusal(event)) return fail_for_want_of(action);
   const std::int64_t lost = lost_gpu_s(state(), id, now_);
   if (afford(cost_of_freeing(id)) && apply(event)) note_stopped_for_a_loss(id, lost);
+}
+
+void ScenarioWorld::fail_for_want_of(const FailPod& action) {
+  fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(action.workload) +
+       " running, so that it could fail, found that it does not");
+}
+
+// Nobody replaces it where it was told to stop, and what it had is free at once. With the last of them all have stopped.
+void ScenarioWorld::fail_in_grace(const FailPod& action) {
+  const WorkloadId id = action.workload;
+  std::uint32_t pods = 0;
+  std::optional<std::uint32_t> at;
+  for_each_leaving_pod(state(), id, [&](const Pod& pod) {
+    if (pod.number == action.pod) at = pods;
+    ++pods;
+  });
+  if (!at) return fail_for_want_of(action);
+  if (!afford(cost_of_freeing(id))) return;
+  pods == 1 ? apply(WorkloadStopped{id}) : apply(PodEnded{id, *at});
 }
 
 // Who has not been stopped is repaired.
@@ -408,12 +465,14 @@ bool ScenarioWorld::run_cycle() {
   for (const auto& [id, repairing] : state().repairing()) coming.insert(id);
   // Each looks at all devices, and at all who are there.
   const Wide devices = Wide{std::ssize(state().reservations())} * (8 * nodes() + std::ssize(state().pods()));
-  if (!afford(devices)) return false;
+  if (!afford(devices) || !afford(Wide{std::ssize(failing_)} * 2 * std::ssize(state().pods()))) return false;
+  const auto on_failing = attempts_where_scrubs_fail();
   const Plan plan = session_.one_cycle(now_, Effort{1 + steps_left_ / cost});
   static_cast<void>(afford(Wide{plan.attempts} * cost));
+  refuse_where_scrubs_fail(on_failing);
   note_scrubs();
   for (const Start& start : plan.starts) {
-    if (!start.waits) note_begun(start.workload);
+    if (!start.waits && is_there(workload(start.workload).phase)) note_begun(start.workload);
   }
   for (const WorkloadId id : plan.begins) {
     coming.contains(id) ? note_repaired(id) : note_begun(id);

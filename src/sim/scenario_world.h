@@ -127,6 +127,8 @@ class ScenarioWorld {
 
     friend auto operator<=>(const End&, const End&) = default;
   };
+  // Somebody, and which time he runs.
+  using Attempt = std::pair<WorkloadId, std::uint32_t>;
   struct Submitted {
     std::string name;
     Duration run;
@@ -163,12 +165,18 @@ class ScenarioWorld {
   void end_one_wait();
   void note_taints(const std::vector<Taint>& taints);
   void fail_node(NodeId node);
+  void fail_in_grace(const FailPod& action);
+  void fail_for_want_of(const FailPod& action);
   void note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s);
   void end_one();
   void enforce_end(WorkloadId id);
   void stop_one();
   void scrub_one();
   void note_scrubs();
+  std::set<Attempt> attempts_on(Device device) const;
+  // Where a scrub takes no time: who is on the devices of which the next one fails.
+  std::map<Device, std::set<Attempt>> attempts_where_scrubs_fail() const;
+  void refuse_where_scrubs_fail(const std::map<Device, std::set<Attempt>>& before);
   void tell_window(std::size_t number);
   void turn_calendar(Time at);
 
@@ -198,9 +206,9 @@ class ScenarioWorld {
   std::vector<DeclareWindow> windows_;
   std::vector<std::string> reservations_;  // by number
   std::vector<Evicted> evictions_;
-  std::map<Device, Time> scrubs_;  // when each ends that has begun
-  std::set<Device> failing_;       // of which the next scrub fails
-  std::set<Device> used_;          // of these, on which somebody has been since
+  std::map<Device, Time> scrubs_;             // when each ends that has begun
+  std::set<Device> failing_;                  // of which the next scrub fails
+  std::map<Device, std::set<QueueId>> used_;  // of these, on which somebody has been since: of which tenants
   std::int64_t steps_left_ = kStepsMax;
   bool stopped_ = false;
   std::int64_t sets_ = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "state/domains.h"
@@ -22,7 +23,7 @@ struct InnerRoom {
 struct DomainRooms {
   std::vector<std::int64_t> of_domain;  // by domain of its level; one entry where any node will do
   std::vector<InnerRoom> of_inner;      // in the order of the inner level; empty without slices and spreading
-  std::int64_t outside = 0;             // on nodes that are in no domain
+  std::int64_t outside = 0;             // on nodes that are in no domain; or in several, where one holds no whole slice
 
   std::int64_t most() const { return of_domain.empty() ? 0 : *std::ranges::max_element(of_domain); }
   std::int64_t sum() const { return std::accumulate(of_domain.begin(), of_domain.end(), outside); }
@@ -69,6 +70,7 @@ class DomainRoomsCounter {
     } else {
       const std::int64_t slice = topology_.slice_pods;
       for (const InnerRoom& each : rooms_.of_inner) add(each.domain, each.room / slice * slice);
+      if (topology_.together == Togetherness::kPreferred) count_across();
     }
     return std::move(rooms_);
   }
@@ -102,6 +104,18 @@ class DomainRoomsCounter {
         std::int64_t& room = rooms_.of_inner[found].room;
         room = std::min(most(), room + room_on(node));
       }
+    }
+  }
+
+  // A level that is preferred may be narrower than that of slices: what is left of several domains makes up one more.
+  void count_across() {
+    const std::int64_t slice = topology_.slice_pods;
+    std::int64_t left = 0;
+    for (std::size_t at = 0; at < rooms_.of_inner.size(); ++at) {
+      left += rooms_.of_inner[at].room % slice;
+      const bool is_last =
+          at + 1 == rooms_.of_inner.size() || rooms_.of_inner[at + 1].inner != rooms_.of_inner[at].inner;
+      if (is_last) add(DomainId(), std::exchange(left, 0) / slice * slice);
     }
   }
 

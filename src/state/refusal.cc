@@ -630,11 +630,16 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return refusal_of_found(state, fact);
     }
     FactRefusal operator()(const PodEnded& fact) const {
-      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning, Phase::kStopping})) return refusal;
+      const auto there = {Phase::kRunning, Phase::kStopping, Phase::kMigrating};
+      if (auto refusal = workload_in_phase(fact.workload, there)) return refusal;
       std::uint32_t at = 0;
       std::uint32_t others = 0;
       bool is_there = false;
-      for_each_pod(state, fact.workload, [&](const Pod& pod) {
+      const bool migrates = state.workload(fact.workload).phase == Phase::kMigrating;
+      const auto for_each = [&](auto visit) {
+        migrates ? for_each_leaving_pod(state, fact.workload, visit) : for_each_pod(state, fact.workload, visit);
+      };
+      for_each([&](const Pod& pod) {
         if (at++ == fact.pod) {
           is_there = !pod.comes;
         } else {

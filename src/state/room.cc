@@ -1,6 +1,7 @@
 #include "state/room.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "state/zones.h"
 
@@ -10,6 +11,13 @@ namespace {
 bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, const PodRequest& request, Occupants occupants) {
   if (occupants == Occupants::kAreFriends) return true;
   return occupants == Occupants::kMatter ? ledger.may_join(id, gpu, request) : ledger.suits_occupants(id, gpu, request);
+}
+
+// Nobody's, as a scrub of them failed. Where nothing were left they would be like any others.
+std::int64_t quarantined_gpus(const Ledger& ledger, NodeId id) {
+  const auto first = ledger.broken().lower_bound({id, 0});
+  return std::distance(
+      first, std::find_if(first, ledger.broken().end(), [&](const Device& device) { return device.node != id; }));
 }
 
 std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& request, Occupants occupants) {
@@ -22,16 +30,19 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
     for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout, fixed);
     return room;
   }
+  const std::int64_t quarantined = occupants == Occupants::kLeaveNothing ? quarantined_gpus(ledger, id) : 0;
   if (!request.is_fraction()) {
     const bool matters = occupants == Occupants::kMatter && ledger.any_residue();
-    return (matters ? clean_whole_gpus(ledger, id, request) : node.whole_gpus) / request.gpus;
+    return ((matters ? clean_whole_gpus(ledger, id, request) : node.whole_gpus) + quarantined) / request.gpus;
   }
   const std::int32_t milli = node.milli_of(request);
-  if (node.largest_gpu_milli < milli) return 0;
+  if (node.largest_gpu_milli < milli && quarantined == 0) return 0;
   const std::int64_t memory_mib = gpu_memory_taken(request, node.gpu_memory_mib);
   const auto free_milli = ledger.gpu_milli(id);
   const auto free_memory_mib = ledger.gpu_memory_mib(id);
-  std::int64_t room = 0;
+  std::int64_t on_idle_gpu = kMilliPerGpu / milli;
+  if (memory_mib > 0) on_idle_gpu = std::min(on_idle_gpu, node.gpu_memory_mib / memory_mib);
+  std::int64_t room = quarantined * on_idle_gpu;
   for (std::size_t gpu = 0; gpu < free_milli.size(); ++gpu) {
     if (!is_welcome(ledger, id, gpu, request, occupants)) continue;
     std::int64_t on_gpu = free_milli[gpu] / milli;

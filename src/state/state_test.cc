@@ -67,6 +67,36 @@ TEST(State, APodFoundRunningHoldsItsDevicesUntilItEnds) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
+// Told to stop where it was, it holds all that it has elsewhere, whoever of it stops first.
+TEST(State, APodOfWhoMigratesMayEndBeforeTheOthers) {
+  State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
+  state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 8}}});
+  const PodRequest one_gpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
+  WorkloadShape shape{{{{one_gpu, 2}}}};
+  shape.terms.movable = true;
+  const WorkloadId gang(0);
+  state.apply(WorkloadFound{submission(QueueId(0), shape), {{NodeId(0), gpu(0)}, {NodeId(0), gpu(1)}}, Time{7}});
+  Plan plan{.now = Time{10}, .revision = state.revision()};
+  plan.migrations.push_back(
+      {.start = {.workload = gang, .way = 0, .pods = {{NodeId(0), gpu(4)}, {NodeId(0), gpu(5)}}, .waits = true},
+       .claimant = {},
+       .stop_by = Time{40}});
+  state.adopt(plan);
+  ASSERT_EQ(state.workload(gang).phase, Phase::kMigrating);
+  EXPECT_TRUE(state.is_occupied({NodeId(0), 0}));
+  EXPECT_EQ(state.refusal(PodEnded{gang, 0}), std::nullopt);
+  EXPECT_TRUE(state.refusal(PodEnded{gang, 2}).has_value());
+  state.apply(PodEnded{gang, 0});
+  EXPECT_FALSE(state.is_occupied({NodeId(0), 0}));
+  EXPECT_TRUE(state.is_occupied({NodeId(0), 1}));
+  EXPECT_EQ(state.workload(gang).gpu_milli, 2000);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+  EXPECT_TRUE(state.refusal(PodEnded{gang, 0}).has_value()) << "the last stops as all do";
+  state.apply(WorkloadStopped{gang});
+  EXPECT_EQ(state.workload(gang).phase, Phase::kStarting);
+  EXPECT_EQ(violations(state), std::vector<std::string>());
+}
+
 TEST(State, APodOfAFoundGangMayEndAloneAndTheRestIsToldToLeave) {
   State state = new_state(Seed{1}, PlacementPolicy::kFgd, 1, {Order::kFifo});
   state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(0), .gpus = 4}}});

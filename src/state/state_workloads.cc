@@ -97,12 +97,15 @@ void State::on(const PodEnded& event) {
   history_.add(event.workload.value()).add(event.pod);
   Workload& workload = workloads_[event.workload];
   count_waiting(event.workload);
-  PodId* link = &workload.first_pod;
+  const bool migrates = workload.phase == Phase::kMigrating;
+  PodId* link = migrates ? &workload.first_leaving : &workload.first_pod;
   for (std::uint32_t at = 0; at < event.pod; ++at) link = &pods_[link->index()].next;
   const PodId ended = *link;
   const Pod pod = std::exchange(pods_[ended.index()], {});
   *link = pod.next;
   free_pods_.push_back(ended);
+  // What it holds is elsewhere already, all of it.
+  if (migrates) return;
   const std::int64_t gpu_milli = gpu_milli_of(pod);
   workload.gpu_milli -= gpu_milli;
   workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
