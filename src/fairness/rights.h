@@ -71,6 +71,7 @@ struct Victims {
 // his own queue, who are among them, have gone. PRE: the claimant waits, or is repaired.
 Victims victims_of(const State& state, const Claimant& claimant);
 
+  bool moves_whole = false;  // of such a gang: it looks for places for all of it, and has left its own
 // A step that goes only while the disruption budget of its workload lets one more go beside those before it (rule 16).
 bool is_spared_by_a_budget(const State& state, const Victim& victim);
 
