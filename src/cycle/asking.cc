@@ -25,7 +25,7 @@ Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
       claimant_(claimant),
       way_(way),
       shape_(state.shape(state.workload(claimant.workload).shape)),
-      sets_(is_repair() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
+      sets_(is_repair() && !claimant.moves_whole ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
   if (is_repair()) return;
   mixture_ = mixture_of(state, claimant.queue, shape_, way);
   // Who looks at one set alone sees the flavors that its pods are to be of.
@@ -48,6 +48,7 @@ std::optional<QuotaRefusal> Asking::refusal(const QuotaLedger& quotas) const {
 std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const {
   Rng rng(state_.seed(), claimant_.workload.value());
   if (!is_repair()) return place_in_way(state_, trial, index, claimant_.workload, way_, rng, &mixture_);
+  if (claimant_.moves_whole) return place_in_way(state_, trial, index, claimant_.workload, way_, rng);
   auto places = place_missing(state_, trial, index, claimant_.workload, rng);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
@@ -68,6 +69,11 @@ bool Asking::is_as_asked(Trial& trial, const Start& start) const {
     return held == claimant_.asked ||
            (may_hold(held) && would_be_covered_at(held) == would_be_covered_at(claimant_.asked));
   }
+  // It holds there what it held; where a budget was gone, that counts for nothing.
+  if (claimant_.moves_whole) {
+    return state_.workload(claimant_.workload).best_effort ||
+           amounts_held(state_, shape_, start) == quotas.held_by(unit());
+  }
   const AmountList held = held_when_repaired(state_, claimant_.workload, start.pods);
   if (held == quotas.held_by(unit())) return true;
   const QueueId before = quotas.unit(unit()).covered_at;
@@ -80,6 +86,7 @@ bool Asking::is_as_asked(Trial& trial, const Start& start) const {
 
 bool Asking::leaves_floors_whole(const Trial& trial, const Start& start) const {
   if (!is_repair()) return berth::leaves_floors_whole(state_, trial, start);
+  if (claimant_.moves_whole) return leaves_floors_whole_elsewhere(state_, trial, start);
   return berth::leaves_floors_whole(state_, trial, Repair{.workload = start.workload, .pods = start.pods});
 }
 

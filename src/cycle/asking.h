@@ -1,5 +1,5 @@
-// What a claimant asks to be placed: all pods of a workload that waits, in one way of its shape; or those that a gang has lost,
-// which holds its quota already, so that no gate is asked (docs/semantics.md, rules 19 and 23).
+// What a claimant asks to be placed: all pods of a workload that waits, in one way of its shape; or those that a gang has lost, or
+// all of it where it moves whole: it holds its quota already, so that no gate is asked (docs/semantics.md, rules 19 and 23).
 #pragma once
 
 #include <cstddef>

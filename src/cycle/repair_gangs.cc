@@ -30,8 +30,11 @@ void put_in_place(OneCycle& cycle, Repair repair) {
 }
 
 bool leaves_reserved_alone(const OneCycle& cycle, const Repaired& found, Heeding heeding, QueueId covered_at) {
-  if (found.migration)
-    return cycle.reserved.lets(found.migration->start, found.migration->stop_by, heeding, covered_at);
+  if (found.migration) {
+    Time begins = found.migration->stop_by;
+    for (const Eviction& each : found.evictions) begins = std::max(begins, each.stop_by);
+    return cycle.reserved.lets(found.migration->start, begins, heeding, covered_at);
+  }
   if (heeding == Heeding::kAll) return cycle.reserved.lets(*found.repair);
   // The rest was kept from all, but for parts of GPUs that others leave.
   const State& state = cycle.engine.state;

@@ -134,29 +134,38 @@ class Search {
     return {.workload = gang_, .pods = start.pods, .lost_gpu_s = lost_gpu_s(state_, gang_, claimant_.now)};
   }
 
-  // Holding what it held.
+  // Once it has left its own room: in free room, else in the room of others.
   std::optional<Repaired> elsewhere() {
     const auto way = way_of_all(state_, gang_);
     if (!way || !may_begin_anew(state_, gang_, claimant_.now)) return std::nullopt;
     const Trial::Mark mark = trial_.mark();
     leave();
-    Rng rng(state_.seed(), gang_.value());
-    auto outcome = place_in_way(state_, trial_, index_, gang_, *way, rng);
-    Start* const start = std::get_if<Start>(&outcome);
-    const bool fits =
-        start != nullptr &&
-        (workload_.best_effort || amounts_held(state_, shape_, *start) == trial_.quotas().held_by(workload_.unit)) &&
-        leaves_floors_whole_elsewhere(state_, trial_, *start);
-    if (!fits) {
-      trial_.rollback_to(mark);
-      return std::nullopt;
+    Claimant whole = claimant_;
+    whole.moves_whole = true;
+    const Asking asking(state_, whole, *way);
+    auto free = asking.place(trial_, index_);
+    Start* const start = std::get_if<Start>(&free);
+    if (start != nullptr && asking.is_as_asked(trial_, *start) && asking.leaves_floors_whole(trial_, *start)) {
+      return Repaired{.repair = {}, .evictions = {}, .migration = migration_to(std::move(*start))};
     }
-    return Repaired{.repair = {},
-                    .evictions = {},
-                    .migration = Migration{.start = std::move(*start),
-                                           .claimant = gang_,
-                                           .stop_by = end_of_grace(state_, gang_, claimant_.now),
-                                           .lost_gpu_s = lost_gpu_s(state_, gang_, claimant_.now)}};
+    trial_.rollback_to(mark);
+    if (workload_.best_effort) return std::nullopt;
+    leave();
+    auto outcome = claim_room(state_, trial_, index_, whole, *way);
+    if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
+      return Repaired{.repair = {},
+                      .evictions = std::move(claimed->evictions),
+                      .migration = migration_to(std::move(claimed->start))};
+    }
+    trial_.rollback_to(mark);
+    return std::nullopt;
+  }
+
+  Migration migration_to(Start start) const {
+    return {.start = std::move(start),
+            .claimant = gang_,
+            .stop_by = end_of_grace(state_, gang_, claimant_.now),
+            .lost_gpu_s = lost_gpu_s(state_, gang_, claimant_.now)};
   }
 
   void leave() {

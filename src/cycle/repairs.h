@@ -17,14 +17,14 @@ std::vector<WorkloadId> gangs_to_repair(const State& state);
 
 // One of the two.
 struct Repaired {
-  std::optional<Repair> repair;  // whether it waits is for the caller to say
-  std::vector<Eviction> evictions = {};
+  std::optional<Repair> repair;          // whether it waits is for the caller to say
+  std::vector<Eviction> evictions = {};  // for either
   std::optional<Migration> migration;
 };
 
 // What is proven to be possible for the gang now: others in the place of those that it lacks, in free room that nobody of a
 // higher claim who waits fits in, or, on as few of them as will do, on spares, too; or with those in the room of others to which it
-// has a right as the unit that it is; else all of it elsewhere, in room that is free once it has left. The moves stay in the trial; without an answer it is left as it was.
+// has a right as the unit that it is; else all of it elsewhere, in room that is free once it has left, or in that of others by the same right. The moves stay in the trial; without an answer it is left as it was.
 // PRE: it is one of gangs_to_repair(), and the trial is on the state's own ledgers.
 std::optional<Repaired> find_repair(const State& state, Trial& trial, ScoreIndex& index, WorkloadId gang, Time now);
 

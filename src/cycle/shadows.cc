@@ -91,9 +91,8 @@ QueueId would_be_covered_at(const State& state, WorkloadId id) {
                                     quotas.end_of(shape.terms));
 }
 
-}  // namespace
-
-bool outranks(const State& state, WorkloadId id, WorkloadId other) {
+// `by_priority`: whether it counts in its queue.
+bool has_stronger_claim(const State& state, WorkloadId id, WorkloadId other, bool by_priority) {
   const Terms& own = terms_of(state, id);
   const Terms& others = terms_of(state, other);
   if (own.best_effort) return false;
@@ -101,8 +100,7 @@ bool outranks(const State& state, WorkloadId id, WorkloadId other) {
   const QueueId queue = state.workload(id).queue;
   const QueueId of_other = state.workload(other).queue;
   if (queue == of_other) {
-    const bool preempts = own.preempts && state.queues()[queue.index()].quota.preempt != Preempt::kNever;
-    return preempts && own.priority > std::int64_t{others.priority} + state.workload(other).raised;
+    return by_priority && own.priority > std::int64_t{others.priority} + state.workload(other).raised;
   }
   const QuotaTree& tree = state.quotas().tree();
   const QueueId meet = where_they_meet(tree, queue, of_other);
@@ -112,10 +110,25 @@ bool outranks(const State& state, WorkloadId id, WorkloadId other) {
   return side.is_none() || !is_covered(tree, would_be_covered_at(state, other), side);
 }
 
+}  // namespace
+
+bool outranks(const State& state, WorkloadId id, WorkloadId other) {
+  const QueueId queue = state.workload(id).queue;
+  const bool preempts = state.queues()[queue.index()].quota.preempt != Preempt::kNever;
+  return has_stronger_claim(state, id, other, preempts && terms_of(state, id).preempts);
+}
+
+bool takes_promises_of(const State& state, WorkloadId id, WorkloadId other) {
+  // A step comes behind all who wait, and may have what it could take from who runs.
+  const bool stands_ahead = state.workload(id).step_of.is_none();
+  return stands_ahead ? has_stronger_claim(state, id, other, true) : outranks(state, id, other);
+}
+
 template <class Visit>
 void Shadows::for_each_pod_of(const End& end, Visit visit) const {
   if (end.start != nullptr) return for_each_place(state_, *end.start, visit);
   for_each_pod(state_, end.workload, [&](const Pod& pod) { visit(state_.request(pod.request), pod.place()); });
+  if (end.repair != nullptr) for_each_place(state_, *end.repair, visit);
 }
 
 // The trial as it will be: whoever ends up to a moment is out of it. INVARIANT: at its end the trial is as it was found.
@@ -195,7 +208,8 @@ Time Shadows::end_of_running(WorkloadId id) const {
   return workload.lent_until ? std::min(end, taken_back_by(id, *workload.lent_until)) : end;
 }
 
-// Who has room, but has not begun, or lacks some of its pods, has no end that is known yet.
+// Who has room, but has not begun, or lacks some of its pods, has no end that is known yet. Who lacks none from this cycle on ends
+// when all of it would have.
 void Shadows::find_ends() {
   if (known_ends_) return;
   known_ends_ = true;
@@ -204,16 +218,23 @@ void Shadows::find_ends() {
   for (const Start& start : plan_.starts) {
     if (!start.waits) starts.emplace(start.workload, &start);
   }
+  std::map<WorkloadId, const Repair*> repairs;
+  for (const Repair& repair : plan_.repairs) {
+    if (!repair.waits) repairs.emplace(repair.workload, &repair);
+  }
   const QuotaLedger& quotas = trial_.quotas();
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
     for (const UnitId id : quotas.units_in(QueueId(queue))) {
       const WorkloadId workload = quotas.unit(id).workload;
       // Who has to go, and is set down in the trial where he would go on, is not where the state has him.
       if (std::ranges::find(plan_.evictions, workload, &Eviction::workload) != plan_.evictions.end()) continue;
-      if (state_.find_repairing(workload) != nullptr) continue;
-      End end{kForever, workload, nullptr};
+      const auto repair = repairs.find(workload);
+      if (state_.find_repairing(workload) != nullptr && repair == repairs.end()) continue;
+      End end{kForever, workload};
+      if (repair != repairs.end()) end.repair = repair->second;
       if (const auto start = starts.find(workload); start != starts.end()) {
-        end = {end_of(*start->second, plan_.now), workload, start->second};
+        end.at = end_of(*start->second, plan_.now);
+        end.start = start->second;
       } else if (state_.workload(workload).phase == Phase::kRunning) {
         end.at = end_of_running(workload);
       }
@@ -276,7 +297,7 @@ bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
   for (std::size_t i = 0; i < others; ++i) {
     const Shadow& other = all_[i];
     const WorkloadId whose = other.start.workload;
-    if (whose == id || outranks(state_, id, whose)) continue;
+    if (whose == id || takes_promises_of(state_, id, whose)) continue;
     if (other.at > then) {
       if (end_of(id, then) > other.at) later.push_back(i);
     } else if (end_of(whose, other.at) > then && !put_if_free(other.start)) {
@@ -293,7 +314,7 @@ bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, b
   const Time end = end_of(start.workload, then);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose == start.workload || all_[i].at <= then || outranks(state_, start.workload, whose)) continue;
+    if (whose == start.workload || all_[i].at <= then || takes_promises_of(state_, start.workload, whose)) continue;
     if (!leaves_hours(all_[i], start, then, others)) return false;
     if (end <= all_[i].at) continue;
     std::vector<NodeThen> beside = then_[i];
@@ -493,7 +514,7 @@ void Shadows::put_stronger_claims_first() {
       // Most often nothing tells two of them apart, and that costs nothing.
       const bool may =
           covered || terms_of(state_, other).best_effort || terms.priority > terms_of(state_, other).priority;
-      return may && outranks(state_, id, other);
+      return may && takes_promises_of(state_, id, other);
     };
     const auto own = all_.begin() + static_cast<std::ptrdiff_t>(i);
     const auto first = std::find_if(all_.begin(), own, gives_way);
@@ -708,7 +729,7 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
 bool Shadows::let(const Start& start) {
   const Time end = end_of(start);
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (!let(i, start, end) && !outranks(state_, start.workload, all_[i].start.workload)) return false;
+    if (!let(i, start, end) && !takes_promises_of(state_, start.workload, all_[i].start.workload)) return false;
   }
   return true;
 }
@@ -720,14 +741,14 @@ bool Shadows::lend(Start& start, Time foretold_end) {
   const Time end = end_of(start);
   Time until = kForever;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, end) || outranks(state_, id, all_[i].start.workload)) continue;
+    if (let(i, start, end) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
     until = std::min(until, Time{all_[i].at.ms - state_.scrub().ms});
   }
   if (until == kForever || foretold_end + terms_of(state_, id).grace > until) return false;
   start.lent_until = until;
   const Time taken_back = end_of(start);
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, taken_back) || outranks(state_, id, all_[i].start.workload)) continue;
+    if (let(i, start, taken_back) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
     start.lent_until.reset();
     return false;
   }
@@ -850,7 +871,7 @@ std::vector<Move> Shadows::hold(WorkloadId id) {
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose == id || end <= all_[i].at || outranks(state_, id, whose)) continue;
+    if (whose == id || end <= all_[i].at || takes_promises_of(state_, id, whose)) continue;
     std::vector<GpusOfNode> own;
     if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
     hold_back(i, asks_parts(state_, id), moves, own);
@@ -863,7 +884,7 @@ std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
   std::map<NodeId, std::uint64_t> kept;
   for (const Shadow& each : all_) {
     const WorkloadId whose = each.start.workload;
-    if (whose == id || end <= each.at || outranks(state_, id, whose)) continue;
+    if (whose == id || end <= each.at || takes_promises_of(state_, id, whose)) continue;
     for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
   }
   std::vector<GpusOfNode> gpus;

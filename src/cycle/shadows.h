@@ -81,11 +81,13 @@ class Shadows {
   void give_back(const std::vector<Move>& moves);
 
  private:
-  // One whose room comes free at a moment that is known: the pods of a running workload, or of a start of this plan.
+  // One whose room comes free at a moment that is known: the pods of a running workload, with those that this plan puts in the place
+  // of others that it had lost, or of a start of this plan.
   struct End {
     Time at;
     WorkloadId workload;
     const Start* start = nullptr;
+    const Repair* repair = nullptr;
 
     friend auto operator<=>(const End& a, const End& b) {
       if (const auto order = a.at <=> b.at; order != 0) return order;
@@ -161,5 +163,8 @@ class Shadows {
 // Whether a waiting workload could take another's room if that one had started: covered where that one is not (rule 13), or with
 // a higher priority in its queue (15). Shares are no reason: they turn with each start.
 bool outranks(const State& state, WorkloadId workload, WorkloadId other);
+// Whether it may have what was promised to another: as above, but that whoever takes nothing by his priority stands ahead by it all
+// the same, for that one does not run yet.
+bool takes_promises_of(const State& state, WorkloadId workload, WorkloadId other);
 
 }  // namespace berth

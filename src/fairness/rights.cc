@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/wide.h"
+#include "fairness/meeting.h"
 
 namespace berth {
 namespace {
@@ -38,7 +39,8 @@ class Search {
         tree_(quotas_.tree()),
         claimant_(claimant),
         quota_(state.queues()[claimant.queue.index()].quota),
-        covered_at_(claimant.terms.best_effort ? QueueId() : covered_with(state, claimant)) {}
+        covered_at_(claimant.terms.best_effort ? QueueId() : covered_with(state, claimant)),
+        shares_below_(where_shares_are_his()) {}
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
@@ -65,6 +67,9 @@ class Search {
   }
 
  private:
+  // Of a side, and of the queues below it down to one.
+  using Shares = std::vector<Fraction>;
+
   // Who was raised for it waited too long is not taken from by those who then stood behind it: it would start and go for ever.
   std::int64_t counted_priority(const QuotaUnit& unit) const {
     return std::int64_t{unit.priority} + state_.workload(unit.workload).raised;
@@ -77,13 +82,13 @@ class Search {
                                      : claimant_.terms.preempts                      ? EvictionRule::kPreempt
                                                                                      : EvictionRule::kNone;
     const Side side{claimant_.queue};
-    const Fraction share = share_of(quotas_, state_.flavors(), claimant_.queue);
+    const Shares shares{share_of(quotas_, state_.flavors(), claimant_.queue)};
     for (const UnitId id : quotas_.units_in(claimant_.queue)) {
       const QuotaUnit& unit = quotas_.unit(id);
       if (is_best_effort(unit)) {
-        consider(unit, best_effort, side, side, share);
+        consider(unit, best_effort, side, side, shares);
       } else if (preempts && counted_priority(unit) < claimant_.terms.priority) {
-        consider(unit, EvictionRule::kPreempt, side, side, share);
+        consider(unit, EvictionRule::kPreempt, side, side, shares);
       }
     }
   }
@@ -118,51 +123,96 @@ class Search {
       if (claimant_.terms.preempts) rules.best_effort = EvictionRule::kPreempt;
     }
     if (rules.counted == EvictionRule::kNone && quotas_.best_effort_units(side.queue) == 0) return;
-    take_uncovered(side.queue, own, side, rules, share);
+    Shares shares{share};
+    take_uncovered(side.queue, own, side, rules, shares);
+  }
+
+  // Below which queue he takes by rule 14: who lost his room by it, only on the side that had to give it. None: nowhere; nothing:
+  // everywhere.
+  std::optional<QueueId> where_shares_are_his() const {
+    if (!state_.lost_to_a_share(claimant_.workload)) return std::nullopt;
+    const Workload& workload = state_.workload(claimant_.workload);
+    const Workload* const taker = state_.workloads().find(workload.evicted_for);
+    if (workload.evicted_by != EvictionRule::kFairShare || taker == nullptr) return QueueId();
+    return child_towards(tree_, claimant_.queue, where_they_meet(tree_, claimant_.queue, taker->queue));
+  }
+  bool is_his_side(Side own) const {
+    if (!shares_below_) return true;
+    QueueId meet = own.own_line ? own.queue : tree_.parent(own.queue);
+    while (!meet.is_none() && meet != *shares_below_) meet = tree_.parent(meet);
+    return !meet.is_none();
   }
 
   bool may_take_towards_its_share(Side own, const Fraction& other) const {
-    if (quota_.fair_reclaim == FairReclaim::kNever || state_.lost_to_a_share(claimant_.workload)) return false;
+    if (quota_.fair_reclaim == FairReclaim::kNever || !is_his_side(own)) return false;
     // Who may not borrow yet is no borrower among others.
     if (state_.shape(state_.workload(claimant_.workload).shape).cools) return false;
     return share_of_side(quotas_, state_.flavors(), own, {.asked = claimant_.asked}) < other;
   }
 
-  void take_uncovered(QueueId queue, Side own, Side side, const Rules& rules, const Fraction& share) {
+  void take_uncovered(QueueId queue, Side own, Side side, const Rules& rules, Shares& shares) {
+    if (side.own_line || tree_.is_leaf(queue)) return take_line(queue, own, side, rules, shares);
+    const AmountList nothing;
+    if (!quotas_.units_in(queue).empty()) {
+      shares.push_back(own_share_with(quotas_, state_.flavors(), queue, {.asked = nothing}));
+      take_line(queue, own, side, rules, shares);
+      shares.pop_back();
+    }
+    for (const QueueId child : tree_.children(queue)) {
+      if (quotas_.units_outside(child) == 0 && quotas_.best_effort_units(child) == 0) continue;
+      shares.push_back(share_of(quotas_, state_.flavors(), child));
+      take_uncovered(child, own, side, rules, shares);
+      shares.pop_back();
+    }
+  }
+
+  // What runs at the queue itself.
+  void take_line(QueueId queue, Side own, Side side, const Rules& rules, const Shares& shares) {
     for (const UnitId id : quotas_.units_in(queue)) {
       const QuotaUnit& unit = quotas_.unit(id);
       if (!side.own_line && is_covered(tree_, unit.covered_at, side.queue)) continue;
-      consider(unit, is_best_effort(unit) ? rules.best_effort : rules.counted, own, side, share);
+      consider(unit, is_best_effort(unit) ? rules.best_effort : rules.counted, own, side, shares);
     }
-    if (side.own_line) return;
-    for (const QueueId child : tree_.children(queue)) take_uncovered(child, own, side, rules, share);
   }
 
   static bool is_best_effort(const QuotaUnit& unit) { return !unit.may_be_covered; }
 
-  void consider(const QuotaUnit& unit, EvictionRule rule, Side own, Side side, const Fraction& share) {
+  void consider(const QuotaUnit& unit, EvictionRule rule, Side own, Side side, const Shares& shares) {
     const Workload& workload = state_.workload(unit.workload);
     if (rule == EvictionRule::kNone || workload.phase != Phase::kRunning) return;
     // Once between two arrivals or ends is enough (rule 21).
     if (rule == EvictionRule::kFairShare && state_.lost_to_a_share(unit.workload)) return;
-    const auto stop_by = when_it_can_stop(unit, workload, rule);
+    const bool fully = protects_itself(unit, rule);
+    const auto stop_by = when_it_can_stop(unit, workload, fully);
     if (!stop_by) {
       found_.some_protected = true;
       return;
     }
     found_.takeable.push_back({.workload = unit.workload,
                                .rule = rule,
-                               .claim = {coverage_of(state_.quotas(), workload), unit.priority, share},
+                               .claim = {.coverage = coverage_of(state_.quotas(), workload),
+                                         .priority = unit.priority,
+                                         .share = shares.front(),
+                                         .inside = {shares.begin() + 1, shares.end()}},
                                .lost_gpu_s = lost_if_taken_gpu_s(state_, unit.workload, claimant_.now),
                                .stop_by = *stop_by,
                                .side = side,
-                               .claimants_side = own});
+                               .claimants_side = own,
+                               .protects_itself = fully});
   }
 
-  // Rule 16: what it set for itself holds fully against its own queue while it is inside that one's floor; else as long as
-  // those allow from whom it borrows. Where nobody could take that back, the claimant's queue says how long; for what counts
-  // for nothing no longer than that in any case.
-  std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, EvictionRule rule) const {
+  // Rule 16: what it set for itself holds fully where nobody lent it what it holds: against its own queue while it is inside that
+  // one's floor, and where nobody could take that back; else as long as those allow from whom it borrows. For what counts for
+  // nothing it is no longer than the claimant's queue says in any case.
+  bool protects_itself(const QuotaUnit& unit, EvictionRule rule) const {
+    if (rule == EvictionRule::kPreempt && unit.covered_at == unit.queue) return true;
+    return clock_of(unit) == kNoClock;
+  }
+  Duration clock_of(const QuotaUnit& unit) const {
+    const Duration clock = quotas_.lenders_clock(unit.queue, unit.covered_at);
+    return is_best_effort(unit) ? std::min(clock, quota_.reclaim_within) : clock;
+  }
+  std::optional<Time> when_it_can_stop(const QuotaUnit& unit, const Workload& workload, bool fully) const {
     const Terms& terms = state_.shape(workload.shape).terms;
     // Whatever protects it, at its run limit it is gone.
     const Time end = state_.end_of(unit.workload, workload.started);
@@ -172,11 +222,8 @@ class Search {
     const bool is_protected =
         (has_budget && !(is_step && may_spare(state_, unit.workload))) || free_from > claimant_.now;
     const Time graceful = claimant_.now + terms.grace;
-    const bool inside = rule == EvictionRule::kPreempt && unit.covered_at == unit.queue;
-    if (inside) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
-    Duration clock = quotas_.lenders_clock(unit.queue, unit.covered_at);
-    if (clock == kNoClock || is_best_effort(unit)) clock = std::min(clock, quota_.reclaim_within);
-    const Time latest = std::min(end, claimant_.now + clock);
+    if (fully) return is_protected ? std::nullopt : std::optional(std::min(graceful, end));
+    const Time latest = std::min(end, claimant_.now + clock_of(unit));
     // Of several steps each has the same time: all that there is, unless the budget lets all of them go.
     const bool holds = has_budget && !(is_step && pods_of_minimum(workload) >= pods_kept(state_, workload.step_of));
     if (holds) return latest;
@@ -192,7 +239,8 @@ class Search {
   const QuotaTree& tree_;
   const Claimant& claimant_;
   const Quota& quota_;
-  QueueId covered_at_;    // as things are
+  QueueId covered_at_;  // as things are
+  std::optional<QueueId> shares_below_;
   QueueId covered_then_;  // with all lower priorities of its queue gone that it may take
   Victims found_;
 };
@@ -230,9 +278,8 @@ Victims victims_of(const State& state, const Claimant& claimant) { return Search
 
 bool is_spared_by_a_budget(const State& state, const Victim& victim) {
   const Workload& workload = state.workload(victim.workload);
-  const bool inside = victim.rule == EvictionRule::kPreempt &&
-                      victim.claim.coverage == coverage_of(state.quotas().tree(), workload.queue);
-  return inside && !workload.step_of.is_none() && state.shape(workload.shape).terms.disruption_permille > 0;
+  return victim.protects_itself && !workload.step_of.is_none() &&
+         state.shape(workload.shape).terms.disruption_permille > 0;
 }
 
 bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim) {

@@ -1,7 +1,9 @@
 // Who may take whose room (docs/semantics.md, rules 13 to 16), and who gives back first (17, 21): the order of claims.
 #pragma once
 
+#include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,13 +21,25 @@ struct Claim {
   std::int32_t coverage = 0;  // -1: best effort; 0: borrowed; else covered, the more the deeper in the tree
   std::int32_t priority = 0;
   Fraction share;  // of its side of the tree, as before any eviction: the larger, the weaker
+  // Where sides have equal shares: those of its queues below, on the way down to its own.
+  std::vector<Fraction> inside = {};
 
   friend std::strong_ordering operator<=>(const Claim& a, const Claim& b) {
     if (const auto order = a.coverage <=> b.coverage; order != 0) return order;
     if (const auto order = a.priority <=> b.priority; order != 0) return order;
-    return b.share <=> a.share;
+    if (const auto order = b.share <=> a.share; order != 0) return order;
+    for (std::size_t depth = 0; depth < std::max(a.inside.size(), b.inside.size()); ++depth) {
+      if (const auto order = b.share_inside(depth) <=> a.share_inside(depth); order != 0) return order;
+    }
+    return std::strong_ordering::equal;
   }
   friend bool operator==(const Claim& a, const Claim& b) { return (a <=> b) == 0; }
+
+ private:
+  // A queue without others below is as one of which all is in a single child.
+  const Fraction& share_inside(std::size_t depth) const {
+    return inside.empty() ? share : inside[std::min(depth, inside.size() - 1)];
+  }
 };
 
 // Whether it is inside the queue's floor: covered there or below.
@@ -46,6 +60,7 @@ struct Victim {
   // Where the two meet: within one queue both are that queue.
   Side side;
   Side claimants_side;
+  bool protects_itself = false;  // what it set for itself holds fully (rule 16)
 };
 
 // What a waiting workload asks with: its queue, and what it would hold. Or a gang that is repaired, which holds its quota
@@ -56,6 +71,7 @@ struct Claimant {
   const Terms& terms;
   const AmountList& asked;
   Time now;
+  bool moves_whole = false;  // of such a gang: it looks for places for all of it, and has left its own
 };
 
 bool holds_its_quota(const State& state, const Claimant& claimant);

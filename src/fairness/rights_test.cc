@@ -145,6 +145,11 @@ TEST(Rights, WhoMayTakeFromWhom) {
        {{kB, 8}, {kA1, 12}},
        {kA2, 8},
        {{1, kReclaim}, {0, kReclaim}}},
+      {"of one side the child that is furthest above, whatever it loses",
+       {},
+       {{kA1, 12}, {kA2, 4, {}, Time{90'000}}, {kA2, 4, {}, Time{90'000}}},
+       {kB, 4},
+       {{0, kFairShare}, {2, kFairShare}, {1, kFairShare}}},
       {"then what loses least",
        {floor_of(8)},
        {{kB, 4, {}, Time{0}}, {kB, 4, {}, Time{90'000}}},
@@ -220,6 +225,45 @@ TEST(Rights, ByShareAWorkloadLosesItsRoomOnceBetweenTwoPiecesOfNews) {
   EXPECT_EQ(found_in(victims_in(state, {kA, 4})), (Found{{0, EvictionRule::kFairShare}})) << "somebody has come";
 }
 
+// a/2 gives its room for b; it may take back from a/1, and not from b.
+TEST(Rights, WhoLostHisRoomByShareTakesByItOnTheSideThatLost) {
+  const Quota heavy{.weight_milli = 8000};
+  State state = world({heavy}, {{kA1, 16}, {kA2, 8}, {kB, 6}});
+  const WorkloadId victim(1), taker(3);
+  state.apply(submission(QueueId(kB), shape_of(8, {})));
+  const AmountList asked = gpus(8);
+  const Terms terms;
+  const auto taken = [&] { return found_in(victims_of(state, {victim, QueueId(kA2), terms, asked, kNow})); };
+  state.adopt({.now = kNow,
+               .revision = state.revision(),
+               .evictions = {{victim, taker, EvictionRule::kFairShare, kNow}},
+               .starts = {{taker, 0, {{NodeId(0), gpus_from(16, 8)}}}}});
+  EXPECT_EQ(taken(), (Found{{0, EvictionRule::kFairShare}}));
+  state.apply(submission(QueueId(kB), shape_of(1, {})));
+  EXPECT_EQ(taken().size(), 3u) << "somebody has come";
+}
+
+TEST(Rights, ClaimsOfOneShareGoByTheSharesBelow) {
+  const auto claim = [](std::vector<Fraction> inside) {
+    return Claim{.coverage = 0, .priority = 0, .share = Fraction(4, 8), .inside = std::move(inside)};
+  };
+  // The weakest first; those of one group are equal.
+  const std::vector<std::vector<Claim>> groups = {
+      {claim({}), claim({Fraction(4, 8)}), claim({Fraction(1, 2), Fraction(2, 4)})},
+      {claim({Fraction(4, 8), Fraction(1, 8)})},
+      {claim({Fraction(3, 8)}), claim({Fraction(3, 8), Fraction(3, 8)})},
+      {claim({Fraction(3, 8), Fraction(2, 8)}), claim({Fraction(3, 8), Fraction(2, 8), Fraction(1, 4)})},
+      {claim({Fraction(1, 8), Fraction(1, 8)})},
+  };
+  for (std::size_t a = 0; a < groups.size(); ++a) {
+    for (std::size_t b = 0; b < groups.size(); ++b) {
+      for (const Claim& one : groups[a]) {
+        for (const Claim& other : groups[b]) EXPECT_EQ(one <=> other, a <=> b) << a << ", " << b;
+      }
+    }
+  }
+}
+
 TEST(Rights, WhatABorrowerSetForItselfHoldsUpToTheLendersTime) {
   const auto in_s = [](std::int64_t s) { return kNow + seconds(s); };
   const Quota owner = {.guarantee = gpus(8), .reclaim_within = seconds(60)};
@@ -265,7 +309,7 @@ TEST(Rights, TheLendersTimeIsTheShortestOfThoseWhoCouldTakeItBack) {
       {"who has no floor is no owner", {{}, slow_owner, {}, quick}, kB, 60},
       {"against other borrowers it is the owners', too", {{}, slow_owner, {}, quick}, kA2, 60},
       {"against its own queue, too", {{}, slow_owner, quick}, kA1, 60},
-      {"where nobody could, the claimant's", {{}, {}, {}, quick}, kA2, 20},
+      {"where nobody could, nobody's", {{}, {}, {}, quick}, kA2, 1000},
   };
   for (const Case& c : cases) {
     State state = world(c.quotas, {{kA1, 12, {.grace = seconds(1000)}}});
@@ -275,7 +319,7 @@ TEST(Rights, TheLendersTimeIsTheShortestOfThoseWhoCouldTakeItBack) {
   }
 }
 
-TEST(Rights, InsideItsFloorWhatItSetForItselfHoldsFully) {
+TEST(Rights, InsideItsFloorAndWhereNobodyLendsWhatItSetForItselfHoldsFully) {
   struct Case {
     const char* what;
     Duration min_runtime;
@@ -290,14 +334,18 @@ TEST(Rights, InsideItsFloorWhatItSetForItselfHoldsFully) {
       {"its grace, to its run limit", seconds(0), {.grace = seconds(500), .run_limit = seconds(100)}, Time{150'000}},
   };
   for (const Case& c : cases) {
-    const Quota quota = {.guarantee = gpus(8), .min_runtime = c.min_runtime};
-    State state = world({quota}, {{kA, 8, c.terms, Time{50'000}}});
-    const Victims victims = victims_in(state, {kA, 8, {.priority = 1}});
-    EXPECT_EQ(victims.some_protected, !c.stop_by) << c.what;
-    ASSERT_EQ(victims.takeable.size(), c.stop_by ? 1u : 0u) << c.what;
-    if (c.stop_by) {
-      EXPECT_EQ(victims.takeable[0].stop_by, *c.stop_by) << c.what;
-    }
+    const auto check = [&](const Quota& quota, const Claims& claims, const char* where) {
+      State state = world({quota}, {{kA, 8, c.terms, Time{50'000}}});
+      const Victims victims = victims_in(state, claims);
+      EXPECT_EQ(victims.some_protected, !c.stop_by) << c.what << where;
+      ASSERT_EQ(victims.takeable.size(), c.stop_by ? 1u : 0u) << c.what << where;
+      if (c.stop_by) {
+        EXPECT_EQ(victims.takeable[0].stop_by, *c.stop_by) << c.what << where;
+      }
+    };
+    check({.guarantee = gpus(8), .min_runtime = c.min_runtime}, {kA, 8, {.priority = 1}}, ", inside its floor");
+    check({.min_runtime = c.min_runtime}, {kA, 8, {.priority = 1}}, ", in a queue without a floor");
+    check({.min_runtime = c.min_runtime}, {kB, 4}, ", against another borrower");
   }
 }
 

@@ -138,7 +138,9 @@ void State::adopt(const Plan& plan) {
     repair(decision, plan.now);
   }
   while (moved < plan.migrations.size() && is_for_its_own_sake(plan.migrations[moved])) {
-    move_for(plan.migrations[moved].claimant);
+    const WorkloadId gang = plan.migrations[moved].claimant;
+    evict_for(gang);
+    move_for(gang);
   }
   for (const Start& decision : plan.starts) {
     evict_for(decision.workload);

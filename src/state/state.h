@@ -270,8 +270,8 @@ class State {
   // The same by budget and grants, in the order in which these came: what is used.
   std::vector<Wide> gpu_us_used_of(QueueId queue) const;
 
-  // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch it takes
-  // nothing back by the same rule, so that no two give each other way for ever (rule 21).
+  // Whether rule 14 has taken its room since the last arrival, end or change of the fleet. In such a stretch that rule takes
+  // it no more, and it takes by it only on the side that lost, so that no two give each other way for ever (rule 21).
   bool lost_to_a_share(WorkloadId workload) const { return workloads_[workload].lost_to_a_share_in == stretch_; }
 
   // The same history gives the same hash, with every compiler; it covers every event, every decision, and what is free,
