@@ -28,19 +28,12 @@ class Search {
         exact_max_(exact_max),
         sets_(asking_.sets()),
         begin_(trial.mark()) {
-    Victims victims = victims_of(state, claimant);
-    victims_ = std::move(victims.takeable);
-    some_protected_ = victims.some_protected;
-    note_minima();
-    some_budget_ =
-        std::ranges::any_of(victims_, [&](const Victim& each) { return is_spared_by_a_budget(state, each); });
-    some_protected_ = some_protected_ || some_budget_;
+    note(victims_of(state, claimant));
   }
 
   std::variant<Claimed, Unclaimed> run() {
-    std::optional<Chosen> chosen;
-    if (!victims_.empty()) chosen = victims_.size() <= exact_max_ ? cheapest() : by_alternatives();
-    if (!chosen && has_dropped_later_rights()) chosen = by_alternatives();
+    std::optional<Chosen> chosen = choose();
+    if (!chosen && has_other_rights_now()) chosen = choose();
     trial_.rollback_to(begin_);
     if (!chosen) return Unclaimed{some_protected_, would_break_floors_};
     Claimed claimed{.start = *fit_without(*chosen), .evictions = {}};
@@ -53,7 +46,11 @@ class Search {
   }
 
  private:
-  void note_minima() {
+  void note(Victims victims) {
+    victims_ = std::move(victims.takeable);
+    some_budget_ =
+        std::ranges::any_of(victims_, [&](const Victim& each) { return is_spared_by_a_budget(state_, each); });
+    some_protected_ = some_protected_ || victims.some_protected || some_budget_;
     minima_.clear();
     for (const Victim& victim : victims_) minima_.push_back(state_.minimum_of(victim.workload));
     some_elastic_ = std::ranges::any_of(minima_, [&](WorkloadId id) { return state_.elastic().contains(id); });
@@ -125,6 +122,11 @@ class Search {
   bool is_an_owner(const Victim& victim, QueueId covered_at) const {
     return victim.rule != EvictionRule::kReclaim ||
            is_covered(trial_.quotas().tree(), covered_at, victim.claimants_side.queue);
+  }
+
+  std::optional<Chosen> choose() {
+    if (victims_.empty()) return std::nullopt;
+    return victims_.size() <= exact_max_ ? cheapest() : by_alternatives();
   }
 
   // ---- few: every set, the cheapest first --------------------------------------------------------------------------
@@ -339,14 +341,13 @@ class Search {
     }
   }
 
-  // Of many, when that came to nothing: those whom he could reclaim only so. There is something left to try without them.
-  bool has_dropped_later_rights() {
-    if (victims_.size() <= exact_max_) return false;
+  // When that came to nothing: whom he could have reclaimed once others had gone he may take as a borrower, without them.
+  bool has_other_rights_now() {
     trial_.rollback_to(begin_);
     const QueueId at = would_be_covered();
-    const bool dropped = std::erase_if(victims_, [&](const Victim& victim) { return !is_an_owner(victim, at); }) > 0;
-    note_minima();
-    return dropped;
+    if (std::ranges::all_of(victims_, [&](const Victim& victim) { return is_an_owner(victim, at); })) return false;
+    note(victims_of(state_, claimant_, OwnerOf::kFloorNow));
+    return true;
   }
 
   void list_by_node() {

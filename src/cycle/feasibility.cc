@@ -197,7 +197,9 @@ bool never_in_its_hours(const State& state, const Terms& terms) {
 ReasonCode reason_never(const State& state, const Shape& shape) {
   if (shares_against_its_terms(state, shape)) return ReasonCode::kIsolation;
   const auto fits_idle = [&](const NumberedPodSet& set) { return idle_room(state, set) == set.count; };
-  const auto fits_beside_others = [&](const NumberedPodSet& set) { return fits_idle(set) && fits_together(state, set); };
+  const auto fits_beside_others = [&](const NumberedPodSet& set) {
+    return fits_idle(set) && fits_together(state, set);
+  };
   const auto fits_alone = [&](const NumberedPodSet& set) {
     return fits_beside_others(set) && !too_few_apart(state, set);
   };

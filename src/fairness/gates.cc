@@ -171,6 +171,12 @@ bool may_mix(const NumberedPodSet& set) {
   return is_open(set) && set.count > 1 && !set.asks_for_domains() && !set.parallel.is_declared();
 }
 
+// Some floor or bound tells one flavor from another.
+bool tells_flavors_apart(const QuotaTree& tree, QueueId queue) {
+  while (!queue.is_none() && !tree.is_bounded(queue)) queue = tree.parent(queue);
+  return !queue.is_none() || tree.has_floors();
+}
+
 // Flavor by flavor, as many pods as it is asked for.
 class Mixing {
  public:
@@ -178,7 +184,7 @@ class Mixing {
       : state_(state), quotas_(state.quotas()), queue_(queue), shape_(shape), sets_(shape.ways[way]) {}
 
   Mixture run() {
-    if (!berth::may_mix(sets_) || !is_bound()) return all_in_first();
+    if (!berth::may_mix(sets_) || !tells_flavors_apart(quotas_.tree(), queue_)) return all_in_first();
     const Time end = quotas_.end_of(shape_.terms);
     const auto is_inside = [&](const AmountList& held) {
       return !quotas_.would_be_covered_at(queue_, held, end).is_none();
@@ -192,14 +198,6 @@ class Mixing {
   }
 
  private:
-  // Some floor or bound tells one flavor from another.
-  bool is_bound() const {
-    const QuotaTree& tree = quotas_.tree();
-    QueueId queue = queue_;
-    while (!queue.is_none() && !tree.is_bounded(queue)) queue = tree.parent(queue);
-    return !queue.is_none() || tree.has_floors();
-  }
-
   Mixture all_in_first() const {
     Mixture mixture(sets_.size());
     for (std::size_t i = 0; i < sets_.size(); ++i) {
@@ -275,7 +273,8 @@ AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::
   const std::vector<NumberedPodSet>& sets = shape.ways[way];
   AmountsByDim sums(state.quotas().tree().dims());
   // Most often there is nothing to mix, and nothing is allocated for it.
-  const Mixture mixture = may_mix(sets) ? mixture_of(state, queue, shape, way) : Mixture();
+  const bool mixes = may_mix(sets) && tells_flavors_apart(state.quotas().tree(), queue);
+  const Mixture mixture = mixes ? mixture_of(state, queue, shape, way) : Mixture();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const PodRequest& request = state.request(sets[i].request);
     if (mixture.empty() || mixture[i].empty()) {

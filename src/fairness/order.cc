@@ -269,11 +269,10 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     Party& party = turn.parties.front();
     const Entry& first = party.heap.front();
     const Shape& shape = shape_of(first);
-    const QueueId queue = state_.workload(first.key.workload).queue;
     // To whom room is promised stands behind nobody.
     const bool has_one = turn.has_shadows && has_shadow(first.key.workload);
-    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, queue, shape) ||
-                                     party.kept.is_wanted_by(state_, queue, shape) || is_kept_later(turn, shape));
+    const bool behind = !has_one && (turn.kept.is_wanted_by(state_, turn.queue, shape) ||
+                                     party.kept.is_wanted_by(state_, turn.queue, shape) || is_kept_later(turn, shape));
     if (!first.blocked && !behind) return;
     bool looks_at_twin = false;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.

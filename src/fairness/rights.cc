@@ -33,19 +33,20 @@ bool may_spare(const State& state, WorkloadId step) {
 
 class Search {
  public:
-  Search(const State& state, const Claimant& claimant)
+  Search(const State& state, const Claimant& claimant, OwnerOf owner)
       : state_(state),
         quotas_(state.quotas()),
         tree_(quotas_.tree()),
         claimant_(claimant),
         quota_(state.queues()[claimant.queue.index()].quota),
         covered_at_(claimant.terms.best_effort ? QueueId() : covered_with(state, claimant)),
-        shares_below_(where_shares_are_his()) {}
+        shares_below_(where_shares_are_his()),
+        owner_(owner) {}
 
   Victims run() {
     if (claimant_.terms.best_effort) return {};
     take_within_the_queue();
-    covered_then_ = covered_without_lower_priorities();
+    covered_then_ = owner_ == OwnerOf::kFloorNow ? covered_at_ : covered_without_lower_priorities();
     if (!tree_.is_leaf(claimant_.queue)) {
       const Side own_line{claimant_.queue, true};
       for (const QueueId child : tree_.children(claimant_.queue)) take_from(own_line, {child}, false);
@@ -241,7 +242,8 @@ class Search {
   const Quota& quota_;
   QueueId covered_at_;  // as things are
   std::optional<QueueId> shares_below_;
-  QueueId covered_then_;  // with all lower priorities of its queue gone that it may take
+  OwnerOf owner_;
+  QueueId covered_then_;  // with all lower priorities of its queue gone that it may take, or as things are
   Victims found_;
 };
 
@@ -274,7 +276,9 @@ QueueId covered_with(const State& state, const Claimant& claimant) {
   return quotas.would_be_covered_at(claimant.queue, claimant.asked, quotas.end_of(claimant.terms));
 }
 
-Victims victims_of(const State& state, const Claimant& claimant) { return Search(state, claimant).run(); }
+Victims victims_of(const State& state, const Claimant& claimant, OwnerOf owner) {
+  return Search(state, claimant, owner).run();
+}
 
 bool is_spared_by_a_budget(const State& state, const Victim& victim) {
   const Workload& workload = state.workload(victim.workload);

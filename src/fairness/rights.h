@@ -83,9 +83,12 @@ struct Victims {
   bool some_protected = false;   // a right was there, and their protection kept others from the list
 };
 
-// Everyone whose room the claimant has a right to; by rule 13 also where he would be covered only once lower priorities of
-// his own queue, who are among them, have gone. PRE: the claimant waits, or is repaired.
-Victims victims_of(const State& state, const Claimant& claimant);
+// By which floor the claimant takes back (13): the one inside which he would be once the lower priorities of his own queue that he
+// may take have gone, or as things are, so that he may be a borrower among others in its stead (14).
+enum class OwnerOf : std::uint8_t { kFloorThen, kFloorNow };
+
+// Everyone whose room the claimant has a right to; those lower priorities are among them. PRE: the claimant waits, or is repaired.
+Victims victims_of(const State& state, const Claimant& claimant, OwnerOf owner = OwnerOf::kFloorThen);
 
 // A step that goes only while the disruption budget of its workload lets one more go beside those before it (rule 16).
 bool is_spared_by_a_budget(const State& state, const Victim& victim);

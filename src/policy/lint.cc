@@ -174,6 +174,12 @@ class TreeLinter {
     }
   }
 
+  bool some_node_says(const Label& label) const {
+    return std::ranges::any_of(*policy_.fleet, [&](const PolicyNodes& each) {
+      return std::ranges::find(each.node.labels, label) != each.node.labels.end();
+    });
+  }
+
   void look_at_own_nodes(QueueId queue) {
     const std::vector<Label>& own = quota(queue).dedicated;
     if (own.empty()) return;
@@ -187,6 +193,12 @@ class TreeLinter {
              nodes + " are kept for " + name(other) + " and for " + name(queue) +
                  ", of which neither is above the other",
              "no work may go there at all", "name them for one of the two, or for a queue above both");
+      }
+      if (policy_.fleet && label.key != kNodeLevel && !some_node_says(label)) {
+        find(Severity::kWarning, "dedicated-to-no-node", at(queue).place, {name(queue)},
+             "no node says " + label.key + "=" + label.value + ", of which " + name(queue) + " is to have its own",
+             "it has none, and its floor is kept on nodes that others use, too",
+             "label the nodes, or name a label that they have");
       }
     }
     const auto promised = tree_.guarantee(queue);
