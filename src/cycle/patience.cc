@@ -1,5 +1,6 @@
 #include "cycle/patience.h"
 
+#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -33,6 +34,35 @@ bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claim
   }
   trial.rollback_to(mark);
   return fits;
+}
+
+namespace {
+
+bool somebody_waits_for_a_protection(const State& state) {
+  bool some = false;
+  state.lines_in_use().for_each([&](QueueId queue) {
+    const Line& line = *state.lines()[queue.index()];
+    some = some || (line.gated() > 0 && std::ranges::any_of(line.shapes(), [](const ShapeInLine& each) {
+                      return each.gate == ReasonCode::kVictimsProtected && each.blocked() && !each.waiting.empty();
+                    }));
+  });
+  return some;
+}
+
+}  // namespace
+
+Time next_end_of_protection(const State& state, Time now) {
+  Time next = kForever;
+  if (!somebody_waits_for_a_protection(state)) return next;
+  for (std::size_t i = 0; i < state.queues().size(); ++i) {
+    const Duration min_runtime = state.queues()[i].quota.min_runtime;
+    if (min_runtime == Duration{0}) continue;
+    for (const UnitId unit : state.quotas().units_in(QueueId(i))) {
+      const Time over = state.workload(state.quotas().unit(unit).workload).started + min_runtime;
+      if (over > now) next = std::min(next, over);
+    }
+  }
+  return next;
 }
 
 }  // namespace berth

@@ -1,4 +1,5 @@
-// To wait or to take: what may come free by itself while a claimant's queue has patience (docs/semantics.md, rule 20).
+// To wait or to take: what may come free by itself while a claimant's queue has patience (docs/semantics.md, rule 20), or is protected
+// (16).
 #pragma once
 
 #include <cstddef>
@@ -21,5 +22,9 @@ bool may_end_by(const State& state, WorkloadId workload, Time by);
 // out of the trial already. The trial is left as it was. PRE: it is on the state's own ledgers.
 bool may_fit_by(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way,
                 const std::vector<Eviction>& gone, Time by);
+
+// When the first minimum run time of those who run is over, where somebody waits for such a protection; kForever: nobody does. In whose
+// room he has a right is not looked at, and a disruption budget has no end.
+Time next_end_of_protection(const State& state, Time now);
 
 }  // namespace berth

@@ -624,10 +624,12 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   Later later(*this);
   later.go_to(own.at);
   const Trial::Mark mark = trial_.mark();
+  // Before those whose promises it takes, who are promised anew only in the next cycle.
+  put_if_free(own.start);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     const bool is_there = whose != without && all_[i].at <= own.at && end_of(whose, all_[i].at) > own.at;
-    if (i == shadow || is_there) put_if_free(all_[i].start);
+    if (i != shadow && is_there) put_if_free(all_[i].start);
   }
   const Ledger& ledger = trial_.ledger();
   std::map<NodeId, NodeThen> nodes;

@@ -23,9 +23,10 @@ namespace {
 
 constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 
-// Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody has a stronger claim
-// than another, and no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it
-// likes all the same.
+// Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody takes from who runs, and
+// no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it likes all the same; in
+// some with one queue there is work of a higher priority, for which the other is promised room anew. (Of several lines whoever gives way
+// so may in turn be promised what others behind him were.)
 class Waiting {
  public:
   explicit Waiting(Seed seed) : rng_(seed) {
@@ -56,6 +57,7 @@ class Waiting {
     if (gives_loans_) know_how_long_work_runs();
     at_their_limits_ = rng_.below(2) == 0;
     plain_ = rng_.below(2) == 0;
+    has_priorities_ = rng_.below(3) == 0 && state.queues().size() == 1;
   }
 
   void go_on() {
@@ -85,6 +87,7 @@ class Waiting {
   std::int64_t let_ahead() const { return let_ahead_; }
   std::int64_t lent() const { return lent_; }
   std::int64_t taken_back() const { return taken_back_; }
+  std::int64_t gave_way() const { return gave_way_; }
 
  private:
   // Of most sizes twenty have ended before.
@@ -124,6 +127,8 @@ class Waiting {
     if (rng_.below(5) != 0) shape.terms.run_limit = Duration{rng_.between(1, 20) * 1000};
     if (gives_loans_) shape.terms.grace = Duration{rng_.below(3) == 0 ? rng_.between(1, 3) * 1000 : 0};
     const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
+    shape.terms.priority = has_priorities_ && rng_.below(4) == 0 ? 1 : 0;
+    if (shape.terms.priority > 0) some_came_before_.insert(queue);
     WorkloadSubmitted job = submission(queue, shape);
     job.at = now_;
     if (!state.refusal(job)) state.apply(job);
@@ -174,6 +179,7 @@ class Waiting {
       EXPECT_EQ(violations(state), std::vector<std::string>());
       check_shadows();
     }
+    some_came_before_.clear();
     check_the_first();
   }
 
@@ -207,14 +213,40 @@ class Waiting {
   }
 
   void check_shadows() {
+    forget_who_may_give_way();
     for (const Shadow& each : state().shadows()) {
       const WorkloadId id = each.start.workload;
       first_promise_.emplace(id, each.at);
+      if (stands_behind_somebody(id)) continue;
       const auto [promise, first] = earliest_promise_.emplace(id, each.at);
       EXPECT_TRUE(first || each.at <= promise->second)
           << "workload " << id.index() << " is promised " << each.at.ms << " after " << promise->second.ms;
       promise->second = std::min(promise->second, each.at);
     }
+  }
+
+  void forget_who_may_give_way() {
+    std::map<WorkloadId, Time> now;
+    for (const Shadow& each : state().shadows()) now[each.start.workload] = each.at;
+    std::erase_if(earliest_promise_, [&](const auto& promise) {
+      if (!stands_behind_somebody(promise.first)) return false;
+      const auto still = now.find(promise.first);
+      const bool waits = state().workload(promise.first).phase == Phase::kPending;
+      gave_way_ += waits && (still == now.end() || still->second > promise.second) ? 1 : 0;
+      return true;
+    });
+  }
+
+  // Of a higher priority, who waits in its queue or has come since the last moment.
+  bool stands_behind_somebody(WorkloadId id) const {
+    const auto priority_of = [&](const Workload& each) { return state().shape(each.shape).terms.priority; };
+    const Workload& own = state().workload(id);
+    if (priority_of(own) > 0) return false;
+    bool some = some_came_before_.contains(own.queue);
+    state().workloads().for_each([&](WorkloadId, const Workload& other) {
+      some = some || (other.phase == Phase::kPending && other.queue == own.queue && priority_of(other) > 0);
+    });
+    return some;
   }
 
   // Who waits first for room can start when the first ends have come with which it fits; nobody else is promised anything.
@@ -260,6 +292,9 @@ class Waiting {
   std::map<WorkloadId, Time> earliest_promise_;
   std::int64_t let_ahead_ = 0;
   bool gives_loans_ = false;
+  bool has_priorities_ = false;
+  std::set<QueueId> some_came_before_;  // work of a higher priority
+  std::int64_t gave_way_ = 0;           // promises that became later for that
   std::int64_t lent_ = 0;
   std::int64_t taken_back_ = 0;
 };
@@ -291,6 +326,7 @@ TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
 
 TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   std::int64_t promised = 0;
+  std::int64_t gave_way = 0;
   std::int64_t let_ahead = 0;
   std::int64_t lent = 0;
   std::int64_t taken_back = 0;
@@ -303,12 +339,14 @@ TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
     let_ahead += world.let_ahead();
     lent += world.lent();
     taken_back += world.taken_back();
+    gave_way += world.gave_way();
     if (HasFailure()) return;
   }
   EXPECT_GT(promised, 0);
   EXPECT_GT(let_ahead, 0);
   EXPECT_GT(lent, 0);
   EXPECT_GT(taken_back, 0);
+  EXPECT_GT(gave_way, 0);
 }
 
 }  // namespace

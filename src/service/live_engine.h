@@ -368,7 +368,6 @@ class LiveEngine {
   // When time alone may give somebody a right, or the calendar turns.
   std::optional<Time> next_moment(Time now) const;
   Time end_of_patience(const ShapeInLine& entry) const;
-  std::optional<Time> end_of_protection(const ShapeInLine& entry, Time now) const;
   void leave_group(Member& member);
   void roll_back(Round& round, Time now);
   void tell(Round& round, Time now);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cycle/patience.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -111,9 +112,9 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
     for (const ShapeInLine& entry : line->shapes()) {
       if (!entry.blocked() || entry.waiting.empty()) continue;
       if (entry.gate == ReasonCode::kPatience) consider(end_of_patience(entry));
-      if (entry.gate == ReasonCode::kVictimsProtected) consider(end_of_protection(entry, now));
     }
   }
+  next = std::min(next, next_end_of_protection(state(), now));
   return next == kForever ? std::nullopt : std::optional(next);
 }
 
@@ -131,19 +132,6 @@ std::optional<Time> LiveEngine::end_of_budget(QueueId queue, Time now) const {
 Time LiveEngine::end_of_patience(const ShapeInLine& entry) const {
   const Workload& first = state().workload(entry.waiting.front().workload);
   return first.submitted + state().queues()[first.queue.index()].quota.patience;
-}
-
-// In its own queue; a disruption budget has no end.
-std::optional<Time> LiveEngine::end_of_protection(const ShapeInLine& entry, Time now) const {
-  const QueueId queue = state().workload(entry.waiting.front().workload).queue;
-  const Duration min_runtime = state().queues()[queue.index()].quota.min_runtime;
-  std::optional<Time> first;
-  for (const UnitId unit : state().quotas().units_in(queue)) {
-    const Workload& victim = state().workload(state().quotas().unit(unit).workload);
-    const Time end = victim.started + min_runtime;
-    if (end > now && (!first || end < *first)) first = end;
-  }
-  return first;
 }
 
 }  // namespace berth

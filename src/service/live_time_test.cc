@@ -314,6 +314,26 @@ TEST(LiveTime, TheSchedulerWakesWhenAProtectionEnds) {
   EXPECT_EQ(with_nodes(1).decide(20).again_at, std::nullopt) << "nobody waits for anything";
 }
 
+// Where nobody lends a borrower's protection holds against those of other queues, too.
+TEST(LiveTime, TheSchedulerWakesWhenAProtectionInAnotherQueueEnds) {
+  Cluster cluster = with_nodes(2);
+  QueueFacts young = queue("young", 0);
+  young.spec.policies.min_runtime = seconds(60);
+  young.spec.policies.weight_milli = 500;
+  cluster.add(young);
+  QueueFacts other = queue("other", 0);
+  other.spec.policies.weight_milli = 2000;
+  cluster.add(other);
+  for (const char* const name : {"first", "second"}) cluster.set(in_queue("young", pod(name, 8)));
+  ASSERT_EQ(cluster.decide(10).bindings.size(), 2u);
+  cluster.set(in_queue("other", pod("mine", 8, 20'000)));
+  const Round round = cluster.decide(20);
+  EXPECT_TRUE(round.evictions.empty());
+  EXPECT_TRUE(reason_of(round, "mine").starts_with("VictimsProtected: "));
+  EXPECT_EQ(round.again_at, Time{70'000});
+  EXPECT_EQ(cluster.decide(70).evictions.size(), 1u);
+}
+
 // Its node ends it, and may be late: the room is given to the next one when it has gone.
 TEST(LiveTime, WhoIsThereBeyondItsLimitKeepsNobodyOutForLonger) {
   Cluster cluster = with_nodes(1);

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/wide.h"
 #include "cycle/explain.h"
+#include "cycle/patience.h"
 #include "sim/door.h"
 #include "sim/evenness.h"
 
@@ -36,6 +37,7 @@ class Simulation {
     open();
     const auto all = static_cast<std::int64_t>(2 * arrivals_.size());
     while (const std::optional<Time> now = next_moment()) {
+      now_ = *now;
       count_gpu_time_until(*now);
       session_.pass_time(*now);
       report_checkpoints_until(*now);
@@ -122,7 +124,8 @@ class Simulation {
     evenness_.emplace(std::move(floors), run_.gpu_milli);
   }
 
-  // Of the next arrival or end, or when somebody's patience ends, somebody may borrow again or a victim has to have stopped.
+  // Of the next arrival or end, or when somebody's patience ends, or what protects somebody, somebody may borrow again or a victim has
+  // to have stopped.
   std::optional<Time> next_moment() {
     drop_what_is_over(ends_);
     drop_what_is_over(stops_);
@@ -133,6 +136,7 @@ class Simulation {
     if (!stops_.empty()) consider(stops_.top().at);
     if (!patience_ends_.empty()) consider(patience_ends_.top().at);
     if (const Time wake = session_.state().next_wake(); wake != kForever) consider(wake);
+    if (const Time over = next_end_of_protection(session_.state(), now_); over != kForever) consider(over);
     if (submitted_ < arrivals_.size()) consider(trace_.jobs[arrivals_[submitted_]].submit);
     return moment;
   }
@@ -388,6 +392,7 @@ class Simulation {
   const Door& door_;
   Session session_;
   ClusterRun run_;
+  Time now_;
   std::vector<std::size_t> arrivals_;  // rows of the trace
   std::size_t submitted_ = 0;
   std::size_t ended_ = 0;

@@ -88,6 +88,17 @@ TEST(PolicyDiff, AVictimThatIsProtectedStopsWhenItHasTo) {
   EXPECT_EQ(diff->after.run.queues[1].lost_gpu_seconds, 280);
 }
 
+// Where nobody lends, whoever waits for its room comes when it is over, and no sooner.
+TEST(PolicyDiff, AProtectionThatNobodyBoundsIsWaitedFor) {
+  const auto two = [](const char* of_b) { return policy(queue("a", "order: fifo") + queue("b", of_b)); };
+  const auto diff = diff_policies(pool_of(4, {job("b", 0, 100, 2), job("b", 0, 100, 2), job("a", 10, 20, 2)}),
+                                  two("order: fifo, minRuntime: 30s"), "old", two("order: fifo, minRuntime: 10m"),
+                                  "new", {.seed = Seed{1}}, "jobs");
+  ASSERT_TRUE(diff) << diff.error().to_string();
+  EXPECT_EQ(wait_s(diff->before.run, 2, diff->trace), 20);
+  EXPECT_EQ(wait_s(diff->after.run, 2, diff->trace), 90) << "until b has ended";
+}
+
 TEST(PolicyDiff, ATreeOfQueuesAndPatienceCount) {
   const std::string inner = queue("org", "guarantee: {h100: 4}") + queue("guest", "order: fifo");
   const Policy before = policy(inner + queue("a", "parent: org, order: fifo"));

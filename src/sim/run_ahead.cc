@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cycle/patience.h"
 #include "cycle/run_cycle.h"
 
 namespace berth {
@@ -90,8 +91,8 @@ Time RunAhead::next_moment() {
   while (!ends_.empty() && is_over(ends_.top())) ends_.pop();
   Time next = ends_.empty() ? kForever : ends_.top().at;
   for (const auto& [device, until] : scrubs_) next = std::min(next, until);
-  return std::min(
-      {next, next_stop(), next_deadline(), state().next_wake(), state().next_max_wait(), state().next_turn()});
+  return std::min({next, next_stop(), next_deadline(), state().next_wake(), state().next_max_wait(),
+                   state().next_turn(), next_end_of_protection(state(), now_)});
 }
 
 void RunAhead::pass_time_to(Time moment) {

@@ -66,6 +66,25 @@ TEST(RunAhead, EndsWhereTheScenarioEndsWhenItIsPlayedOn) {
   EXPECT_TRUE(found.contains("owner"));
 }
 
+TEST(RunAhead, LooksAgainWhenAProtectionIsOver) {
+  const std::string text =
+      "nodes n 2 gpus=8\n"
+      "queue a min_runtime=90m\n"
+      "queue b\n"
+      "submit one queue=a gpus=8 run=9h\n"
+      "submit two queue=a gpus=8 run=9h\n"
+      "cycle\n"
+      "submit other queue=b gpus=8 run=1h\n"
+      "cycle\n";
+  const ScenarioEnd end = end_of(text);
+  RunAhead ahead(end.state, end.now, as_declared);
+  ahead.decide();
+  const std::optional<Time> start = ahead.start_of(WorkloadId(2), Time{10 * kHour});
+  ASSERT_TRUE(start);
+  EXPECT_EQ(*start, Time{3 * kHour / 2});
+  EXPECT_EQ(*start, starts_if_played_on(text).at("other"));
+}
+
 TEST(Forecast, IsExactWhereRunTimesAre) {
   const ScenarioEnd end = end_of(
       "nodes n 1 gpus=8\n"
