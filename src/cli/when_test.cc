@@ -37,14 +37,16 @@ TEST_F(Cli, WhenSaysWhenSomebodyWillStart) {
   const Json told = Json::parse(waits.out);
   EXPECT_EQ(told["workload"], "j25");
   EXPECT_EQ(told["waits"], true);
-  for (const char* quantile : {"p10_ms", "p50_ms", "p90_ms"}) EXPECT_EQ(told[quantile], 2'500'000) << quantile;
+  for (const char* quantile : {"p50_ms", "p90_ms"}) EXPECT_EQ(told[quantile], 2'500'000) << quantile;
+  EXPECT_LT(told["p10_ms"], 2'500'000) << "of 21 that have ended none was shorter than 100 s; one of the next may be";
+  EXPECT_GT(told["p10_ms"], 2'300'000);
   EXPECT_EQ(told["promised_ms"], nullptr) << "nobody has a limit";
   EXPECT_EQ(told["ahead"], 3);
   EXPECT_EQ(told["running"], 1);
   EXPECT_EQ(told["samples"], 30);
 
   const CommandOutcome said = berth_command({"when", journal, "j25", "--until", "35m"});
-  EXPECT_NE(said.out.find("j25 starts in 6m (p50), between in 6m (p10) and in 6m (p90)\n"), std::string::npos)
+  EXPECT_NE(said.out.find("j25 starts in 6m (p50), between in 5m (p10) and in 6m (p90)\n"), std::string::npos)
       << said.out;
 
   const CommandOutcome runs = berth_command({"when", journal, "j3", "--until", "35m", "-o", "json"});

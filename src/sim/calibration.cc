@@ -108,7 +108,10 @@ class Asking {
       };
       const Time latest = now + forecast_.horizon;
       learned_.tell(job, told_by(forecast_start(state, job, now, by_ended, forecast_), latest));
-      from_limits_.tell(job, told_by(forecast_start(state, job, now, by_limit, forecast_), latest));
+      // Who has learned nothing knows of nothing that kinds have in common.
+      ForecastOptions each_by_itself = forecast_;
+      each_by_itself.alike = Alike::kNot;
+      from_limits_.tell(job, told_by(forecast_start(state, job, now, by_limit, each_by_itself), latest));
     }
   }
 

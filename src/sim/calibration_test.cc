@@ -43,27 +43,26 @@ void expect_all_counted(const Calibration& done) {
   }
 }
 
-// Whoever always asks what he needs is known to, as soon as enough have ended.
-TEST(Calibration, IsExactWhereLimitsAre) {
+// Whoever always asks what he needs is known to, as soon as enough have ended; that somebody may once need less is told as well.
+TEST(Calibration, IsNearlyExactWhereLimitsAre) {
   const Calibration done = of_a_line(1000);
   EXPECT_EQ(done.jobs, kJobs);
   expect_all_counted(done);
   EXPECT_GE(done.learned.within, done.learned.asked * 6 / 10);
-  EXPECT_EQ(done.learned.median_width, Duration{0});
-  EXPECT_EQ(done.learned.median_error, Duration{0});
+  EXPECT_LT(done.learned.median_width, Duration{done.from_limits.median_width.ms / 2});
+  EXPECT_LT(done.learned.median_error, Duration{kMinute / 2});
   // Any length up to the limit is as likely as another: too early on the whole.
   EXPECT_GT(done.from_limits.after, done.from_limits.asked / 2);
   EXPECT_GT(done.from_limits.median_error, Duration{kMinute});
   EXPECT_GT(done.from_limits.width_that_holds, done.from_limits.median_width);
 }
 
-// Some start before a range, some after it, and most in it.
-TEST(Calibration, RangesMiss) {
+// Most start in their range, and not all.
+TEST(Calibration, RangesMissNowAndThen) {
   const Calibration done = of_a_line(1500);
   expect_all_counted(done);
-  EXPECT_GE(done.learned.within, done.learned.asked / 3);
-  EXPECT_GT(done.learned.before, 0);
-  EXPECT_GT(done.learned.after, 0);
+  EXPECT_GE(done.learned.within, done.learned.asked * 3 / 4);
+  EXPECT_LT(done.learned.within, done.learned.asked);
   EXPECT_GT(done.learned.median_width, Duration{kMinute});
   EXPECT_NE(done.learned.width_that_holds, done.learned.median_width);
   EXPECT_LT(done.learned.median_error, done.from_limits.median_error);

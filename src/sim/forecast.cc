@@ -15,13 +15,36 @@ std::optional<Time> StartForecast::quantile(int percent) const {
   return starts[below] + Duration{(starts[below + 1] - starts[below]).ms / 100 * rest};
 }
 
-RunQuantile EvenDraws::of(WorkloadId workload, std::uint32_t attempt, std::int64_t sample) {
-  std::vector<RunQuantile>& drawn = drawn_[{workload, attempt}];
-  if (drawn.empty()) drawn = draw(Rng(Seed{Rng(seed_, workload.value()).next()}, attempt));
+RunQuantile EvenDraws::of(const State& state, WorkloadId id, std::int64_t sample) {
+  const Workload& workload = state.workload(id);
+  std::vector<RunQuantile>& drawn = drawn_[{id, workload.attempts}];
+  if (drawn.empty()) {
+    Rng rng(Seed{Rng(seed_, id.value()).next()}, workload.attempts);
+    drawn = draw(rng);
+    if (alike_ == Alike::kByKind) {
+      const std::int64_t gpu_milli = state.shape(workload.shape).gpu_milli;
+      const std::vector<RunQuantile>& common = of_kind({workload.user, workload.queue, size_class(gpu_milli)});
+      for (std::size_t i = 0; i < samples_; ++i) {
+        if (rng.below(kAlikeOneIn) == 0) drawn[i] = common[i];
+      }
+    }
+  }
   return drawn[static_cast<std::size_t>(sample)];
 }
 
-std::vector<RunQuantile> EvenDraws::draw(Rng rng) const {
+// No workload's stream is a kind's.
+const std::vector<RunQuantile>& EvenDraws::of_kind(const Kind& kind) {
+  std::vector<RunQuantile>& drawn = of_kinds_[kind];
+  if (!drawn.empty()) return drawn;
+  const auto& [user, queue, size] = kind;
+  const Seed of_user{Rng(Seed{~seed_.value}, user.value()).next()};
+  const Seed of_queue{Rng(of_user, queue.value()).next()};
+  Rng rng(of_queue, static_cast<std::uint64_t>(size));
+  drawn = draw(rng);
+  return drawn;
+}
+
+std::vector<RunQuantile> EvenDraws::draw(Rng& rng) const {
   std::vector<RunQuantile> drawn;
   for (std::uint64_t i = 0; i < samples_; ++i) {
     const std::uint64_t within = rng.next() >> 32;
@@ -35,13 +58,13 @@ StartForecast forecast_start(const State& state, WorkloadId workload, Time now, 
                              const ForecastOptions& options) {
   StartForecast forecast{.asked_at = now, .samples = options.samples};
   // One answer's draws are not another's.
-  EvenDraws draws(Seed{Rng(options.seed, workload.value()).next()}, options.samples);
+  EvenDraws draws(Seed{Rng(options.seed, workload.value()).next()}, options.samples, options.alike);
   for (std::int64_t sample = 0; sample < options.samples; ++sample) {
     RunAhead ahead(state, now, [&](const State& then, WorkloadId id) {
       const Workload& one = then.workload(id);
       // Who runs at the beginning has run for a while; who begins later has not.
       const Duration so_far = one.started < now ? now - one.started : Duration{0};
-      return run(then, id, so_far, draws.of(id, one.attempts, sample));
+      return run(then, id, so_far, draws.of(then, id, sample));
     });
     if (const auto start = ahead.start_of(workload, now + options.horizon)) forecast.starts.push_back(*start);
   }

@@ -63,7 +63,7 @@ void KeptForecasts::run_ahead(const State& state, const Names& waiting, Time now
   RunAhead ahead(state, now, [&](const State& then, WorkloadId id) {
     const Workload& one = then.workload(id);
     const Duration so_far = one.started < now ? now - one.started : Duration{0};
-    return run_times.quantile(run_of(then, id), so_far, draws.of(id, one.attempts, sample));
+    return run_times.quantile(run_of(then, id), so_far, draws.of(then, id, sample));
   });
   std::map<WorkloadId, Time> starts;
   std::size_t seen = 0;

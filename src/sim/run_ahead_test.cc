@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sim/forecast.h"
 #include "sim/run_times.h"
@@ -114,6 +117,83 @@ TEST(Forecast, QuantilesLieBetweenSamples) {
   EXPECT_EQ(forecast.quantile(99), Time{5000});
 }
 
+// `count` run on a GPU each, of these users in turn, and one waits for half of the GPUs.
+ScenarioEnd one_behind(int count, const std::vector<std::string>& users) {
+  std::string text = "nodes n " + std::to_string(count / 8) + " gpus=8\nqueue q\n";
+  for (int i = 0; i < count; ++i) {
+    text += "submit r" + std::to_string(i) +
+            " queue=q gpus=1 user=" + users[static_cast<std::size_t>(i) % users.size()] + "\n";
+  }
+  return end_of(text + "cycle\nsubmit w queue=q pods=" + std::to_string(count / 2) + " gpus=1\ncycle\n");
+}
+
+std::vector<std::string> as_many_users(int count) {
+  std::vector<std::string> users;
+  for (int i = 0; i < count; ++i) users.push_back("u" + std::to_string(i));
+  return users;
+}
+
+// Whether they draw the same in a sample, of 64 with these users in turn and 50 samples, by thousandths of all pairs.
+std::int64_t alike_milli(const std::vector<std::string>& users) {
+  constexpr std::int64_t kSamples = 50;
+  const ScenarioEnd end = one_behind(64, users);
+  EvenDraws draws(Seed{4}, kSamples);
+  std::int64_t alike = 0, pairs = 0;
+  for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+    for (std::size_t i = 0; i < 64; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        ++pairs;
+        const RunQuantile one = draws.of(end.state, WorkloadId(i), sample);
+        alike += one == draws.of(end.state, WorkloadId(j), sample) ? 1 : 0;
+      }
+    }
+  }
+  return alike * 1000 / pairs;
+}
+
+TEST(EvenDraws, ThoseOfAKindAreAlikeByChance) {
+  EXPECT_NEAR(static_cast<double>(alike_milli({"ann"})), 111, 25) << "one in three and one in three";
+  EXPECT_NEAR(static_cast<double>(alike_milli({"ann", "bob"})), 55, 20) << "those of one user alone";
+  EXPECT_EQ(alike_milli(as_many_users(64)), 0);
+}
+
+TEST(EvenDraws, AreSpreadOverAllLengths) {
+  constexpr std::int64_t kSamples = 50;
+  const ScenarioEnd end = one_behind(64, {"ann"});
+  EvenDraws draws(Seed{4}, kSamples, Alike::kNot), alike(Seed{4}, kSamples);
+  std::int64_t lower = 0;
+  for (std::size_t i = 0; i < 64; ++i) {
+    std::vector<bool> drawn(kSamples);
+    for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+      drawn[(std::uint64_t{draws.of(end.state, WorkloadId(i), sample)} * kSamples) >> 32] = true;
+      lower += (alike.of(end.state, WorkloadId(i), sample) >> 31) == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(std::ranges::count(drawn, true), kSamples) << "another fiftieth in each";
+  }
+  EXPECT_NEAR(static_cast<double>(lower), 64.0 * kSamples / 2, 160);
+}
+
+// From p10 to p90 of one who waits until half of those have ended who run from one to eleven hours.
+Duration width_behind(const std::vector<std::string>& users, Alike alike) {
+  const ScenarioEnd end = one_behind(64, users);
+  const auto run = [](const State&, WorkloadId, Duration, RunQuantile quantile) {
+    return Duration{kHour + ((10 * kHour * std::int64_t{quantile}) >> 32)};
+  };
+  const StartForecast forecast =
+      forecast_start(end.state, WorkloadId(64), end.now, run, {.seed = Seed{1}, .samples = 49, .alike = alike});
+  EXPECT_EQ(forecast.started, 49);
+  return *forecast.quantile(90) - *forecast.quantile(10);
+}
+
+// What each draws by itself averages out over 64 of them; what a kind has in common does not.
+TEST(Forecast, WhatAKindHasInCommonDoesNotAverageOut) {
+  const Duration of_one = width_behind({"ann"}, Alike::kByKind);
+  const Duration of_many = width_behind(as_many_users(64), Alike::kByKind);
+  EXPECT_GT(of_one, of_many + of_many);
+  EXPECT_LT(of_many, Duration{3 * kHour});
+  EXPECT_LT(width_behind({"ann"}, Alike::kNot), Duration{3 * kHour});
+}
+
 constexpr RunQuantile kMiddle = RunQuantile{1} << 31;
 
 TEST(RunTimes, AreThoseOfTheNarrowestKindThatIsKnown) {
@@ -145,6 +225,31 @@ TEST(RunTimes, OfWhoHasALimitArePartsOfIt) {
     EXPECT_GT(drawn, seconds(2000));
     EXPECT_LE(drawn, seconds(4000));
   }
+}
+
+// One in n + 1 is shorter than all n before, or longer: of a few that is much, of many little.
+TEST(RunTimes, FewSayLittleOfWhoIsShorterOrLonger) {
+  constexpr RunQuantile kFiftieth = ~RunQuantile{0} / 50;
+  const RunOf run{.user = "ann", .queue = "q", .gpu_milli = 1000, .limit = seconds(100)};
+  RunTimes few, many;
+  for (std::size_t i = 0; i < RunTimes::kEndedMin; ++i) few.ended(run, seconds(25));
+  for (int i = 0; i < 200; ++i) many.ended(run, seconds(25));
+  EXPECT_LT(few.quantile(run, {}, kFiftieth), seconds(15));
+  EXPECT_GT(few.quantile(run, {}, ~kFiftieth), seconds(50));
+  EXPECT_EQ(many.quantile(run, {}, kFiftieth), seconds(25));
+  EXPECT_EQ(many.quantile(run, {}, ~kFiftieth), seconds(25));
+  EXPECT_EQ(few.quantile(run, seconds(20), 0), Duration{20'001}) << "whoever has run longer is longer";
+  EXPECT_GT(few.quantile(run, seconds(20), kFiftieth), seconds(20));
+  EXPECT_LE(few.quantile(run, {}, ~RunQuantile{0}), seconds(100));
+  EXPECT_GT(few.quantile(run, {}, ~RunQuantile{0}), seconds(99));
+}
+
+TEST(RunTimes, WhoHasNoLimitIsNoLongerThanAllBefore) {
+  const RunOf run{.user = "ann", .queue = "q", .gpu_milli = 1000};
+  RunTimes times;
+  for (std::size_t i = 1; i <= RunTimes::kEndedMin; ++i) times.ended(run, seconds(static_cast<std::int64_t>(i)));
+  EXPECT_EQ(times.quantile(run, {}, ~RunQuantile{0}), seconds(20));
+  EXPECT_EQ(times.quantile(run, {}, 0), Duration{1});
 }
 
 // Who has a large limit says rather too much: if the parts of limits that others ran were mixed with his, all together would be

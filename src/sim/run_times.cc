@@ -14,14 +14,16 @@ std::int64_t part_of(std::int64_t whole, RunQuantile part) {
   return static_cast<std::int64_t>((Wide{whole} * part) >> 32);
 }
 
-// Between two of these, of which there are some.
-std::int64_t between(std::vector<std::int64_t>& lengths, RunQuantile quantile) {
-  const std::uint64_t at = std::uint64_t{quantile} * (lengths.size() - 1);
-  const auto lower = lengths.begin() + static_cast<std::ptrdiff_t>(at >> 32);
-  std::ranges::nth_element(lengths, lower);
-  const auto rest = static_cast<RunQuantile>(at);
-  if (rest == 0) return *lower;
-  return *lower + part_of(*std::min_element(lower + 1, lengths.end()) - *lower, rest);
+// In one of the gaps that these leave between `shortest` and `longest`. The next is as likely to be in any of them, and there is one
+// more of them than of lengths: so few say little of who is shorter or longer than all of them, and many say much.
+std::int64_t between(std::vector<std::int64_t>& lengths, std::int64_t shortest, std::int64_t longest,
+                     RunQuantile quantile) {
+  const std::uint64_t at = std::uint64_t{quantile} * (lengths.size() + 1);
+  const auto above = lengths.begin() + static_cast<std::ptrdiff_t>(at >> 32);
+  if (above != lengths.end()) std::ranges::nth_element(lengths, above);
+  const std::int64_t low = above == lengths.begin() ? shortest : *std::max_element(lengths.begin(), above);
+  const std::int64_t high = above == lengths.end() ? longest : *above;
+  return low + part_of(high - low, static_cast<RunQuantile>(at));
 }
 
 }  // namespace
@@ -33,9 +35,12 @@ RunOf run_of(const State& state, WorkloadId id) {
           shape.terms.run_limit};
 }
 
-// Sizes of one kind are within a factor of two of each other.
+int size_class(std::int64_t gpu_milli) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(gpu_milli)));
+}
+
 std::vector<RunTimes::Kind> RunTimes::kinds_of(const RunOf& run) {
-  const auto size = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(run.gpu_milli)));
+  const int size = size_class(run.gpu_milli);
   // Who has a limit is told from it, others from each other: they are not of one kind.
   const int limited = run.limit ? 4 : 0;
   return {{limited + 3, run.queue, run.user, size},
@@ -83,6 +88,13 @@ std::vector<std::int64_t> RunTimes::longer(const Known& known, const RunOf& run,
   return lengths;
 }
 
+// Who has no limit may run for ever; it is not foretold that he is longer than all before him.
+Duration RunTimes::drawn(const RunOf& run, Duration so_far, std::vector<std::int64_t>& lengths, RunQuantile quantile) {
+  const std::int64_t longest = run.limit ? kWhole : *std::ranges::max_element(lengths);
+  const std::int64_t length = between(lengths, measured(run, so_far).length, longest, quantile);
+  return std::max(so_far + Duration{1}, as_run(run, length));
+}
+
 Duration RunTimes::quantile(const RunOf& run, Duration so_far, RunQuantile quantile) const {
   // Whoever says much more than he needs has a large limit for it: of those with large ones the parts that they run are smaller,
   // and to mix them would foretell too much.
@@ -95,10 +107,10 @@ Duration RunTimes::quantile(const RunOf& run, Duration so_far, RunQuantile quant
       std::vector<std::int64_t> found = longer(known->second, run, so_far, factor);
       if (found.size() > lengths.size()) lengths = std::move(found);
       // Too few of its kind ran for so long: it is looked at among more.
-      if (lengths.size() >= kEndedMin) return as_run(run, between(lengths, quantile));
+      if (lengths.size() >= kEndedMin) return drawn(run, so_far, lengths, quantile);
     }
   }
-  return lengths.empty() ? quantile_of_limit(run.limit, so_far, quantile) : as_run(run, between(lengths, quantile));
+  return lengths.empty() ? quantile_of_limit(run.limit, so_far, quantile) : drawn(run, so_far, lengths, quantile);
 }
 
 Duration quantile_of_limit(const std::optional<Duration>& limit, Duration so_far, RunQuantile quantile) {

@@ -28,6 +28,9 @@ struct RunOf {
 // draws runs as they are.
 using RunQuantile = std::uint32_t;
 
+// Sizes of one kind are within a factor of two of each other.
+int size_class(std::int64_t gpu_milli);
+
 // PRE: the workload is known.
 RunOf run_of(const State& state, WorkloadId workload);
 
@@ -42,7 +45,9 @@ class RunTimes {
   void ended(const RunOf& run, Duration took);
 
   // That length of those beyond `so_far`: between those of the narrowest kind that is known: of its user, queue and size; of its
-  // user and queue; of its queue; of all; each time rather of those with a limit like its own. Never more than its limit.
+  // user and queue; of its queue; of all; each time rather of those with a limit like its own. Of n of them one more falls into each
+  // of the n + 1 gaps beside them with equal chances (Hill, "Posterior Distribution of Percentiles", JASA 63, 1968), so before the
+  // first and behind the last, too. Never more than its limit.
   Duration quantile(const RunOf& run, Duration so_far, RunQuantile quantile) const;
 
   // So many have ended in all.
@@ -69,6 +74,7 @@ class RunTimes {
   static std::vector<Kind> kinds_of(const RunOf& run);
   static Ended measured(const RunOf& run, Duration took);
   static Duration as_run(const RunOf& run, std::int64_t length);
+  static Duration drawn(const RunOf& run, Duration so_far, std::vector<std::int64_t>& lengths, RunQuantile quantile);
   static std::vector<std::int64_t> longer(const Known& known, const RunOf& run, Duration so_far, Factor factor);
 
   std::map<Kind, Known> kinds_;
