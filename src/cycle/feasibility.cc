@@ -51,8 +51,11 @@ std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
 
 bool fits_together(const State& state, const NumberedPodSet& set, const PodRequest& request) {
   const auto room_on = [&](NodeId node) { return idle_room_on(state, request, node); };
-  const auto counts = [&](NodeId node) { return could_be_on(state, request, node); };
-  const NodeRooms nodes{state.nodes(), set.count, room_on, counts, false, true};
+  const auto counts = [&](NodeId node) {
+    if (!could_be_on(state, request, node)) return CountsInSpread::kNo;
+    return state.ledger().node(node).open ? CountsInSpread::kYes : CountsInSpread::kIfItOpens;
+  };
+  const NodeRooms nodes{state.nodes(), set.count, room_on, counts, false};
   return rooms_of_domains(state.topologies(), set.topology, nodes).hold(state.topologies()[set.topology], set.count);
 }
 

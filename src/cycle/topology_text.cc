@@ -25,11 +25,12 @@ std::int64_t room_on(const State& state, RequestId id, NodeId node, bool idle) {
 
 DomainRooms rooms(const State& state, const NumberedPodSet& set, bool idle) {
   const auto counts = [&](NodeId node) {
-    return (idle || state.ledger().node(node).open) && could_be_on(state, state.request(set.request), node);
+    if (!could_be_on(state, state.request(set.request), node)) return CountsInSpread::kNo;
+    const auto closed = idle ? CountsInSpread::kIfItOpens : CountsInSpread::kNo;
+    return state.ledger().node(node).open ? CountsInSpread::kYes : closed;
   };
   const auto room = [&](NodeId node) { return room_on(state, set.request, node, idle); };
-  return rooms_of_domains(state.topologies(), set.topology,
-                          NodeRooms{state.nodes(), set.count, room, counts, false, idle});
+  return rooms_of_domains(state.topologies(), set.topology, NodeRooms{state.nodes(), set.count, room, counts, false});
 }
 
 // "9 fit in r2, 4 in r1, none in 2 others"; of those that do not count, with less than nothing, none.

@@ -17,8 +17,12 @@ namespace berth {
 struct InnerRoom {
   DomainId domain;  // none: in no domain
   DomainId inner;
-  std::int64_t room = 0;  // in pods
+  std::int64_t room = 0;    // in pods
+  bool must_count = false;  // where they are spread over such
 };
+
+// Whether the domain of a node counts where pods are spread: not for that node, as long as it takes work, or in any case.
+enum class CountsInSpread : std::uint8_t { kNo, kIfItOpens, kYes };
 
 struct DomainRooms {
   std::vector<std::int64_t> of_domain;  // by domain of its level; one entry where any node will do
@@ -47,9 +51,8 @@ struct NodeRooms {
   std::size_t nodes = 0;
   std::int64_t pods = 0;  // how many there are to be placed
   RoomOn room_on;         // (NodeId): for how many
-  Counts counts;          // (NodeId): whether the pods could be there at all: over whose domains they are spread
+  Counts counts;          // (NodeId): CountsInSpread
   bool exactly = false;   // else more room than for all of them is as good as for all
-  bool some_may_not_count = false;  // it is asked what could be if some of the domains did not count
 };
 
 template <class RoomOn, class Counts>
@@ -93,7 +96,8 @@ class DomainRoomsCounter {
     for (std::size_t at = 0; at < inner.size(); ++at) {
       const std::size_t first = rooms_.of_inner.size();
       for (const NodeId node : inner.nodes(DomainId(at))) {
-        if (topology_.is_spread() && !nodes_.counts(node)) continue;
+        const CountsInSpread counts = topology_.is_spread() ? nodes_.counts(node) : CountsInSpread::kYes;
+        if (counts == CountsInSpread::kNo) continue;
         const DomainId domain = domain_of(node);
         std::size_t& found = last[domain.is_none() ? rooms_.of_domain.size() : domain.index()];
         const bool is_new = found < first || found == rooms_.of_inner.size() || rooms_.of_inner[found].domain != domain;
@@ -101,6 +105,7 @@ class DomainRoomsCounter {
           found = rooms_.of_inner.size();
           rooms_.of_inner.push_back({domain, DomainId(at)});
         }
+        rooms_.of_inner[found].must_count = rooms_.of_inner[found].must_count || counts == CountsInSpread::kYes;
         std::int64_t& room = rooms_.of_inner[found].room;
         room = std::min(most(), room + room_on(node));
       }
@@ -123,10 +128,12 @@ class DomainRoomsCounter {
   void spread() {
     const std::vector<std::vector<InnerRoom>> by_domain = rooms_.inner_by_domain();
     for (std::size_t domain = 0; domain < by_domain.size(); ++domain) {
-      std::vector<std::int64_t> inner;
-      for (const InnerRoom& each : by_domain[domain]) inner.push_back(each.room);
-      const bool hold = nodes_.some_may_not_count ? may_spread_over_some(topology_.spread, inner, nodes_.pods)
-                                                  : spread_over(topology_.spread, inner, nodes_.pods).has_value();
+      std::vector<std::int64_t> inner, must_count, others;
+      for (const InnerRoom& each : by_domain[domain]) {
+        inner.push_back(each.room);
+        (each.must_count ? must_count : others).push_back(each.room);
+      }
+      const bool hold = may_spread_over_some(topology_.spread, std::move(must_count), std::move(others), nodes_.pods);
       rooms_.of_domain[domain] = hold ? nodes_.pods : most_to_spread(topology_.spread, inner, nodes_.pods);
     }
   }

@@ -70,13 +70,17 @@ std::int64_t most_to_spread(Spreading spread, std::span<const std::int64_t> room
   return std::min(most, pods);
 }
 
-bool may_spread_over_some(Spreading spread, std::vector<std::int64_t> rooms, std::int64_t pods) {
-  if (spread != Spreading::kEven) return spread_over(spread, rooms, pods).has_value();
-  std::ranges::sort(rooms, std::greater());
-  for (std::size_t some = 1; some <= rooms.size(); ++some) {
-    if (spread_evenly(std::span(rooms).first(some), pods)) return true;
+bool may_spread_over_some(Spreading spread, std::vector<std::int64_t> rooms, std::vector<std::int64_t> others,
+                          std::int64_t pods) {
+  std::ranges::sort(others);
+  // Of those that need not count the roomiest help most.
+  while (true) {
+    const bool all = spread != Spreading::kEven && !others.empty();
+    if (!all && spread_over(spread, rooms, pods)) return true;
+    if (others.empty()) return false;
+    rooms.push_back(others.back());
+    others.pop_back();
   }
-  return false;
 }
 
 }  // namespace berth

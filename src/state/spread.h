@@ -18,7 +18,8 @@ std::optional<std::vector<std::int64_t>> spread_over(Spreading spread, std::span
 // The most that go over them, at most so many.
 std::int64_t most_to_spread(Spreading spread, std::span<const std::int64_t> rooms, std::int64_t pods);
 
-// Whether they do if any of the domains might be left out of account, as those are on which no node takes work.
-bool may_spread_over_some(Spreading spread, std::vector<std::int64_t> rooms, std::int64_t pods);
+// Whether they do if any of `others` may be left out of account, as domains are on which no node takes work.
+bool may_spread_over_some(Spreading spread, std::vector<std::int64_t> rooms, std::vector<std::int64_t> others,
+                          std::int64_t pods);
 
 }  // namespace berth

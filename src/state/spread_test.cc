@@ -52,11 +52,15 @@ TEST(MostToSpread, IsTheLargestNumberThatGoes) {
   }
 }
 
-TEST(MaySpreadOverSome, LeavesDomainsOutOfAccount) {
-  EXPECT_TRUE(may_spread_over_some(Spreading::kEven, {9, 0, 9}, 3));
-  EXPECT_TRUE(may_spread_over_some(Spreading::kEven, {1, 9, 1}, 9));
-  EXPECT_FALSE(may_spread_over_some(Spreading::kEven, {1, 4, 1}, 5));
-  EXPECT_FALSE(may_spread_over_some(Spreading::kApart, {9, 0, 9}, 3));
+TEST(MaySpreadOverSome, LeavesThoseOutOfAccountThatNeedNotCount) {
+  constexpr auto kEven = Spreading::kEven;
+  EXPECT_TRUE(may_spread_over_some(kEven, {9, 9}, {0}, 3));
+  EXPECT_FALSE(may_spread_over_some(kEven, {9, 9, 0}, {}, 3));
+  EXPECT_TRUE(may_spread_over_some(kEven, {}, {1, 9, 1}, 9));
+  EXPECT_FALSE(may_spread_over_some(kEven, {4}, {1, 1}, 5));
+  EXPECT_TRUE(may_spread_over_some(kEven, {2}, {0, 3}, 4)) << "it helps that another counts";
+  EXPECT_TRUE(may_spread_over_some(Spreading::kApart, {9}, {0, 9}, 2));
+  EXPECT_FALSE(may_spread_over_some(Spreading::kApart, {9, 0}, {9}, 3));
 }
 
 }  // namespace
