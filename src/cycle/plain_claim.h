@@ -28,16 +28,21 @@ class PlainClaim {
   using Set = std::vector<std::size_t>;                             // of victims, by claim
 
   // `only`: of the victims those by this rule.
-  PlainClaim(Engine& engine, const Claimant& claimant, std::optional<EvictionRule> only = std::nullopt)
+  PlainClaim(Engine& engine, const Claimant& claimant, std::optional<EvictionRule> only = std::nullopt,
+             OwnerOf owner = OwnerOf::kFloorThen)
       : engine_(engine),
         claimant_(claimant),
         mixture_(mixture_of(engine.state, claimant.queue,
                             engine.state.shape(engine.state.workload(claimant.workload).shape), 0)),
-        victims_(victims_of(engine.state, claimant).takeable) {
+        victims_(victims_of(engine.state, claimant, owner).takeable) {
     std::erase_if(victims_, [&](const Victim& each) { return only && each.rule != *only; });
   }
 
   const std::vector<Victim>& victims() const { return victims_; }
+  bool has(const Eviction& eviction) const {
+    return std::ranges::any_of(
+        victims_, [&](const Victim& each) { return each.workload == eviction.workload && each.rule == eviction.rule; });
+  }
 
   std::optional<Cost> cheapest() {
     std::optional<Cost> best;

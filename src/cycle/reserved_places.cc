@@ -87,7 +87,10 @@ class Choice {
       const Terms& terms = state_.shape(state_.workload(shadow.start.workload).shape).terms;
       if (!reservation_.meets(shadow.at, enforced_end(terms, shadow.at))) continue;
       for (const PodPlacement& pod : shadow.start.pods) {
-        pod.gpus.for_each([&](int gpu) { promised_.insert({pod.node, gpu}); });
+        pod.gpus.for_each([&](int gpu) {
+          const auto known = promised_.try_emplace({pod.node, gpu}, shadow.at).first;
+          known->second = std::min(known->second, shadow.at);
+        });
       }
     }
   }
@@ -122,11 +125,14 @@ class Choice {
   void sort(Device device) {
     bool own = false;
     bool own_since = false;
+    const auto promised = promised_.find(device);
     std::vector<WorkloadId> by;
     if (const auto there = who_.by_device().find(device); there != who_.by_device().end()) {
       for (const Stay& each : there->second) {
         if (each.end <= then_) continue;
         if (is_own(state_, reservation_, each.workload)) {
+          // Who was let ahead of a promise leaves it as it was.
+          if (promised != promised_.end() && each.end <= promised->second) continue;
           own = true;
           own_since = own_since || state_.workload(each.workload).started >= reservation_.from;
         } else {
@@ -165,8 +171,7 @@ class Choice {
     return {places.size(), open};
   }
 
-  // Before it begins it gathers what is free; then it follows the queue's own work. Where that has left it what others were promised
-  // meanwhile, it goes back to what nobody was.
+  // Before it begins it gathers what is free; then it follows the queue's own work, and rather has what nobody else is promised.
   std::size_t rank(Device device, bool own, bool own_since) const {
     const bool has_begun = reservation_.has_begun(now_);
     if (has_begun && own_since) return kOwnSinceItBegan;
@@ -334,9 +339,9 @@ class Choice {
   Time now_;
   Time then_;
   RightsOfReservation rights_;
-  std::int64_t left_;  // that it lacks yet
-  Places held_;        // as chosen before
-  std::set<Device> promised_;
+  std::int64_t left_;                // that it lacks yet
+  Places held_;                      // as chosen before
+  std::map<Device, Time> promised_;  // to others, from when on
   std::array<Places, kRanks> free_;
   std::map<NodeId, std::int64_t> open_on_;  // devices on which nobody is in the way, other reservations' too
   std::vector<Blocked> blocked_;

@@ -56,8 +56,10 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   policy.fleet.emplace();
   bool some_spare = false;
   for (std::size_t i = 0; i < state.nodes(); ++i) some_spare = some_spare || state.node(NodeId(i)).spare;
-  if (some_spare || !state.flavors_with_cells().empty()) {
-    // Of which domains they are counts, and whether they are spares.
+  const bool some_own =
+      std::ranges::any_of(state.queues(), [](const Queue& each) { return !each.quota.dedicated.empty(); });
+  if (some_spare || some_own || !state.flavors_with_cells().empty()) {
+    // Of which domains and whose they are counts, and whether they are spares.
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       Node node = types.nodes[types.of_node[i]];
       node.labels = state.node(NodeId(i)).labels;
