@@ -14,7 +14,9 @@ namespace {
 // The devices of one flavor that are cut, or may be, with the slices that stay there.
 class Staying {
  public:
-  Staying(const State& state, const Trial& trial, FlavorId flavor) : state_(state), ledger_(trial.ledger()) {
+  // `come`: whose places in the trial are asked about, so that they stay.
+  Staying(const State& state, const Trial& trial, FlavorId flavor, std::span<const TakenPlace> come)
+      : state_(state), ledger_(trial.ledger()) {
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       const NodeId id(i);
       const NodeFree& node = ledger_.node(id);
@@ -24,7 +26,9 @@ class Staying {
       const auto layouts = ledger_.layouts(id);
       nodes_[id].layouts.assign(layouts.begin(), layouts.begin() + node.gpus);
     }
+    for (const TakenPlace& each : come) note_known(each);
     let_give_back(trial);
+    let_newcomers_give_back(trial);
   }
 
   void take_back(const TakenPlace& taken) {
@@ -88,7 +92,14 @@ class Staying {
     change(found->second, found->second.layouts[gpu], place.value_or(kMigPlacesMax));
   }
 
-  // Who is inside no floor does; of who has come in the trial it is not known where, so he counts as staying.
+  void note_known(const TakenPlace& taken) {
+    change(taken, [&](OnNode&, MigPlaceSet&, std::size_t place) {
+      const Device device{taken.place.node, std::countr_zero(taken.place.gpus.bits())};
+      if (place < kMigPlacesMax) known_[device] = known_[device].with(place);
+    });
+  }
+
+  // Who is inside no floor does.
   void let_give_back(const Trial& trial) {
     const QuotaLedger& quotas = trial.quotas();
     std::set<WorkloadId> moved;
@@ -101,6 +112,7 @@ class Staying {
         if (moved.contains(unit.workload)) continue;
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
           const TakenPlace taken{state_.request(pod.request), pod.place()};
+          note_known(taken);
           const bool stays = !unit.covered_at.is_none();
           if (!stays && taken.request.is_slice()) take_back(taken);
           if (stays && !taken.request.is_slice()) put_back(taken);
@@ -109,9 +121,31 @@ class Staying {
     }
   }
 
+  // Of who has come in the trial it is known on which GPUs. Where all of them are inside no floor, what nobody else has there goes.
+  void let_newcomers_give_back(const Trial& trial) {
+    std::map<Device, bool> gives_back;
+    for (const PlacedGpus& each : trial.placed()) {
+      const bool gives = !each.moved && trial.quotas().unit(each.unit).covered_at.is_none();
+      for (const GpusOfNode& there : each.gpus) {
+        there.gpus.for_each([&](int gpu) {
+          bool& all = gives_back.try_emplace({there.node, gpu}, true).first->second;
+          all = all && gives;
+        });
+      }
+    }
+    for (const auto& [device, gives] : gives_back) {
+      const auto node = nodes_.find(device.node);
+      if (!gives || node == nodes_.end()) continue;
+      MigPlaceSet& layout = node->second.layouts[static_cast<std::size_t>(device.gpu)];
+      const auto known = known_.find(device);
+      layout = known == known_.end() ? MigPlaceSet() : layout.common_with(known->second);
+    }
+  }
+
   const State& state_;
   const Ledger& ledger_;
   std::map<NodeId, OnNode> nodes_;
+  std::map<Device, MigPlaceSet> known_;  // places of those of whom it is known where they are
 };
 
 }  // namespace
@@ -156,7 +190,7 @@ bool leaves_promised_slices(const State& state, const Trial& trial, QueueId queu
   for (const FlavorId flavor : flavors) {
     const SliceCounts wanted = slices_promised_beside(trial.quotas(), queue, flavor);
     if (sum_of(wanted) == 0) continue;
-    Staying staying(state, trial, flavor);
+    Staying staying(state, trial, flavor, come);
     for (const TakenPlace& each : come) {
       if (!each.request.is_slice()) staying.put_back(each);
     }
