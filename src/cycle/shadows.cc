@@ -814,60 +814,6 @@ bool Shadows::started(const Start& start) {
   return changed;
 }
 
-// What of it is free now: whole GPUs, CPUs and memory. What is left to chance of parts of devices let() sees.
-void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
-                        const std::vector<GpusOfNode>& own) {
-  for (const NodeThen& then : then_[shadow]) {
-    const NodeFree& node = trial_.ledger().node(then.node);
-    if (node.pods < 1 || std::ranges::binary_search(own, then.node, {}, &GpusOfNode::node)) continue;
-    const auto milli = trial_.ledger().gpu_milli(then.node);
-    const bool is_whole = node.gpus > 0 && node.suits(Sharing::kExclusive);
-    const bool turns = then.mode && *then.mode != Sharing::kExclusive;
-    std::uint64_t whole = 0;
-    for (std::size_t gpu = 0; gpu < milli.size(); ++gpu) {
-      // Who asks whole GPUs has no use for one of which a part is promised, nor for any of a node that will be something else.
-      const bool taken = then.gpu_milli[gpu] < (from_parts ? 1 : kMilliPerGpu) || turns;
-      if (milli[gpu] == kMilliPerGpu && taken && is_whole) whole |= std::uint64_t{1} << gpu;
-    }
-    PodRequest request;
-    request.cpu_milli = std::max<std::int64_t>(0, node.cpu_milli - then.cpu_milli);
-    request.memory_bytes = std::max<std::int64_t>(0, node.memory_bytes - then.memory_bytes);
-    const GpuSet gpus = GpuSet::from_bits(whole);
-    request.gpus = gpus.size();
-    request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
-    hold_back_accounts(then, moves);
-    if (request.gpus == 0 && request.cpu_milli == 0 && request.memory_bytes == 0) continue;
-    hold({.request = request, .node = then.node, .gpus = gpus, .account = HostAccount::kNode}, moves);
-  }
-}
-
-void Shadows::hold(const Move& move, std::vector<Move>& moves) {
-  moves.push_back(move);
-  trial_.apply(move);
-}
-
-// What pods without GPUs, and pods in one zone, may have now and will not then: each by itself, as who ends may have been of either.
-void Shadows::hold_back_accounts(const NodeThen& then, std::vector<Move>& moves) {
-  const Ledger& ledger = trial_.ledger();
-  const HostAmounts& rest = ledger.rest(then.node);
-  const PodRequest of_rest{.cpu_milli = std::max<std::int64_t>(0, rest.cpu_milli - then.rest.cpu_milli),
-                           .memory_bytes = std::max<std::int64_t>(0, rest.memory_bytes - then.rest.memory_bytes)};
-  if (of_rest.cpu_milli > 0 || of_rest.memory_bytes > 0) {
-    hold({.request = of_rest, .node = then.node, .gpus = {}, .account = HostAccount::kRest}, moves);
-  }
-  if (ledger.node(then.node).numa == NumaPolicy::kNone) return;
-  for (std::uint8_t zone = 0; zone < ledger.zones(then.node).zones; ++zone) {
-    const std::int64_t cpu_milli = ledger.zones(then.node).cpu_milli[zone] - then.zones_milli[zone];
-    if (cpu_milli <= 0 || !then.is_owed[zone]) continue;
-    hold({.request = {.cpu_milli = cpu_milli},
-          .node = then.node,
-          .gpus = {},
-          .account = HostAccount::kZone,
-          .zone = zone},
-         moves);
-  }
-}
-
 std::vector<Move> Shadows::hold(WorkloadId id) {
   std::vector<Move> moves;
   const Time end = end_of(id, plan_.now);
