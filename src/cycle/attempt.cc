@@ -156,13 +156,15 @@ class Attempt {
     return cycle_.reserved.lets(start, begins, heeding_, covered_at);
   }
 
-  // By then the last of those has left who go for it, and those who are moved leave alone what is reserved, too.
+  // By then the last of those has left who go for it, and those who are moved leave alone what is reserved and promised, too.
   bool is_let(Claimed& claimed) {
     Time begins = cycle_.plan.now;
     for (const Eviction& each : claimed.evictions) begins = std::max(begins, each.stop_by);
     for (const Migration& each : claimed.migrations) begins = std::max(begins, each.stop_by);
     return is_let(claimed.start, begins) && std::ranges::all_of(claimed.migrations, [&](const Migration& each) {
-             return cycle_.reserved.lets(each.start, each.stop_by);
+             const bool let = cycle_.shadows.none() || cycle_.shadows.let_moved(each.start, id_);
+             promised_ = promised_ || !let;
+             return let && cycle_.reserved.lets(each.start, each.stop_by);
            });
   }
 
@@ -390,19 +392,6 @@ class Attempt {
   bool patient_ = false;
 };
 
-// And beside these GPUs. PRE: of each node at most once.
-KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
-  for (const GpusOfNode& each : gpus) {
-    const auto at = std::ranges::lower_bound(kept.gpus, each.node, {}, &GpusOfNode::node);
-    if (at == kept.gpus.end() || at->node != each.node) {
-      kept.gpus.insert(at, each);
-    } else {
-      at->gpus = GpuSet::from_bits(at->gpus.bits() | each.gpus.bits());
-    }
-  }
-  return kept;
-}
-
 std::variant<Claimed, Refused> attempt_beside(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused,
                                               Heeding heeding, QueueId covered_at = {}) {
   cycle.trial.keep_from_all(cycle.reserved.kept_from(candidate, cycle.plan.now, heeding, covered_at));
@@ -447,6 +436,18 @@ std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, Re
 
 }  // namespace
 
+KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : gpus) {
+    const auto at = std::ranges::lower_bound(kept.gpus, each.node, {}, &GpusOfNode::node);
+    if (at == kept.gpus.end() || at->node != each.node) {
+      kept.gpus.insert(at, each);
+    } else {
+      at->gpus = GpuSet::from_bits(at->gpus.bits() | each.gpus.bits());
+    }
+  }
+  return kept;
+}
+
 KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
   std::vector<NodeId> all;
   std::ranges::set_union(kept.nodes, nodes, std::back_inserter(all));
@@ -484,6 +485,26 @@ std::optional<Start> attempt_anew(OneCycle& cycle, WorkloadId evicted, RefusedRe
   return start;
 }
 
+namespace {
+
+// Where it would be covered, in what is reserved beyond the floors of others. PRE: it found nothing beside that.
+std::optional<Start> step_beyond_floors(OneCycle& cycle, WorkloadId step, const Growing& growing) {
+  const State& state = cycle.engine.state;
+  const Workload& workload = state.workload(step);
+  const Shape& shape = state.shape(workload.shape);
+  if (shape.terms.best_effort) return std::nullopt;
+  const QueueId covered_at = state.quotas().would_be_covered_at(
+      workload.queue, asked_by(state, workload.queue, shape, *growing.way), state.end_of(step, cycle.plan.now));
+  if (covered_at.is_none()) return std::nullopt;
+  RefusedRequests refused;
+  cycle.trial.keep_from_all(cycle.reserved.kept_from(step, cycle.plan.now, Heeding::kInsideFloors, covered_at));
+  auto start = Attempt(cycle, step, refused, Heeding::kInsideFloors).grow(growing);
+  cycle.trial.let_go();
+  return start;
+}
+
+}  // namespace
+
 std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growing& growing) {
   RefusedRequests refused;
   KeptRoom kept = cycle.reserved.kept_from(step, cycle.plan.now);
@@ -491,6 +512,7 @@ std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growin
   Attempt attempt(cycle, step, refused);
   auto start = attempt.grow(growing);
   cycle.trial.let_go();
+  if (!start && !kept.empty()) start = step_beyond_floors(cycle, step, growing);
   if (start || !attempt.would_break_floors()) return start;
   for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, step)) {
     cycle.trial.keep_from_all(with_nodes(kept, cells));

@@ -35,5 +35,7 @@ std::optional<Start> attempt_step(OneCycle& cycle, WorkloadId step, const Growin
 
 // What is kept, and these nodes.
 KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes);
+// And beside these GPUs. PRE: of each node at most once.
+KeptRoom with_gpus(KeptRoom kept, const std::vector<GpusOfNode>& gpus);
 
 }  // namespace berth

@@ -503,6 +503,8 @@ void explain_repair(const State& state, WorkloadId id, Explanation& explanation)
     explanation.text += "; for those it lacks: " + explanation_text(state, what);
   } else if (asks_for_domains(missing)) {
     explanation.text += "; there is room for those it lacks, and not where they would be with the others as it asks";
+  } else if (const auto reserved = reserved_text(state, state.workload(id))) {
+    explanation.text += "; for those it lacks " + *reserved;
   } else {
     explanation.text += "; there is room for those it lacks, it will be tried";
   }
@@ -566,7 +568,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const Shape open = without_refused_ways(state, workload.queue, shape);
   if (!entry.blocked()) {
     // Whoever was not tried in a cycle, as others were first, waits for what is in its way as things are.
-    if (has_room(state, open)) return ReasonCode::kNone;
+    if (has_room(state, open)) return entry.told;
     if (const ReasonCode never = reason_never(state, shape); never != ReasonCode::kNone) return never;
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }

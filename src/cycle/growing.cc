@@ -72,8 +72,10 @@ Rank rank_of_next(const OneCycle& cycle, const Growing& growing, QueueId parent,
       shape.terms.best_effort ? QueueId() : state.quotas().would_be_covered_at(queue, candidate.asked, candidate.end);
   const bool outside = parent == child || !is_covered(state.quotas().tree(), covered_at, child);
   const auto past = state.past_use(child, cycle.plan.now);
-  return {
-      .outside = outside, .fraction = fraction_of(state, parent, child, candidate, outside, past), .candidate = step};
+  return {.counts_for_nothing = shape.terms.best_effort,
+          .outside = outside,
+          .fraction = fraction_of(state, parent, child, candidate, outside, past),
+          .candidate = step};
 }
 
 // By rule 9, where their queues meet. PRE: these are two.

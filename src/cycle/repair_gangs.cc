@@ -49,14 +49,15 @@ bool leaves_reserved_alone(const OneCycle& cycle, const Repaired& found, Heeding
   return alone;
 }
 
-// Its moves stay in the trial, or there is none. `alone`: nodes that are left alone besides.
+// Its moves stay in the trial, or there is none. `alone`: what is left alone besides.
 std::optional<Repaired> find_repair_beside(OneCycle& cycle, WorkloadId gang, Heeding heeding, QueueId covered_at = {},
-                                           const std::vector<NodeId>& alone = {}) {
+                                           const KeptRoom& alone = {}) {
   const State& state = cycle.engine.state;
   ++cycle.plan.attempts;
   const Trial::Mark mark = cycle.trial.mark();
   const Time started = state.workload(gang).started;
-  cycle.trial.keep_from_all(with_nodes(cycle.reserved.kept_from(gang, started, heeding, covered_at), alone));
+  const KeptRoom reserved = cycle.reserved.kept_from(gang, started, heeding, covered_at);
+  cycle.trial.keep_from_all(with_gpus(with_nodes(reserved, alone.nodes), alone.gpus));
   auto found = find_repair(state, cycle.trial, cycle.engine.index, gang, cycle.plan.now);
   cycle.trial.let_go();
   if (!found || leaves_reserved_alone(cycle, *found, heeding, covered_at)) return found;
@@ -69,14 +70,26 @@ std::optional<Repaired> find_repair_beside_cells(OneCycle& cycle, WorkloadId gan
   const State& state = cycle.engine.state;
   if (state.flavors_with_cells().empty()) return std::nullopt;
   for (const std::vector<NodeId>& cells : nodes_to_leave_alone(state, cycle.trial, gang)) {
-    if (auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, cells)) return found;
+    if (auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, {.gpus = {}, .nodes = cells})) return found;
   }
   return std::nullopt;
 }
 
-// First beside all that is reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
+// It comes before all who wait with no higher claim, but needs nothing of what they are promised where there is other free room.
+std::optional<Repaired> find_repair_beside_promises(OneCycle& cycle, WorkloadId gang) {
+  const std::vector<GpusOfNode> promised = cycle.shadows.kept_from(gang);
+  if (promised.empty()) return std::nullopt;
+  const Trial::Mark mark = cycle.trial.mark();
+  auto found = find_repair_beside(cycle, gang, Heeding::kAll, {}, {.gpus = promised, .nodes = {}});
+  if (found && !found->migration && found->evictions.empty()) return found;
+  cycle.trial.rollback_to(mark);
+  return std::nullopt;
+}
+
+// First beside all that is promised and reserved; for a guaranteed gang then in what is reserved beyond the floors of others.
 std::optional<Repaired> find_repair(OneCycle& cycle, WorkloadId gang) {
-  auto found = find_repair_beside(cycle, gang, Heeding::kAll);
+  auto found = find_repair_beside_promises(cycle, gang);
+  if (!found) found = find_repair_beside(cycle, gang, Heeding::kAll);
   if (!found) found = find_repair_beside_cells(cycle, gang);
   const Workload& workload = cycle.engine.state.workload(gang);
   if (found || cycle.reserved.kept_from(gang, workload.started).empty()) return found;

@@ -114,44 +114,48 @@ Duration Reserved::notice_of(WorkloadId id, const Reservation& reservation) cons
   return is_protected ? clock : std::min(clock, terms.grace);
 }
 
-// Some of its own work is there.
-bool Reserved::is_on_own(const Reservation& reservation, Device device) const {
+// Some of its own work is there that is covered on that side.
+bool Reserved::is_on_covered(const Reservation& reservation, Device device, QueueId side) const {
   const auto there = who_->by_device().find(device);
   return there != who_->by_device().end() && std::ranges::any_of(there->second, [&](const Stay& each) {
-           return is_own(state_, reservation, each.workload);
+           const QuotaUnit& unit = state_.quotas().unit(state_.workload(each.workload).unit);
+           return is_own(state_, reservation, each.workload) &&
+                  is_covered(trial_.quotas().tree(), unit.covered_at, side);
          });
 }
 
-// What its own work is on, and of the rest as much as the floor has room for, in the order of the nodes.
-std::int64_t Reserved::gpus_inside_floor(const HeldPlaces& holding, const Reservation& reservation) const {
-  const std::size_t dim = Dim(reservation.flavor, Resource::kGpu).index();
-  const QuotaLedger& quotas = trial_.quotas();
+// Beside what its own work is on as much as the floor has room for.
+std::int64_t Reserved::gpus_inside_floor(const Reservation& reservation) const {
+  const Dim dim(reservation.flavor, Resource::kGpu);
   const Time then = std::max(plan_.now, reservation.from);
-  const std::int64_t floor = tree_at(state_, then).floor(reservation.queue)[dim];
-  std::int64_t used = quotas.used_of_floor(reservation.queue, Dim(reservation.flavor, Resource::kGpu));
-  for (const GpusOfNode& held : holding.gpus) {
-    held.gpus.for_each([&](int gpu) { used -= is_on_own(reservation, {held.node, gpu}) ? kMilliPerGpu : 0; });
-  }
+  const std::int64_t floor = tree_at(state_, then).floor(reservation.queue)[dim.index()];
+  const std::int64_t used = trial_.quotas().used_of_floor(reservation.queue, dim);
   return std::max<std::int64_t>(0, floor - std::max<std::int64_t>(0, used)) / kMilliPerGpu;
 }
 
-GpuSet Reserved::inside_floor(const Reservation& reservation, const GpusOfNode& of_node, std::int64_t& left) const {
+// What its own covered work is on, and of the rest what is left of the floor, in the order of the nodes.
+GpuSet Reserved::inside_floor(const Reservation& reservation, const GpusOfNode& of_node, QueueId side,
+                              std::int64_t& left) const {
   std::uint64_t inside = 0;
   of_node.gpus.for_each([&](int gpu) {
-    if (!is_on_own(reservation, {of_node.node, gpu}) && left == 0) return;
+    const bool covered = is_on_covered(reservation, {of_node.node, gpu}, side);
+    if (!covered && left == 0) return;
     inside |= std::uint64_t{1} << gpu;
-    left -= left > 0 ? 1 : 0;
+    left -= covered ? 0 : 1;
   });
   return GpuSet::from_bits(inside);
 }
 
-// As what is borrowed would have to (rule 13): it is covered on its own side of where the two queues meet.
-bool Reserved::gives_way_to(const Reservation& reservation, QueueId queue, QueueId covered_at) const {
+// As what is borrowed would have to (rule 13): the other is covered on its own side of where the two queues meet. On which side the
+// reservation is; none: it does not.
+QueueId Reserved::side_that_gives_way(const Reservation& reservation, QueueId queue, QueueId covered_at) const {
   const QuotaTree& tree = trial_.quotas().tree();
-  QueueId side;
-  QueueId meet = queue;
+  QueueId side, meet = queue;
   for (; !meet.is_none() && !state_.is_below(reservation.queue, meet); meet = tree.parent(meet)) side = meet;
-  return !side.is_none() && is_covered(tree, covered_at, side);
+  if (side.is_none() || !is_covered(tree, covered_at, side)) return {};
+  QueueId own = reservation.queue;
+  while (tree.parent(own) != meet) own = tree.parent(own);
+  return own;
 }
 
 KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_parts, Heeding heeding,
@@ -164,10 +168,11 @@ KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_part
     nodes.insert(reservation.nodes.begin(), reservation.nodes.end());
     if (heeding == Heeding::kNone || reservation.is_maintenance() || state_.is_below(queue, reservation.queue))
       continue;
-    const bool gives_way = heeding == Heeding::kInsideFloors && gives_way_to(reservation, queue, covered_at);
-    std::int64_t left = gives_way ? gpus_inside_floor(holding, reservation) : 0;
+    const QueueId side =
+        heeding == Heeding::kInsideFloors ? side_that_gives_way(reservation, queue, covered_at) : QueueId();
+    std::int64_t left = side.is_none() ? 0 : gpus_inside_floor(reservation);
     for (const GpusOfNode& each : holding.gpus) {
-      const GpuSet kept = gives_way ? inside_floor(reservation, each, left) : each.gpus;
+      const GpuSet kept = side.is_none() ? each.gpus : inside_floor(reservation, each, side, left);
       if (kept.bits() != 0) gpus[each.node] |= kept.bits();
     }
   }

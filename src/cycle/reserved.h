@@ -60,10 +60,11 @@ class Reserved {
 
  private:
   std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;
-  bool gives_way_to(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
-  GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, std::int64_t& left) const;
-  bool is_on_own(const Reservation& reservation, Device device) const;
-  std::int64_t gpus_inside_floor(const HeldPlaces& holding, const Reservation& reservation) const;
+  QueueId side_that_gives_way(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
+  GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, QueueId side,
+                      std::int64_t& left) const;
+  bool is_on_covered(const Reservation& reservation, Device device, QueueId side) const;
+  std::int64_t gpus_inside_floor(const Reservation& reservation) const;
   Time latest_leave() const;
   Time end_of(const Start& start, Time begins) const;
   template <class Placed>

@@ -43,6 +43,7 @@ class Choice {
         now_(now),
         then_(std::max(now, reservation_.from)),
         rights_(state, trial, reservation_, then_, now),
+        home_(state.home_of(reservation_.queue)),
         left_(reservation_.gpus) {}
 
   std::vector<GpusOfNode> make() {
@@ -102,6 +103,21 @@ class Choice {
     });
   }
 
+  const Dedications& dedications() const { return ledger_.matches().dedications(); }
+
+  // Where the queue's work goes rather: on nodes of its own, and where nobody has to tolerate anything.
+  int strangeness(NodeId id) const {
+    if (dedications().is_owned(id)) return 0;
+    const auto keeps_out = [](const Taint& each) { return each.effect != TaintEffect::kPreferNoSchedule; };
+    return std::ranges::any_of(state_.node(id).taints, keeps_out) ? 2 : 1;
+  }
+
+  std::int64_t strange_gpus(const Places& places) const {
+    std::int64_t strange = 0;
+    for (const auto& [node, gpus] : places) strange += std::int64_t{strangeness(node)} * gpus.size();
+    return strange;
+  }
+
   // What others may turn into something else cannot be kept for a time.
   bool gives_nothing_but_whole_gpus(NodeId id) const {
     const Node& node = state_.node(id);
@@ -114,7 +130,8 @@ class Choice {
       const NodeFree& node = ledger_.node(id);
       // What is closed for maintenance now is open again by then, unless that lasts longer.
       const bool suits = !state_.is_down(id) && !state_.node(id).spare && node.gpus > 0 &&
-                         gives_nothing_but_whole_gpus(id) && FlavorId(node.flavor) == reservation_.flavor;
+                         gives_nothing_but_whole_gpus(id) && FlavorId(node.flavor) == reservation_.flavor &&
+                         dedications().keeper(home_, id).is_none();
       if (!suits || is_closed_then(id)) continue;
       for (int gpu = 0; gpu < node.gpus; ++gpu) {
         if (!ledger_.is_broken({id, gpu})) sort({id, gpu});
@@ -163,12 +180,12 @@ class Choice {
     return open == count(held_) ? std::optional(ranks) : std::nullopt;
   }
 
-  // On how many nodes, and how much of these could be had. What other reservations have counts, too: of places that are better only
+  // How strange they are, on how many nodes, and how much of these could be had. What other reservations have counts, too: of places that are better only
   // because another has just moved, each of several would go round after the others for ever.
-  std::pair<std::size_t, std::int64_t> breadth(const Places& places) const {
+  std::tuple<std::int64_t, std::size_t, std::int64_t> breadth(const Places& places) const {
     std::int64_t open = 0;
     for (const auto& [node, gpus] : places) open += open_on_.at(node);
-    return {places.size(), open};
+    return {strange_gpus(places), places.size(), open};
   }
 
   // Before it begins it gathers what is free; then it follows the queue's own work, and rather has what nobody else is promised.
@@ -193,7 +210,7 @@ class Choice {
         const std::int64_t size = each.second.size();
         const bool too_many = size > left_;
         const auto known = held_.find(each.first);
-        return std::tuple(too_many, too_many ? size : -size, known == held_.end(), each.first);
+        return std::tuple(strangeness(each.first), too_many, too_many ? size : -size, known == held_.end(), each.first);
       };
       const auto best = std::ranges::min_element(alike, {}, key);
       take(best->first, best->second);
@@ -339,6 +356,7 @@ class Choice {
   Time now_;
   Time then_;
   RightsOfReservation rights_;
+  QueueId home_;                     // whose nodes are its queue's own
   std::int64_t left_;                // that it lacks yet
   Places held_;                      // as chosen before
   std::map<Device, Time> promised_;  // to others, from when on

@@ -66,15 +66,6 @@ bool first_that_fits(std::size_t first, std::size_t end, bool mostly_not, Fits f
   return true;
 }
 
-// Who is late is expected a second after his end, then two, four, eight: so what stands behind him moves a few times, and not with
-// every look at the clock.
-Time expected_again(Time end, Time now) {
-  if (end >= now) return end;
-  Duration late = seconds(1);
-  while (end + late < now) late = late + late;
-  return end + late;
-}
-
 // The first moment at which it would not start any more in the hours that are; kForever: it keeps none.
 Time too_late_in_its_hours(const State& state, WorkloadId id, Time now) {
   const Terms& terms = terms_of(state, id);
@@ -124,23 +115,25 @@ bool takes_promises_of(const State& state, WorkloadId id, WorkloadId other) {
   return stands_ahead ? has_stronger_claim(state, id, other, true) : outranks(state, id, other);
 }
 
-template <class Visit>
-void Shadows::for_each_pod_of(const End& end, Visit visit) const {
-  if (end.start != nullptr) return for_each_place(state_, *end.start, visit);
-  for_each_pod(state_, end.workload, [&](const Pod& pod) { visit(state_.request(pod.request), pod.place()); });
-  if (end.repair != nullptr) for_each_place(state_, *end.repair, visit);
-}
-
 // The trial as it will be: whoever ends up to a moment is out of it. INVARIANT: at its end the trial is as it was found.
 class Shadows::Later {
  public:
-  explicit Later(Shadows& shadows) : shadows_(shadows), begin_(shadows.trial_.mark()) {}
-  ~Later() { shadows_.trial_.rollback_to(begin_); }
+  // `clean_from`: when what all have left now has been scrubbed.
+  Later(Shadows& shadows, Time clean_from)
+      : shadows_(shadows),
+        begin_(shadows.trial_.mark()),
+        clean_from_(shadows.state_.scrub() > Duration{0} ? clean_from : kForever) {}
+  ~Later() {
+    shadows_.trial_.rollback_to(begin_);
+    if (!shadows_.openings_.empty()) shadows_.trial_.end_maintenance({});
+  }
   Later(const Later&) = delete;
   Later& operator=(const Later&) = delete;
 
   // Those whose end is not later, and no others.
   void go_to(Time then) {
+    open_by(then);
+    scrub_by(then);
     while (!marks_.empty() && shadows_.ends_[marks_.size() - 1].at > then) {
       shadows_.trial_.rollback_to(marks_.back());
       marks_.pop_back();
@@ -153,6 +146,23 @@ class Shadows::Later {
   }
 
  private:
+  void open_by(Time then) {
+    if (shadows_.openings_.empty()) return;
+    std::vector<NodeId> open;
+    for (const Opening& each : shadows_.openings_) {
+      if (each.at <= then) open.push_back(each.node);
+    }
+    shadows_.trial_.end_maintenance(std::move(open));
+  }
+
+  void scrub_by(Time then) {
+    if (are_clean_ == (then >= clean_from_)) return;
+    are_clean_ = !are_clean_;
+    shadows_.trial_.rollback_to(begin_);
+    marks_.clear();
+    if (are_clean_) shadows_.trial_.scrub_idle();
+  }
+
   void take_out(const End& end) {
     shadows_.for_each_pod_of(end, [&](const PodRequest& request, const PodPlacement& place) {
       shadows_.trial_.depart(move_of(request, place, Move::Direction::kGive), Emptied::kCountsAsScrubbed);
@@ -162,6 +172,8 @@ class Shadows::Later {
   Shadows& shadows_;
   Trial::Mark begin_;
   std::vector<Trial::Mark> marks_;  // before each of the ends
+  Time clean_from_;
+  bool are_clean_ = false;
 };
 
 Shadows::Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan, const Reserved* reserved)
@@ -184,64 +196,6 @@ bool Shadows::have_changed() const {
 std::optional<std::size_t> Shadows::index_of(WorkloadId id) const {
   const auto found = std::ranges::find(all_, id, [](const Shadow& each) { return each.start.workload; });
   return found == all_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - all_.begin()));
-}
-
-// What others leave is scrubbed first.
-Time Shadows::end_of(WorkloadId id, Time started) const {
-  const Time end = state_.end_of(id, started);
-  return end == kForever ? end : expected_again(end, plan_.now) + state_.scrub();
-}
-
-// Who stays beyond what was lent to him, as nobody needed his room then, may be told to stop at any moment.
-Time Shadows::taken_back_by(WorkloadId id, Time lent_until) const {
-  return std::max(lent_until, plan_.now + terms_of(state_, id).grace) + state_.scrub();
-}
-
-Time Shadows::end_of(const Start& start, Time begins) const {
-  const Time end = end_of(start.workload, begins);
-  return start.lent_until ? std::min(end, taken_back_by(start.workload, *start.lent_until)) : end;
-}
-
-Time Shadows::end_of_running(WorkloadId id) const {
-  const Workload& workload = state_.workload(id);
-  const Time end = end_of(id, workload.started);
-  return workload.lent_until ? std::min(end, taken_back_by(id, *workload.lent_until)) : end;
-}
-
-// Who has room, but has not begun, or lacks some of its pods, has no end that is known yet. Who lacks none from this cycle on ends
-// when all of it would have.
-void Shadows::find_ends() {
-  if (known_ends_) return;
-  known_ends_ = true;
-  ends_.clear();
-  std::map<WorkloadId, const Start*> starts;
-  for (const Start& start : plan_.starts) {
-    if (!start.waits) starts.emplace(start.workload, &start);
-  }
-  std::map<WorkloadId, const Repair*> repairs;
-  for (const Repair& repair : plan_.repairs) {
-    if (!repair.waits) repairs.emplace(repair.workload, &repair);
-  }
-  const QuotaLedger& quotas = trial_.quotas();
-  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
-    for (const UnitId id : quotas.units_in(QueueId(queue))) {
-      const WorkloadId workload = quotas.unit(id).workload;
-      // Who has to go, and is set down in the trial where he would go on, is not where the state has him.
-      if (std::ranges::find(plan_.evictions, workload, &Eviction::workload) != plan_.evictions.end()) continue;
-      const auto repair = repairs.find(workload);
-      if (state_.find_repairing(workload) != nullptr && repair == repairs.end()) continue;
-      End end{kForever, workload};
-      if (repair != repairs.end()) end.repair = repair->second;
-      if (const auto start = starts.find(workload); start != starts.end()) {
-        end.at = end_of(*start->second, plan_.now);
-        end.start = start->second;
-      } else if (state_.workload(workload).phase == Phase::kRunning) {
-        end.at = end_of_running(workload);
-      }
-      if (end.at != kForever) ends_.push_back(end);
-    }
-  }
-  std::ranges::sort(ends_);
 }
 
 bool Shadows::waits(WorkloadId id) const {
@@ -396,6 +350,7 @@ std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t other
   // Whose loan is over is still in room that the trial has back.
   const Time clear = loans_gone_by();
   if (clear > plan_.now) found.push_back(clear);
+  if (state_.scrub() > Duration{0} && !trial_.ledger().dirty().empty()) found.push_back(plan_.now + state_.scrub());
   std::erase_if(found, [&](Time each) { return each >= before || each < clear; });
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
@@ -410,6 +365,7 @@ std::size_t Shadows::enough_come_free_at(WorkloadId id, const std::vector<Time>&
     if (shape.flavors.contains(FlavorId(flavor))) free += trial_.ledger().totals(FlavorId(flavor)).gpu_milli;
   }
   std::size_t at = 0;
+  auto opening = openings_.begin();
   for (auto end = ends_.begin(); at < moments.size(); ++at) {
     const auto count = [&](const PodRequest& request, const PodPlacement& place) {
       const NodeFree& node = trial_.ledger().node(place.node);
@@ -417,6 +373,10 @@ std::size_t Shadows::enough_come_free_at(WorkloadId id, const std::vector<Time>&
         free += std::int64_t{request.gpus} * node.milli_of(request);
     };
     for (; end != ends_.end() && end->at <= moments[at]; ++end) for_each_pod_of(*end, count);
+    for (; opening != openings_.end() && opening->at <= moments[at]; ++opening) {
+      const NodeFree& node = trial_.ledger().node(opening->node);
+      if (node.gpus > 0 && node.has_flavor_of(shape.flavors)) free += node.gpu_milli;
+    }
     if (free >= shape.gpu_milli) break;
   }
   return at;
@@ -431,7 +391,7 @@ std::optional<Shadow> Shadows::earliest(WorkloadId id, Time before, std::size_t 
   std::size_t first = enough_come_free_at(id, at);
   if (first == at.size()) return std::nullopt;
   const std::vector<Time> turns_up_to_last = turns(id, at.back());
-  Later later(*this);
+  Later later(*this, plan_.now + state_.scrub());
   std::optional<Shadow> found;
   const auto fits = [&](std::size_t index) {
     later.go_to(at[index]);
@@ -460,7 +420,7 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   if (shadow.at >= too_late_in_its_hours(state_, shadow.start.workload, plan_.now)) return false;
   find_ends();
   look(others, shadow.start.workload);
-  Later later(*this);
+  Later later(*this, plan_.now + Duration{1});
   later.go_to(shadow.at);
   const Trial::Mark mark = trial_.mark();
   bool there = take_others(shadow.start.workload, shadow.at, others);
@@ -492,7 +452,9 @@ void Shadows::give_to_who_is_ahead() {
     auto at = alike.waiting.begin_cursor();
     const PendingKey* twin = alike.waiting.at(at);
     const auto may_have_it = [&](WorkloadId other) {
-      const bool is_owed = state_.workload(other).attempts == 0 || !state_.workload(other).evicted_for.is_none();
+      // Nor is it a stronger claim to have waited long enough to go ahead.
+      const bool is_owed = state_.workload(other).raised <= state_.workload(id).raised &&
+                           (state_.workload(other).attempts == 0 || !state_.workload(other).evicted_for.is_none());
       return other == id || (is_owed && !index_of(other) && waits(other));
     };
     while (twin != nullptr && !may_have_it(twin->workload)) {
@@ -555,7 +517,27 @@ bool Shadows::promise(WorkloadId id) {
   if (!found) return false;
   all_.push_back(std::move(*found));
   then_.assign(all_.size(), {});
+  give_way_to(id);
   return true;
+}
+
+// Those whose promises it takes, as its claim is the stronger, are promised what is left.
+void Shadows::give_way_to(WorkloadId id) {
+  const auto gives_way = [&](const Shadow& each) { return takes_promises_of(state_, id, each.start.workload); };
+  if (std::none_of(all_.begin(), std::prev(all_.end()), gives_way)) return;
+  put_stronger_claims_first();
+  then_.assign(all_.size(), {});
+  for (std::size_t i = *index_of(id) + 1; i < all_.size();) {
+    const Shadow known = all_[i];
+    if (is_still_there(known, i)) {
+      ++i;
+      continue;
+    }
+    auto other = earliest(known.start.workload, kForever, i);
+    const bool gone = !other;
+    replace(i, std::move(other));
+    if (!gone) ++i;
+  }
 }
 
 // False: somebody is about to leave or to come, or lacks pods.
@@ -621,7 +603,7 @@ void Shadows::look(std::size_t others, WorkloadId without) {
 std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others, WorkloadId without) {
   find_ends();
   const Shadow& own = all_[shadow];
-  Later later(*this);
+  Later later(*this, plan_.now + Duration{1});
   later.go_to(own.at);
   const Trial::Mark mark = trial_.mark();
   // Before those whose promises it takes, who are promised anew only in the next cycle.
@@ -728,10 +710,12 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
 }
 
-bool Shadows::let(const Start& start) {
-  const Time end = end_of(start);
+bool Shadows::let(const Start& start) { return let_moved(start, start.workload); }
+
+bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
+  const Time end = end_of(moved);
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (!let(i, start, end) && !takes_promises_of(state_, start.workload, all_[i].start.workload)) return false;
+    if (!let(i, moved, end) && !takes_promises_of(state_, claimant, all_[i].start.workload)) return false;
   }
   return true;
 }

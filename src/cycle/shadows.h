@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "cycle/for_each_place.h"
 #include "cycle/reserved.h"
 #include "model/plan.h"
 #include "placement/score_index.h"
@@ -61,6 +62,8 @@ class Shadows {
   // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
   // and nothing was decided since.
   bool let(const Start& start);
+  // The same of one who is moved for somebody's sake, whose claim it is.
+  bool let_moved(const Start& moved, WorkloadId claimant);
   // Whether it may start on loan where that would keep others from starting in their shadows: it is foretold to have ended before
   // these are due; else it is taken back. Then it says until when. PRE: as of let().
   bool lend(Start& start, Time foretold_end);
@@ -96,11 +99,23 @@ class Shadows {
     friend bool operator==(const End& a, const End& b) { return (a <=> b) == 0; }
   };
   class Later;
+  // A node whose maintenance goes on, and until when.
+  struct Opening {
+    Time at;
+    NodeId node;
+
+    friend auto operator<=>(const Opening&, const Opening&) = default;
+  };
 
   std::optional<std::size_t> index_of(WorkloadId workload) const;
   void find_ends();
+  void find_openings();
   template <class Visit>
-  void for_each_pod_of(const End& end, Visit visit) const;
+  void for_each_pod_of(const End& end, Visit visit) const {
+    if (end.start != nullptr) return for_each_place(state_, *end.start, visit);
+    for_each_pod(state_, end.workload, [&](const Pod& pod) { visit(state_.request(pod.request), pod.place()); });
+    if (end.repair != nullptr) for_each_place(state_, *end.repair, visit);
+  }
   // The earliest moment after `after` and before `before` at which it fits beside the first `others` of the shadows.
   std::optional<Shadow> earliest(WorkloadId workload, Time before, std::size_t others);
   std::optional<Start> fits_then(WorkloadId workload, Time then, std::size_t others);
@@ -134,6 +149,7 @@ class Shadows {
   bool leaves_quota(const Shadow& shadow, const Start& start, Time begins, std::size_t others);
   bool waits(WorkloadId workload) const;
   void give_to_who_is_ahead();
+  void give_way_to(WorkloadId workload);
   void put_stronger_claims_first();
   void replace(std::size_t shadow, std::optional<Shadow> with);
   Time end_of(WorkloadId workload, Time started) const;
@@ -152,6 +168,7 @@ class Shadows {
   std::vector<Shadow> all_;
   std::vector<std::vector<NodeThen>> then_;  // by shadow, by node; empty: not looked at yet
   std::vector<End> ends_;                    // ascending
+  std::vector<Opening> openings_;
   bool known_ends_ = false;
   std::optional<std::vector<LaterTree>>
       calendar_;  // what is promised to queues from each of its next turns on; none: not looked at yet

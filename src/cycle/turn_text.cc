@@ -20,6 +20,7 @@ std::string ordinal(std::size_t place) {
 
 // Why it stands where it does.
 std::string rank_text(const Rank& rank) {
+  if (rank.counts_for_nothing) return "best effort, behind all that counts";
   const std::string fraction = to_text(rank.fraction);
   return rank.outside ? "its share would be " + fraction : "inside its floor, of which it uses " + fraction;
 }

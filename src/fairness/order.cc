@@ -399,7 +399,10 @@ std::optional<Candidate> CandidateOrder::named_by_line(std::size_t turn_index) {
 }
 
 void CandidateOrder::name(QueueId parent, QueueId child, Candidate candidate) {
-  Rank rank{.outside = is_outside(state_, parent, child, candidate), .fraction = {}, .candidate = candidate.workload};
+  Rank rank{.counts_for_nothing = candidate.best_effort,
+            .outside = is_outside(state_, parent, child, candidate),
+            .fraction = {},
+            .candidate = candidate.workload};
   if (turns_.size() > 1) {
     rank.fraction = fraction_of(state_, parent, child, candidate, rank.outside, place(child).past);
   }

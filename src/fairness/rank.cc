@@ -10,6 +10,7 @@ Candidate candidate_of(const State& state, QueueId line, WorkloadId first) {
   const Shape& shape = state.shape(state.workload(first).shape);
   Candidate candidate{.workload = first, .asked = asked_by(state, line, shape, 0)};
   candidate.end = state.quotas().end_of(shape.terms);
+  candidate.best_effort = shape.terms.best_effort;
   if (!state.quotas().tree().has_floors()) return candidate;
   const auto is_covered = [&](const AmountList& asked) {
     return !state.quotas().would_be_covered_at(line, asked, candidate.end).is_none();

@@ -19,12 +19,14 @@ struct Candidate {
   AmountList asked = {};  // in the first way in which it would be covered, else in its first
   Time end = kForever;    // by its run limit
   bool covered = false;   // at the queue that names it, or below
+  bool best_effort = false;
 };
 
 // How a child's candidate compares with those of the other children; the smaller goes first.
 struct Rank {
-  bool outside = false;  // of the child's floor
-  Fraction fraction;     // of its floor, as used before; outside: its share afterwards
+  bool counts_for_nothing = false;  // best-effort work stands behind all that counts
+  bool outside = false;             // of the child's floor
+  Fraction fraction;                // of its floor, as used before; outside: its share afterwards
   WorkloadId candidate;
 
   friend std::strong_ordering operator<=>(const Rank&, const Rank&) = default;

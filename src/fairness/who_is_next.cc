@@ -17,7 +17,10 @@ WhoIsNext::WhoIsNext(const State& state, Time now) : below_(state.queues().size(
     const auto name = [&](std::vector<NamedChild>& into, QueueId above, Candidate candidate) {
       const bool own_line = above == queue;
       const AmountsByDim past = own_line ? AmountsByDim() : state.past_use(queue, now);
-      Rank rank{.outside = is_outside(state, above, queue, candidate), .fraction = {}, .candidate = candidate.workload};
+      Rank rank{.counts_for_nothing = candidate.best_effort,
+                .outside = is_outside(state, above, queue, candidate),
+                .fraction = {},
+                .candidate = candidate.workload};
       rank.fraction = fraction_of(state, above, queue, candidate, rank.outside, past);
       into.push_back({queue, rank, std::move(candidate)});
     };

@@ -21,7 +21,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   free.flavor = node.gpus > 0 ? static_cast<std::uint8_t>(node.flavor.index()) : std::uint8_t{0};
   free.sharing = node.sharing;
   free.other_modes = node.other_modes.bits() & 0xf;
-  free.replicas = static_cast<std::uint8_t>(node.replicas);
+  free.replicas = node.replicas & 0x7f;
   BERTH_ASSERT(node.may_be(Sharing::kMig) == (mig != nullptr));
   if (mig != nullptr) {
     const auto family = std::ranges::find(kMigFamilies, mig);
@@ -64,6 +64,16 @@ void Ledger::set_open(NodeId node, bool open) {
   free.open = open;
   add_to_totals(free, open ? 1 : -1);
   note_change(node);
+}
+
+void Ledger::keep_from_all(NodeId node) {
+  set_open(node, false);
+  nodes_[node.index()].kept = true;
+}
+
+void Ledger::keep_no_more(NodeId node) {
+  nodes_[node.index()].kept = false;
+  set_open(node, true);
 }
 
 void Ledger::set_spare(NodeId node, bool spare) {
@@ -284,6 +294,13 @@ Residue Ledger::add_residue(Device device, QueueId tenant) {
   Residue before{device_at(device), tenants};
   const auto at = std::ranges::lower_bound(tenants, tenant);
   if (at == tenants.end() || *at != tenant) tenants.insert(at, tenant);
+  return before;
+}
+
+Residue Ledger::scrub(Device device) {
+  const std::uint32_t at = device_at(device);
+  Residue before{at, residue(at)};
+  residues_.erase(at);
   return before;
 }
 

@@ -74,9 +74,12 @@ struct NodeFree {
   bool open : 1 = true;              // takes new pods
   bool spare : 1 = false;  // kept for repairs, and not closed otherwise: open only in a trial that looks for one
   NumaPolicy numa : 2 = NumaPolicy::kNone;  // kNone as well where there is one zone
-  std::uint8_t replicas = 1;                // of each of its GPUs
+  std::uint8_t replicas : 7 = 1;            // of each of its GPUs
+  bool kept : 1 = false;                    // open, but for whoever is tried just now (Trial::keep_from_all)
   std::uint8_t family = 0;                  // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
 
+  // Whether it takes new pods, whoever it is kept from.
+  bool is_up() const { return open || kept; }
   // Whether anybody at all may be sent there.
   bool takes_work() const { return open || spare; }
   bool has_flavor_of(FlavorSet flavors) const { return flavors.contains(FlavorId(flavor)); }
@@ -179,6 +182,9 @@ class Ledger {
   NodeId add(const Node& node, const MigGeometry* mig = nullptr);
   // Whether the node takes new pods. Closing moves nothing; room given back on a closed node comes free when it opens.
   void set_open(NodeId node, bool open);
+  // Closed to who is tried now, and open all the same to whoever counts open nodes. PRE: it is open; it is kept.
+  void keep_from_all(NodeId node);
+  void keep_no_more(NodeId node);
   void set_spare(NodeId node, bool spare);
   void apply(const Move& move);
   // The same for a pod that was there and leaves its place for good. What it leaves on a device goes with the last who is there,
@@ -189,6 +195,7 @@ class Ledger {
   void withdraw(const Move& give);
   // Something of the tenant's is left there, too. The answer is what was left before.
   Residue add_residue(Device device, QueueId tenant);
+  Residue scrub(Device device);
   // Devices that all have left are dirty until they are scrubbed.
   void set_scrubs(bool scrubs) { scrubs_ = scrubs; }
   // Whether pods leave something in the memory of their devices that somebody could read: whose they are matters.

@@ -48,8 +48,8 @@ NeighbourCheck::Spread NeighbourCheck::spread_of(const PodSpread& asked, Neighbo
   std::int64_t open = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t domain = 0; domain < domains.size(); ++domain) {
-    const bool takes_pods = std::ranges::any_of(domains.nodes(DomainId(domain)),
-                                                [&](NodeId node) { return ledger_.node(node).open && counts(node); });
+    const bool takes_pods = std::ranges::any_of(
+        domains.nodes(DomainId(domain)), [&](NodeId node) { return ledger_.node(node).is_up() && counts(node); });
     if (!takes_pods) continue;
     ++open;
     least = std::min(least, spread.in_domain[domain]);

@@ -43,6 +43,7 @@ void Line::add(ShapeId shape, const PendingKey& key) {
 void Line::remove(ShapeId shape, const PendingKey& key) {
   const std::size_t at = index_of(shape);
   shapes_[at].waiting.erase(key);
+  if (shapes_[at].waiting.empty()) shapes_[at].told = ReasonCode::kNone;
   --size_;
   relist(at);
 }
@@ -54,6 +55,7 @@ void Line::set_missing(std::size_t shape_index, std::int64_t missing, ReasonCode
   entry.missing = std::max<std::int64_t>(missing, 0);
   entry.gate = entry.missing > 0 ? gate : ReasonCode::kNone;
   entry.by_quota = entry.missing > 0 && by_quota;
+  if (entry.missing > 0) entry.told = gate;
   gated_ += is_gated();
   relist(shape_index);
 }

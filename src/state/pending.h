@@ -35,6 +35,7 @@ struct ShapeInLine {
   std::int64_t missing = 0;             // > 0: blocked until room for so many more pods may have come free
   ReasonCode gate = ReasonCode::kNone;  // which gate refused it, while it is blocked
   bool by_quota = false;                // and whether a quota refused one of its ways
+  ReasonCode told = ReasonCode::kNone;  // which gate refused it when it was tried last
   std::optional<PendingKey> listed;     // its head as it stands in the line's `heads`
 
   bool blocked() const { return missing > 0; }

@@ -40,6 +40,7 @@ void State::on(const MaxWaitPassed& event) {
   const MaxWait waited = *workloads_[id].max_wait;
   if (waited.then == AfterWait::kCancel) return end(id, Phase::kCancelled, false);
   forget_max_wait(id);
+  const std::vector<Shadow> promised = shadows_;
   dequeue(id);
   Workload& workload = workloads_[id];
   workload.raised += waited.raise;
@@ -51,6 +52,7 @@ void State::on(const MaxWaitPassed& event) {
     workload.shape = ShapeId(shapes_.intern(shape));
   }
   enqueue(id);
+  if (waited.then == AfterWait::kRaise && !is_kept_aside(id)) shadows_ = promised;
 }
 
 Time State::hours_from(const Terms& terms, Time at) const {

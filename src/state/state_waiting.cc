@@ -13,6 +13,12 @@ namespace {
 // The strongest best effort stands behind the weakest of all that count, however much it was raised.
 constexpr std::int64_t kBehindAllPriorities = 3 * std::int64_t{kPriorityMax} + 1;
 
+// Who stands elsewhere in his line from now on keeps what he was promised: the next cycle looks whether it holds.
+std::vector<Shadow> of_who_still_waits(const State& state, std::vector<Shadow> promised) {
+  std::erase_if(promised, [&](const Shadow& each) { return state.is_kept_aside(each.start.workload); });
+  return promised;
+}
+
 }  // namespace
 
 QueueId State::line_of(QueueId queue) const {
@@ -332,6 +338,8 @@ void State::on(const QueueChanged& event) {
       before.quota.cooldown != event.now.quota.cooldown || before.quota.backfill != event.now.quota.backfill ||
       before.quota.loans_percent != event.now.quota.loans_percent || dedicates;
   std::vector<WorkloadId> waiting;
+  const std::vector<Shadow> promised = shadows_;
+  const Backfill before_backfill = before.quota.backfill;
   if (stands_otherwise) waiting = waiting_below(event.queue);
   for (const WorkloadId id : waiting) dequeue(id);
   std::optional<Line>& line = lines_[event.queue.index()];
@@ -344,6 +352,10 @@ void State::on(const QueueChanged& event) {
     workload.shut_out = workload.shut_out && !closed_at(workload.queue).is_none();
     enqueue(id);
   }
+  // Of a line that promised to all, only one is promised anything now.
+  const bool promises_less =
+      before_backfill == Backfill::kConservative && event.now.quota.backfill != Backfill::kConservative;
+  if (!promises_less) shadows_ = of_who_still_waits(*this, promised);
   rebuild_quotas(capacity());
   look_for_loans();
 }
@@ -360,9 +372,11 @@ void State::prioritize(WorkloadId id, std::int32_t priority) {
   Shape shape = shapes_[workload.shape.index()];
   shape.terms.priority = priority;
   const bool waits = workload.phase == Phase::kPending;
+  const std::vector<Shadow> promised = shadows_;
   if (waits) dequeue(id);
   workload.shape = ShapeId(shapes_.intern(shape));
   if (waits) enqueue(id);
+  if (waits) shadows_ = of_who_still_waits(*this, promised);
   if (has_room(workload.phase)) quotas_.set_priority(workload.unit, priority);
 }
 
@@ -384,12 +398,14 @@ void State::on(const WorkloadMoved& event) {
 
 void State::move_to_queue(WorkloadId id, QueueId queue) {
   Workload& workload = workloads_[id];
+  const std::vector<Shadow> promised = shadows_;
   dequeue(id);
   workload.queue = queue;
   workload.goes_first = false;
   tell_whose_parts(workload);
   workload.shut_out = !closed_at(queue).is_none();
   enqueue(id);
+  shadows_ = of_who_still_waits(*this, promised);
 }
 
 }  // namespace berth

@@ -9,14 +9,14 @@ void Trial::keep_from_all(KeptRoom kept) {
     ledger_.apply(give);
     moves_.push_back({give, true});
   }
-  for (const NodeId node : closed_) ledger_.set_open(node, true);
+  for (const NodeId node : closed_) ledger_.keep_no_more(node);
   closed_.clear();
   kept_ = std::move(kept);
   kept_since_ = moves_.size();
   for (const GpusOfNode& each : kept_.gpus) keep_what_is_free(each);
   for (const NodeId node : kept_.nodes) {
     if (!ledger_.node(node).open) continue;
-    ledger_.set_open(node, false);
+    ledger_.keep_from_all(node);
     closed_.push_back(node);
   }
 }
@@ -29,6 +29,19 @@ void Trial::lend_spares(std::vector<NodeId> spares) {
     ledger_.set_open(node, true);
   }
   lent_ = std::move(spares);
+}
+
+void Trial::end_maintenance(std::vector<NodeId> nodes) {
+  for (const NodeId node : opened_) {
+    if (std::erase(closed_, node) > 0) ledger_.keep_no_more(node);
+    ledger_.set_open(node, false);
+  }
+  std::erase_if(nodes, [&](NodeId node) { return std::ranges::binary_search(kept_.nodes, node); });
+  for (const NodeId node : nodes) {
+    BERTH_ASSERT(!ledger_.node(node).open);
+    ledger_.set_open(node, true);
+  }
+  opened_ = std::move(nodes);
 }
 
 void Trial::keep_what_is_free(const GpusOfNode& kept) {

@@ -64,6 +64,10 @@ class Trial {
     moves_.push_back({give});
     keep_what_came_free(give.node);
   }
+  // As if the devices that all have left had been scrubbed.
+  void scrub_idle() {
+    for (const Device& device : ledger_.dirty()) residues_.push_back(ledger_.scrub(device));
+  }
   // What is left there stays: nobody scrubs it before somebody else is there.
   void add_residue(Device device, QueueId tenant) { residues_.push_back(ledger_.add_residue(device, tenant)); }
   UnitId add(const QuotaUnit& unit, const AmountList& held) { return quotas_.add(unit, held); }
@@ -114,6 +118,8 @@ class Trial {
   // Until this is called again these spares take pods, but for those that are kept from all. Replaces those that were lent before; what
   // was tried meanwhile may stay. PRE: all are spares (NodeFree::spare).
   void lend_spares(std::vector<NodeId> spares);
+  // As if the maintenance of these nodes were over, until this is called again. PRE: they are closed for nothing else.
+  void end_maintenance(std::vector<NodeId> nodes);
 
  private:
   struct Done {
@@ -138,6 +144,7 @@ class Trial {
   std::size_t kept_since_ = 0;  // of the moves the first that was made since
   std::vector<NodeId> closed_;  // by keep_from_all()
   std::vector<NodeId> lent_;    // by lend_spares()
+  std::vector<NodeId> opened_;  // by end_maintenance()
 };
 
 }  // namespace berth

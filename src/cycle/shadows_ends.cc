@@ -1,0 +1,142 @@
+// When those who hold room end, and what of it comes free then.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cycle/for_each_place.h"
+#include "cycle/shadows.h"
+
+namespace berth {
+namespace {
+
+const Terms& terms_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape).terms; }
+
+// Who is late is expected a second after his end, then two, four, eight: so what stands behind him moves a few times, and not with
+// every look at the clock.
+Time expected_again(Time end, Time now) {
+  if (end >= now) return end;
+  Duration late = seconds(1);
+  while (end + late < now) late = late + late;
+  return end + late;
+}
+
+// Who is still stopping, by node.
+class LeavingBy {
+ public:
+  LeavingBy(const State& state, const Plan& plan) {
+    for (const WorkloadId id : state.stopping()) note(state, id, state.workload(id).stop_by);
+    for (const Eviction& each : plan.evictions) {
+      if (each.stop_by > plan.now) note(state, each.workload, each.stop_by);
+    }
+    for (const Migration& each : plan.migrations) {
+      if (each.stop_by > plan.now) note(state, each.start.workload, each.stop_by);
+    }
+  }
+
+  // When the last has gone of those whose GPUs somebody is to have: whatever else he waits for, they are in his way. Where there are
+  // none, the last of the node. None: nobody is stopping there.
+  std::optional<Time> from(const PodPlacement& place) const {
+    std::optional<Time> of_gpus, of_node;
+    const auto found = by_node_.find(place.node);
+    if (found == by_node_.end()) return std::nullopt;
+    for (const auto& [gpus, until] : found->second) {
+      of_node = std::max(of_node.value_or(until), until);
+      if ((gpus.bits() & place.gpus.bits()) != 0) of_gpus = std::max(of_gpus.value_or(until), until);
+    }
+    return of_gpus ? of_gpus : of_node;
+  }
+
+ private:
+  void note(const State& state, WorkloadId id, Time until) {
+    for_each_leaving_pod(state, id, [&](const Pod& pod) { by_node_[pod.node].emplace_back(pod.gpus, until); });
+  }
+
+  std::map<NodeId, std::vector<std::pair<GpuSet, Time>>> by_node_;
+};
+
+}  // namespace
+
+// What others leave is scrubbed first.
+Time Shadows::end_of(WorkloadId id, Time started) const {
+  const Time end = state_.end_of(id, started);
+  return end == kForever ? end : expected_again(end, plan_.now) + state_.scrub();
+}
+
+// Who stays beyond what was lent to him, as nobody needed his room then, may be told to stop at any moment.
+Time Shadows::taken_back_by(WorkloadId id, Time lent_until) const {
+  return std::max(lent_until, plan_.now + terms_of(state_, id).grace) + state_.scrub();
+}
+
+Time Shadows::end_of(const Start& start, Time begins) const {
+  const Time end = end_of(start.workload, begins);
+  return start.lent_until ? std::min(end, taken_back_by(start.workload, *start.lent_until)) : end;
+}
+
+Time Shadows::end_of_running(WorkloadId id) const {
+  const Workload& workload = state_.workload(id);
+  const Time end = end_of(id, workload.started);
+  return workload.lent_until ? std::min(end, taken_back_by(id, *workload.lent_until)) : end;
+}
+
+// Who has room that others are leaving begins when they have gone, at the latest. A gang that lacks some of its pods ends when all
+// of it would have: earlier, if it finds none in their place.
+void Shadows::find_ends() {
+  if (known_ends_) return;
+  known_ends_ = true;
+  ends_.clear();
+  std::map<WorkloadId, const Start*> starts;
+  for (const Start& start : plan_.starts) starts.emplace(start.workload, &start);
+  for (const Migration& each : plan_.migrations) starts.emplace(each.start.workload, &each.start);
+  std::map<WorkloadId, const Repair*> repairs;
+  for (const Repair& repair : plan_.repairs) repairs.emplace(repair.workload, &repair);
+  const LeavingBy leaving(state_, plan_);
+  const QuotaLedger& quotas = trial_.quotas();
+  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
+    for (const UnitId id : quotas.units_in(QueueId(queue))) {
+      const WorkloadId workload = quotas.unit(id).workload;
+      // Who has to go, and is set down in the trial where he would go on, is not where the state has him.
+      if (std::ranges::find(plan_.evictions, workload, &Eviction::workload) != plan_.evictions.end()) continue;
+      End end{kForever, workload};
+      if (const auto repair = repairs.find(workload); repair != repairs.end()) end.repair = repair->second;
+      if (const auto start = starts.find(workload); start != starts.end()) end.start = start->second;
+      const Phase phase = state_.workload(workload).phase;
+      if (end.start == nullptr && phase == Phase::kRunning) {
+        end.at = end_of_running(workload);
+      } else {
+        const bool begins_now =
+            end.start != nullptr ? !end.start->waits : std::ranges::find(plan_.begins, workload) != plan_.begins.end();
+        std::optional<Time> begins = begins_now ? std::optional(plan_.now) : std::nullopt;
+        if (!begins) {
+          for_each_pod_of(end, [&](const PodRequest&, const PodPlacement& place) {
+            if (const auto gone = leaving.from(place))
+              begins = std::max(begins.value_or(*gone), *gone + state_.scrub());
+          });
+        }
+        if (begins) end.at = end.start != nullptr ? end_of(*end.start, *begins) : end_of(workload, *begins);
+      }
+      if (end.at != kForever) ends_.push_back(end);
+    }
+  }
+  std::ranges::sort(ends_);
+  find_openings();
+}
+
+// Nodes come back by themselves when their maintenance is over, if nothing else keeps them closed.
+void Shadows::find_openings() {
+  std::map<NodeId, Time> until;
+  for (const auto& [id, reservation] : state_.reservations()) {
+    if (!reservation.is_maintenance() || !reservation.has_begun(plan_.now)) continue;
+    for (const NodeId node : reservation.nodes) {
+      if (state_.is_down(node)) continue;
+      const auto known = until.try_emplace(node, reservation.to()).first;
+      known->second = std::max(known->second, reservation.to());
+    }
+  }
+  openings_.clear();
+  for (const auto& [node, at] : until) openings_.push_back({at, node});
+  std::ranges::sort(openings_);
+}
+
+}  // namespace berth
