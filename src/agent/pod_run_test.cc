@@ -144,6 +144,24 @@ TEST(SimulatedFleet, HasNodesThatAreShared) {
   EXPECT_EQ(in_turns["status"]["capacity"]["nvidia.com/gpu.shared"].text(), "32");
 }
 
+TEST(SimulatedFleet, HasNodesThatTurn) {
+  const auto nodes = nodes_from_text("2xH100x2/exclusive.mig,1xT4x4/mps.exclusive");
+  ASSERT_TRUE(nodes) << nodes.error().to_string();
+  const Value& turns = (*nodes)[1];
+  EXPECT_EQ(turns["metadata"]["name"].text(), "h100-exclusive.mig-0002");
+  EXPECT_EQ(turns["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "exclusive.mig");
+  EXPECT_EQ(turns["metadata"]["labels"]["nvidia.com/gpu.count"].text(), "2");
+  EXPECT_EQ(turns["metadata"]["labels"]["nvidia.com/mig.strategy"].text(), "mixed");
+  EXPECT_EQ(turns["status"]["capacity"]["nvidia.com/gpu"].text(), "2");
+  EXPECT_EQ(turns["status"]["capacity"]["nvidia.com/mig-7g.80gb"].text(), "2");
+  EXPECT_EQ((*nodes)[2]["status"]["capacity"]["nvidia.com/gpu"].text(), "4");
+  EXPECT_TRUE((*nodes)[2]["metadata"]["labels"]["nvidia.com/gpu.sharing-strategy"].is_null());
+  for (const char* const wrong : {"1xT4x1/exclusive.mig", "1xH100x1/exclusive.timeslice", "1xH100x1/mig.mig",
+                                  "1xH100x1/exclusive", "1xH100x1/exclusive.mig/numa:2:restricted"}) {
+    EXPECT_FALSE(nodes_from_text(wrong)) << wrong;
+  }
+}
+
 TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
   const auto nodes = nodes_from_text(
       "1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1,"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,7 @@ struct MachineGroup {
   std::string model = {};  // empty: no GPUs
   std::int64_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
+  SharingSet other_modes = {};
   std::int64_t replicas = 1;
   std::vector<std::string> slices = {};           // into which each GPU is cut beforehand; empty: it is cut as pods ask
   std::string numa_zones = {}, numa_policy = {};  // as the labels say it
@@ -41,6 +43,7 @@ struct MachineGroup {
 
   // "h100", "h100-mig", "cpu"
   std::string name() const;
+  bool is_whole() const { return sharing == Sharing::kExclusive && other_modes.empty(); }
 };
 
 std::string lower_case(std::string_view text) {
@@ -58,7 +61,7 @@ std::string MachineGroup::name() const {
   if (model.empty()) return "cpu";
   const std::string kind = lower_case(model) + (spare ? "-spare" : "");
   if (!slices.empty()) return kind + "-slices";
-  return kind + (sharing == Sharing::kExclusive ? "" : "-" + std::string(name_of(sharing)));
+  return kind + (is_whole() ? "" : "-" + modes_text(sharing, other_modes));
 }
 
 // "3g.40gb:1g.10gb"
@@ -74,16 +77,18 @@ std::vector<std::string> split_slices(std::string_view text) {
 // What is refused of the text, and what to write instead; empty: nothing.
 using Refusal = std::string;
 
-// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4".
-Refusal read_mode(MachineGroup& group, std::string_view mode, std::string_view more) {
-  const auto* const found = std::ranges::find(kSharingNames, mode);
-  const bool has_more = mode == name_of(Sharing::kMig) || mode == name_of(Sharing::kTimeslice);
-  if (found == std::end(kSharingNames) || found == std::begin(kSharingNames) || (!more.empty() && !has_more)) {
-    return quote(std::string(mode) + std::string(more)) +
-           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4, or how they are beside "
-           "CPUs: /numa:2:single-numa-node, /kept:12:100Gi; or /spare";
+// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4", "exclusive.mig".
+Refusal read_mode(MachineGroup& group, std::string_view text, std::string_view more) {
+  const auto modes = parse_modes(text);
+  const bool has_more = text == name_of(Sharing::kMig) || text == name_of(Sharing::kTimeslice);
+  if (!modes || text == name_of(Sharing::kExclusive) || (!more.empty() && !has_more)) {
+    return quote(std::string(text) + std::string(more)) +
+           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4, or several that take "
+           "turns, as in /exclusive.mig, or how they are beside CPUs: /numa:2:single-numa-node, /kept:12:100Gi; or "
+           "/spare";
   }
-  group.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
+  group.sharing = modes->front();
+  for (const Sharing other : *modes | std::views::drop(1)) group.other_modes.add(other);
   if (group.sharing == Sharing::kMig && !more.empty()) group.slices = split_slices(more.substr(1));
   more.remove_prefix(std::min<std::size_t>(1, more.size()));
   if (group.sharing != Sharing::kTimeslice) return "";
@@ -166,8 +171,9 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   const GpuModel* const model = find_gpu_model(rest.substr(0, last));
   if (model == nullptr) return refused(unknown_model(rest.substr(0, last)));
   group.model = model->short_name;
-  if (group.sharing == Sharing::kMig && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
-    return refused("GPUs of this type are not known to be cut into slices; leave /mig out");
+  const bool may_be_cut = group.sharing == Sharing::kMig || group.other_modes.contains(Sharing::kMig);
+  if (may_be_cut && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
+    return refused("GPUs of this type are not known to be cut into slices; leave mig out");
   }
   if (!group.slices.empty()) {
     const auto fixed = lay_out(*find_gpu_hardware(*model), group.slices);
@@ -187,11 +193,11 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("pods", "110");
   if (gpus == 0) return node;
   Value labels = Value::map();
-  if (group.sharing == Sharing::kExclusive) {
+  if (group.is_whole()) {
     capacity.set(kGpuResource, std::to_string(gpus));
   } else {
     // Of slices that were cut beforehand the amounts speak, as on nodes of the device plugin.
-    if (group.slices.empty()) labels.set(kGpuModeLabel, name_of(group.sharing));
+    if (group.slices.empty()) labels.set(kGpuModeLabel, modes_text(group.sharing, group.other_modes));
     labels.set(kGpuCountLabel, std::to_string(gpus));
   }
   for (const std::string& profile : group.slices) {
@@ -228,7 +234,7 @@ std::string host_problem_of(const Value& node, const NodeGpus& gpus) {
     return amount.is_integer() ? std::to_string(amount.integer()) : std::string(amount.text("0"));
   };
   const HostAmounts has{parse_milli(text("cpu")).value_or(0), parse_bytes(text("memory")).value_or(0)};
-  return read_node_host(node, gpus.count, gpus.sharing, has).problem;
+  return read_node_host(node, gpus.count, gpus.shared_as(), has).problem;
 }
 
 // What every node has, however it was described.
@@ -240,10 +246,9 @@ void complete(Value& node) {
   if (labels["kubernetes.io/arch"].is_null()) labels.set("kubernetes.io/arch", "amd64");
   labels.set("berth.dev/simulated", "true");
   const NodeGpus gpus = gpus_of(node);
-  if (gpus.sharing == Sharing::kExclusive) return;
-  if (gpus.sharing == Sharing::kMig) {
-    labels.set(kMigStrategyLabel, "mixed");
-  } else {
+  if (gpus.shared_as() == Sharing::kExclusive) return;
+  if (gpus.may_be(Sharing::kMig)) labels.set(kMigStrategyLabel, "mixed");
+  if (gpus.other_modes.empty() && gpus.sharing != Sharing::kMig) {
     labels.set(kSharingStrategyLabel, sharing_strategy_of(gpus.sharing));
   }
   Value& status = node.at("status");

@@ -460,6 +460,38 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
   expect_each(world, cases);
 }
 
+TEST(AdmitBinding, ANodeThatTurnsIsOneThingAtATime) {
+  GpuWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: turns, labels: {berth.dev/gpu-mode: exclusive.mig.mps, "
+      "nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, nvidia.com/gpu.memory: '80000'}}, status: {capacity: "
+      "{nvidia.com/gpu: '2'}}}");
+  const std::string share = "annotations: {gpu-fraction: '0.5', berth.dev/gpu-sharing: mps}";
+  EXPECT_EQ(world.create(pod("share", share)), "");
+  EXPECT_EQ(world.create(pod("slice", "", "", "{limits: {nvidia.com/mig-1g.10gb: 1}}")), "");
+  EXPECT_EQ(world.create(gpu_pod("whole", 1)), "");
+  EXPECT_EQ(world.create(pod("half", "annotations: {gpu-fraction: '0.5'}")), "");
+  const BindCase first[] = {
+      {"share", "0:0.5", "turns", ""},
+      {"whole", "1", "turns",
+       "the GPUs of node \"turns\" are shared by MPS as long as pod \"default/share\" and others have some of them"},
+      {"half", "1:0.5", "turns", "are shared by MPS as long as"},
+      {"slice", "1:1g.10gb@0", "turns", "are shared by MPS as long as"},
+  };
+  expect_each(world, first);
+  EXPECT_EQ(world.end("share", "Succeeded"), "");
+  const BindCase then[] = {
+      {"slice", "1:1g.10gb@0", "turns", ""},
+      {"whole", "0", "turns", "are cut into slices as long as pod \"default/slice\""},
+  };
+  expect_each(world, then);
+  world.store.erase("pods/default/slice", "{}");  // and nobody said so
+  EXPECT_EQ(world.bind("whole", "0", "turns"), "");
+  EXPECT_EQ(world.bind("half", "1:0.5", "turns"), "");
+  EXPECT_EQ(world.create(pod("late", "", "", "{limits: {nvidia.com/mig-1g.10gb: 1}}")), "");
+  expect_part(world.bind("late", "1:1g.10gb@0", "turns"), "are not shared as long as pod");
+}
+
 TEST(AdmitBinding, ASliceByNeedHasWhatThePodNeeds) {
   GpuWorld world;
   world.put(

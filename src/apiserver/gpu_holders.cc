@@ -1,5 +1,6 @@
 // Which pod holds which device of a node, or how much of it, as a record beside the objects: {"3": {"default/p1": {"uid": ...,
-// "milli": 1000}}}, or of a slice {"3": {"default/p1": {"uid": ..., "slice": "1g.10gb@4"}}}. A holder counts only while its pod is
+// "milli": 1000}}}, with "mode": "mps" if it is a share by MPS, or of a slice {"3": {"default/p1": {"uid": ..., "slice":
+// "1g.10gb@4"}}}. A holder counts only while its pod is
 // there, on that node and has not ended; so a record that is behind does no harm.
 #include <algorithm>
 #include <bit>
@@ -130,15 +131,38 @@ Refusal check_devices(const Value& pod, const std::optional<GivenGpus>& given, s
   return {};
 }
 
+Sharing held_as(const Value& held) {
+  if (held.find("slice") != nullptr) return Sharing::kMig;
+  return held["mode"].text() == name_of(Sharing::kMps) ? Sharing::kMps : Sharing::kExclusive;
+}
+
+// A node that may be several things is one at a time: what the first has asked, until the last has left.
+Refusal hold_mode(const Value& pod, const NodeGpus& gpus, Sharing asked, const Transaction& transaction,
+                  const Value& holders) {
+  if (gpus.other_modes.empty()) return {};
+  for (const Value::Member& device : holders.members()) {
+    for (const Value::Member* const each : others_than(pod, device.value)) {
+      const Sharing held = held_as(each->value);
+      if (held == asked || !still_holds(transaction, each->key, each->value, pod["spec"]["nodeName"].text())) continue;
+      return refused(pod, "the GPUs of " + node_named(pod) + " are " + std::string(words_of(held).is) +
+                              " as long as pod \"" + each->key + "\" and others have some of them");
+    }
+  }
+  return {};
+}
+
 // So much of each.
-Refusal take_milli(const Value& pod, GpuSet gpus, std::int64_t milli, const Transaction& transaction, Value& holders) {
+Refusal take_milli(const Value& pod, GpuSet gpus, std::int64_t milli, Sharing as, const Transaction& transaction,
+                   Value& holders) {
   Refusal refusal;
   gpus.for_each([&](int index) {
     if (refusal) return;
     Value& device = holders.at(std::to_string(index));
     if (!device.is_map()) device = Value::map();
     if (enough_is_left(transaction, device, pod, [&](const Holders& others) { return leave_milli(others, milli); })) {
-      device.set(holder_of(pod), Value::map_of({{"uid", pod["metadata"]["uid"]}, {"milli", milli}}));
+      Value held = Value::map_of({{"uid", pod["metadata"]["uid"]}, {"milli", milli}});
+      if (as == Sharing::kMps) held.set("mode", name_of(as));
+      device.set(holder_of(pod), std::move(held));
       return;
     }
     refusal = refused(pod, "GPU " + std::to_string(index) + " of " + node_named(pod) + " is held by pod \"" +
@@ -151,7 +175,8 @@ Refusal take_milli(const Value& pod, GpuSet gpus, std::int64_t milli, const Tran
 Refusal take_devices(const Value& pod, const Value& node, const std::optional<GivenGpus>& given,
                      const Transaction& transaction, Value& holders) {
   if (Refusal refusal = check_devices(pod, given, devices_on(node))) return refusal;
-  return take_milli(pod, given->gpus, kMilliPerGpu, transaction, holders);
+  if (Refusal refusal = hold_mode(pod, read_node_gpus(node), Sharing::kExclusive, transaction, holders)) return refusal;
+  return take_milli(pod, given->gpus, kMilliPerGpu, Sharing::kExclusive, transaction, holders);
 }
 
 // What is wrong with the part that was named on that node; nothing: all is well.
@@ -162,7 +187,7 @@ std::optional<std::string> wrong_part(const Value& pod, const NodeGpus& gpus, st
            "; bind it with the index of a device and the part, as in \"0:0.5\"";
   }
   if (!gpus.problem.empty()) return node_named(pod) + " is not used: " + gpus.problem;
-  if (gpus.sharing != part.sharing) {
+  if (!gpus.may_be(part.sharing)) {
     const auto& words = words_of(part.sharing == Sharing::kExclusive ? gpus.sharing : part.sharing);
     return "the GPUs of " + node_named(pod) + " are " +
            std::string(part.sharing == Sharing::kExclusive ? words.is : words.is_not);
@@ -189,10 +214,12 @@ std::optional<std::string> wrong_part(const Value& pod, const NodeGpus& gpus, st
 Refusal take_part(const Value& pod, const Value& node, const GpuPart& part, const std::optional<GivenGpus>& given,
                   const Transaction& transaction, Value& holders) {
   const NodeGpus gpus = read_node_gpus(node);
-  const std::int64_t on_node = gpus.sharing == Sharing::kExclusive ? devices_on(node) : gpus.count;
+  const bool are_whole = gpus.sharing == Sharing::kExclusive && gpus.other_modes.empty();
+  const std::int64_t on_node = are_whole ? devices_on(node) : gpus.count;
   if (const auto wrong = wrong_part(pod, gpus, on_node, part, given)) return refused(pod, *wrong);
+  if (Refusal refusal = hold_mode(pod, gpus, part.sharing, transaction, holders)) return refusal;
   const std::int64_t asked = part.milli_of(gpus.memory_mib, gpus.replicas).value_or(kMilliPerGpu);
-  return take_milli(pod, given->gpus, given->milli > 0 ? given->milli : asked, transaction, holders);
+  return take_milli(pod, given->gpus, given->milli > 0 ? given->milli : asked, part.sharing, transaction, holders);
 }
 
 // What is wrong with the slice that was named for what the pod needs; nothing: it has all that.
@@ -218,7 +245,7 @@ std::optional<std::string> wrong_place(const Value& pod, const NodeGpus& gpus, c
     return "the pod asks for a " + profile + ", and " + said_by(pod) +
            "; bind it with a device, the profile and the first memory slice, as in \"0:" + profile + "@0\"";
   }
-  if (gpus.sharing != Sharing::kMig || !gpus.problem.empty()) {
+  if (!gpus.may_be(Sharing::kMig) || !gpus.problem.empty()) {
     return "the GPUs of " + node_named(pod) + " are not cut into slices";
   }
   const int device = last_of(given->gpus);
@@ -241,6 +268,7 @@ Refusal take_slice(const Value& pod, const Value& node, const std::string& profi
                    const std::optional<GivenGpus>& given, const Transaction& transaction, Value& holders) {
   const NodeGpus gpus = read_node_gpus(node);
   if (const auto wrong = wrong_place(pod, gpus, profile, given)) return refused(pod, *wrong);
+  if (Refusal refusal = hold_mode(pod, gpus, Sharing::kMig, transaction, holders)) return refusal;
   const GpuHardware& hardware = *hardware_of({.name = {}, .model = gpus.model});
   const std::size_t place = *place_of(hardware, *given);
   const std::string index = std::to_string(last_of(given->gpus));

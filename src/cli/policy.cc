@@ -49,6 +49,7 @@ SeenNodes seen_node(Value object) {
   seen.node.gpus = facts.gpus;
   seen.node.gpu_memory_mib = facts.gpu_memory_mib;
   seen.node.sharing = facts.sharing;
+  seen.node.other_modes = facts.other_modes;
   seen.node.replicas = facts.replicas;
   seen.node.fixed_slices = facts.fixed_slices;
   seen.node.cpu_milli = facts.cpu_milli;

@@ -14,6 +14,22 @@ namespace {
 
 constexpr int kWholeGpu = 1000;
 
+Sharing asked_by(const Value& pod) {
+  const auto given = parse_given_gpus(pod["metadata"]["annotations"][kGpusAnnotation].text());
+  return given && !given->profile.empty() ? Sharing::kMig : gpu_part_of_pod(pod).sharing;
+}
+
+// A node that may be several things is what those ask who have GPUs of it.
+NodeGpus as_it_is(NodeGpus gpus, const std::vector<const Value*>& pods) {
+  if (gpus.other_modes.empty()) return gpus;
+  const auto holds = [](const Value* pod) { return !(*pod)["metadata"]["annotations"][kGpusAnnotation].is_empty(); };
+  const auto first = std::ranges::find_if(pods, holds);
+  if (first == pods.end() || !gpus.may_be(asked_by(**first))) return gpus;
+  gpus.sharing = asked_by(**first);
+  gpus.other_modes = {};
+  return gpus;
+}
+
 bool is_ready(const Value& node) {
   for (const Value& condition : node["status"]["conditions"].items()) {
     if (condition["type"].text() == "Ready") return condition["status"].text() == "True";
@@ -28,6 +44,7 @@ NodeDevices::NodeDevices(const NodeGpus& gpus, GpuRecords records)
       layouts_(milli_.size()),
       fixed_(gpus.fixed_slices),
       sharing_(gpus.sharing),
+      other_modes_(gpus.other_modes),
       least_(gpus.sharing == Sharing::kTimeslice ? kWholeGpu / gpus.replicas : 1),
       records_(std::move(records)) {
   if (gpus.sharing == Sharing::kMig) hardware_ = hardware_of({.name = {}, .model = gpus.model});
@@ -92,6 +109,11 @@ std::vector<std::string> NodeDevices::slices() const {
   return slices;
 }
 
+std::string NodeDevices::modes_shown() const {
+  if (sharing_ == Sharing::kExclusive && other_modes_.empty()) return "";
+  return "/" + modes_text(sharing_, other_modes_);
+}
+
 bool NodeDevices::is_full(std::size_t device) const {
   if (hardware_ == nullptr) return milli_[device] + least_ > kWholeGpu;
   return hardware_->mig->open_beside(layouts_[device], fixed_).empty();
@@ -147,8 +169,8 @@ std::vector<NodeInUse> nodes_in_use(const std::vector<Value>& nodes, const std::
   std::vector<NodeInUse> in_use;
   for (const Value& node : nodes) {
     const NodeGpus gpus = read_node_gpus(node);
-    NodeInUse& made = in_use.emplace_back(&node, gpus.model, NodeDevices(gpus, read_gpu_records(node)));
     auto& here = pods_on[node["metadata"]["name"].text()];
+    NodeInUse& made = in_use.emplace_back(&node, gpus.model, NodeDevices(as_it_is(gpus, here), read_gpu_records(node)));
     std::ranges::stable_partition(
         here, [](const Value* pod) { return !(*pod)["metadata"]["annotations"][kGpusAnnotation].is_empty(); });
     for (const Value* pod : here) made.devices.take(*pod);
@@ -177,9 +199,8 @@ std::string state_of_node(const Value& node) {
   return state;
 }
 
-std::string gpu_model_shown(const Value& node, Sharing sharing) {
-  return std::string(node["metadata"]["labels"][kGpuProductLabel].text()) +
-         (sharing == Sharing::kExclusive ? "" : "/" + std::string(name_of(sharing)));
+std::string gpu_model_shown(const Value& node, const NodeDevices& devices) {
+  return std::string(node["metadata"]["labels"][kGpuProductLabel].text()) + devices.modes_shown();
 }
 
 }  // namespace berth

@@ -30,7 +30,10 @@ class NodeDevices {
   std::vector<std::string> left() const;
   const std::vector<int>& milli() const { return milli_; }  // that are taken of each
   bool are_cut() const { return hardware_ != nullptr; }
+  // As what they are shared, or would be by themselves if nobody has any of them.
   Sharing sharing() const { return sharing_; }
+  // "/mig"; "/exclusive.mig" while they may be either; empty where they are whole, and nothing else.
+  std::string modes_shown() const;
   // "0:1g.10gb@6", in the order of the devices and of their memory.
   std::vector<std::string> slices() const;
 
@@ -47,7 +50,8 @@ class NodeDevices {
   std::vector<MigPlaceSet> layouts_;
   MigPlaceSet fixed_;  // into which each was cut beforehand
   Sharing sharing_;
-  int least_;  // that a pod may have of one
+  SharingSet other_modes_;  // what they may be instead, as long as nobody has any
+  int least_;               // that a pod may have of one
   GpuRecords records_;
 };
 
@@ -69,6 +73,6 @@ bool is_spare(const Value& node);
 // "ready,cordoned,spare,taint team": whether it is ready comes first.
 std::string state_of_node(const Value& node);
 // "H100", "H100/mig"; empty: it says none.
-std::string gpu_model_shown(const Value& node, Sharing sharing);
+std::string gpu_model_shown(const Value& node, const NodeDevices& devices);
 
 }  // namespace berth

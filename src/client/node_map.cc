@@ -21,7 +21,7 @@ ListingRow row_of(const NodeInUse& in_use) {
   const std::string name(node["metadata"]["name"].text());
   row.name = "node/" + name;
   const std::size_t gpus = devices.milli().size();
-  const std::string model = gpu_model_shown(node, devices.sharing());
+  const std::string model = gpu_model_shown(node, devices);
   const Value& allocatable = node["status"]["allocatable"];
   const std::string state = state_of_node(node);
   std::string slices;

@@ -331,7 +331,7 @@ void DomainUse::add(const NodeInUse& node) {
   ++nodes;
   if (!open) ++closed_nodes;
   if (gpus == 0) return;
-  ModelUse& use = models[node.model + (exclusive ? "" : "/" + std::string(berth::name_of(node.devices.sharing())))];
+  ModelUse& use = models[node.model + (exclusive ? "" : node.devices.modes_shown())];
   const std::int64_t free = node.devices.free_whole();
   use.gpus += gpus;
   use.used += gpus - free;

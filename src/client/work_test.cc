@@ -295,6 +295,26 @@ TEST(NodeMap, DrawsWhatIsTakenOfSlicesThatStay) {
   EXPECT_EQ(cells[8], "0:1g.10gb@3,0:3g.40gb@4,1:1g.10gb@3");
 }
 
+TEST(NodeMap, SaysWhatANodeThatTurnsIsNow) {
+  const std::string labels =
+      ", labels: {nvidia.com/gpu.product: H100, berth.dev/gpu-mode: exclusive.mig, "
+      "nvidia.com/gpu.count: '2'}}\nstatus: {allocatable: {nvidia.com/gpu: '2'}}\n";
+  const auto nodes = objects("metadata: {name: cut" + labels + "---\nmetadata: {name: idle" + labels +
+                             "---\nmetadata: {name: whole" + labels);
+  const auto pods = objects(
+      "metadata: {annotations: {berth.dev/gpus: '1:3g.40gb@4'}}\nspec: {nodeName: cut}\n---\n"
+      "metadata: {annotations: {berth.dev/gpus: '1'}}\nspec: {nodeName: whole, containers: [{resources: {limits: "
+      "{nvidia.com/gpu: 1}}}]}\n");
+  const Listing listing = list_nodes(nodes, pods);
+  ASSERT_EQ(listing.rows.size(), 3U);
+  EXPECT_EQ(listing.rows[0].cells[1], "H100/mig");
+  EXPECT_EQ(listing.rows[0].cells[2], "[.+]");
+  EXPECT_EQ(listing.rows[1].cells[1], "H100/exclusive.mig");
+  EXPECT_EQ(listing.rows[1].cells[3], "2/2");
+  EXPECT_EQ(listing.rows[2].cells[1], "H100");
+  EXPECT_EQ(listing.rows[2].cells[2], "[.#]");
+}
+
 TEST(NodeMap, DrawsHowGpusAreShared) {
   const auto nodes = objects(
       "metadata: {name: a, labels: {nvidia.com/gpu.product: H100, berth.dev/gpu-mode: mps, nvidia.com/gpu.count: "

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <ranges>
 
 #include "base/wording.h"
 #include "manifest/labels.h"
@@ -17,6 +18,7 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kNoStrategy = "none";
+constexpr char kBetweenModes = '.';  // the value of a label may have no comma
 
 class Reader {
  public:
@@ -31,7 +33,7 @@ class Reader {
     const auto memory = parse_integer(labels_[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);
     const GpuModel* const model = find_gpu_model(gpus_.model);
     gpus_.memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
-    if (gpus_.sharing == Sharing::kMig && mig_of({.name = {}, .model = gpus_.model}) == nullptr) {
+    if (gpus_.may_be(Sharing::kMig) && mig_of({.name = {}, .model = gpus_.model}) == nullptr) {
       complain(kGpuModeLabel, "GPUs of model " + quote(gpus_.model) + " are not known to be cut into slices");
     }
     return std::move(gpus_);
@@ -55,16 +57,35 @@ class Reader {
   std::int32_t whole_gpus() { return static_cast<std::int32_t>(amount(kGpuResource, kGpusPerNodeMax)); }
 
   void read_sharing() {
-    const std::string_view mode = labels_[kGpuModeLabel].text(name_of(Sharing::kExclusive));
-    const auto* const found = std::ranges::find(kSharingNames, mode);
-    if (found == std::end(kSharingNames)) {
-      complain(kGpuModeLabel, quote(mode) + " is no mode; write exclusive, mig, mps or timeslice");
+    const auto modes = parse_modes(labels_[kGpuModeLabel].text(name_of(Sharing::kExclusive)));
+    if (modes) {
+      gpus_.sharing = modes->front();
+      for (const Sharing other : *modes | std::views::drop(1)) gpus_.other_modes.add(other);
     } else {
-      gpus_.sharing = static_cast<Sharing>(found - std::begin(kSharingNames));
+      complain(kGpuModeLabel, modes.error());
     }
+    if (!gpus_.other_modes.empty()) return read_several();
     if (gpus_.sharing != Sharing::kExclusive) return read_shared();
     read_cut_by_others();
-    if (found != std::end(kSharingNames)) refuse_shared_by_others();
+    if (modes) refuse_shared_by_others();
+  }
+
+  // What it offers goes by what it is just now; how many GPUs there are is said by a label alone.
+  void read_several() {
+    const std::int32_t whole = gpus_.count;
+    if (whole > 0 && !gpus_.may_be(Sharing::kExclusive)) refuse_whole(gpus_.shared_as());
+    read_count("there are");
+    if (whole > gpus_.count && gpus_.count > 0) {
+      add("status.allocatable " + std::string(kGpuResource) + ": it has more than the label " +
+          std::string(kGpuCountLabel) + " says; let both say the same");
+    }
+    const std::string_view strategy = labels_[kSharingStrategyLabel].text(kNoStrategy);
+    if (strategy == kNoStrategy || (gpus_.may_be(Sharing::kMps) && strategy == sharing_strategy_of(Sharing::kMps))) {
+      return;
+    }
+    complain(kSharingStrategyLabel, "it is " + quote(strategy) + ", and the label " + std::string(kGpuModeLabel) +
+                                        " says " + quote(modes_text(gpus_.sharing, gpus_.other_modes)) +
+                                        "; let the device plugin share nothing in this way");
   }
 
   void read_cut_by_others() {
@@ -117,14 +138,8 @@ class Reader {
 
   // No GPU is whole there; how many there are is said by a label alone.
   void read_shared() {
-    const std::string are(words_of(gpus_.sharing).is);
-    if (gpus_.count > 0) {
-      complain(kGpuModeLabel, "its GPUs are said to be " + are + ", and status.allocatable has whole ones (" +
-                                  std::string(kGpuResource) + "); " + how_none_is_whole());
-    }
-    const auto count = parse_integer(labels_[kGpuCountLabel].text("none"), 1, kGpusPerNodeMax);
-    if (!count) complain(kGpuCountLabel, "how many GPUs are " + are + "; " + count.error());
-    if (count) gpus_.count = static_cast<std::int32_t>(*count);
+    if (gpus_.count > 0) refuse_whole(gpus_.sharing);
+    read_count("are " + std::string(words_of(gpus_.sharing).is));
     if (gpus_.sharing == Sharing::kTimeslice) read_replicas();
     const std::string_view strategy = labels_[kSharingStrategyLabel].text(kNoStrategy);
     if (strategy != kNoStrategy && strategy != sharing_strategy_of(gpus_.sharing)) {
@@ -133,9 +148,21 @@ class Reader {
     }
   }
 
-  std::string how_none_is_whole() const {
-    if (gpus_.sharing == Sharing::kMig) return "a node's GPUs are all cut, or none is";
-    if (gpus_.sharing == Sharing::kMps) return "a node's GPUs are all shared, or none is";
+  void read_count(const std::string& of_what) {
+    const auto count = parse_integer(labels_[kGpuCountLabel].text("none"), 1, kGpusPerNodeMax);
+    if (!count) return complain(kGpuCountLabel, "how many GPUs " + of_what + "; " + count.error());
+    gpus_.count = static_cast<std::int32_t>(*count);
+  }
+
+  void refuse_whole(Sharing sharing) {
+    complain(kGpuModeLabel, "its GPUs are said to be " + std::string(words_of(sharing).is) +
+                                ", and status.allocatable has whole ones (" + std::string(kGpuResource) + "); " +
+                                how_none_is_whole(sharing));
+  }
+
+  static std::string how_none_is_whole(Sharing sharing) {
+    if (sharing == Sharing::kMig) return "a node's GPUs are all cut, or none is";
+    if (sharing == Sharing::kMps) return "a node's GPUs are all shared, or none is";
     return "let the device plugin rename what it shares (renameByDefault: true), so that nobody takes a replica for a "
            "GPU";
   }
@@ -173,6 +200,44 @@ class Reader {
 
 NodeGpus read_node_gpus(const Value& node) { return Reader(node).read(); }
 
+Sharing NodeGpus::shared_as() const {
+  if (sharing != Sharing::kExclusive) return sharing;
+  return other_modes.contains(Sharing::kMig)   ? Sharing::kMig
+         : other_modes.contains(Sharing::kMps) ? Sharing::kMps
+                                               : Sharing::kExclusive;
+}
+
+std::string modes_text(Sharing first, SharingSet others) {
+  std::string text(name_of(first));
+  for (std::size_t i = 0; i < std::size(kSharingNames); ++i) {
+    const auto mode = static_cast<Sharing>(i);
+    if (mode != first && others.contains(mode)) text += kBetweenModes + std::string(name_of(mode));
+  }
+  return text;
+}
+
+Parsed<std::vector<Sharing>> parse_modes(std::string_view text) {
+  std::vector<Sharing> modes;
+  for (const auto part : text | std::views::split(kBetweenModes)) {
+    const std::string_view name(part.begin(), part.end());
+    const auto* const found = std::ranges::find(kSharingNames, name);
+    if (found == std::end(kSharingNames)) {
+      return std::unexpected(quote(name) +
+                             " is no mode; write exclusive, mig, mps or timeslice, or several that take "
+                             "turns, as in exclusive.mig");
+    }
+    const auto mode = static_cast<Sharing>(found - std::begin(kSharingNames));
+    if (std::ranges::find(modes, mode) != modes.end()) {
+      return std::unexpected(quote(name) + " is there twice; name each once");
+    }
+    modes.push_back(mode);
+  }
+  if (modes.size() > 1 && std::ranges::find(modes, Sharing::kTimeslice) != modes.end()) {
+    return std::unexpected("time-sliced GPUs are nothing else besides; write timeslice alone, or leave it out");
+  }
+  return modes;
+}
+
 std::string_view sharing_strategy_of(Sharing sharing) {
   if (sharing == Sharing::kTimeslice) return "time-slicing";
   return sharing == Sharing::kMps ? "mps" : kNoStrategy;
@@ -187,11 +252,14 @@ std::string gpu_model_of(std::string_view product) {
 }
 
 void set_shared_amounts(const NodeGpus& gpus, Value& amounts) {
+  if (!gpus.other_modes.empty() && gpus.may_be(Sharing::kExclusive)) {
+    amounts.set(kGpuResource, std::to_string(gpus.count));
+  }
   if (gpus.sharing == Sharing::kTimeslice) {
     amounts.set(kSharedGpuResource, std::to_string(gpus.count * gpus.replicas));
   }
   const GpuHardware* const hardware = hardware_of({.name = {}, .model = gpus.model});
-  if (gpus.sharing != Sharing::kMig || hardware == nullptr || hardware->mig == nullptr) return;
+  if (!gpus.may_be(Sharing::kMig) || hardware == nullptr || hardware->mig == nullptr) return;
   for (std::size_t shape = 0; shape < hardware->mig_profiles.size(); ++shape) {
     const int of_each = hardware->mig->room_for(shape, MigPlaceSet(), gpus.fixed_slices);
     if (of_each == 0) continue;

@@ -9,6 +9,7 @@
 
 #include "manifest/value.h"
 #include "model/node.h"
+#include "model/quantity.h"
 
 namespace berth {
 
@@ -17,13 +18,22 @@ struct NodeGpus {
   std::string model;            // the catalogue's short name where it knows the model; empty without GPUs
   std::int64_t memory_mib = 0;  // of each; 0 = not known
   Sharing sharing = Sharing::kExclusive;
+  SharingSet other_modes = {};                  // what the node may be instead, as long as no pod has a GPU of it
   std::int32_t replicas = 1;                    // as how many each counts, if they are time-sliced
   MigPlaceSet fixed_slices = {};                // into which somebody else has cut each of them
   std::vector<std::string> unused_slices = {};  // resources of slices that somebody else has cut, and nobody is sent to
   std::string why_unused = {};                  // and what to do about it
   std::string problem = {};  // why they cannot be used at all, and what to write instead; empty: they can
+
+  bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
+  // How they are shared, or may be; kExclusive: in no way.
+  Sharing shared_as() const;
 };
 NodeGpus read_node_gpus(const Value& node);
+
+// As the label berth.dev/gpu-mode has them: "mig", "exclusive.mig", the first before the others.
+std::string modes_text(Sharing first, SharingSet others);
+Parsed<std::vector<Sharing>> parse_modes(std::string_view text);
 
 // What NVIDIA's feature discovery calls it in the label nvidia.com/gpu.sharing-strategy.
 std::string_view sharing_strategy_of(Sharing sharing);
@@ -31,8 +41,8 @@ std::string_view sharing_strategy_of(Sharing sharing);
 // The catalogue's short name where it knows the product, with or without the maker's name before it, or "-SHARED" behind it.
 std::string gpu_model_of(std::string_view product);
 
-// What a node of such GPUs that are shared offers by the name of a resource: if they are cut as pods ask, of each profile as many
-// as if it were cut into nothing else; if they were cut beforehand, these slices; if they are time-sliced, all replicas.
+// What a node of such GPUs that are shared, or may be, offers by the name of a resource: whole ones, if it may have some; if they
+// are cut as pods ask, of each profile as many as if it were cut into nothing else; if they were cut beforehand, these slices; if they are time-sliced, all replicas.
 void set_shared_amounts(const NodeGpus& gpus, Value& amounts);
 
 }  // namespace berth

@@ -151,7 +151,32 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
   };
   const Case cases[] = {
       {"berth.dev/gpu-mode: shared", "nvidia.com/gpu: '8'",
-       "label berth.dev/gpu-mode: 'shared' is no mode; write exclusive, mig, mps or timeslice"},
+       "label berth.dev/gpu-mode: 'shared' is no mode; write exclusive, mig, mps or timeslice, or several that take "
+       "turns, as in exclusive.mig"},
+      {"berth.dev/gpu-mode: mig.mig", "", "label berth.dev/gpu-mode: 'mig' is there twice; name each once"},
+      {"berth.dev/gpu-mode: exclusive.", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: '' is no mode; write exclusive, mig, mps or timeslice, or several that take turns, "
+       "as "
+       "in exclusive.mig"},
+      {"berth.dev/gpu-mode: exclusive.timeslice", "nvidia.com/gpu: '8'",
+       "label berth.dev/gpu-mode: time-sliced GPUs are nothing else besides; write timeslice alone, or leave it out"},
+      {"berth.dev/gpu-mode: mig.mps, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100", "nvidia.com/gpu: '2'",
+       "label berth.dev/gpu-mode: its GPUs are said to be cut into slices, and status.allocatable has whole ones "
+       "(nvidia.com/gpu); a node's GPUs are all cut, or none is"},
+      {"berth.dev/gpu-mode: exclusive.mig, nvidia.com/gpu.product: H100", "nvidia.com/gpu: '2'",
+       "label nvidia.com/gpu.count: how many GPUs there are; 'none' is not a whole number; write a whole number from 1 "
+       "to 64"},
+      {"berth.dev/gpu-mode: exclusive.mig, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100",
+       "nvidia.com/gpu: '4'",
+       "status.allocatable nvidia.com/gpu: it has more than the label nvidia.com/gpu.count says; let both say the "
+       "same"},
+      {"berth.dev/gpu-mode: exclusive.mig, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: T4", "",
+       "label berth.dev/gpu-mode: GPUs of model 'T4' are not known to be cut into slices"},
+      {"berth.dev/gpu-mode: exclusive.mig, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, "
+       "nvidia.com/gpu.sharing-strategy: mps",
+       "",
+       "label nvidia.com/gpu.sharing-strategy: it is 'mps', and the label berth.dev/gpu-mode says 'exclusive.mig'; let "
+       "the device plugin share nothing in this way"},
       {kMps, "nvidia.com/gpu: '2'",
        "label berth.dev/gpu-mode: its GPUs are said to be shared by MPS, and status.allocatable has whole ones "
        "(nvidia.com/gpu); a node's GPUs are all shared, or none is"},
@@ -188,6 +213,27 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
                     .problem.starts_with("label nvidia.com/gpu.count: how many GPUs are cut into slices; "))
         << count;
   }
+}
+
+TEST(NodeGpus, MayBeOneThingAfterTheOther) {
+  const std::string modes = ", nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100";
+  for (const char* const allocatable : {"", "nvidia.com/gpu: '2'", "nvidia.com/mig-1g.10gb: '14'"}) {
+    const NodeGpus gpus = read_node_gpus(node("berth.dev/gpu-mode: exclusive.mig" + modes, allocatable));
+    EXPECT_EQ(gpus.problem, "") << allocatable;
+    EXPECT_EQ(gpus.count, 2) << allocatable;
+    EXPECT_EQ(gpus.sharing, Sharing::kExclusive);
+    EXPECT_EQ(gpus.other_modes, SharingSet::of(Sharing::kMig));
+    EXPECT_EQ(gpus.shared_as(), Sharing::kMig);
+    EXPECT_TRUE(gpus.unused_slices.empty());
+    Value amounts = Value::map();
+    set_shared_amounts(gpus, amounts);
+    EXPECT_EQ(amounts["nvidia.com/gpu"].text(), "2");
+    EXPECT_EQ(amounts["nvidia.com/mig-1g.10gb"].text(), "14");
+  }
+  const NodeGpus shares = read_node_gpus(node(
+      "berth.dev/gpu-mode: mps.exclusive.mig, nvidia.com/gpu.sharing-strategy: mps" + modes, "nvidia.com/gpu: '2'"));
+  EXPECT_EQ(shares.problem, "");
+  EXPECT_EQ(modes_text(shares.sharing, shares.other_modes), "mps.exclusive.mig");
 }
 
 TEST(NodeGpus, MayBeSharedByMpsOrInTurns) {

@@ -433,11 +433,11 @@ class PodReader {
 
 bool NodeFacts::same_machine(const NodeFacts& other) const {
   return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
-         gpus == other.gpus && sharing == other.sharing && replicas == other.replicas &&
-         fixed_slices == other.fixed_slices && unused_slices == other.unused_slices && why_unused == other.why_unused &&
-         cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
-         kept_per_gpu == other.kept_per_gpu && numa_zones == other.numa_zones && numa_policy == other.numa_policy &&
-         problem == other.problem;
+         gpus == other.gpus && sharing == other.sharing && other_modes == other.other_modes &&
+         replicas == other.replicas && fixed_slices == other.fixed_slices && unused_slices == other.unused_slices &&
+         why_unused == other.why_unused && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
+         pods_max == other.pods_max && kept_per_gpu == other.kept_per_gpu && numa_zones == other.numa_zones &&
+         numa_policy == other.numa_policy && problem == other.problem;
 }
 
 NodeFacts read_node(const Value& node) {
@@ -463,6 +463,7 @@ NodeFacts read_node(const Value& node) {
   facts.gpu_model = std::move(gpus.model);
   facts.gpu_memory_mib = gpus.memory_mib;
   facts.sharing = gpus.sharing;
+  facts.other_modes = gpus.other_modes;
   facts.replicas = gpus.replicas;
   facts.fixed_slices = gpus.fixed_slices;
   facts.unused_slices = std::move(gpus.unused_slices);
@@ -472,7 +473,7 @@ NodeFacts read_node(const Value& node) {
   if (!node["status"]["allocatable"]["pods"].is_null()) {
     facts.pods_max = static_cast<std::int32_t>(amount("pods", whole, INT32_MAX));
   }
-  NodeHost host = read_node_host(node, facts.gpus, facts.sharing, {facts.cpu_milli, facts.memory_bytes});
+  NodeHost host = read_node_host(node, facts.gpus, gpus.shared_as(), {facts.cpu_milli, facts.memory_bytes});
   facts.kept_per_gpu = host.kept_per_gpu;
   facts.numa_zones = host.numa_zones;
   facts.numa_policy = host.numa_policy;

@@ -35,6 +35,7 @@ struct NodeFacts {
   std::int64_t gpu_memory_mib = 0;
   std::int32_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
+  SharingSet other_modes = {};             // what it may be instead, as long as no pod has a GPU of it
   std::int32_t replicas = 1;               // as how many each counts
   MigPlaceSet fixed_slices;                // into which each GPU was cut beforehand; empty: as pods ask
   std::vector<std::string> unused_slices;  // resources of slices that are cut beforehand: nobody is sent to them,
@@ -60,6 +61,7 @@ struct NodeFacts {
   bool open = true;         // ready, not cordoned
   std::string problem;      // why it cannot be used at all; empty: it can
 
+  bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   // The same machine to the engine, whether open or closed, and whatever it says of itself.
   bool same_machine(const NodeFacts& other) const;
 };

@@ -96,7 +96,7 @@ bool LiveEngine::holds_otherwise(const Member& member) const {
   if (pod.stage != PodStage::kBound || node == nodes_.end() || node->second.gpus == 0 || !held) return false;
   const bool other_replicas = pod.request.is_replica() && pod.given && pod.given->milli > 0 &&
                               pod.given->milli != kMilliPerGpu / node->second.replicas;
-  return held != node->second.sharing || other_replicas;
+  return !node->second.may_be(*held) || other_replicas;
 }
 
 // Such nodes take nobody before those have gone, so that no device is two things at a time.
@@ -203,7 +203,7 @@ std::string LiveEngine::profile_on(const std::string& name, const PodFacts& pod)
 
 // What slices of that name are on the node; nothing where Berth does not cut it, or not so.
 std::optional<NamedSlice> LiveEngine::slice_on(const NodeFacts& node, const std::string& profile) const {
-  const auto flavor = node.sharing == Sharing::kMig ? flavor_named(flavor_name_of(node)) : std::nullopt;
+  const auto flavor = node.may_be(Sharing::kMig) ? flavor_named(flavor_name_of(node)) : std::nullopt;
   return flavor ? find_slice(state().flavors()[flavor->index()], profile) : std::nullopt;
 }
 

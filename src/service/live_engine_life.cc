@@ -46,6 +46,16 @@ std::string first_of_names(const std::vector<std::string>& names) {
   return text;
 }
 
+// "cut into slices, or shared by MPS"
+std::string said_of_modes(const NodeFacts& node) {
+  std::string text(words_of(node.sharing).is);
+  for (std::size_t i = 0; i < std::size(kSharingNames); ++i) {
+    const auto mode = static_cast<Sharing>(i);
+    if (node.other_modes.contains(mode)) text += ", or " + std::string(words_of(mode).is);
+  }
+  return text;
+}
+
 }  // namespace
 
 void LiveEngine::rebuild(Time now) {
@@ -166,14 +176,14 @@ std::vector<Flavor> LiveEngine::declared_and_of_nodes() const {
 // What a slice is goes by the model: a flavor that names none has that of its nodes that are cut, if it has such nodes.
 std::string LiveEngine::model_of_cut_nodes(const std::string& flavor) const {
   for (const auto& [name, node] : nodes_) {
-    if (node.sharing == Sharing::kMig && node.gpus > 0 && flavor_name_of(node) == flavor) return node.gpu_model;
+    if (node.may_be(Sharing::kMig) && node.gpus > 0 && flavor_name_of(node) == flavor) return node.gpu_model;
   }
   return "";
 }
 
 // Only where nodes are cut it matters.
 bool LiveEngine::is_of_its_flavor(const NodeFacts& node) const {
-  if (node.sharing != Sharing::kMig) return true;
+  if (!node.may_be(Sharing::kMig)) return true;
   const auto flavor = flavor_named(flavor_name_of(node));
   return !flavor || state().flavors()[flavor->index()].model == node.gpu_model;
 }
@@ -251,17 +261,22 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
           "NotUsed",
           "it is not used: its slices were cut beforehand and are not scrubbed, and here GPUs are; let them be "
           "cut as pods ask (label berth.dev/gpu-mode=mig), or let nothing be scrubbed"};
+    } else if (scrubs_ == Scrubs::kByNodes && !node.other_modes.empty() && node.may_be(Sharing::kMig)) {
+      nodes[name] = {"NotUsed",
+                     "it is not used: its GPUs may be cut or not, and are not scrubbed between, and here GPUs are; let "
+                     "it be of one "
+                     "mode (label berth.dev/gpu-mode=mig), or let nothing be scrubbed"};
     } else if (const std::string failed = failed_scrubs_of(name); !failed.empty()) {
       nodes[name] = {"Quarantined", failed};
     } else if (held_otherwise_.contains(name)) {
       nodes[name] = {"NotUsed",
                      "it takes nobody until those have gone who hold its GPUs in another way than it says: " +
-                         std::string(words_of(node.sharing).is)};
+                         said_of_modes(node)};
     } else if (!node.unused_slices.empty()) {
       nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.unused_slices) +
                                           "), which are cut beforehand: " + node.why_unused};
     }
-    if (node.gpus == 0 || (left_out_flavors_.empty() && node.sharing != Sharing::kMig)) continue;
+    if (node.gpus == 0 || (left_out_flavors_.empty() && !node.may_be(Sharing::kMig))) continue;
     const std::string flavor = flavor_name_of(node);
     if (left_out_flavors_.contains(flavor)) {
       nodes[name] = {"TooManyFlavors", "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors)};
@@ -405,6 +420,7 @@ void LiveEngine::add_new_nodes(Time now) {
               .labels = facts.says.labels,
               .taints = facts.says.taints,
               .sharing = facts.sharing,
+              .other_modes = facts.other_modes,
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices,
               .kept_per_gpu = facts.kept_per_gpu,

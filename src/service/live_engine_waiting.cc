@@ -212,7 +212,7 @@ std::string LiveEngine::of_unused_slices(const std::string& profile) const {
 
 // How a node says that it has such GPUs, where none does.
 std::string LiveEngine::of_modes(Sharing asked) const {
-  const auto is_it = [&](const auto& node) { return node.second.sharing == asked && node.second.problem.empty(); };
+  const auto is_it = [&](const auto& node) { return node.second.may_be(asked) && node.second.problem.empty(); };
   if (asked == Sharing::kExclusive || std::ranges::any_of(nodes_, is_it)) return "";
   return "; nodes say that theirs are by the label " + std::string(kGpuModeLabel) + "=" + std::string(name_of(asked));
 }

@@ -396,6 +396,29 @@ TEST(LiveSlices, ANodeThatIsHeldOtherwiseWaitsUntilItIsNot) {
   }
 }
 
+TEST(LiveSlices, ANodeThatMayBeBothIsWhatTheFirstAsks) {
+  Cluster cluster;
+  NodeFacts turns = node("n1", 2);
+  turns.other_modes = SharingSet::of(Sharing::kMig);
+  cluster.add(turns);
+  cluster.set(pod("whole", 1));
+  ASSERT_EQ(names_of(cluster.decide(2)), std::set<std::string>{"whole"});
+  cluster.set(slice("s", "1g.10gb", 3000));
+  EXPECT_TRUE(cluster.decide(3).bindings.empty());
+  cluster.begin_anew();
+  EXPECT_TRUE(cluster.decide(4).bindings.empty()) << "who is there is found as he is";
+  cluster.gone("whole");
+  EXPECT_EQ(names_of(cluster.decide(5)), std::set<std::string>{"s"});
+  cluster.set(pod("again", 1, 6000));
+  cluster.begin_anew();
+  const Round round = cluster.decide(7);
+  EXPECT_TRUE(round.bindings.empty()) << "it is cut as long as the slice is there";
+  cluster.gone("s");
+  EXPECT_EQ(names_of(cluster.decide(8)), std::set<std::string>{"again"});
+  EXPECT_TRUE(cluster.engine().nodes_left_out().empty());
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+}
+
 TEST(LiveSlices, ANodeThatSaysWhatCannotBeIsNotUsed) {
   Cluster cluster;
   NodeFacts odd = one_cut("n1");
