@@ -57,28 +57,50 @@ bool stands_behind(const State& state, const Plan& plan, const std::vector<Shado
 // The way in which it was placed; none if none is of that kind any more.
 std::optional<std::size_t> way_of(const State& state, WorkloadId id) {
   const auto& ways = state.shape(state.workload(id).shape).ways;
-  const RequestId request = state.pod(state.workload(id).first_pod).request;
-  const auto found = std::ranges::find_if(ways, [&](const auto& way) { return way.front().request == request; });
+  const auto found = std::ranges::find_if(ways, [&](const auto& way) {
+    bool suits = true;
+    for_each_pod(state, id, [&](const Pod& pod) {
+      suits = suits && std::ranges::find(way, pod.request, &NumberedPodSet::request) != way.end();
+    });
+    return suits;
+  });
   return found == ways.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - ways.begin()));
 }
 
+// The numbers of the pods of that set whose steps these are, from the first to the last and one more.
+std::pair<std::size_t, std::size_t> pods_like(const State& state, const Growing& growing, WorkloadId step) {
+  const NumberedPodSet& own = state.shape(state.workload(step).shape).ways[*growing.way].front();
+  std::size_t first = 0;
+  for (const NumberedPodSet& set : state.shape(state.workload(growing.minimum).shape).ways[*growing.way]) {
+    const std::size_t end = first + static_cast<std::size_t>(set.count);
+    if (set.request == own.request && set.topology == own.topology) return {first, end};
+    first = end;
+  }
+  return {first, first};
+}
+
 // Whether it is there, or begins, by the end of this plan; then where its pods are.
-bool find_pods(const State& state, const Plan& plan, Growing& growing) {
+bool find_pods(const State& state, const Plan& plan, Growing& growing, WorkloadId step) {
   const Workload& workload = state.workload(growing.minimum);
   if (const Start* const start = find_start(plan, growing.minimum)) {
     if (start->waits || start->best_effort) return false;
     growing.begins = true;
     growing.way = start->way;
-    for (const PodPlacement& place : start->pods) growing.at.emplace_back(place.node);
+    const auto [first, end] = pods_like(state, growing, step);
+    for (std::size_t pod = first; pod < end; ++pod) growing.at.emplace_back(start->pods[pod].node);
     return true;
   }
   growing.begins = std::ranges::find(plan.begins, growing.minimum) != plan.begins.end();
   const bool counts = workload.best_effort == state.shape(workload.shape).terms.best_effort;
   const bool is_whole = state.find_repairing(growing.minimum) == nullptr;
   if ((workload.phase != Phase::kRunning && !growing.begins) || !counts || !is_whole) return false;
-  for_each_pod(state, growing.minimum, [&](const Pod& pod) { growing.at.emplace_back(pod.node); });
   growing.way = way_of(state, growing.minimum);
-  return growing.way.has_value();
+  if (!growing.way) return false;
+  const auto [first, end] = pods_like(state, growing, step);
+  for_each_pod(state, growing.minimum, [&, from = first, to = end](const Pod& pod) {
+    if (from <= pod.number && pod.number < to) growing.at.emplace_back(pod.node);
+  });
+  return true;
 }
 
 bool may_grow(const State& state, const Plan& plan, const std::vector<Shadow>& shadows, const Growing& growing) {
@@ -95,7 +117,7 @@ std::vector<Growing> who_may_grow(const State& state, const Plan& plan, const st
   std::vector<Growing> list;
   for (const auto& [minimum, steps] : state.elastic()) {
     Growing growing{.minimum = minimum, .steps = {}, .way = {}, .at = {}};
-    if (!find_pods(state, plan, growing) || !may_grow(state, plan, shadows, growing)) continue;
+    if (!find_pods(state, plan, growing, steps.front()) || !may_grow(state, plan, shadows, growing)) continue;
     for (const WorkloadId step : steps) {
       const Workload& each = state.workload(step);
       if (each.phase == Phase::kPending) growing.steps.push_back(step);

@@ -22,7 +22,7 @@ struct Growing {
   std::vector<WorkloadId> steps;          // those that wait, ascending
   bool begins = false;                    // by this plan: whatever comes at once restarts nothing
   std::optional<std::size_t> way;         // of its shape, in which it was placed
-  std::vector<std::optional<NodeId>> at;  // its pods and those of its steps that are there
+  std::vector<std::optional<NodeId>> at;  // its pods of the set that grows, and those of its steps that are there
 };
 
 // In the order in which they may take steps: the higher priority first, then who came first. Who is to go, who is being repaired,

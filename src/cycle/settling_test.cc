@@ -737,9 +737,16 @@ class Cluster {
       job.at_most = static_cast<std::int32_t>(rng_.between(1, 2));
     }
     if (kind_.elastic) job.shape.terms.resizes_live = rng_.below(2) == 0;
+    if (kind_.elastic && rng_.below(4) == 0) set_head_before(job.shape);
     if (engine_.state.refusal(job)) job.max_wait.reset();  // it insists on a floor
     engine_.state.apply(job);
     if (kind_.elastic && rng_.below(3) > 0) submit_steps(std::move(job));
+  }
+  // A pod set of another kind, which does not grow.
+  void set_head_before(WorkloadShape& shape) {
+    PodRequest head{.cpu_milli = rng_.between(0, 2) * 1000};
+    head.flavors = FlavorSet::all();
+    for (PodSets& way : shape.ways) way.insert(way.begin(), PodSet{head, 1});
   }
   void submit_steps(WorkloadSubmitted step) {
     step.step_of = WorkloadId(engine_.state.workloads().next_id().index() - 1);
@@ -750,6 +757,7 @@ class Cluster {
     step.max_wait.reset();
     step.shape.terms.movable = false;
     for (PodSets& way : step.shape.ways) {
+      way.erase(way.begin(), std::prev(way.end()));
       if (way.front().topology.has_slices()) return;
       way.front().count = 1;
     }

@@ -28,8 +28,15 @@ constexpr std::size_t kOrdersMax = 8;
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
-          const Mixture* mixture, std::int64_t more)
-      : state_(state), trial_(trial), index_(index), sets_(sets), rng_(rng), mixture_(mixture), more_(more) {
+          const Mixture* mixture, std::int64_t more, const NumberedPodSet* more_of = nullptr)
+      : state_(state),
+        trial_(trial),
+        index_(index),
+        sets_(sets),
+        rng_(rng),
+        mixture_(mixture),
+        more_(more),
+        more_of_(more_of) {
     std::int64_t pods = 0;
     for (const NumberedPodSet& set : sets) pods += set.count;
     places_.resize(static_cast<std::size_t>(pods));
@@ -124,8 +131,10 @@ class Placing {
     if (by_network || part.set->asks_for_domains()) {
       NumberedPodSet set = *part.set;
       set.request = part.id;
+      const bool grows =
+          more_of_ != nullptr && part.set->request == more_of_->request && part.set->topology == more_of_->topology;
       const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_)
-                                     : place_in_domains(state_, trial_, index_, set, rng_, more_);
+                                     : place_in_domains(state_, trial_, index_, set, rng_, grows ? more_ : 0);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
       std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
       return 0;
@@ -216,7 +225,8 @@ class Placing {
   const std::vector<NumberedPodSet>& sets_;
   Rng& rng_;
   const Mixture* mixture_;            // none: any of the flavors that are left open
-  std::int64_t more_;                 // pods that may come later
+  std::int64_t more_;                 // pods that may come later,
+  const NumberedPodSet* more_of_;     // of this set
   std::vector<PodPlacement> places_;  // set by set
 };
 
@@ -235,8 +245,10 @@ std::variant<std::vector<PodPlacement>, Unfit> place_all(Placing placing, Trial&
 std::variant<Start, Unfit> place_in_way(const State& state, Trial& trial, ScoreIndex& index, WorkloadId workload,
                                         std::size_t way, Rng& rng, const Mixture* mixture) {
   const auto& sets = state.shape(state.workload(workload).shape).ways[way];
-  const auto steps = std::ssize(state.steps_of(workload));
-  auto places = place_all(Placing(state, trial, index, sets, rng, mixture, steps), trial);
+  const std::vector<WorkloadId>& steps = state.steps_of(workload);
+  const NumberedPodSet* const grows =
+      steps.empty() ? nullptr : &state.shape(state.workload(steps.front()).shape).ways[way].front();
+  auto places = place_all(Placing(state, trial, index, sets, rng, mixture, std::ssize(steps), grows), trial);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = workload, .way = static_cast<std::uint32_t>(way), .pods = std::move(std::get<0>(places))};
 }

@@ -169,9 +169,10 @@ QueueId take_queue(ScenarioReading& reading, ScenarioLine& line) {
 }
 
 // Each pod above the minimum is submitted below it, as one that runs beside it.
-void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSubmitted step, SetDraft set) {
+void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadId minimum, WorkloadSubmitted step,
+                  std::size_t set_index, SetDraft set) {
   const std::string of = std::move(step.name);
-  step.step_of = WorkloadId(reading.names.workloads.size() - 1);
+  step.step_of = minimum;
   step.declared_run = kRunNotDeclared;
   step.not_before = {};
   step.after.clear();
@@ -184,11 +185,29 @@ void submit_steps(ScenarioReading& reading, const ScenarioLine& line, WorkloadSu
   set.count = 1;
   for (std::int64_t number = 1; number <= steps; ++number) {
     step.name = of + "+" + std::to_string(number);
-    reading.drafts.push_back({WorkloadId(reading.names.workloads.size()), reading.scenario.statements.size(), {set}});
+    WorkloadDraft& draft = reading.drafts.emplace_back(WorkloadId(reading.names.workloads.size()),
+                                                       reading.scenario.statements.size(), std::vector{set});
+    draft.step_of = set_index;
     reading.pods_of[WorkloadId(reading.names.workloads.size())] = 1;
     reading.names.workloads.add(step.name);
     reading.add(line, Event(step));
   }
+}
+
+bool are_new_steps(const ScenarioReading& reading, const ScenarioLine& line, const ScenarioWord& word,
+                   const std::string& name, std::int64_t steps) {
+  for (std::int64_t number = 1; number <= steps; ++number) {
+    if (!reading.names.workloads.is_new(line, word, name + "+" + std::to_string(number))) return false;
+  }
+  return true;
+}
+
+// By how many pods the run time of an elastic workload is meant.
+void note_size(ScenarioReading& reading, const WorkloadDraft& draft) {
+  if (std::ranges::none_of(draft.sets, [](const SetDraft& each) { return each.steps > 0; })) return;
+  std::int64_t pods = 0;
+  for (const SetDraft& each : draft.sets) pods += each.pods;
+  reading.scenario.sizes[draft.workload] = pods;
 }
 
 // Names of workloads, each with those of its steps.
@@ -201,9 +220,7 @@ bool are_new(const ScenarioReading& reading, const ScenarioLine& line, const Sce
   }
   for (const std::string& name : names) {
     if (!known.workloads.is_new(line, word, name) || !known.reservations.is_new(line, word, name)) return false;
-    for (std::int64_t number = 1; number <= steps; ++number) {
-      if (!known.workloads.is_new(line, word, name + "+" + std::to_string(number))) return false;
-    }
+    if (!are_new_steps(reading, line, word, name, steps)) return false;
   }
   // What is called as the array is, is asked for where the array is meant.
   return known.workloads.is_new(line, word, word.value) && known.reservations.is_new(line, word, word.value);
@@ -215,10 +232,10 @@ void submit_one(ScenarioReading& reading, const ScenarioLine& line, const Worklo
   const WorkloadId workload(reading.names.workloads.size());
   reading.names.workloads.add(submitted.name);
   reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
-  if (set.steps > 0) reading.scenario.sizes[workload] = set.pods;
+  note_size(reading, reading.drafts.back());
   reading.pods_of[workload] = set.count + set.steps;
   reading.add(line, Event(submitted), from_now);
-  submit_steps(reading, line, submitted, set);
+  submit_steps(reading, line, workload, submitted, 0, set);
 }
 
 }  // namespace
@@ -277,13 +294,15 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   if (draft == reading.drafts.end()) {
     return line.complain(*name, quote(name->value) + " is submitted already; write group lines right below its submit");
   }
-  const Statement& statement = reading.scenario.statements[draft->statement];
-  const bool is_step = !std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).step_of.is_none();
-  if (is_step || set.steps > 0 || draft->sets.front().steps > 0) {
+  const auto submitted =
+      std::get<WorkloadSubmitted>(std::get<Event>(reading.scenario.statements[draft->statement].action));
+  if (draft->step_of) {
+    return line.complain(*name, quote(name->value) + " is one pod of another workload; write group lines for that one");
+  }
+  if (set.steps > 0 && std::ranges::any_of(draft->sets, [](const SetDraft& each) { return each.steps > 0; })) {
     return line.complain(
-        "min= and max= are of workloads whose pods are all of one kind: one that comes, or stands in for another, is "
-        "like all of them; write group lines with pods= alone, or the pods that come and go as a workload of their "
-        "own");
+        "min= and max= are of one of its pod sets: which pods come and go has one answer then; write the others with "
+        "pods= alone");
   }
   if (std::ranges::find(draft->groups, set_name->value) != draft->groups.end()) {
     return line.complain(*set_name, "group " + quote(set_name->value) + " of " + quote(name->value) +
@@ -291,8 +310,12 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   }
   draft->groups.push_back(set_name->value);
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
-  reading.pods_of[*workload] += set.count;
+  if (set.steps > 0 && !are_new_steps(reading, line, *name, name->value, set.steps)) return;
+  reading.pods_of[*workload] += set.count + set.steps;
   draft->sets.push_back(set);
+  note_size(reading, *draft);
+  const std::size_t set_index = draft->sets.size() - 1;
+  submit_steps(reading, line, *workload, submitted, set_index, set);
 }
 
 void read_end(ScenarioReading& reading, ScenarioLine& line) {

@@ -61,8 +61,19 @@ Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& wo
 }
 
 void ScenarioReading::close_drafts() {
+  const WorkloadShape* minimum = nullptr;  // whose steps come behind it
   for (const WorkloadDraft& draft : drafts) {
     Statement& statement = scenario.statements[draft.statement];
+    WorkloadShape& shape = std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).shape;
+    if (draft.step_of) {
+      // One pod more of its set, in each of the ways.
+      for (const PodSets& way : minimum->ways) {
+        shape.ways.push_back({way[*draft.step_of]});
+        shape.ways.back().front().count = 1;
+      }
+      continue;
+    }
+    minimum = &shape;
     if (set_with_a_choice_of_its_own(draft.sets) != nullptr) {
       complaints.add(
           {file, statement.line, 1},
@@ -70,7 +81,6 @@ void ScenarioReading::close_drafts() {
           "the same ones, or, unless it asks slices, mixed=yes");
       continue;
     }
-    WorkloadShape& shape = std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).shape;
     shape.ways = shape_of(*this, draft.sets).ways;
     add_replica_ways(shape);
   }

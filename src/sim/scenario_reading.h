@@ -24,7 +24,8 @@ struct WorkloadDraft {
   std::size_t statement = 0;
   std::vector<SetDraft> sets;
   std::string name_space = {};
-  std::vector<std::string> groups = {};  // names of the sets after the first
+  std::vector<std::string> groups = {};     // names of the sets after the first
+  std::optional<std::size_t> step_of = {};  // of a step: of which set of its workload it is one pod more
 };
 
 // INVARIANT: `flavors` and `queues` are numbered as their names are.

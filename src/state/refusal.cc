@@ -67,7 +67,7 @@ FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
   return std::nullopt;
 }
 
-// One more pod for one that is there or may come, which has one pod set.
+// One more pod of one of the pod sets of a workload that is there or may come.
 FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
   if (fact.step_of.is_none()) return std::nullopt;
   const Workload* const minimum = state.workloads().find(fact.step_of);
@@ -77,12 +77,18 @@ FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
   const bool waits = fact.not_before > Time{} || !fact.after.empty() || !fact.series.is_none() || fact.max_wait;
   if (waits) return "a step waits for its workload alone";
   const auto& ways = state.shape(minimum->shape).ways;
-  const auto is_one_set = [](const auto& way) { return way.size() == 1; };
-  const bool fits = fact.shape.ways.size() == ways.size() && std::ranges::all_of(ways, is_one_set) &&
-                    std::ranges::all_of(fact.shape.ways, [&](const PodSets& way) {
-                      return is_one_set(way) && way.front().count == 1 && !way.front().parallel.is_declared();
-                    });
-  return unless(fits, "a step is one pod of a workload that has one pod set");
+  const auto is_one_of = [&](const PodSets& own, const std::vector<NumberedPodSet>& way) {
+    if (own.size() != 1 || own.front().count != 1 || own.front().parallel.is_declared()) return false;
+    const PodRequest& asks = own.front().request;
+    return std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+      const PodRequest& other = state.request(set.request);
+      return asks.gpus == other.gpus && asks.gpu_milli == other.gpu_milli && asks.sharing == other.sharing &&
+             asks.cpu_milli == other.cpu_milli && asks.memory_bytes == other.memory_bytes;
+    });
+  };
+  bool fits = fact.shape.ways.size() == ways.size();
+  for (std::size_t way = 0; fits && way < ways.size(); ++way) fits = is_one_of(fact.shape.ways[way], ways[way]);
+  return unless(fits, "a step is one pod more of one of its workload's pod sets");
 }
 
 FactRefusal refusal_of_typical(const std::vector<TypicalPod>& pods, std::size_t flavors) {

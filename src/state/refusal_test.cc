@@ -522,7 +522,7 @@ TEST(Refusal, OfWorkloadsThatChange) {
                 });
 }
 
-// One that waits with a step, one that is over, and one with two pod sets.
+// One that waits with a step, one that is over, and one with two pod sets that are not alike.
 TEST(Refusal, OfSteps) {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo, Order::kFifo});
   const PodSet pod{{.gpus = 1, .gpu_milli = kMilliPerGpu}, 1};
@@ -536,7 +536,9 @@ TEST(Refusal, OfSteps) {
   state.apply(step_of(0, one));
   state.apply(submission(QueueId(0), one));
   state.apply(WorkloadCancelled{WorkloadId(2)});
-  state.apply(submission(QueueId(0), {{{pod, pod}}, {}}));
+  PodSet larger = pod;
+  larger.request.gpus = 2;
+  state.apply(submission(QueueId(0), {{{larger, pod}}, {}}));
   WorkloadSubmitted elsewhere = step_of(0, one);
   elsewhere.queue = QueueId(1);
   WorkloadSubmitted later = step_of(0, one);
@@ -544,14 +546,16 @@ TEST(Refusal, OfSteps) {
   PodSet two = pod;
   two.count = 2;
   const char* const alone = "a step is no workload by itself";
-  const char* const size = "a step is one pod of a workload that has one pod set";
+  const char* const size = "a step is one pod more of one of its workload's pod sets";
   const char* const whose = "a step is of a workload that has not ended";
   expect(state, {
                     {"one more", step_of(0, one), ""},
                     {"of nobody", step_of(9, one), whose},
                     {"of one that is over", step_of(2, one), whose},
                     {"of a step", step_of(1, one), whose},
-                    {"of one with two pod sets", step_of(3, one), size},
+                    {"of one of two pod sets", step_of(3, one), ""},
+                    {"of another kind than its pods", step_of(0, {{{larger}}, {}}), size},
+                    {"of both pod sets", step_of(3, {{{larger, pod}}, {}}), size},
                     {"of two pods", step_of(0, {{{two}}, {}}), size},
                     {"in other ways", step_of(0, {{{pod}, {pod}}, {}}), size},
                     {"in another queue", elsewhere, "a step is in its workload's queue"},
