@@ -378,7 +378,7 @@ void expect_nearly_the_cheapest(bool elastic, const Nearly& nearly) {
 
 TEST(ClaimProperty, OfManyVictimsASetGoesThatIsNearlyTheCheapest) {
   // Node by node it does not see that of a GPU that is shared another would have left a whole one for others' floors.
-  expect_nearly_the_cheapest(false, {.same_cost = 0.96, .same_claim = 0.97, .found = 0.97, .lost_more_percent = 1});
+  expect_nearly_the_cheapest(false, {.same_cost = 0.96, .same_claim = 0.97, .found = 0.96, .lost_more_percent = 1});
 }
 TEST(ClaimProperty, OfManyStepsASetGoesThatIsNearlyTheCheapest) {
   // A minimum takes its steps along wherever they are, which a search node by node sees late.

@@ -311,7 +311,7 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
       if (testing::Test::HasFailure()) return;
     }
   }
-  const int least = static_cast<int>(std::min<std::uint64_t>(kSeeds, property_seeds(kSeeds).size()) / 20);
+  const int least = static_cast<int>(std::min<std::uint64_t>(kSeeds, property_seeds(kSeeds).size()) / 25);
   EXPECT_GT(seen.joined_friends, least);
   EXPECT_GT(seen.joined_after_others, least);
   EXPECT_GT(seen.waited_for_trust, least);
