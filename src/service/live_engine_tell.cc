@@ -396,6 +396,11 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
   }
   if (!eviction.reservation.is_none())
     return std::string(name_of(eviction.rule)) + ": " + reservation_in_words(eviction.reservation) + until;
+  const Terms& terms = state().shape(state().workload(eviction.workload).shape).terms;
+  if (eviction.rule == EvictionRule::kWindow && terms.hours &&
+      state().hours_end(terms, state().workload(eviction.workload).started) <= state().clock()) {
+    return std::string(name_of(eviction.rule)) + ": its hours are over (" + std::string(kHoursAnnotation) + ")" + until;
+  }
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }
