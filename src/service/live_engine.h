@@ -217,10 +217,7 @@ class LiveEngine {
   std::optional<std::uint32_t> hours_of(const PodFacts& pod, Time now, std::string& why_not);
   SeriesId series_of(const PodFacts& pod);
   void end_waits(Time now);
-  void note_wait_outside(const std::string& key, const Group& group, const Tally& tally);
-  void give_up(const std::string& key);
-  // As what keeps from the engine who was given up.
-  static const std::pair<std::string, std::string> kGivenUp;
+  void give_up(WorkloadId waiting, const MaxWait& waited);
   bool tell_window(std::size_t number, Time now);
   void tell_floor_use();
   std::optional<FloorRecord> floor_record_of(QueueId queue) const;
@@ -456,8 +453,7 @@ class LiveEngine {
   std::vector<LiveWindow> windows_;             // by their numbers
   std::map<std::string, std::uint32_t> hours_;  // those of windows_ that are hours of work, by how they are written
   std::map<std::pair<std::string, std::string>, SeriesId> series_;  // by user and name
-  std::map<std::string, Time> waits_outside_;        // groups that the engine does not know: when they are given up
-  std::vector<GivenUp> given_up_;                    // not handed out yet
+  std::vector<GivenUp> given_up_;                                   // not handed out yet
   std::map<std::string, std::vector<Time>> grants_;  // by queue: when they are void, in the order of their pots
   std::set<std::pair<Time, WorkloadId>>
       limits_;  // when the run limits of those who run end; also of some who have ended

@@ -93,62 +93,43 @@ SeriesId LiveEngine::series_of(const PodFacts& pod) {
   return series_.try_emplace({pod.user, pod.time.singleton}, SeriesId(series_.size())).first->second;
 }
 
-// What is to be done with those who have waited for as long as they were to is done. Who is to be cancelled is ended in the world,
-// also where the engine does not know him yet, for he waits for others.
+// What is to be done with those who have waited for as long as they were to is done. Who is to be cancelled is ended in the world.
 void LiveEngine::end_waits(Time now) {
-  if (anew_) return;
-  if (state().next_max_wait() <= now) session_->pass_time(now);
+  if (anew_ || state().next_max_wait() > now) return;
+  session_->pass_time(now);
   while (state().next_max_wait() <= now) {
     const WorkloadId id = state().max_waits().begin()->second;
-    const std::string key = pending_groups_.at(id);
-    const AfterWait then = state().workload(id).max_wait->then;
-    if (then == AfterWait::kCancel) {
-      give_up(key);
+    const MaxWait waited = *state().workload(id).max_wait;
+    if (waited.then == AfterWait::kCancel) {
+      give_up(id, waited);
       continue;
     }
     // Best effort is another shape.
-    if (then == AfterWait::kBestEffort) forget_shape_of(id, key);
+    const std::string& key = pending_groups_.at(id);
+    if (waited.then == AfterWait::kBestEffort) forget_shape_of(id, key);
     session_->apply(MaxWaitPassed{id});
-    if (then == AfterWait::kBestEffort) groups_by_shape_[state().workload(id).shape].insert(key);
+    if (waited.then == AfterWait::kBestEffort) groups_by_shape_[state().workload(id).shape].insert(key);
     untold_.insert(key);
   }
-  std::vector<std::string> over;
-  for (const auto& [key, due] : waits_outside_) {
-    if (due <= now) over.push_back(key);
-  }
-  for (const std::string& key : over) {
-    waits_outside_.erase(key);
-    if (groups_.contains(key)) give_up(key);
-  }
 }
-
-void LiveEngine::note_wait_outside(const std::string& key, const Group& group, const Tally& tally) {
-  waits_outside_.erase(key);
-  if (tally.waiting.empty() || !group.pending.is_none() || group.given_up || tally.placed > 0) return;
-  const PodFacts& first = tally.waiting.front()->facts;
-  if (first.has_begun || !first.time.max_wait || first.time.max_wait->then != AfterWait::kCancel) return;
-  waits_outside_[key] = first.queued + first.time.max_wait->length;
-}
-
-const std::pair<std::string, std::string> LiveEngine::kGivenUp = {
-    "MaxWait", "it has waited for as long as it was to, and is being ended"};
 
 // Each of its Jobs once, and each pod that nothing made.
-void LiveEngine::give_up(const std::string& key) {
+void LiveEngine::give_up(WorkloadId id, const MaxWait& waited) {
+  const std::string key = pending_groups_.at(id);
   Group& group = groups_.at(key);
-  const std::vector<Member*> waiting = tally(group).waiting;
   withdraw(group);
   group.given_up = true;
-  std::tie(group.unsubmitted_code, group.unsubmitted_why) = kGivenUp;
+  const Tally members = tally(group);
+  std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
   touch(key);
   untold_.insert(key);
   std::set<std::string> told;
-  for (const Member* const member : waiting) {
+  for (const Member* const member : members.waiting) {
     const PodFacts& pod = member->facts;
-    if (!pod.time.max_wait || (!pod.owner.uid.empty() && !told.insert(pod.owner.uid).second)) continue;
+    if (!pod.owner.uid.empty() && !told.insert(pod.owner.uid).second) continue;
     given_up_.push_back({.pod = {pod.uid, pod.name_space, pod.name},
                          .owner = pod.owner,
-                         .text = "it has waited for " + format_duration_ms(pod.time.max_wait->length.ms) +
+                         .text = "it has waited for " + format_duration_ms(waited.length.ms) +
                                  ", as long as it was to (" + std::string(kMaxWaitAnnotation) + "), and is ended"});
   }
 }
@@ -191,7 +172,6 @@ void LiveEngine::note_overruns(Time now) {
 
 std::optional<Time> LiveEngine::next_moment(Time now) const {
   Time next = std::min({state().next_turn(), state().next_wake(), state().next_max_wait()});
-  for (const auto& [key, due] : waits_outside_) next = std::min(next, due);
   // Somebody may fit by it who waits.
   if (!movable_from_.empty() && !pending_groups_.empty()) next = std::min(next, movable_from_.begin()->first);
   if (!limits_.empty()) next = std::min(next, limits_.begin()->first);

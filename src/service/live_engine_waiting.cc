@@ -112,7 +112,7 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
 
 std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) const {
   if (!tally.waiting.empty() && groups_.at(tally.waiting.front()->group).given_up) {
-    return kGivenUp;
+    return {"MaxWait", "it has waited for as long as it was to, and is being ended"};
   }
   for (const Member* member : tally.waiting) {
     const PodFacts& pod = member->facts;
@@ -294,7 +294,6 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   if (members.waiting.empty()) return;
   std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
   if (group.unsubmitted_code.empty() && !has_room_already(group, members)) submit(key, group, members, now);
-  note_wait_outside(key, group, members);
 }
 
 // One of its group that asks the same and runs already; nullptr if none does.
