@@ -126,6 +126,7 @@ Round LiveEngine::decide(Time now) {
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
   end_waits(now);
+  note_who_borrows_again();
   if (anew_) round.again_at = now;
   round.given_up = std::exchange(given_up_, {});
   round.to_part = std::exchange(notices_, {});

@@ -104,6 +104,8 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   if (code == ReasonCode::kBehind) {
     return {std::string(name_of(code)), "in a strict order behind one that does not fit yet"};
   }
+  if (code == ReasonCode::kNotBefore && !workload.backs_off())
+    return {std::string(name_of(code)), "it is not to start before " + format_timestamp(workload.not_before)};
   // Of the same shape one may have come before its queue was drained, and the other later.
   if (state().is_kept_aside(group.pending)) return {std::string(name_of(code)), explain(state(), group.pending).text};
   const auto [at, is_new] = explained_.try_emplace({workload.queue, workload.shape});

@@ -108,7 +108,9 @@ void LiveEngine::end_waits(Time now) {
     const std::string& key = pending_groups_.at(id);
     if (waited.then == AfterWait::kBestEffort) forget_shape_of(id, key);
     session_->apply(MaxWaitPassed{id});
-    if (waited.then == AfterWait::kBestEffort) groups_by_shape_[state().workload(id).shape].insert(key);
+    const ShapeId shape = state().workload(id).shape;
+    if (waited.then == AfterWait::kBestEffort) groups_by_shape_[shape].insert(key);
+    if (waited.then == AfterWait::kBestEffort && state().is_kept_aside(id)) cooling_[id] = shape;
     untold_.insert(key);
   }
 }

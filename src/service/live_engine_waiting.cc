@@ -461,6 +461,8 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   group.pending = state().workloads().next_id();
   session_->apply(submitted);
   cool_down(group.pending, first);
+  // Whether it cools down is settled when it comes into its line.
+  if (state().is_kept_aside(group.pending)) cooling_[group.pending] = state().workload(group.pending).shape;
   group.submitted = std::move(uids);
   pending_groups_[group.pending] = key;
   groups_by_shape_[state().workload(group.pending).shape].insert(key);
