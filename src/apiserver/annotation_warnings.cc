@@ -8,6 +8,7 @@
 #include "base/wording.h"
 #include "manifest/gpu_need.h"
 #include "manifest/labels.h"
+#include "manifest/time_request.h"
 
 namespace berth {
 namespace {
@@ -20,7 +21,9 @@ constexpr std::string_view kKnown[] = {
     kGpuMilliAnnotation,    kGpuModelsAnnotation,    kGpuSharingAnnotation, kGpusAnnotation,    kGroupSizeAnnotation,
     kGroupUidAnnotation,    kLatencyAnnotation,      kModelAnnotation,      kMovableAnnotation, kMovedAtAnnotation,
     kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRunForAnnotation,  kSliceAnnotation,
-    kSliceNeedAnnotation,   kStopAfterAnnotation,    kTopologyAnnotation,   kUserAnnotation};
+    kSliceNeedAnnotation,   kStopAfterAnnotation,    kNotBeforeAnnotation,  kHoursAnnotation,   kMaxWaitAnnotation,
+    kSingletonAnnotation,   kAfterAnnotation,        kAfterAnyAnnotation,   kAfterOkAnnotation, kAfterStartAnnotation,
+    kBegunAtAnnotation,     kTopologyAnnotation,     kUserAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

@@ -253,6 +253,8 @@ TEST(BootstrapRoles, GiveEveryComponentWhatItDoesAndNoMore) {
       {user_of("system:berth-scheduler"), "update queues.berth.dev", false},
       {user_of("system:berth-scheduler"), "create pods ml", false},
       {user_of("system:berth-scheduler"), "list secrets", false},
+      {user_of("system:berth-scheduler"), "patch jobs.batch ml", true},
+      {user_of("system:berth-scheduler"), "delete jobs.batch ml", false},
       {user_of("system:berth-node-agent"), "update nodes/status", true},
       {user_of("system:node:n1", {"system:nodes"}), "patch pods/status ml", true},
       {user_of("system:berth-node-agent"), "create pods ml", false},

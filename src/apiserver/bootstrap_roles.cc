@@ -128,6 +128,9 @@ std::vector<Value> scheduler_rules() {
       rule({""}, {"pods"}, {"delete", "get", "list", "watch"}),
       rule({""}, {"pods/binding", "pods/eviction"}, {"create"}),
       rule({""}, {"pods/status"}, {"patch", "update"}),
+      // Whether those have ended for whom others wait; and that one has begun, or has waited for too long, in an annotation and by
+      // its deadline.
+      rule({"batch"}, {"jobs"}, {"get", "list", "watch", "patch"}),
       rule({"", "events.k8s.io"}, {"events"}, {"create", "patch", "update"}),
       rule({"batch"}, {"jobs"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets"}, kRead),

@@ -2,11 +2,13 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
 #include "manifest/labels.h"
 #include "manifest/selector.h"
+#include "manifest/time_request.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -65,6 +67,35 @@ void check_gang(const Value& job, Causes& causes) {
   const Value& gang = job["metadata"]["annotations"][kGangAnnotation];
   if (!gang.is_null() && gang.text() != "true" && gang.text() != "false") {
     causes.push_back(unsupported_value("metadata.annotations[berth.dev/gang]", gang, {"true", "false"}));
+  }
+}
+
+// Turns are of work that starts whole: pods that start one by one would have them one after the other.
+void check_turns(const Value& job, Causes& causes) {
+  const Value& annotations = job["metadata"]["annotations"];
+  const bool one_by_one =
+      annotations[kGangAnnotation].text() == "false" || !annotations[kKueueMinParallelismAnnotation].is_null();
+  if (!one_by_one || job["spec"]["parallelism"].integer(1) < 2) return;
+  const Value& of_template = job["spec"]["template"]["metadata"];
+  for (const auto& [path, metadata] :
+       {std::pair("metadata", &job["metadata"]), std::pair("spec.template.metadata", &of_template)}) {
+    const Value& turns = (*metadata)["annotations"][kSingletonAnnotation];
+    if (turns.is_null()) continue;
+    causes.push_back(
+        invalid_value(std::string(path) + ".annotations[" + std::string(kSingletonAnnotation) + "]", turns,
+                      "turns are of Jobs whose pods start together; leave it out, or what lets them start one by one"));
+  }
+}
+
+void check_waits_for_itself(const Value& job, Causes& causes) {
+  const Value& of_template = job["spec"]["template"]["metadata"];
+  for (const auto& [path, metadata] :
+       {std::pair("metadata", &job["metadata"]), std::pair("spec.template.metadata", &of_template)}) {
+    for (const AfterName& each : read_time_request((*metadata)["annotations"]).request.after) {
+      if (each.kind != "job" || each.name != job["metadata"]["name"].text()) continue;
+      causes.push_back(forbidden_value(std::string(path) + ".annotations",
+                                       "it would wait for itself; leave out " + each.to_string()));
+    }
   }
 }
 
@@ -127,6 +158,9 @@ void check_job(const AdmissionRequest& request, Causes& causes) {
   check_gang(job, causes);
   if (request.subresource == "status") return;
   check_words_of_kueue(job, causes);
+  check_time_annotations(job["metadata"], "metadata", causes);
+  check_turns(job, causes);
+  check_waits_for_itself(job, causes);
   const Value& spec = job["spec"];
   // Its pods carry the name as a label.
   if (job["metadata"]["name"].text().size() > 63) {

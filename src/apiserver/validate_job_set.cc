@@ -342,6 +342,7 @@ void check_job_set(const AdmissionRequest& request, Causes& causes) {
   if (request.subresource == "status") return;
   const Value& set = *request.object;
   check_annotations(set["metadata"], "metadata", causes);
+  check_time_annotations(set["metadata"], "metadata", causes);
   const Names names = check_replicated_jobs(set, causes);
   check_policies(set["spec"], names, causes);
   check_coordinator(set, causes);

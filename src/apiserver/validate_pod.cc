@@ -15,6 +15,7 @@
 #include "apiserver/validation.h"
 #include "manifest/parallelism.h"
 #include "manifest/slice_resources.h"
+#include "manifest/time_request.h"
 #include "manifest/timestamp.h"
 #include "manifest/topology_request.h"
 #include "model/gpu.h"
@@ -373,6 +374,14 @@ void check_run_label(const Value& metadata, const std::string& path, Causes& cau
                                  "write how many seconds a run may take, 1 or more"));
 }
 
+void check_time_annotations(const Value& metadata, const std::string& path, Causes& causes) {
+  const Value& annotations = metadata["annotations"];
+  for (const TimeProblem& each : read_time_request(annotations).problems) {
+    causes.push_back(invalid_value(path + ".annotations[" + std::string(each.annotation) + "]",
+                                   annotations[each.annotation], each.why));
+  }
+}
+
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes) {
   check_run_label(metadata, path, causes);
   const Value& annotations = metadata["annotations"];
@@ -387,6 +396,7 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
   for (const GpuPartProblem& each : gpu_need_of(metadata, spec).problems) {
     causes.push_back(invalid_value(at + std::string(each.annotation) + "]", annotations[each.annotation], each.why));
   }
+  check_time_annotations(metadata, path, causes);
   if (const Value* const models = annotations.find(kGpuModelsAnnotation)) {
     check_gpu_models(*models, at + std::string(kGpuModelsAnnotation) + "]", causes);
   }

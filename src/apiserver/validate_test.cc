@@ -141,6 +141,12 @@ TEST(ValidatePod, ReadsBerthsAnnotations) {
       {"annotations: {berth.dev/run-for: 30s, berth.dev/exit-code: '3'}", ""},
       {"annotations: {berth.dev/run-for: soon}", "metadata.annotations[berth.dev/run-for]: Invalid value"},
       {"annotations: {berth.dev/exit-code: '256'}", "an exit code from 0 to 255"},
+      {"annotations: {berth.dev/after: 'job/a,pod/b', berth.dev/max-wait: 2h cancel, berth.dev/singleton: nightly, "
+       "berth.dev/hours: 'sat,sun 20:00-08:00', berth.dev/not-before: '2026-11-21T20:00:00Z'}",
+       ""},
+      {"annotations: {berth.dev/max-wait: 2h}",
+       "metadata.annotations[berth.dev/max-wait]: Invalid value: \"2h\": write how long, and what then: 2h cancel"},
+      {"annotations: {berth.dev/hours: nights}", "metadata.annotations[berth.dev/hours]: Invalid value"},
       {"annotations: {kueue.x-k8s.io/podset-unconstrained-topology: 'true'}", ""},
       {"annotations: {kueue.x-k8s.io/podset-required-topology: rack, kueue.x-k8s.io/podset-preferred-topology: zone}",
        "metadata.annotations[kueue.x-k8s.io/podset-preferred-topology]: Invalid value: \"zone\": it stands beside "
@@ -167,6 +173,19 @@ TEST(ValidatePod, ReadsBerthsAnnotations) {
       "{apiVersion: v1, kind: Pod, metadata: {annotations: {gpu-fraction: '0.5', gpu-memory: '1'}}, spec: {containers: "
       "[{name: c, image: b, resources: {limits: {nvidia.com/gpu.shared: 1}}}]}}",
       "spec.containers: Forbidden: a pod asks a replica of a GPU or something else");
+  const auto job = [](const std::string& annotations, const std::string& of_pods, const std::string& spec = "") {
+    return "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: u, annotations: " + annotations + "}, spec: {" +
+           spec + "template: {metadata: {annotations: " + of_pods +
+           "}, spec: {restartPolicy: Never, containers: [{name: c, image: b}]}}}}";
+  };
+  expect(job("{berth.dev/after: b}", "{}"), "");
+  expect(job("{berth.dev/after: jobset/b}", "{}"), "metadata.annotations[berth.dev/after]: Invalid value");
+  expect(job("{}", "{berth.dev/after-ok: 'b,job/j'}"),
+         "spec.template.metadata.annotations: Forbidden: it would wait for itself; leave out job/j");
+  expect(job("{berth.dev/singleton: s}", "{}", "parallelism: 2, "), "");
+  expect(
+      job("{berth.dev/singleton: s, berth.dev/gang: 'false'}", "{}", "parallelism: 2, "),
+      "metadata.annotations[berth.dev/singleton]: Invalid value: \"s\": turns are of Jobs whose pods start together");
   const std::string shared =
       "restartPolicy: Never, containers: [{name: c, image: b, resources: {limits: {"
       "nvidia.com/gpu.shared: 1}}}]";

@@ -35,6 +35,8 @@ void check_pod_spec(const Value& spec, const std::string& path, Causes& causes);
 // That what one pod asks of slices (MIG) can be given to one pod.
 void check_slices(const Value& spec, const std::string& path, Causes& causes);
 // Berth's own annotations: fractions, models, groups, simulated runs. `spec` is what the pods will ask for.
+// What pods, and what makes them, say of time (manifest/time_request.h).
+void check_time_annotations(const Value& metadata, const std::string& path, Causes& causes);
 void check_pod_annotations(const Value& metadata, const Value& spec, const std::string& path, Causes& causes);
 // The label by which Kueue limits a run, if it is there.
 void check_run_label(const Value& metadata, const std::string& path, Causes& causes);

@@ -126,6 +126,7 @@ int schedule(const std::string& kubeconfig, const std::string& journal, const st
   options.identity = identity.empty() ? "berth-" + random_token(8) : identity;
   options.events_seed = random_number();
   options.journal_folder = journal;
+  options.finds_changes = true;
   options.policy = *policy;
   options.scrubs = scrubs;
   options.log = log_line;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "client/topology_levels.h"
 #include "manifest/labels.h"
 #include "manifest/timestamp.h"
+#include "manifest/told_changes.h"
 #include "manifest/workload_name.h"
 #include "model/quantity.h"
 
@@ -214,6 +216,39 @@ void add_room(const Value& topology, Lines& lines) {
   }
 }
 
+// Of the first of its pods that wait of which it was told.
+std::optional<ChangesOfPod> changes_of(const std::vector<Value>& own_pods) {
+  std::optional<std::pair<std::string_view, ChangesOfPod>> first;
+  for (const Value& pod : own_pods) {
+    const bool waits = pod["spec"]["nodeName"].is_empty() && pod["metadata"]["deletionTimestamp"].is_null();
+    auto told = waits ? changes_told_of(pod) : std::nullopt;
+    const std::string_view created = pod["metadata"]["creationTimestamp"].text();
+    if (told && (!first || created < first->first)) first.emplace(created, *std::move(told));
+  }
+  return first ? std::optional(std::move(first->second)) : std::nullopt;
+}
+
+void add_changes(const ChangesOfPod& changes, Time now, Lines& lines) {
+  const auto& [told, as_of] = changes;
+  const bool none = told.changes.empty();
+  for (std::size_t i = 0; i < told.changes.size(); ++i)
+    lines.add(i == 0 ? "starts" : "", "at once " + told.changes[i].text);
+  std::string text = none ? "at once by no small change, " : "";
+  text += "as tried " + format_age(std::max(now - as_of, Duration{0})) + " ago on copies of the cluster";
+  for (std::size_t i = 0; i < told.not_searched.size(); ++i)
+    text += (i == 0 ? ", and not all of kind " : ", ") + told.not_searched[i];
+  lines.add(none ? "starts" : "", text);
+}
+
+Value facts_of_changes(const ChangesOfPod& changes) {
+  Value facts = Value::map_of({{"asOf", format_timestamp(changes.as_of)}});
+  facts.set("changes", Value::list());
+  for (const ToldChange& each : changes.told.changes)
+    facts.at("changes").push_back(Value::map_of({{"kind", each.kind}, {"text", each.text}}));
+  for (const std::string& kind : changes.told.not_searched) facts.at("notSearched").push_back(kind);
+  return facts;
+}
+
 Value facts_of(const Work& work, const std::vector<const Work*>& older, bool seen_all, const std::string& hold) {
   Value facts = Value::map_of({{"kind", work.name.kind},
                                {"namespace", work.name_space},
@@ -278,8 +313,10 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   if (const std::string given = given_in_words(seen.own_pods); !given.empty()) lines.add("gpus", given);
   add_reasons(work, lines);
   const Value& topology = seen.workload["status"]["topology"];
+  const auto changes = changes_of(seen.own_pods);
   if (account.waits) {
     add_room(topology, lines);
+    if (changes) add_changes(*changes, now, lines);
     if (!hold.empty()) lines.add("hold", hold);
     if (!place.empty()) lines.add("place", place);
     if (!turn.empty()) lines.add("turn", "queue " + work.queue + " is " + turn);
@@ -292,6 +329,7 @@ Account account_of(const Work& work, const AccountFacts& seen, Time now) {
   account.facts = facts_of(work, older, seen.others_are_all, hold);
   if (account.waits && !place.empty()) account.facts.set("place", place);
   if (account.waits && !turn.empty()) account.facts.set("turn", turn);
+  if (account.waits && changes) account.facts.set("smallestChanges", facts_of_changes(*changes));
   if (account.waits && !topology.is_null()) account.facts.set("topology", topology);
   for (const std::string& each : seen.beyond) account.facts.at("beyond").push_back(each);
   for (const Told& each : told) {

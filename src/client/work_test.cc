@@ -446,6 +446,41 @@ TEST(Account, NamesSlicesAndWhereTheyAre) {
   EXPECT_EQ(asked_in_short(four), "4x1g.10gb");
 }
 
+TEST(Account, SaysWhatWouldStartItAtOnce) {
+  const auto told = [](const std::string& name, const std::string& created, const std::string& message,
+                       const std::string& more = "") {
+    return "---\nmetadata: {name: " + name + ", namespace: ml, creationTimestamp: '" + created +
+           "', ownerReferences: [{kind: Job, controller: true, uid: u1}]" + more +
+           "}\nstatus: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', message: 'Capacity: no'}, "
+           "{type: berth.dev/WouldStart, status: 'True', reason: SmallestChanges, lastProbeTime: "
+           "'2026-11-21T09:59:57Z', message: " +
+           message + "}]}\n";
+  };
+  const auto account = [](const std::string& pods) {
+    return account_of(one(std::string(kJob), pods), {.own_pods = objects(pods)}, kNow);
+  };
+  const Account some = account(told("a", "2026-11-21T09:30:00Z", "\"pods: later\"") +
+                               told("b", "2026-11-21T09:00:00Z",
+                                    "\"pods: with 1 of its 2 pods\\nend: if ml/big ended\\nnodes: ?\\nbounds: ?\""));
+  EXPECT_TRUE(
+      some.text.contains("  starts  at once with 1 of its 2 pods\n"
+                         "          at once if ml/big ended\n"
+                         "          as tried 3s ago on copies of the cluster, and not all of kind nodes, bounds\n"))
+      << some.text;
+  EXPECT_EQ(some.facts["smallestChanges"]["asOf"].text(), "2026-11-21T09:59:57Z");
+  ASSERT_EQ(some.facts["smallestChanges"]["changes"].items().size(), 2U);
+  EXPECT_EQ(some.facts["smallestChanges"]["changes"].items()[1]["kind"].text(), "end");
+  EXPECT_EQ(some.facts["smallestChanges"]["changes"].items()[1]["text"].text(), "if ml/big ended");
+  EXPECT_EQ(some.facts["smallestChanges"]["notSearched"].items().size(), 2U);
+  const Account none = account(told("a", "2026-11-21T09:30:00Z", "''"));
+  EXPECT_TRUE(none.text.contains("  starts  at once by no small change, as tried 3s ago on copies of the cluster\n"))
+      << none.text;
+  EXPECT_TRUE(none.facts["smallestChanges"]["changes"].is_list());
+  const Account leaving =
+      account(told("a", "2026-11-21T09:30:00Z", "'pods: x'", ", deletionTimestamp: '2026-11-21T09:59:00Z'"));
+  EXPECT_TRUE(leaving.facts["smallestChanges"].is_null());
+}
+
 TEST(Account, NamesPartsInTheWordsInWhichTheyAreAsked) {
   struct Case {
     const char* annotations;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "manifest/labels.h"
+#include "manifest/time_request.h"
 
 namespace berth {
 namespace {
@@ -20,7 +21,9 @@ void hand_down(const Value& maker, Value& made) {
   }
   for (const std::string_view key :
        {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
-        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation}) {
+        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation, kNotBeforeAnnotation,
+        kHoursAnnotation, kMaxWaitAnnotation, kSingletonAnnotation, kAfterAnnotation, kAfterAnyAnnotation,
+        kAfterOkAnnotation, kAfterStartAnnotation}) {
     copy_where_missing(maker, "annotations", key, made);
   }
 }

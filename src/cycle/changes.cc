@@ -16,22 +16,24 @@ namespace {
 // The sorts of change that are tried, each from the smallest on.
 class Search {
  public:
-  Search(const State& state, WorkloadId id, Time now, std::int64_t tries_max)
+  Search(const State& state, WorkloadId id, Time now, std::int64_t tries_max, const EnoughOf& enough)
       : state_(state),
         id_(id),
         now_(now),
         tries_max_(tries_max),
+        enough_(enough),
         workload_(state.workload(id)),
         shape_(state.shape(workload_.shape)),
         asked_(asked_again(state, id, now)) {}
 
-  std::vector<SmallestChange> run() {
+  ChangesFound run() {
     // Whoever lost his room takes nothing back for a while (rules 14 and 21). That he would, if he came anew, is no advice.
     if (!starts_after(state_, id_, now_, instead(asked_.shape))) change_the_work();
     higher_priorities();
     higher_bounds();
     ends_of_others();
     more_nodes();
+    std::ranges::sort(found_.broken_off);
     return std::move(found_);
   }
 
@@ -50,10 +52,18 @@ class Search {
   void first_that_starts(std::int64_t count, Candidate candidate) {
     for (std::int64_t i = 0; i < std::min(count, tries_max_); ++i) {
       SmallestChange change = candidate(i);
+      if (is_enough_of(change.kind)) return;
       if (!starts_after(state_, id_, now_, change.events)) continue;
-      found_.push_back(std::move(change));
+      found_.changes.push_back(std::move(change));
       return;
     }
+  }
+
+  bool is_enough_of(ChangeKind kind) {
+    if (std::ranges::find(found_.broken_off, kind) != found_.broken_off.end()) return true;
+    if (!enough_ || !enough_(kind)) return false;
+    found_.broken_off.push_back(kind);
+    return true;
   }
 
   std::vector<Event> instead(WorkloadShape shape) const {
@@ -296,9 +306,11 @@ class Search {
 
   void higher_bounds() {
     for (std::size_t way = 0; way < shape_.ways.size(); ++way) {
-      auto change = smallest_raise(state_, id_, now_, way, tries_max_);
+      const auto enough = [this] { return is_enough_of(ChangeKind::kBounds); };
+      if (enough()) return;
+      auto change = smallest_raise(state_, id_, now_, way, {tries_max_, enough});
       if (!change) continue;
-      found_.push_back(*std::move(change));
+      found_.changes.push_back(*std::move(change));
       return;
     }
   }
@@ -349,10 +361,11 @@ class Search {
   const WorkloadId id_;
   const Time now_;
   const std::int64_t tries_max_;
+  const EnoughOf& enough_;
   const Workload& workload_;
   const Shape& shape_;
   const WorkloadSubmitted asked_;
-  std::vector<SmallestChange> found_;
+  ChangesFound found_;
 };
 
 }  // namespace
@@ -370,10 +383,14 @@ bool starts_after(const State& state, WorkloadId id, Time now, const std::vector
 }
 
 std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max) {
+  return find_changes(state, id, now, tries_max, nullptr).changes;
+}
+
+ChangesFound find_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max, const EnoughOf& enough) {
   const Workload* const workload = state.workloads().find(id);
   if (workload == nullptr || workload->phase != Phase::kPending || !workload->step_of.is_none()) return {};
   if (starts_after(state, id, now, {})) return {};
-  return Search(state, id, now, tries_max).run();
+  return Search(state, id, now, tries_max, enough).run();
 }
 
 }  // namespace berth

@@ -2,9 +2,12 @@
 // of which queue. Each is proven by the engine on a fork of the state, where it was made.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -27,6 +30,9 @@ enum class ChangeKind : std::uint8_t {
   kEnd,       // of somebody who runs; what he holds, in thousandths of a GPU
   kNodes,     // that join, of a kind that there is; how many
 };
+inline constexpr std::string_view kChangeKindNames[] = {
+    "pods", "gpus", "flavor", "topology", "spread", "borrow", "run-limit", "priority", "bounds", "end", "nodes"};
+constexpr std::string_view name_of(ChangeKind kind) { return kChangeKindNames[static_cast<std::size_t>(kind)]; }
 
 // A change of the work itself is made as its owner makes it: it is cancelled, and submitted anew behind those who wait already.
 struct SmallestChange {
@@ -47,6 +53,18 @@ inline constexpr std::int64_t kChangeTriesMax = 256;
 // next cycle as it is.
 std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId workload, Time now,
                                              std::int64_t tries_max = kChangeTriesMax);
+
+// Asked before each try of a kind: whether enough of it was tried. The kind is then broken off, and nothing of it is told.
+using EnoughOf = std::function<bool(ChangeKind)>;
+
+struct ChangesFound {
+  std::vector<SmallestChange> changes;
+  std::vector<ChangeKind> broken_off;  // ascending: there may be one of these kinds
+};
+
+// The same for whoever has not the time for all tries.
+ChangesFound find_changes(const State& state, WorkloadId workload, Time now, std::int64_t tries_max,
+                          const EnoughOf& enough);
 
 // Whether the workload, or what is submitted by the last of these events, is given room by one cycle after them.
 bool starts_after(const State& state, WorkloadId workload, Time now, const std::vector<Event>& events);

@@ -305,5 +305,24 @@ TEST(Changes, StopLookingAfterSoManyTries) {
   EXPECT_EQ(find(smallest_changes(engine.state, WorkloadId(0), Time{0}, 11), ChangeKind::kPods), nullptr);
 }
 
+TEST(Changes, SayOfWhichKindsTheyHadNotTheTime) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip})};
+  engine.state.apply(NodesAdded{{{.name = "n1", .flavor = FlavorId(0), .gpus = 8}}});
+  engine.state.apply(submission(QueueId(0), {{{{gpus(1), 20}}}}));
+  std::map<ChangeKind, int> tries;
+  const auto found = find_changes(engine.state, WorkloadId(0), Time{0}, kChangeTriesMax, [&](ChangeKind kind) {
+    return ++tries[kind] > (kind == ChangeKind::kPods ? 5 : 100);
+  });
+  EXPECT_EQ(found.broken_off, std::vector{ChangeKind::kPods}) << "its twelfth would have been the one";
+  EXPECT_EQ(tries[ChangeKind::kPods], 6) << "and then it is not asked again";
+  EXPECT_EQ(find(found.changes, ChangeKind::kPods), nullptr);
+  EXPECT_NE(find(found.changes, ChangeKind::kNodes), nullptr) << "others are looked for all the same";
+  const auto none =
+      find_changes(engine.state, WorkloadId(0), Time{0}, kChangeTriesMax, [](ChangeKind) { return true; });
+  EXPECT_TRUE(none.changes.empty());
+  EXPECT_FALSE(none.broken_off.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(none.broken_off));
+}
+
 }  // namespace
 }  // namespace berth

@@ -137,11 +137,11 @@ std::vector<Raise> raises_for(const State& state, WorkloadId id, std::size_t way
 // The least of one of them, none at all perhaps, with which it starts while the others stay; false: nobody could tell in so many
 // tries.
 bool lower(const State& state, WorkloadId id, Time now, std::vector<Raise>& raises, std::size_t which,
-           std::int64_t step, std::int64_t& tries_left) {
+           std::int64_t step, RaiseTries& tries) {
   const std::int64_t most = raises[which].more;
   const std::int64_t first = step - raises[which].bound % step;
   for (std::int64_t more = 0; more < most; more += more == 0 ? first : step) {
-    if (tries_left-- == 0) return false;
+    if (!tries.take()) return false;
     raises[which].more = more;
     if (starts_after(state, id, now, events_of(state, raises))) return true;
   }
@@ -151,13 +151,13 @@ bool lower(const State& state, WorkloadId id, Time now, std::vector<Raise>& rais
 
 // Until none can be lower while the others stay.
 bool lower_all(const State& state, WorkloadId id, Time now, std::vector<Raise>& raises, const AmountList& asked,
-               std::int64_t tries_left) {
+               RaiseTries& tries) {
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t which = 0; which < raises.size(); ++which) {
       if (raises[which].code == ReasonCode::kBudget) continue;  // all of it, or it is too little
       const std::int64_t before = raises[which].more;
-      if (!lower(state, id, now, raises, which, step_of(state, raises[which], asked), tries_left)) return false;
+      if (!lower(state, id, now, raises, which, step_of(state, raises[which], asked), tries)) return false;
       changed = changed || raises[which].more < before;
     }
     changed = changed && raises.size() > 1;
@@ -169,11 +169,11 @@ bool lower_all(const State& state, WorkloadId id, Time now, std::vector<Raise>& 
 }  // namespace
 
 std::optional<SmallestChange> smallest_raise(const State& state, WorkloadId id, Time now, std::size_t way,
-                                             std::int64_t tries_max) {
+                                             RaiseTries tries) {
   std::vector<Raise> raises = raises_for(state, id, way);
   if (raises.empty() || !starts_after(state, id, now, events_of(state, raises))) return std::nullopt;
   const AmountList asked = asked_by(state, state.workload(id).queue, state.shape(state.workload(id).shape), way);
-  if (!lower_all(state, id, now, raises, asked, tries_max)) return std::nullopt;
+  if (!lower_all(state, id, now, raises, asked, tries)) return std::nullopt;
   SmallestChange change{
       .kind = ChangeKind::kBounds, .events = events_of(state, raises), .text = text_of(state, raises)};
   for (const Raise& raise : raises) change.size += raise.more;

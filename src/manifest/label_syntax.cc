@@ -42,4 +42,6 @@ bool is_label_key(std::string_view text) {
 
 bool is_label_value(std::string_view text) { return text.empty() || is_word(text); }
 
+bool is_object_name(std::string_view text) { return is_domain(text); }
+
 }  // namespace berth

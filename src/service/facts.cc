@@ -16,10 +16,12 @@
 #include "manifest/pod_neighbours.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
+#include "manifest/told_changes.h"
 #include "manifest/topology_request.h"
 #include "manifest/workload_name.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
+#include "service/reservation_facts.h"
 
 namespace berth {
 namespace {
@@ -83,6 +85,7 @@ class PodReader {
     read_request();
     read_run();
     read_terms();
+    read_time();
     read_constraints();
     refuse_what_is_not_followed();
     return std::move(facts_);
@@ -131,6 +134,7 @@ class PodReader {
     for (const Value& condition : pod_["status"]["conditions"].items()) {
       if (deleted && condition["type"].text() == kEvictedCondition && condition["reason"].text() == kEvictedReason) {
         facts_.leaving_until = parse_timestamp(pod_["metadata"]["deletionTimestamp"].text());
+        facts_.leaves_for = reservation_named_in(condition["message"].text());
         if (gives_back(condition["message"].text())) {
           facts_.gave_back = parse_timestamp(condition["lastTransitionTime"].text());
         }
@@ -138,6 +142,7 @@ class PodReader {
       if (condition["type"].text() == kBestEffortCondition && condition["status"].text() == "True") {
         facts_.terms.best_effort = true;
       }
+      if (condition["type"].text() == kChangesCondition) facts_.told_changes = !condition["message"].is_empty();
       if (condition["type"].text() != "PodScheduled") continue;
       if (condition["status"].text() == "False") facts_.told = condition["message"].text();
       if (condition["status"].text() == "True")
@@ -346,6 +351,19 @@ class PodReader {
     }
     facts_.only_borrows = annotations_[kOnlyBorrowsAnnotation].text() == "true";
     read_consent();
+  }
+
+  void read_time() {
+    TimeReading reading = read_time_request(annotations_);
+    std::string problems;
+    for (const TimeProblem& each : reading.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
+    if (!problems.empty()) complain(std::move(problems));
+    facts_.time = std::move(reading.request);
+    // Whether it has begun before is known of Jobs, and a pod alone is never made again.
+    const bool known = facts_.owner.uid.empty() || facts_.owner.kind == "Job";
+    if (known || (facts_.time.after.empty() && !facts_.time.max_wait)) return;
+    complain("annotation " + std::string(facts_.time.max_wait ? kMaxWaitAnnotation : kAfterAnnotation) +
+             ": it is of Jobs, and of pods that nothing made; leave it out");
   }
 
   // To be moved is to be stopped here and begun elsewhere, by whatever made it.

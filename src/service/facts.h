@@ -17,6 +17,7 @@
 #include "manifest/pod_neighbours.h"
 #include "manifest/queue_spec.h"
 #include "manifest/selector.h"
+#include "manifest/time_request.h"
 #include "manifest/value.h"
 #include "model/gpu_hardware.h"
 #include "model/neighbours.h"
@@ -119,13 +120,18 @@ struct PodFacts {
   Duration run = kRunNotDeclared;
   Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
+  std::string leaves_for = {};        // the Reservation for which it was told so
   std::optional<Time> gave_back;      // when it was told that what it had borrowed was taken (rules 13, 14)
   std::optional<Time> checkpoint;     // the last that it reported
   bool only_borrows = false;          // the scheduler said so when it gave it its place
   std::optional<Time> moved_at;       // when the scheduler moved it here (rule 20)
   Value labels;
-  std::string told;     // message of its condition PodScheduled=False
-  std::string problem;  // what it asks that the scheduler does not follow; empty: nothing
+  std::string told;           // message of its condition PodScheduled=False
+  bool told_changes = false;  // its condition berth.dev/WouldStart says something
+  std::string problem;        // what it asks that the scheduler does not follow; empty: nothing
+  TimeRequest time = {};
+  bool has_begun = false;  // it, or what its Job made before it: looked up by Predecessors
+  Obstacle follows = {};   // those for whom it waits: the same
   // Of Kueue, looked up by OtherQueues: a LocalQueue of its namespace, in place of a queue, and a WorkloadPriorityClass.
   std::string local_queue = {}, priority_class = {};
   std::optional<PodGroupName> pod_group = {};  // looked up by PodGroups

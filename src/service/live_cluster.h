@@ -179,6 +179,7 @@ class Cluster {
       if (eviction.signal_at > now) continue;
       PodFacts facts = pods_.at(eviction.pod.uid);
       facts.leaving_until = eviction.stop_by;
+      facts.leaves_for = reservation_named_in(eviction.why);
       set(facts);
     }
     return round;

@@ -34,6 +34,7 @@ void LiveEngine::end(Member& member) {
   touch(member.group);
   without_room_.erase(member.facts.uid);
   member.stop_by.reset();
+  member.leaves_for.clear();
   if (held_otherwise_.contains(member.facts.node)) anew_ = true;
   if (member.running.is_none()) return;
   const WorkloadId id = member.running;
@@ -69,6 +70,22 @@ std::vector<std::pair<WorkloadId, std::string>> LiveEngine::who_waits() const {
     waiting.emplace_back(id, first.group.empty() ? first.name_space + "/" + first.name : first.group);
   }
   return waiting;
+}
+
+std::vector<std::pair<WorkloadId, PodName>> LiveEngine::first_pods_waiting() const {
+  std::vector<std::pair<WorkloadId, PodName>> waiting;
+  for (const auto& [id, key] : pending_groups_) {
+    const PodFacts& first = members_.at(groups_.at(key).submitted.front()).facts;
+    waiting.emplace_back(id, PodName{first.uid, first.name_space, first.name});
+  }
+  return waiting;
+}
+
+std::map<WorkloadId, std::string> LiveEngine::who_runs() const {
+  std::map<WorkloadId, std::string> names;
+  for (const auto& [id, run] : runs_)
+    names.emplace_hint(names.end(), id, name_in_words(members_.at(run.uids.front()).facts));
+  return names;
 }
 
 // One of those who were to start together is gone, or is another, or one of their nodes takes nothing new: they wait again.
@@ -108,6 +125,10 @@ Round LiveEngine::decide(Time now) {
   give_up_moves(now);
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
+  end_waits(now);
+  note_who_borrows_again();
+  if (anew_) round.again_at = now;
+  round.given_up = std::exchange(given_up_, {});
   round.to_part = std::exchange(notices_, {});
   for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);
   note_overruns(now);
@@ -208,7 +229,8 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     return;
   }
   run.stop_by = eviction.stop_by;
-  if (!eviction.reservation.is_none()) run.leaves_for = state().reservations().at(eviction.reservation).name;
+  const std::string leaves_for =
+      eviction.reservation.is_none() ? "" : state().reservations().at(eviction.reservation).name;
   const std::string why = eviction_in_words(eviction) + loss_in_words(eviction.workload, now);
   if (const auto taken = room_taken(eviction)) round.taken.push_back(*taken);
   const PodFacts& first = members_.at(run.uids.front()).facts;
@@ -220,6 +242,7 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     untold_.insert(member.group);
     touch(member.group);
     member.stop_by = eviction.stop_by;
+    member.leaves_for = leaves_for;
     round.evictions.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
                                .owner = member.facts.owner,
                                .signal_at = std::max(now, Time{eviction.stop_by.ms - member.facts.terms.grace.ms}),

@@ -101,6 +101,9 @@ class LiveEngine {
   const State& state() const { return session_->state(); }
   // Who waits in the engine, and how people call him: "NAMESPACE/NAME" of a pod that is alone, else its group.
   std::vector<std::pair<WorkloadId, std::string>> who_waits() const;
+  // The same by the first of its pods, and how those are called who run.
+  std::vector<std::pair<WorkloadId, PodName>> first_pods_waiting() const;
+  std::map<WorkloadId, std::string> who_runs() const;
   // The runs that have ended since this was asked last, up to the last 10,000.
   std::vector<EndedRun> take_ended_runs() { return std::exchange(ended_runs_, {}); }
   // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
@@ -119,6 +122,7 @@ class LiveEngine {
     bool refused = false;         // its last binding was
     bool best_effort = false;     // a budget had not enough left for it
     bool only_borrows = false;    // it was given its place on others' whole domains
+    std::string leaves_for;       // the reservation that it was evicted for
     std::string told;
     Time told_at;
     bool telling = false;            // it is on its way
@@ -139,7 +143,6 @@ class LiveEngine {
     bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
     std::optional<Time> stop_by;    // it was evicted, or is moved
     std::optional<Moving> moving;
-    std::string leaves_for = {};  // the reservation that it was evicted for
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -147,6 +150,7 @@ class LiveEngine {
     std::vector<std::string> submitted;             // its pods in the order of the workload's pod sets
     std::string unsubmitted_code, unsubmitted_why;  // why nothing waits in the engine
     bool refused = false;                           // the engine takes nothing of it in as it is now
+    bool given_up = false;                          // it has waited for as long as it was to, and is being ended
     std::optional<Time> partial_since;
     std::optional<WorkloadPhase> told_phase;
     std::string told;
@@ -210,6 +214,10 @@ class LiveEngine {
   void remember();
   void tell_what_was_before(Time now);
   void tell_windows(Time now);
+  std::optional<std::uint32_t> hours_of(const PodFacts& pod, Time now, std::string& why_not);
+  SeriesId series_of(const PodFacts& pod);
+  void end_waits(Time now);
+  void give_up(WorkloadId waiting, const MaxWait& waited);
   bool tell_window(std::size_t number, Time now);
   void tell_floor_use();
   std::optional<FloorRecord> floor_record_of(QueueId queue) const;
@@ -318,7 +326,7 @@ class LiveEngine {
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);
-  WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) const;
+  WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order);
   void settle_group(const std::string& key, Time now);
   Tally tally(const Group& group);
   // The code and text of what keeps a group from the engine; empty code: nothing does.
@@ -332,7 +340,7 @@ class LiveEngine {
   std::vector<PodSets> ways_of(const Group& group, const std::vector<Member*>& members,
                                std::vector<std::string>& uids) const;
   void change_node(NodeId id, const NodeFacts& before, const NodeFacts& now);
-  void submit(const std::string& key, Group& group, const Tally& tally);
+  void submit(const std::string& key, Group& group, const Tally& tally, Time now);
   void withdraw(Group& group);
   static bool is_partial(const Tally& tally);
   void note_partial(const std::string& key, Group& group, const Tally& tally, Time now);
@@ -442,7 +450,10 @@ class LiveEngine {
     Window window;
     WindowTimes times;
   };
-  std::vector<LiveWindow> windows_;                  // by their numbers
+  std::vector<LiveWindow> windows_;             // by their numbers
+  std::map<std::string, std::uint32_t> hours_;  // those of windows_ that are hours of work, by how they are written
+  std::map<std::pair<std::string, std::string>, SeriesId> series_;  // by user and name
+  std::vector<GivenUp> given_up_;                                   // not handed out yet
   std::map<std::string, std::vector<Time>> grants_;  // by queue: when they are void, in the order of their pots
   std::set<std::pair<Time, WorkloadId>>
       limits_;  // when the run limits of those who run end; also of some who have ended

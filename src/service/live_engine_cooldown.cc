@@ -47,6 +47,7 @@ void LiveEngine::note_who_borrows_again() {
     const std::string key = pending_groups_.at(id);
     forget_shape_of(id, key);
     groups_by_shape_[is].insert(key);
+    if (state().shape(is).cools || state().is_kept_aside(id)) cooling_[id] = is;
     untold_.insert(key);
   }
 }

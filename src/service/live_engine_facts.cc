@@ -12,7 +12,7 @@ bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
          a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
          a.constraints == b.constraints && a.topology == b.topology && a.neighbours == b.neighbours &&
          a.parallel == b.parallel && a.number == b.number && a.group_size == b.group_size && a.user == b.user &&
-         a.terms == b.terms && a.problem == b.problem;
+         a.terms == b.terms && a.problem == b.problem && a.time == b.time && a.has_begun == b.has_begun;
 }
 
 void LiveEngine::set_queue(const QueueFacts& queue) {
@@ -120,7 +120,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
     if (group != member.group) leave_group(member);
     if (!asks_the_same(member.facts, pod)) {
       withdraw(groups_[member.group]);
-      groups_[member.group].refused = false;
+      groups_[member.group].refused = groups_[member.group].given_up = false;
       if (const Run* const run = run_of(member); run != nullptr && run->starting) give_up_start(member.running);
     }
     // What it is to others who runs.

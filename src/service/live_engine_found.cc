@@ -119,7 +119,10 @@ void LiveEngine::place_found(Time now) {
   for (const std::string& uid : std::exchange(found_, {})) {
     Member& member = members_.at(uid);
     if (!member.running.is_none()) continue;
-    if (member.facts.leaving_until) member.stop_by = member.facts.leaving_until;
+    if (member.facts.leaving_until) {
+      member.stop_by = member.facts.leaving_until;
+      if (!member.facts.leaves_for.empty()) member.leaves_for = member.facts.leaves_for;
+    }
     together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort || member.best_effort}]
         .push_back(&member);
   }
@@ -240,12 +243,13 @@ GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) c
 }
 
 // The workload that they are together, without their places; `in_order` has them as its shape does.
-WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now,
-                                   std::vector<Member*>& in_order) const {
+WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) {
   const PodFacts& first = members.front()->facts;
   const auto queue = queue_ids_.find(first.queue);
   Terms terms = terms_of(members);
   terms.best_effort = terms.best_effort || members.front()->best_effort;
+  std::string no_hours;  // then it runs on, as it does already
+  terms.hours = hours_of(first, now, no_hours);
   if (first.moved_at && *first.moved_at + kMoveCooldown > now) terms.movable = false;
   PodSets sets;
   std::vector<std::vector<Member*>> of_set;
@@ -276,7 +280,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
                        .at = first.queued,
                        .declared_run = first.run,
                        .shape = {.ways = {sets}, .terms = terms},
-                       .user = first.user},
+                       .user = first.user,
+                       .series = series_of(first)},
           .pods = {},
           .started = std::min(first.bound_at.value_or(now), now),
           .only_borrows = std::ranges::any_of(

@@ -77,6 +77,7 @@ void LiveEngine::rebuild(Time now) {
   movable_from_.clear();
   movable_again_.clear();
   queue_problems_.clear();
+  series_.clear();
   forget_counts();
   of_nobody_.reset();
   session_->apply(RunConfigured{seed_, policy_});

@@ -258,8 +258,33 @@ class RandomWorld {
       }
       facts.terms.movable = created_ % 5 > 1;
       facts.terms.grace = seconds(created_ % 3);
+      facts.time = time_said();
       pods_[facts.uid] = facts;
       engine_->set_pod(facts);
+    }
+  }
+  // Some wait for a moment, for their turn, in their hours, or no longer than they say.
+  TimeRequest time_said() const {
+    TimeRequest time;
+    if (created_ % 11 == 0) time.not_before = now_ + seconds(20);
+    if (created_ % 11 < 3) time.singleton = "nightly";
+    if (created_ % 11 == 4) time.hours = WrittenHours{"00:00-00:01", *WindowTimes::read("daily", "00:00-00:01", "UTC")};
+    if (created_ % 11 == 5) time.max_wait = MaxWait{seconds(10), AfterWait::kBestEffort};
+    if (created_ % 11 == 6) time.max_wait = MaxWait{seconds(10), AfterWait::kRaise, 5};
+    if (created_ % 11 == 7) time.max_wait = MaxWait{seconds(10)};
+    return time;
+  }
+  // Its Job deletes what waits of it.
+  void end(const GivenUp& given_up) {
+    std::vector<std::string> gone;
+    for (const auto& [uid, pod] : pods_) {
+      const bool of_job = !given_up.owner.uid.empty() && pod.owner.uid == given_up.owner.uid;
+      if (pod.stage == PodStage::kWaiting && (of_job || uid == given_up.pod.uid)) gone.push_back(uid);
+    }
+    EXPECT_FALSE(gone.empty()) << "nobody is ended who does not wait";
+    for (const std::string& uid : gone) {
+      engine_->remove_pod(uid);
+      pods_.erase(uid);
     }
   }
   void finish_one() {
@@ -306,6 +331,7 @@ class RandomWorld {
       if (binding.moved_at) ++moved_;
       engine_->set_pod(facts);
     }
+    for (const GivenUp& given_up : round.given_up) end(given_up);
     for (const PodName& pod : round.best_effort) pods_.at(pod.uid).terms.best_effort = true;
     for (const PodEviction& eviction : round.evictions) {
       PodFacts& facts = pods_.at(eviction.pod.uid);

@@ -280,10 +280,10 @@ std::string LiveEngine::in_words(const ReservationSpec& spec, Time drains_at) {
 std::vector<std::string> LiveEngine::who_leaves_for(const std::string& reservation) const {
   std::vector<std::string> names;
   for (const auto& [id, run] : runs_) {
-    if (run.leaves_for != reservation) continue;
     for (const std::string& uid : run.uids) {
-      const PodFacts& pod = members_.at(uid).facts;
-      if (names.size() < kLeavingTold) names.push_back(pod.name_space + "/" + pod.name);
+      const Member& member = members_.at(uid);
+      if (member.leaves_for != reservation || names.size() == kLeavingTold) continue;
+      names.push_back(member.facts.name_space + "/" + member.facts.name);
     }
   }
   return names;
@@ -299,6 +299,14 @@ std::string LiveEngine::reservation_in_words(ReservationId id) const {
     return "its node is closed for maintenance" + begins + " (Reservation " + reservation.name + ")";
   return "its room is reserved for queue " + quote(state().queues()[reservation.queue.index()].name) + begins +
          " (Reservation " + reservation.name + ")";
+}
+
+std::string reservation_named_in(std::string_view why) {
+  constexpr std::string_view kMark = " (Reservation ";
+  const std::size_t at = why.find(kMark);
+  if (at == std::string_view::npos) return "";
+  why.remove_prefix(at + kMark.size());
+  return std::string(why.substr(0, why.find(')')));
 }
 
 }  // namespace berth

@@ -104,6 +104,8 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
   if (code == ReasonCode::kBehind) {
     return {std::string(name_of(code)), "in a strict order behind one that does not fit yet"};
   }
+  if (code == ReasonCode::kNotBefore && !workload.backs_off())
+    return {std::string(name_of(code)), "it is not to start before " + format_timestamp(workload.not_before)};
   // Of the same shape one may have come before its queue was drained, and the other later.
   if (state().is_kept_aside(group.pending)) return {std::string(name_of(code)), explain(state(), group.pending).text};
   const auto [at, is_new] = explained_.try_emplace({workload.queue, workload.shape});
@@ -396,6 +398,11 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
   }
   if (!eviction.reservation.is_none())
     return std::string(name_of(eviction.rule)) + ": " + reservation_in_words(eviction.reservation) + until;
+  const Terms& terms = state().shape(state().workload(eviction.workload).shape).terms;
+  if (eviction.rule == EvictionRule::kWindow && terms.hours &&
+      state().hours_end(terms, state().workload(eviction.workload).started) <= state().clock()) {
+    return std::string(name_of(eviction.rule)) + ": its hours are over (" + std::string(kHoursAnnotation) + ")" + until;
+  }
   if (eviction.claimant.is_none()) {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }

@@ -1,8 +1,10 @@
 // How a LiveEngine follows the clock: windows that open and close, and when to look again though nothing has happened.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cycle/patience.h"
+#include "model/quantity.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -24,6 +26,7 @@ void LiveEngine::it_is(Time now) {
 // Those of a queue from the first that is refused on are left out, and said to be wrong.
 void LiveEngine::tell_windows(Time now) {
   windows_.clear();
+  hours_.clear();
   for (const auto& [name, id] : queue_ids_) {
     for (const WindowSpec& spec : queues_.at(name).spec.windows) {
       windows_.push_back({.window = {.queue = id,
@@ -48,11 +51,89 @@ bool LiveEngine::tell_window(std::size_t number, Time now) {
   window.open = told.times.openings(now, window.known_until, Duration{0});
   const WindowChanged event{static_cast<std::uint32_t>(number), std::move(window)};
   if (const auto refusal = state().refusal(event)) {
-    queue_problems_[state().queues()[told.window.queue.index()].name] = "spec.windows: " + *refusal;
+    const QueueId queue = told.window.queue;
+    if (!queue.is_none()) queue_problems_[state().queues()[queue.index()].name] = "spec.windows: " + *refusal;
     return false;
   }
   session_->apply(event);
   return true;
+}
+
+// The window that is its hours; none: it keeps none, or why they cannot be kept. Those that nobody keeps any more are forgotten when
+// there are too many.
+std::optional<std::uint32_t> LiveEngine::hours_of(const PodFacts& pod, Time now, std::string& why_not) {
+  if (!pod.time.hours) return std::nullopt;
+  const std::string& written = pod.time.hours->text;
+  if (const auto known = hours_.find(written); known != hours_.end()) return known->second;
+  windows_.push_back({.window = {}, .times = pod.time.hours->times});
+  if (windows_.size() == 1) session_->apply(TimePassed{now});
+  const std::size_t number = windows_.size() - 1;
+  if (tell_window(number, now)) {
+    hours_[written] = static_cast<std::uint32_t>(number);
+    return hours_[written];
+  }
+  windows_.pop_back();
+  why_not =
+      "with it there are more than 64 different hours and windows of queues, or they are over; keep hours that others "
+      "keep";
+  const auto is_kept = [&](const auto& hours) {
+    return std::ranges::any_of(members_, [&](const auto& each) {
+      const PodFacts& other = each.second.facts;
+      const bool ended = other.stage == PodStage::kSucceeded || other.stage == PodStage::kFailed;
+      return !ended && other.time.hours && other.time.hours->text == hours.first;
+    });
+  };
+  if (!std::ranges::all_of(hours_, is_kept)) begin_anew();
+  return std::nullopt;
+}
+
+// Turns are those of one name and one user; none: it takes none.
+SeriesId LiveEngine::series_of(const PodFacts& pod) {
+  if (pod.time.singleton.empty()) return SeriesId();
+  return series_.try_emplace({pod.user, pod.time.singleton}, SeriesId(series_.size())).first->second;
+}
+
+// What is to be done with those who have waited for as long as they were to is done. Who is to be cancelled is ended in the world.
+void LiveEngine::end_waits(Time now) {
+  if (anew_ || state().next_max_wait() > now) return;
+  session_->pass_time(now);
+  while (state().next_max_wait() <= now) {
+    const WorkloadId id = state().max_waits().begin()->second;
+    const MaxWait waited = *state().workload(id).max_wait;
+    if (waited.then == AfterWait::kCancel) {
+      give_up(id, waited);
+      continue;
+    }
+    // Best effort is another shape.
+    const std::string& key = pending_groups_.at(id);
+    if (waited.then == AfterWait::kBestEffort) forget_shape_of(id, key);
+    session_->apply(MaxWaitPassed{id});
+    const ShapeId shape = state().workload(id).shape;
+    if (waited.then == AfterWait::kBestEffort) groups_by_shape_[shape].insert(key);
+    if (waited.then == AfterWait::kBestEffort && state().is_kept_aside(id)) cooling_[id] = shape;
+    untold_.insert(key);
+  }
+}
+
+// Each of its Jobs once, and each pod that nothing made.
+void LiveEngine::give_up(WorkloadId id, const MaxWait& waited) {
+  const std::string key = pending_groups_.at(id);
+  Group& group = groups_.at(key);
+  withdraw(group);
+  group.given_up = true;
+  const Tally members = tally(group);
+  std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
+  touch(key);
+  untold_.insert(key);
+  std::set<std::string> told;
+  for (const Member* const member : members.waiting) {
+    const PodFacts& pod = member->facts;
+    if (!pod.owner.uid.empty() && !told.insert(pod.owner.uid).second) continue;
+    given_up_.push_back({.pod = {pod.uid, pod.name_space, pod.name},
+                         .owner = pod.owner,
+                         .text = "it has waited for " + format_duration_ms(waited.length.ms) +
+                                 ", as long as it was to (" + std::string(kMaxWaitAnnotation) + "), and is ended"});
+  }
 }
 
 void LiveEngine::note_limit(WorkloadId id) {
@@ -92,7 +173,7 @@ void LiveEngine::note_overruns(Time now) {
 }
 
 std::optional<Time> LiveEngine::next_moment(Time now) const {
-  Time next = std::min(state().next_turn(), state().next_wake());
+  Time next = std::min({state().next_turn(), state().next_wake(), state().next_max_wait()});
   // Somebody may fit by it who waits.
   if (!movable_from_.empty() && !pending_groups_.empty()) next = std::min(next, movable_from_.begin()->first);
   if (!limits_.empty()) next = std::min(next, limits_.begin()->first);

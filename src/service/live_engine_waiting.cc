@@ -111,10 +111,14 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
 }
 
 std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) const {
+  if (!tally.waiting.empty() && groups_.at(tally.waiting.front()->group).given_up) {
+    return {"MaxWait", "it has waited for as long as it was to, and is being ended"};
+  }
   for (const Member* member : tally.waiting) {
     const PodFacts& pod = member->facts;
     if (!pod.problem.empty()) return {"NotFollowed", pod.problem};
     if (!pod.shut.code.empty()) return {pod.shut.code, pod.shut.text};
+    if (!pod.follows.code.empty()) return {pod.follows.code, pod.follows.text};
     const auto queue = queues_.find(pod.queue);
     if (queue == queues_.end() && pod.queue.starts_with("volcano/")) {
       return {"QueueUnknown", "Volcano's queue " + quote(pod.queue.substr(pod.queue.find('/') + 1)) +
@@ -289,7 +293,7 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   }
   if (members.waiting.empty()) return;
   std::tie(group.unsubmitted_code, group.unsubmitted_why) = obstacle(members);
-  if (group.unsubmitted_code.empty() && !has_room_already(group, members)) submit(key, group, members);
+  if (group.unsubmitted_code.empty() && !has_room_already(group, members)) submit(key, group, members, now);
 }
 
 // One of its group that asks the same and runs already; nullptr if none does.
@@ -397,7 +401,7 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
   return ways;
 }
 
-void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally) {
+void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally, Time now) {
   std::vector<std::string> uids;
   const PodFacts& first = tally.waiting.front()->facts;
   Duration run = kRunNotDeclared;
@@ -424,12 +428,30 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   Terms terms = terms_of(tally.waiting);
   // Others of a gang run, and fewer than start together: these are in the place of those that it lost.
   terms.replaces = tally.placed > 0 && tally.placed + tally.succeeded < tally.size;
-  const Event submitted = WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
-                                            .queue = queue_ids_.at(first.queue),
-                                            .at = first.queued,
-                                            .declared_run = run,
-                                            .shape = {std::move(ways), terms},
-                                            .user = first.user};
+  std::string no_hours;
+  terms.hours = hours_of(first, now, no_hours);
+  if (!no_hours.empty()) {
+    group.unsubmitted_code = "NotFollowed";
+    group.unsubmitted_why = "annotation " + std::string(kHoursAnnotation) + ": " + no_hours;
+    group.refused = true;
+    return;
+  }
+  Time not_before;
+  for (const Member* const member : tally.waiting) {
+    not_before = std::max(not_before, member->facts.time.not_before.value_or(Time{}));
+  }
+  // Who comes in place of another has the turn that its group has, and its group has begun.
+  const bool is_first = tally.placed == 0;
+  const Event submitted =
+      WorkloadSubmitted{.name = first.group.empty() ? first.name_space + "/" + first.name : key,
+                        .queue = queue_ids_.at(first.queue),
+                        .at = first.queued,
+                        .declared_run = run,
+                        .shape = {std::move(ways), terms},
+                        .user = first.user,
+                        .not_before = not_before,
+                        .series = is_first ? series_of(first) : SeriesId(),
+                        .max_wait = is_first && !first.has_begun ? first.time.max_wait : std::nullopt};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";
     group.unsubmitted_why = *refusal;
@@ -439,6 +461,8 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
   group.pending = state().workloads().next_id();
   session_->apply(submitted);
   cool_down(group.pending, first);
+  // Whether it cools down is settled when it comes into its line.
+  if (state().is_kept_aside(group.pending)) cooling_[group.pending] = state().workload(group.pending).shape;
   group.submitted = std::move(uids);
   pending_groups_[group.pending] = key;
   groups_by_shape_[state().workload(group.pending).shape].insert(key);

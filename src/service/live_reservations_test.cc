@@ -134,6 +134,44 @@ TEST(LiveReservations, WhoIsInTheWayIsToldAndWhoTakesHisRoomIsNamed) {
   EXPECT_TRUE(cluster.reservation("monday")["status"]["leaving"].is_null());
 }
 
+// Their own condition says for whom they leave, so whoever comes next knows it, and so does the engine's next life.
+TEST(LiveReservations, WhoLeavesIsKnownToASchedulerThatIsStartedAnew) {
+  Cluster cluster = two_nodes();
+  for (int i = 0; i < 2; ++i) cluster.set(in_queue("product", pod("p" + std::to_string(i), 8)));
+  cluster.decide(1);
+  cluster.add_reservation("monday", of_queue("research", 8));
+  cluster.decide(2);
+  const Round round = cluster.decide(3570);
+  ASSERT_EQ(round.evictions.size(), 1U);
+  const std::string leaves = "default/" + round.evictions[0].pod.name;
+  const auto leaving = [&] {
+    const Value& told = cluster.reservation("monday")["status"]["leaving"];
+    return told.items().size() == 1 ? std::string(told.items()[0].text()) : to_json(told);
+  };
+  cluster.begin_anew();
+  cluster.decide(3571);
+  cluster.write_reservations(3571);
+  EXPECT_EQ(leaving(), leaves);
+  cluster.engine().begin_anew();
+  cluster.decide(3572);
+  cluster.write_reservations(3572);
+  EXPECT_EQ(leaving(), leaves);
+  cluster.gone(round.evictions[0].pod.name);
+  cluster.decide(3580);
+  cluster.write_reservations(3580);
+  EXPECT_TRUE(cluster.reservation("monday")["status"]["leaving"].is_null());
+}
+
+TEST(LiveReservations, TheirNamesAreReadInWhatIsSaid) {
+  EXPECT_EQ(reservation_named_in("window: its room is reserved for queue 'a' from 8 on (Reservation monday); it stops"),
+            "monday");
+  EXPECT_EQ(reservation_named_in("reclaim: its room goes to ml/train of queue 'b'; it stops by 8"), "");
+  const PodFacts facts = read_pod(*parse_json(
+      R"({"metadata":{"deletionTimestamp":"2026-11-21T08:00:00Z"},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",
+          "reason":"PreemptionByScheduler","message":"node: its node is closed for maintenance until 9 (Reservation night); it stops by 8"}]}})"));
+  EXPECT_EQ(facts.leaves_for, "night");
+}
+
 TEST(LiveReservations, WhatTheyLackIsSaid) {
   Cluster cluster = two_nodes();
   for (int i = 0; i < 2; ++i) cluster.set(in_queue("research", pod("r" + std::to_string(i), 8)));

@@ -16,6 +16,7 @@
 #include "kube/outbox.h"
 #include "kube/strand.h"
 #include "manifest/json.h"
+#include "service/change_search.h"
 #include "service/facts.h"
 #include "service/forecaster.h"
 #include "service/hyper_nodes.h"
@@ -25,6 +26,7 @@
 #include "service/node_uses_writer.h"
 #include "service/other_queues.h"
 #include "service/pod_groups.h"
+#include "service/predecessors.h"
 #include "service/requests.h"
 #include "service/told_standings.h"
 
@@ -36,6 +38,8 @@ constexpr Duration kQueueStatusEvery = seconds(1);
 constexpr Duration kRetryFirst{250};
 constexpr Duration kRetryMax = seconds(30);
 constexpr Duration kCircleAgain = seconds(1);
+// While the changes are the same that would start somebody, their age is told this seldom.
+constexpr Duration kRetellChanges = seconds(60);
 
 // Kinds of Kueue, of Volcano, of operators and of Kubernetes' newest, which not every cluster has.
 bool is_of_others(std::string_view qualified) {
@@ -66,8 +70,10 @@ class RunningScheduler final : public LiveScheduler {
   ~RunningScheduler() override {
     strand_->stop();
     forecaster_.reset();
+    change_search_.reset();
     election_.reset();
     pods_.reset();
+    jobs_.reset();
     namespace_mirror_.reset();
     group_mirrors_.clear();
     other_mirrors_.clear();
@@ -108,11 +114,16 @@ class RunningScheduler final : public LiveScheduler {
     others_.emplace(*engine_);
     pod_groups_.emplace(*others_);
     namespaces_.emplace(*pod_groups_);
+    predecessors_.emplace(*namespaces_);
     hyper_nodes_.emplace(*engine_);
     if (!options_.journal_folder.empty()) {
       forecaster_.emplace(
           options_.seed, options_.journal_folder,
           [this](std::function<void()> work) { strand_->post(std::move(work)); }, options_.log);
+    }
+    if (options_.finds_changes) {
+      change_search_.emplace([this](std::function<void()> work) { strand_->post(std::move(work)); },
+                             [this](const std::vector<FoundChanges>& found) { tell_changes(found); });
     }
     nodes_ = watch(
         "nodes",
@@ -216,6 +227,16 @@ class RunningScheduler final : public LiveScheduler {
             change.after ? namespaces_->set(*change.after) : namespaces_->remove(name_in(change));
           });
         },
+        [this] { begin_jobs(); });
+  }
+  void begin_jobs() {
+    jobs_ = watch(
+        "jobs.batch",
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine&) {
+            change.after ? predecessors_->set_job(*change.after) : predecessors_->remove_job(*change.before);
+          });
+        },
         [this] { begin_pods(); });
   }
   void begin_pods() {
@@ -225,7 +246,7 @@ class RunningScheduler final : public LiveScheduler {
           if (!change.after) {
             const std::string uid(change.object()["metadata"]["uid"].text());
             return Fold([this, uid](LiveEngine&) {
-              namespaces_->remove_pod(uid);
+              predecessors_->remove_pod(uid);
               refusals_.erase(uid);
             });
           }
@@ -233,12 +254,34 @@ class RunningScheduler final : public LiveScheduler {
           const std::string_view scheduler = (*change.after)["spec"]["schedulerName"].text();
           const bool ours = std::ranges::find(names, scheduler) != names.end();
           if (!ours && facts.stage == PodStage::kWaiting) facts.stage = PodStage::kGated;
-          return Fold([this, facts = std::move(facts)](LiveEngine&) { namespaces_->set_pod(facts); });
+          return Fold([this, facts = std::move(facts)](LiveEngine&) {
+            if (facts.stage == PodStage::kBound && facts.told_changes) take_back_changes(facts);
+            predecessors_->set_pod(facts);
+            if (predecessors_->has_to_say_that_it_began(facts)) note_begun(facts, kRetryFirst);
+          });
         },
         [this] {
           synced_ = true;
           options_.log("has seen all nodes, queues and pods");
         });
+  }
+
+  void note_begun(const PodFacts& pod, Duration retry) {
+    if (!noting_begun_.insert(pod.owner.uid).second) return;
+    const ApiCall call = begun_call(pod.name_space, pod.owner, options_.now());
+    outbox_.send(Outbox::Urgency::kSecond, call, [this, pod, retry](const ApiAnswer& answer) {
+      if (!is_passing(answer)) return;
+      later(retry, [this, pod, retry] {
+        noting_begun_.erase(pod.owner.uid);
+        note_begun(pod, std::min(Duration{retry.ms * 2}, kRetryMax));
+      });
+    });
+  }
+
+  // Whoever has a place needs no advice.
+  void take_back_changes(const PodFacts& pod) {
+    outbox_.send(Outbox::Urgency::kTelling, no_changes_call({pod.uid, pod.name_space, pod.name}, options_.now()),
+                 [](const ApiAnswer&) {});
   }
 
   using Fold = std::function<void(LiveEngine&)>;
@@ -250,6 +293,13 @@ class RunningScheduler final : public LiveScheduler {
                                 std::function<void()> synced) {
     MirrorOptions options;
     options.qualified = std::move(qualified);
+    // Of Jobs it matters how they stand.
+    if (options.qualified == "jobs.batch") {
+      options.slim = [](Value& job) {
+        job.erase("spec");
+        job.at("metadata").erase("managedFields");
+      };
+    }
     if (is_of_others(options.qualified)) {
       options.on_not_served = [this, kind = options.qualified] {
         options_.log("the API server does not serve " + kind + ": there are none");
@@ -278,6 +328,7 @@ class RunningScheduler final : public LiveScheduler {
     const Time now = options_.now();
     hyper_nodes_->settle();
     others_->settle();
+    predecessors_->settle();
     namespaces_->settle();
     pod_groups_->settle();
     const Round round = engine_->decide(now);
@@ -289,12 +340,14 @@ class RunningScheduler final : public LiveScheduler {
     for (const PodEviction& eviction : round.evictions) evict(eviction, now);
     for (const RoomTaken& taken : round.taken) tell(taken);
     for (const PodNotice& notice : round.to_part) tell(notice);
+    for (const GivenUp& given_up : round.given_up) give_up(given_up);
     for (const PodName& pod : round.best_effort) mark_best_effort(pod, kRetryFirst);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
     for (const WaitingReason& reason : round.reasons) tell(reason, now);
     for (const WorkloadNews& news : round.workloads) tell(news, now);
     tell_circles();
     foretell(now);
+    look_for_changes(now);
     wake_at(round.again_at, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
   }
@@ -303,6 +356,33 @@ class RunningScheduler final : public LiveScheduler {
   void foretell(Time now) {
     if (forecaster_ && forecaster_->is_due(now))
       forecaster_->ask(engine_->state().fork(), engine_->who_waits(), engine_->take_ended_runs(), now);
+  }
+
+  void look_for_changes(Time now) {
+    if (!change_search_ || !change_search_->is_due(now)) return;
+    ChangeSearch::Waiting waiting = engine_->first_pods_waiting();
+    std::set<std::string> there;
+    for (const auto& [id, pod] : waiting) there.insert(pod.uid);
+    std::erase_if(told_changes_, [&](const auto& each) { return !there.contains(each.first); });
+    change_search_->ask(engine_->state().fork(), std::move(waiting), engine_->who_runs(), now);
+  }
+
+  // What is the same as before is told again for its age alone, and seldom.
+  void tell_changes(const std::vector<FoundChanges>& found) {
+    const Time now = options_.now();
+    for (const FoundChanges& each : found) {
+      const auto told = told_changes_.find(each.pod.uid);
+      if (each.kept_aside && told == told_changes_.end()) continue;
+      const SaidOfChanges news{each.told, each.kept_aside, now};
+      const bool same =
+          told != told_changes_.end() && told->second.told == news.told && told->second.kept_aside == news.kept_aside;
+      if (same && now < told->second.at + kRetellChanges) continue;
+      told_changes_.insert_or_assign(each.pod.uid, news);
+      outbox_.send(Outbox::Urgency::kTelling, changes_call(each, now),
+                   [this, uid = each.pod.uid](const ApiAnswer& answer) {
+                     if (is_passing(answer)) told_changes_.erase(uid);
+                   });
+    }
   }
 
   void bind(const Binding& binding, Duration retry) {
@@ -440,6 +520,22 @@ class RunningScheduler final : public LiveScheduler {
         });
   }
 
+  void give_up(const GivenUp& given_up) {
+    record(given_up.pod, EventRecorder::Type::kWarning, "MaxWait", given_up.text);
+    if (!given_up.owner.uid.empty()) {
+      record(given_up.owner, given_up.pod.name_space, EventRecorder::Type::kWarning, "MaxWait", given_up.text);
+    }
+    send_end(given_up, kRetryFirst);
+  }
+  void send_end(const GivenUp& given_up, Duration retry) {
+    outbox_.send(Outbox::Urgency::kSecond, give_up_call(given_up, options_.now()),
+                 [this, given_up, retry](const ApiAnswer& answer) {
+                   if (!is_passing(answer)) return;
+                   later(retry,
+                         [this, given_up, retry] { send_end(given_up, std::min(Duration{retry.ms * 2}, kRetryMax)); });
+                 });
+  }
+
   void take_back(const Rollback& rollback) {
     record(rollback.pod, EventRecorder::Type::kWarning, "GangRolledBack", rollback.why);
     outbox_.send(Outbox::Urgency::kSecond, rollback_call(rollback), [](const ApiAnswer&) {});
@@ -488,7 +584,8 @@ class RunningScheduler final : public LiveScheduler {
   // Why it does not decide yet: once each.
   void tell_trouble() {
     std::vector<const Mirror*> mirrors = {nodes_.get(),  hyper_node_mirror_.get(), flavors_.get(),      budgets_.get(),
-                                          queues_.get(), circles_.get(),           reservations_.get(), pods_.get()};
+                                          queues_.get(), circles_.get(),           reservations_.get(), jobs_.get(),
+                                          pods_.get()};
     for (const auto* const list : {&other_mirrors_, &group_mirrors_}) {
       for (const auto& each : *list) mirrors.push_back(each.get());
     }
@@ -583,9 +680,11 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<JournalFolder> journal_;
   std::optional<LiveEngine> engine_;
   std::optional<Forecaster> forecaster_;
+  std::optional<ChangeSearch> change_search_;
   std::optional<OtherQueues> others_;
   std::optional<PodGroups> pod_groups_;
   std::optional<Namespaces> namespaces_;
+  std::optional<Predecessors> predecessors_;
   std::optional<HyperNodes> hyper_nodes_;
   std::map<std::string, int> refusals_;  // by pod
   std::map<std::pair<std::string, std::string>, OtherStatus> told_others_;
@@ -593,10 +692,17 @@ class RunningScheduler final : public LiveScheduler {
   std::map<std::pair<std::string, std::string>, Time> warned_;  // by queue and condition: since when
   std::map<std::string, std::string> told_circles_;             // by name: what was written last
   std::map<std::string, std::string> told_reservations_;        // the same
-  std::map<std::string, NodeNews> unused_nodes_;                // that were told so
+  struct SaidOfChanges {
+    ToldChanges told;
+    bool kept_aside = false;
+    Time at;
+  };
+  std::map<std::string, SaidOfChanges> told_changes_;  // by uid of the pod
+  std::map<std::string, NodeNews> unused_nodes_;       // that were told so
   Time began_;
   std::optional<Time> wakes_at_;
   std::uint64_t alarm_number_ = 0;
+  std::set<std::string> noting_begun_;  // uids of Jobs
   std::set<std::string> telling_others_, telling_circles_, telling_reservations_, told_trouble_;
   std::atomic<bool> leading_ = false, synced_ = false;
   std::atomic<std::int64_t> decisions_ = 0, bound_ = 0, refused_ = 0;
@@ -607,7 +713,7 @@ class RunningScheduler final : public LiveScheduler {
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, reservations_,
-      namespace_mirror_, pods_;
+      namespace_mirror_, jobs_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 

@@ -26,6 +26,7 @@ struct LiveSchedulerOptions {
   std::string identity;           // in the lease; of this process and no other
   std::uint64_t events_seed = 1;  // of the names of its events; another for every process
   std::string journal_folder;     // empty: no journal
+  bool finds_changes = false;     // it tells those who wait by which small changes they would start at once
   // Pods that name one of these in spec.schedulerName are placed; all others are counted where they run.
   std::vector<std::string> scheduler_names = {"berth", "default-scheduler"};
   int in_flight_max = 64;

@@ -19,6 +19,7 @@
 #include "local_api/eventually.h"
 #include "local_api/test_server.h"
 #include "manifest/json.h"
+#include "manifest/told_changes.h"
 
 namespace berth {
 namespace {
@@ -123,6 +124,7 @@ class LiveSchedulerTest : public ::testing::Test {
     options.now = [this] { return server_.now(); };
     options.identity = "test-" + std::to_string(++started_);
     options.journal_folder = journal;
+    options.finds_changes = true;
     options.log = [this](const std::string& line) {
       const std::lock_guard hold(log_mutex_);
       log_ += line + "\n";
@@ -213,6 +215,25 @@ TEST_F(LiveSchedulerTest, BindsPodsAndTellsTheOthersWhyTheyWait) {
           .call("PATCH", "/api/v1/namespaces/default/pods/" + runs + "/status", R"({"status":{"phase":"Succeeded"}})")
           .ok());
   EXPECT_TRUE(eventually([&] { return node_of(waits) == "n1"; }));
+}
+
+TEST_F(LiveSchedulerTest, TellsThemWhatWouldStartThemUntilTheyHaveAPlace) {
+  add_node("n1", 2);
+  add_pod("a", 2);
+  add_pod("b", 2);
+  start();
+  ASSERT_TRUE(eventually([&] { return !node_of("a").empty() || !node_of("b").empty(); }));
+  const std::string waits = node_of("a").empty() ? "a" : "b";
+  const std::string runs = waits == "a" ? "b" : "a";
+  ASSERT_TRUE(eventually([&] { return changes_told_of(pod(waits)).has_value(); }));
+  const std::string told = to_text(changes_told_of(pod(waits))->told);
+  EXPECT_TRUE(told.contains("end: if default/" + runs + " ended")) << told;
+  ASSERT_TRUE(
+      server_
+          .call("PATCH", "/api/v1/namespaces/default/pods/" + runs + "/status", R"({"status":{"phase":"Succeeded"}})")
+          .ok());
+  ASSERT_TRUE(eventually([&] { return node_of(waits) == "n1"; }));
+  EXPECT_TRUE(eventually([&] { return !changes_told_of(pod(waits)).has_value(); }));
 }
 
 TEST_F(LiveSchedulerTest, AGangStartsWholeAndItsWorkloadSaysHowItStands) {

@@ -9,7 +9,9 @@
 #include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
+#include "manifest/time_request.h"
 #include "manifest/timestamp.h"
+#include "manifest/told_changes.h"
 #include "manifest/value.h"
 #include "model/quantity.h"
 
@@ -40,6 +42,71 @@ ApiCall waiting_call(const WaitingReason& reason, Time now) {
   body.at("status").at("conditions").push_back(std::move(condition));
   return call_with("PATCH", api_path("pods", reason.pod.name_space, reason.pod.name, "status"), body,
                    "application/strategic-merge-patch+json");
+}
+
+namespace {
+
+ApiCall pod_condition_call(const PodName& pod, Value condition) {
+  Value body;
+  body.at("metadata").set("uid", pod.uid);
+  body.at("status").at("conditions").push_back(std::move(condition));
+  return call_with("PATCH", api_path("pods", pod.name_space, pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
+}  // namespace
+
+ApiCall changes_call(const FoundChanges& found, Time now) {
+  const bool searched = found.told.not_searched.empty();
+  const std::string_view reason = found.kept_aside              ? kKeptAsideReason
+                                  : !found.told.changes.empty() ? "SmallestChanges"
+                                  : searched                    ? "NoSmallChange"
+                                                                : "NotSearched";
+  return pod_condition_call(found.pod, Value::map_of({{"type", kChangesCondition},
+                                                      {"status", found.told.changes.empty() ? "False" : "True"},
+                                                      {"reason", reason},
+                                                      {"message", to_text(found.told)},
+                                                      {"lastProbeTime", format_timestamp(found.as_of)},
+                                                      {"lastTransitionTime", format_timestamp(now)}}));
+}
+
+ApiCall no_changes_call(const PodName& pod, Time now) {
+  return pod_condition_call(pod, Value::map_of({{"type", kChangesCondition},
+                                                {"status", "False"},
+                                                {"reason", kHasPlaceReason},
+                                                {"message", ""},
+                                                {"lastTransitionTime", format_timestamp(now)}}));
+}
+
+// A pod of a Job would be made again, so its Job ends: by its deadline, which is any controller's to keep.
+ApiCall give_up_call(const GivenUp& given_up, Time now) {
+  Value body;
+  const OwnerFacts& owner = given_up.owner;
+  if (!owner.uid.empty()) {
+    body.at("metadata").set("uid", owner.uid);
+    body.at("spec").set("activeDeadlineSeconds", 1);
+    return call_with("PATCH", api_path("jobs.batch", given_up.pod.name_space, owner.name), body,
+                     "application/merge-patch+json");
+  }
+  body.at("metadata").set("uid", given_up.pod.uid);
+  body.at("status").set("phase", "Failed");
+  body.at("status").set("reason", "MaxWait");
+  body.at("status").set("message", given_up.text);
+  body.at("status")
+      .at("conditions")
+      .push_back(Value::map_of({{"type", "Ready"},
+                                {"status", "False"},
+                                {"reason", "MaxWait"},
+                                {"lastTransitionTime", format_timestamp(now)}}));
+  return call_with("PATCH", api_path("pods", given_up.pod.name_space, given_up.pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
+ApiCall begun_call(const std::string& name_space, const OwnerFacts& job, Time now) {
+  Value body;
+  body.at("metadata").set("uid", job.uid);
+  body.at("metadata").at("annotations").set(kBegunAtAnnotation, format_timestamp(now));
+  return call_with("PATCH", api_path("jobs.batch", name_space, job.name), body, "application/merge-patch+json");
 }
 
 ApiCall eviction_notice_call(const PodEviction& eviction, Time now) {

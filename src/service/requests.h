@@ -16,6 +16,14 @@ ApiCall binding_call(const Binding& binding);
 // Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it. Refused with
 // 409 if the pod has changed since: it may have been bound.
 ApiCall waiting_call(const WaitingReason& reason, Time now);
+// The condition that says by which changes a pod that waits would start at once; and that there is nothing to be said any more, since
+// it has a place.
+ApiCall changes_call(const FoundChanges& found, Time now);
+ApiCall no_changes_call(const PodName& pod, Time now);
+// The end of who has waited for as long as it was to: of a Job by a deadline that is over, of a pod alone as its node would tell it.
+ApiCall give_up_call(const GivenUp& given_up, Time now);
+// The annotation by which a Job knows that it has begun.
+ApiCall begun_call(const std::string& name_space, const OwnerFacts& job, Time now);
 // The condition by which a pod, and whoever watches it, knows that it was evicted and why.
 ApiCall eviction_notice_call(const PodEviction& eviction, Time now);
 // The condition by which a pod that runs knows that it counts for nothing any more.

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -44,6 +45,9 @@ struct ReservationFacts {
 };
 
 ReservationFacts read_reservation(const Value& reservation);
+
+// Of the words that somebody is told who leaves for one (LiveEngine::reservation_in_words); empty: it is for none.
+std::string reservation_named_in(std::string_view why);
 
 // What a reservation's object should say.
 struct ReservationStanding {

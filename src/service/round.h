@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "manifest/given_gpus.h"
+#include "manifest/told_changes.h"
 #include "manifest/value.h"
 #include "model/request.h"
 #include "service/facts.h"
@@ -106,6 +107,21 @@ struct NodeUses {
   std::string node, text;
 };
 
+// What would start at once who waits, each change by itself, as it was tried on copies of the state of that moment.
+struct FoundChanges {
+  PodName pod;  // its first
+  Time as_of;
+  ToldChanges told = {};
+  bool kept_aside = false;  // it waits for a moment, for others or for its queue: then nothing was tried
+};
+
+// Somebody who has waited for as long as it was to, and is to be ended without ever having begun.
+struct GivenUp {
+  PodName pod;
+  OwnerFacts owner;
+  std::string text;
+};
+
 struct Round {
   std::vector<NodeUses> uses;  // to be written before those are bound who are given places there
   std::vector<Binding> bindings;
@@ -114,7 +130,8 @@ struct Round {
   std::vector<WaitingReason> reasons;
   std::vector<Rollback> rollbacks;
   std::vector<WorkloadNews> workloads;
-  std::vector<PodNotice> to_part;    // they are on one GPU with some whom they trust no more
+  std::vector<PodNotice> to_part;  // they are on one GPU with some whom they trust no more
+  std::vector<GivenUp> given_up;
   std::vector<PodName> best_effort;  // they run, their budget is used up, and they go on as best effort
   std::optional<Time> again_at;      // something becomes due then, even if nothing happens
 };

@@ -124,6 +124,23 @@ def nothing_is_forgotten(stage):
     expect(stage.status("kept")["nodes"] == before["nodes"], (before, stage.status("kept")))
 
 
+def who_goes_is_known_to_the_next(stage):
+    """Who was told to go for it, and is there still, is named by a scheduler that is started anew too."""
+    stage.apply(pod("one", "product", grace=60), pod("two", "product", grace=60))
+    stage.wait(lambda: len(stage.placed()) == 2, "both run")
+    for name in ("one", "two"):
+        stage.plane.must(f"annotate pod {name} berth.dev/stop-after=40s")
+    stage.promise(reservation("soon", 62, "10m", queue="research", gpus=8))
+    leaving = stage.wait(lambda: stage.status("soon").get("leaving"), "one of them is told")
+    killed = stage.plane.parts()["scheduler"]
+    os.kill(killed, signal.SIGKILL)
+    stage.wait(lambda: stage.plane.parts().get("scheduler", killed) != killed, "another scheduler runs", 60)
+    # It writes the status when it has seen all: something in it has to change.
+    stage.apply(reservation("other", 3000, "10m", queue="research", gpus=1))
+    stage.wait(lambda: stage.status("other").get("phase") == "Coming", "it has begun to write", 60)
+    expect(stage.status("soon").get("leaving") == leaving, (leaving, stage.status("soon")))
+
+
 def nodes_are_closed(stage):
     """Maintenance: who is there is told in time, nobody starts there, and afterwards it is a node as any other."""
     stage.apply(pod("there", "product", gpus=16 // 2))
@@ -156,7 +173,8 @@ def what_is_wrong_is_said(stage):
     stage.wait(lambda: stage.condition("nobody").startswith("True"), "it is in force")
 
 
-STORIES = (what_is_wrong_is_said, keeps_its_gpus, who_is_in_the_way_goes, nothing_is_forgotten, nodes_are_closed)
+STORIES = (what_is_wrong_is_said, keeps_its_gpus, who_is_in_the_way_goes, nothing_is_forgotten,
+           who_goes_is_known_to_the_next, nodes_are_closed)
 
 
 def stage_of(plane):
