@@ -16,11 +16,11 @@ constexpr std::string_view kPrefix = "berth.dev/";
 
 // All that pods and what makes them may have of these: docs/kubectl.md, "What annotations say".
 constexpr std::string_view kKnown[] = {
-    kCheckpointAnnotation,  kCoverageAnnotation,     kExitCodeAnnotation,   kFlavorsAnnotation, kGangAnnotation,
-    kGpuMilliAnnotation,    kGpuModelsAnnotation,    kGpuSharingAnnotation, kGpusAnnotation,    kGroupSizeAnnotation,
-    kGroupUidAnnotation,    kLatencyAnnotation,      kModelAnnotation,      kMovableAnnotation, kMovedAtAnnotation,
-    kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRunForAnnotation,  kSliceAnnotation,
-    kSliceNeedAnnotation,   kStopAfterAnnotation,    kTopologyAnnotation,   kUserAnnotation};
+    kCheckpointAnnotation,  kCoverageAnnotation,     kExitCodeAnnotation,   kFlavorsAnnotation,  kGangAnnotation,
+    kGpuMilliAnnotation,    kGpuModelsAnnotation,    kGpuSharingAnnotation, kGpusAnnotation,     kGroupSizeAnnotation,
+    kGroupUidAnnotation,    kLatencyAnnotation,      kModelAnnotation,      kMovableAnnotation,  kMovedAtAnnotation,
+    kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRepairAnnotation,   kRunForAnnotation,
+    kSliceAnnotation,       kSliceNeedAnnotation,    kStopAfterAnnotation,  kTopologyAnnotation, kUserAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

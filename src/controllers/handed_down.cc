@@ -20,7 +20,7 @@ void hand_down(const Value& maker, Value& made) {
   }
   for (const std::string_view key :
        {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
-        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation}) {
+        kFlavorsAnnotation, kCoverageAnnotation, kRepairAnnotation, kUserAnnotation, kVolcanoQueueAnnotation}) {
     copy_where_missing(maker, "annotations", key, made);
   }
 }
