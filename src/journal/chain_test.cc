@@ -318,11 +318,11 @@ TEST(Chain, AJournalOfFormatFourteenHasTheseBytes) {
   EXPECT_EQ(hex,
             "42455254484a4e4c0e0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "279289fcda86167b506e5bb05630352181ed5228cd65a0798a4a4ad9e09afb75"
+            "6e34b2222179ebceb498d9f361c18720ba163ddc168241896f3f3241fa2b4842"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "ebe5d11c7301964a37f47e1048dbc49aefd0fae73728d890f51512d8333f2da5"
+            "0fc530ff93763a865bb10b586f668b61735b67a28a4a91bb0d106a41451e63e5"
             "020000004201"  // closed with hash 1
-            "68cd1aeb671199f507088045049774eed7deac25221a25c1150c98c489c20ea8");
+            "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {
