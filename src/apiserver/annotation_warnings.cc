@@ -23,7 +23,7 @@ constexpr std::string_view kKnown[] = {
     kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRunForAnnotation,  kSliceAnnotation,
     kSliceNeedAnnotation,   kStopAfterAnnotation,    kNotBeforeAnnotation,  kHoursAnnotation,   kMaxWaitAnnotation,
     kSingletonAnnotation,   kAfterAnnotation,        kAfterAnyAnnotation,   kAfterOkAnnotation, kAfterStartAnnotation,
-    kBegunAtAnnotation,     kTopologyAnnotation,     kUserAnnotation};
+    kBegunAtAnnotation,     kRepairAnnotation,       kTopologyAnnotation,   kUserAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

@@ -401,7 +401,7 @@ void check_pod_annotations(const Value& metadata, const Value& spec, const std::
     check_gpu_models(*models, at + std::string(kGpuModelsAnnotation) + "]", causes);
   }
   check_number_annotation(annotations, kExitCodeAnnotation, 0, 255, "an exit code", path, causes);
-  for (const std::string_view annotation : {kRunForAnnotation, kStopAfterAnnotation}) {
+  for (const std::string_view annotation : {kRunForAnnotation, kStopAfterAnnotation, kRepairAnnotation}) {
     const Value* const length = annotations.find(annotation);
     if (length == nullptr) continue;
     const Parsed<std::int64_t> ms = parse_duration_ms(length->text());

@@ -23,7 +23,7 @@ void hand_down(const Value& maker, Value& made) {
        {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
         kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation, kNotBeforeAnnotation,
         kHoursAnnotation, kMaxWaitAnnotation, kSingletonAnnotation, kAfterAnnotation, kAfterAnyAnnotation,
-        kAfterOkAnnotation, kAfterStartAnnotation}) {
+        kAfterOkAnnotation, kAfterStartAnnotation, kRepairAnnotation}) {
     copy_where_missing(maker, "annotations", key, made);
   }
 }

@@ -302,6 +302,7 @@ TEST(KueueWorkload, SaysByWhichRuleInKueuesWords) {
       {"preempt: x", "Preempted", "InClusterQueue"},
       {"over-run: x", "MaximumExecutionTimeExceeded", ""},
       {"defragment: x", "Migrated", ""},
+      {"node: x", "NodeFailures", ""},
       {"window: x", "QuotaLowered", ""},
       {"budget: x", "BudgetUsed", ""},
       {"trust: x", "TrustEnded", ""},

@@ -172,6 +172,7 @@ constexpr KueuesWord kWords[] = {
     {"fair-share: ", "Preempted", "InCohortFairSharing"},
     {"preempt: ", "Preempted", "InClusterQueue"},
     {"defragment: ", "Migrated", ""},
+    {"node: ", "NodeFailures", ""},
     {"over-run: ", "MaximumExecutionTimeExceeded", ""},
     {"window: ", "QuotaLowered", ""},
     {"budget: ", "BudgetUsed", ""},

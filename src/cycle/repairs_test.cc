@@ -114,6 +114,41 @@ TEST(Repair, GivenUpItStandsBeforeAllOfItsPriority) {
   EXPECT_EQ(violations(state), std::vector<std::string>());
 }
 
+// As another life of the scheduler had it.
+TEST(Repair, AGangThatIsFoundLackingSomeIsRepairedAsTheUnitThatItIs) {
+  Engine engine = with_nodes({1, 1, 1});
+  engine.state.apply(RepairChosen{Duration{0}});
+  engine.state.apply(submission(QueueId(0), single_pod(kOneGpu)));
+  engine.state.apply(NodeDrained{NodeId(1)});
+  WorkloadFound found{submission(QueueId(0), gang(2)), {{NodeId(0), GpuSet::from_bits(1)}, {NodeId(1), {}}}, Time{0}};
+  found.lost = {1};
+  found.repair_until = Time{9'000};
+  engine.state.apply(found);
+  EXPECT_EQ(violations(engine.state), std::vector<std::string>());
+  const WorkloadId id(1);
+  ASSERT_NE(engine.state.find_repairing(id), nullptr);
+  EXPECT_EQ(engine.state.find_repairing(id)->until, Time{9'000});
+  const Dim gpus(FlavorId(0), Resource::kGpu);
+  EXPECT_EQ(engine.state.quotas().used(QueueId(0))[gpus.index()], 2 * kMilliPerGpu) << "it holds what it is to have";
+  const Plan plan = cycle(engine, Time{1'000});
+  ASSERT_EQ(plan.repairs.size(), 1U);
+  EXPECT_TRUE(plan.starts.empty()) << "who waited has no room left";
+  EXPECT_EQ(places(engine.state, id).at(1).node, NodeId(2));
+  EXPECT_EQ(engine.state.find_repairing(id), nullptr);
+}
+
+TEST(Repair, WhoComesInPlaceOfOneGivenUpGoesFirst) {
+  Engine engine = with_nodes({1});
+  WorkloadSubmitted later = submission(QueueId(0), single_pod(kOneGpu));
+  engine.state.apply(later);
+  later.at = Time{5'000};
+  later.goes_first = true;
+  engine.state.apply(later);
+  const Plan plan = cycle(engine, Time{6'000});
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts.front().workload, WorkloadId(1));
+}
+
 TEST(Repair, WhatMakesNoSenseIsRefused) {
   Engine engine = with_nodes({1, 1});
   State& state = engine.state;

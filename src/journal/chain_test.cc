@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 14;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 14; this program reads formats 1 to 13");
+  newer[8] = 15;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 15; this program reads formats 1 to 14");
 }
 
 constexpr const char* kFormatOne =
@@ -272,11 +272,21 @@ constexpr const char* kFormatTwelve =
     "020000004201"
     "f578c6faa0d7b347fc97dba882f0de2d6c0e506891dbe7477b678f026617142a";
 
+constexpr const char* kFormatThirteen =
+    "42455254484a4e4c0d0000000000000001000000"
+    "0400000000ac0201"
+    "279289fcda86167b506e5bb05630352181ed5228cd65a0798a4a4ad9e09afb75"
+    "0400000040018001"
+    "ebe5d11c7301964a37f47e1048dbc49aefd0fae73728d890f51512d8333f2da5"
+    "020000004201"
+    "68cd1aeb671199f507088045049774eed7deac25221a25c1150c98c489c20ea8";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
-                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve}) {
+  for (const char* const hex :
+       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight,
+        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -293,8 +303,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 13, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatThirteenHasTheseBytes) {
+// Format version 14, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatFourteenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -306,13 +316,13 @@ TEST(Chain, AJournalOfFormatThirteenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0d0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c0e0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "279289fcda86167b506e5bb05630352181ed5228cd65a0798a4a4ad9e09afb75"
+            "6e34b2222179ebceb498d9f361c18720ba163ddc168241896f3f3241fa2b4842"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "ebe5d11c7301964a37f47e1048dbc49aefd0fae73728d890f51512d8333f2da5"
+            "0fc530ff93763a865bb10b586f668b61735b67a28a4a91bb0d106a41451e63e5"
             "020000004201"  // closed with hash 1
-            "68cd1aeb671199f507088045049774eed7deac25221a25c1150c98c489c20ea8");
+            "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

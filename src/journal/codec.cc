@@ -647,6 +647,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.series);
   io(event.at_most);
   fields(io, event.max_wait);
+  io(event.goes_first);
 }
 
 template <class Io, class Event>
@@ -669,6 +670,8 @@ void fields(Io& io, WorkloadFound& event) {
   fields(io, event.pods);
   fields(io, event.started);
   io(event.only_borrows);
+  fields(io, event.lost);
+  fields(io, event.repair_until);
 }
 
 template <class Io>

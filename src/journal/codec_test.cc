@@ -178,6 +178,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
       rng, [&] { return Dependency{any_id<WorkloadId>(rng), static_cast<DependsOn>(rng.below(kDependsOnCount))}; });
   submitted.series = any_id<SeriesId>(rng);
   submitted.at_most = any<std::int32_t>(rng);
+  submitted.goes_first = any<bool>(rng);
   if (any<bool>(rng)) {
     const auto then = static_cast<AfterWait>(rng.below(std::size(kAfterWaitNames)));
     submitted.max_wait =
@@ -200,6 +201,14 @@ WorkloadSubmitted any_submission(Rng& rng) {
   if (any<bool>(rng)) submitted.shape.terms.hours = any<std::uint32_t>(rng);
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
   return submitted;
+}
+
+WorkloadFound any_found(Rng& rng) {
+  WorkloadFound found{any_submission(rng), any_list(rng, [&] { return any_placement(rng); }),
+                      Time{any<std::int64_t>(rng)}};
+  found.lost = any_list(rng, [&] { return any<std::uint32_t>(rng); });
+  found.repair_until = Time{any<std::int64_t>(rng)};
+  return found;
 }
 
 Plan any_plan(Rng& rng) {
@@ -278,8 +287,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 10:
       return Event(WorkloadCancelled{any_id<WorkloadId>(rng)});
     case 11:
-      return Event(WorkloadFound{any_submission(rng), any_list(rng, [&] { return any_placement(rng); }),
-                                 Time{any<std::int64_t>(rng)}});
+      return Event(any_found(rng));
     case 12:
       return Event(WorkloadStopped{any_id<WorkloadId>(rng)});
     case 13:
@@ -407,10 +415,13 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->series, again.series);
     ASSERT_EQ(job->at_most, again.at_most);
     ASSERT_EQ(job->max_wait, again.max_wait);
+    ASSERT_EQ(job->goes_first, again.goes_first);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);
     ASSERT_EQ(found->started, std::get<WorkloadFound>(other).started);
+    ASSERT_EQ(found->lost, std::get<WorkloadFound>(other).lost);
+    ASSERT_EQ(found->repair_until, std::get<WorkloadFound>(other).repair_until);
     ASSERT_EQ(found->workload.shape, std::get<WorkloadFound>(other).workload.shape);
   } else if (const auto* const window = std::get_if<WindowChanged>(&event)) {
     ASSERT_EQ(window->number, std::get<WindowChanged>(other).number);

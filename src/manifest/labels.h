@@ -47,6 +47,8 @@ inline constexpr std::string_view kFlavorsAnnotation = "berth.dev/flavors";  // 
 inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
 // RFC 3339: since when a Job waits or runs, stamped on its pods by its controller, so that one made anew keeps its place.
 inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
+// "10m": so long a gang that lost a pod keeps what it has for the one that is made anew; "0s": not at all.
+inline constexpr std::string_view kRepairAnnotation = "berth.dev/repair";
 inline constexpr std::string_view kMovableAnnotation = "berth.dev/movable";  // "true": it consents to being moved
 // "true", stamped by the scheduler: it borrows on others' whole domains, and comes into no floor while it runs.
 inline constexpr std::string_view kOnlyBorrowsAnnotation = "berth.dev/only-borrows";

@@ -103,6 +103,7 @@ struct WorkloadSubmitted {
   SeriesId series = {};
   std::int32_t at_most = 1;
   std::optional<MaxWait> max_wait = {};
+  bool goes_first = false;  // ahead of its line's others of its priority: what it comes in place of was given up (23)
 };
 
 // All its pods ended by themselves.
@@ -133,6 +134,10 @@ struct WorkloadFound {
   std::vector<PodPlacement> pods;  // in the order of the pod sets
   Time started;
   bool only_borrows = false;  // as it was decided when it started
+  // These of its pods, ascending and not all, are not there: it had lost them, and is repaired until then. Their places name
+  // only a node, as which they count.
+  std::vector<std::uint32_t> lost = {};
+  Time repair_until = {};
 };
 
 // One pod of several that a workload has left ended by itself; the others go on.

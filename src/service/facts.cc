@@ -118,6 +118,7 @@ class PodReader {
   void read_stage() {
     const std::string_view phase = pod_["status"]["phase"].text();
     const bool deleted = !pod_["metadata"]["deletionTimestamp"].is_null();
+    facts_.deleted = deleted;
     facts_.node = spec_["nodeName"].text();
     if (phase == "Succeeded" || phase == "Failed") {
       facts_.stage = phase == "Failed" ? PodStage::kFailed : PodStage::kSucceeded;
@@ -154,6 +155,7 @@ class PodReader {
     facts_.maker_uid = group_uid_of(pod_);
     facts_.workload_name = workload_name_of(pod_);
     facts_.pod_group = pod_group_named_by(pod_);
+    read_repair();
     const Value& labels = pod_["metadata"]["labels"];
     const bool own = labels.find(kGroupLabel) != nullptr;
     const std::string_view name = own ? labels[kGroupLabel].text() : labels[kKueueGroupLabel].text();
@@ -167,6 +169,17 @@ class PodReader {
     facts_.group_name = name;
     facts_.group = facts_.name_space + "/" + facts_.group_name + "/" + facts_.maker_uid;
     facts_.group_size = *size;
+  }
+
+  void read_repair() {
+    const Value* const repair = annotations_.find(kRepairAnnotation);
+    if (repair == nullptr) return;
+    const auto ms = parse_duration_ms(repair->text());
+    if (ms && *ms <= kTimeMax.ms) {
+      facts_.repair = Duration{*ms};
+    } else {
+      complain("annotation " + std::string(kRepairAnnotation) + ": " + (ms ? "that is too long" : ms.error()));
+    }
   }
 
   void read_owner() {

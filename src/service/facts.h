@@ -67,6 +67,9 @@ struct NodeFacts {
   bool same_machine(const NodeFacts& other) const;
 };
 
+// A gang that has lost a pod keeps its place for so long, where it says nothing else.
+inline constexpr Duration kRepairByDefault{10 * 60'000};
+
 enum class PodStage : std::uint8_t {
   kGated,    // has scheduling gates, or is being deleted before it was bound
   kWaiting,  // for a place
@@ -97,7 +100,9 @@ struct PodFacts {
   std::string maker_uid;        // of what makes its pods anew, all of a group's; nothing does: empty
   std::string workload_name;    // of the Workload that tells how its group stands; alone: empty
   std::int64_t group_size = 1;  // so many of them at least
-  std::string user;             // in whose name it was submitted
+  // For so long its gang waits for another in its place; none: not at all.
+  Duration repair = kRepairByDefault;
+  std::string user;  // in whose name it was submitted
   // Its flavors are still open: gpu_models; of a slice the shape, too, and of a part by memory its thousandths.
   PodRequest request;
   std::string slice = {};  // the profile that it asks; empty: none, or which goes by what it needs
@@ -121,6 +126,7 @@ struct PodFacts {
   Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts
   std::optional<Time> leaving_until;  // the scheduler told it to stop by then
   std::string leaves_for = {};        // the Reservation for which it was told so
+  bool deleted = false;               // somebody did
   std::optional<Time> gave_back;      // when it was told that what it had borrowed was taken (rules 13, 14)
   std::optional<Time> checkpoint;     // the last that it reported
   bool only_borrows = false;          // the scheduler said so when it gave it its place

@@ -1,6 +1,7 @@
 #include "service/live_engine.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/assert.h"
@@ -10,6 +11,12 @@ namespace {
 
 // One cycle tries so many workloads; then the outside gets its turn.
 constexpr Effort kEffort{10'000};
+
+std::vector<std::uint32_t> numbers_up_to(std::size_t count) {
+  std::vector<std::uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
 
 }  // namespace
 
@@ -29,8 +36,8 @@ const LiveEngine::Run* LiveEngine::run_of(const Member& member) const {
   return at == runs_.end() ? nullptr : &at->second;
 }
 
-// Gives back its place, if it has one. Also an engine that will be made anew is told: it is asked what was used.
-void LiveEngine::end(Member& member) {
+// Gives back its place, if it has one and nobody is to be in it. Also an engine that will be made anew is told: it is asked what was used.
+void LiveEngine::end(Member& member, Ending ending) {
   touch(member.group);
   without_room_.erase(member.facts.uid);
   member.stop_by.reset();
@@ -43,16 +50,25 @@ void LiveEngine::end(Member& member) {
   const auto at = std::ranges::find(run.uids, member.facts.uid);
   if (state().workload(id).phase == Phase::kMigrating && at != run.uids.end()) return leave_old_place(member);
   if (run.starting) return give_up_start(id);
-  if (run.uids.size() == 1 && !run.stop_by) note_ended_run(member);
-  if (run.uids.size() > 1) {
-    session_->apply(PodEnded{id, static_cast<std::uint32_t>(at - run.uids.begin())});
-  } else {
-    session_->apply(run.stop_by ? Event(WorkloadCancelled{id}) : Event(WorkloadEnded{id}));
-  }
+  const bool is_whole = run.vacancies.empty();
+  if (run.uids.size() == 1 && !run.stop_by && is_whole) note_ended_run(member);
+  Vacancy vacancy{.number = run.numbers[static_cast<std::size_t>(at - run.uids.begin())], .asked = member.facts};
+  const bool is_kept = ending == Ending::kLost && run.uids.size() > 1 && is_made_anew(member);
+  run.numbers.erase(run.numbers.begin() + (at - run.uids.begin()));
   run.uids.erase(at);
-  if (run.uids.empty()) runs_.erase(id);
   member.running = WorkloadId();
-  member.confirmed = false;
+  member.confirmed = member.stands_in = false;
+  if (is_kept) {
+    run.vacancies.push_back(std::move(vacancy));
+    lacking_[id] = member.group;
+  } else if (!run.uids.empty()) {
+    let_go(id, vacancy);
+  } else {
+    const bool is_done = !run.stop_by && is_whole;
+    forget_vacancies(id);
+    session_->apply(is_done ? Event(WorkloadEnded{id}) : Event(WorkloadCancelled{id}));
+    runs_.erase(id);
+  }
 }
 
 // Who is deleted before it has ended says nothing of how long others run.
@@ -89,7 +105,9 @@ std::map<WorkloadId, std::string> LiveEngine::who_runs() const {
 }
 
 // One of those who were to start together is gone, or is another, or one of their nodes takes nothing new: they wait again.
+// Who is repaired runs, and loses no more than the room that some of it were to have.
 void LiveEngine::give_up_start(WorkloadId id) {
+  if (!runs_.at(id).starting && state().workload(id).phase == Phase::kRunning) return;
   forget_move(id);
   if (state().workload(id).phase == Phase::kMigrating) {
     anew_ = true;  // it is there still, and where it goes is what it loses
@@ -123,6 +141,7 @@ Round LiveEngine::decide(Time now) {
   forget_cooled_down(now);
   note_who_borrows_again();
   give_up_moves(now);
+  forget_who_went_first(now);
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
   end_waits(now);
@@ -132,6 +151,7 @@ Round LiveEngine::decide(Time now) {
   round.to_part = std::exchange(notices_, {});
   for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);
   note_overruns(now);
+  give_up_repairs(round, now);
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
     finished = plan.finished;
@@ -154,6 +174,10 @@ void LiveEngine::carry_out(const Plan& plan, Round& round, Time now) {
   for (const Eviction& eviction : plan.evictions) evict(eviction, round, now);
   for (const WorkloadId id : plan.unpaid) note_unpaid(id, round);
   for (const Migration& migration : plan.migrations) move(migration, round, now);
+  for (const Repair& repair : plan.repairs) {
+    if (const auto lacking = lacking_.find(repair.workload); lacking != lacking_.end()) untold_.insert(lacking->second);
+    if (!repair.waits) fill(repair.workload, round);
+  }
   for (const Start& start : plan.starts) {
     take(start);
     if (!start.waits) bind(start.workload, round);
@@ -167,7 +191,12 @@ void LiveEngine::take(const Start& start) {
   untold_.insert(key);
   touch(key);
   Run& run = runs_[start.workload];
-  run = {.uids = std::exchange(group.submitted, {}), .starting = start.waits, .stop_by = {}, .moving = {}};
+  run = {.uids = std::exchange(group.submitted, {}),
+         .numbers = numbers_up_to(start.pods.size()),
+         .starting = start.waits,
+         .stop_by = {},
+         .moving = {}};
+  goes_first_.erase(key);
   BERTH_ASSERT(run.uids.size() == start.pods.size());
   pending_groups_.erase(start.workload);
   forget_shape_of(start.workload, key);
@@ -180,6 +209,7 @@ void LiveEngine::take(const Start& start) {
     member.stop_by.reset();
     member.confirmed = false;
     member.refused = false;
+    member.stands_in = false;
     member.best_effort = start.best_effort;
     member.only_borrows = start.only_borrows;
   }
@@ -190,25 +220,25 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
   Run& run = runs_.at(id);
   run.starting = false;
   const std::string coverage = coverage_in_words(id);
-  const Workload& workload = state().workload(id);
-  const bool best_effort = workload.best_effort;
   note_limit(id);
   note_movable(id);
-  for (const std::string& uid : run.uids) {
-    Member& member = members_.at(uid);
-    untold_.insert(member.group);
-    touch(member.group);
-    member.told.clear();
-    note_use(member);
-    member.best_effort = best_effort;
-    round.bindings.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
-                              .node = member.node,
-                              .given = member.given,
-                              .coverage = coverage,
-                              .best_effort = best_effort && !member.facts.terms.best_effort,
-                              .only_borrows = workload.only_borrows,
-                              .moved_at = workload.moved});
-  }
+  for (const std::string& uid : run.uids) bind_member(members_.at(uid), id, coverage, round);
+}
+
+void LiveEngine::bind_member(Member& member, WorkloadId id, const std::string& coverage, Round& round) {
+  const Workload& workload = state().workload(id);
+  untold_.insert(member.group);
+  touch(member.group);
+  member.told.clear();
+  note_use(member);
+  member.best_effort = workload.best_effort;
+  round.bindings.push_back({.pod = {member.facts.uid, member.facts.name_space, member.facts.name},
+                            .node = member.node,
+                            .given = member.given,
+                            .coverage = coverage,
+                            .best_effort = workload.best_effort && !member.facts.terms.best_effort,
+                            .only_borrows = workload.only_borrows,
+                            .moved_at = workload.moved});
 }
 
 // Its pods say so from now on, for a scheduler that is started anew; who is bound in this very round says it in his binding.
@@ -229,6 +259,7 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
     return;
   }
   run.stop_by = eviction.stop_by;
+  forget_vacancies(eviction.workload);
   const std::string leaves_for =
       eviction.reservation.is_none() ? "" : state().reservations().at(eviction.reservation).name;
   const std::string why = eviction_in_words(eviction) + loss_in_words(eviction.workload, now);
@@ -251,9 +282,14 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
   }
 }
 
-// Whoever was given his place in this very round has not heard of it: nobody has to be told to leave.
+// Whoever was given his place in this very round has not heard of it: nobody has to be told to leave. Who came into a gang
+// that runs leaves with it.
 bool LiveEngine::unbind(const Run& run, Round& round) const {
-  if (members_.at(run.uids.front()).confirmed) return false;
+  if (std::ranges::any_of(run.uids, [&](const std::string& uid) {
+        const Member& member = members_.at(uid);
+        return member.confirmed || member.stands_in;
+      }))
+    return false;
   const auto of_run = [&](const Binding& binding) {
     return std::ranges::find(run.uids, binding.pod.uid) != run.uids.end();
   };

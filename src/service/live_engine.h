@@ -3,7 +3,8 @@
 // the API server.
 //
 // Pods that must start together are one workload, while they wait and while they run; each gives back its place when it
-// ends. Who joins later, in place of one that was lost, is a workload of its own. An evicted workload is over when its
+// ends. A gang that loses a pod keeps its place for the one that is made anew (live_engine_repairs.cc); who joins later
+// than that is a workload of its own. An evicted workload is over when its
 // pods are gone: what comes in their place is submitted anew. What cannot be told to the engine as one more event (a
 // machine that is gone or another, a queue that changed) makes it anew from all facts, which is also what a restart does.
 #pragma once
@@ -120,6 +121,7 @@ class LiveEngine {
     std::optional<Time> stop_by;  // it was told to leave it
     bool confirmed = false;       // the API server says so too
     bool refused = false;         // its last binding was
+    bool stands_in = false;       // it was given the place of one that its gang had lost
     bool best_effort = false;     // a budget had not enough left for it
     bool only_borrows = false;    // it was given its place on others' whole domains
     std::string leaves_for;       // the reservation that it was evicted for
@@ -137,12 +139,21 @@ class LiveEngine {
     std::vector<std::string> heirs;  // uids of those made in their place; empty: not all are there
     std::optional<Time> until;       // its room is free; without heirs it is given up then
   };
+  // A member that a run has lost, and in whose place what made it makes another.
+  struct Vacancy {
+    std::uint32_t number = 0;  // of the workload's pod
+    PodFacts asked;
+    std::string heir = {};                // uid of who is to be in its place; none: nobody has been made yet
+    std::optional<Time> kept_until = {};  // without an heir; none: that has yet to be said
+  };
   // Pods that were given their places together, or were found to run together.
   struct Run {
-    std::vector<std::string> uids;  // of those that have not ended, in the order of the workload's pods
-    bool starting = false;          // its room is its own, and others have yet to leave it: nothing is bound
-    std::optional<Time> stop_by;    // it was evicted, or is moved
+    std::vector<std::string> uids;       // of those that have not ended, in the order of the workload's pods
+    std::vector<std::uint32_t> numbers;  // of these, ascending: which of the workload's pods each is
+    bool starting = false;               // its room is its own, and others have yet to leave it: nothing is bound
+    std::optional<Time> stop_by;         // it was evicted, or is moved
     std::optional<Moving> moving;
+    std::vector<Vacancy> vacancies = {};  // only while it runs
   };
   struct Group {
     std::set<std::uint64_t> members;                // by sequence
@@ -152,6 +163,7 @@ class LiveEngine {
     bool refused = false;                           // the engine takes nothing of it in as it is now
     bool given_up = false;                          // it has waited for as long as it was to, and is being ended
     std::optional<Time> partial_since;
+    std::optional<Time> whole_by;  // it has lost some: until then others are to be in their place
     std::optional<WorkloadPhase> told_phase;
     std::string told;
     std::optional<Shortfall> told_shortfall;
@@ -165,11 +177,15 @@ class LiveEngine {
   // What the members of a group amount to.
   struct Tally {
     std::vector<Member*> waiting;   // in the order of arrival
+    std::vector<Member*> heirs;     // wait for the place of one that is lost
     std::vector<Member*> starting;  // have their room, and wait until others have left it
     std::int64_t placed = 0;        // those that start too
     std::int64_t leaving = 0, succeeded = 0, failed = 0, size = 1;
     const PodFacts* first = nullptr;
     std::optional<Time> first_bound_at;
+
+    // So many more are to have places.
+    std::int64_t lacks() const { return size - placed - succeeded; }
   };
 
   void touch(const std::string& group);
@@ -239,7 +255,7 @@ class LiveEngine {
   void note_stops(Time now);
   std::optional<Time> drained_since(const std::string& queue) const;
   bool came_after_the_drain(const PodFacts& pod) const;
-  bool needs_a_new_life(const std::string& key);
+  bool needs_a_new_life(const std::string& key, Time now);
   void drain_queues();
 
   // Circles of trust: live_engine_trust.cc.
@@ -317,7 +333,8 @@ class LiveEngine {
   bool holds_otherwise(const Member& member) const;
   void close_what_is_held_otherwise();
   bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
-  bool find_places(const std::vector<Member*>& members, Time now, std::string& why_not);
+  bool find_places(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
+                   std::string& why_not);
   const std::optional<NetworkUse>& network_use_of_group(Group& group) const;
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
   static std::optional<NamedSlice> slice_in(const PodFacts& pod, const Flavor& flavor);
@@ -326,7 +343,8 @@ class LiveEngine {
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);
-  WorkloadFound found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order);
+  WorkloadFound found_as(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
+                         std::vector<Member*>& in_order);
   void settle_group(const std::string& key, Time now);
   Tally tally(const Group& group);
   // The code and text of what keeps a group from the engine; empty code: nothing does.
@@ -334,6 +352,7 @@ class LiveEngine {
   const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
   bool are_alike(const PodFacts& a, const PodFacts& b) const;
   static bool asks_the_same(const PodFacts& a, const PodFacts& b);
+  static bool may_stand_in(const PodFacts& heir, const PodFacts& lost);
   void note_who_is_selected(const Neighbours& asked);
   Neighbours neighbours_of(const PodFacts& pod) const;
   PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
@@ -347,6 +366,31 @@ class LiveEngine {
   void carry_out(const Plan& plan, Round& round, Time now);
   void take(const Start& start);
   void bind(WorkloadId run, Round& round);
+  void bind_member(Member& member, WorkloadId run, const std::string& coverage, Round& round);
+
+  // Gangs that lose pods: live_engine_repairs.cc.
+  bool is_made_anew(const Member& lost) const;
+  void settle_losses(Time now);
+  void settle_losses_of(WorkloadId id, const std::string& key, Time now);
+  bool heirs_are_well(const Run& run, const std::string& key) const;
+  std::int64_t vacancies_of(const std::string& key) const;
+  void let_go(WorkloadId id, const Vacancy& vacancy);
+  bool let_go_of_some(WorkloadId id, std::int64_t count);
+  std::vector<std::uint32_t> name_heirs(WorkloadId id, std::vector<Member*>& waiting);
+  void keep_places(WorkloadId id, Time whole_by, Time now);
+  void tell_losses(WorkloadId id, const std::vector<std::uint32_t>& numbers, Time by, Time now);
+  void fill(WorkloadId id, Round& round);
+  void forget_vacancies(WorkloadId id);
+  void give_up_repairs(Round& round, Time now);
+  void give_up_repair(WorkloadId id, Round& round, Time now);
+  std::vector<Member*> who_stand_in(const std::string& key, const std::vector<Member*>& found);
+  std::string node_it_counts_at(const Member& heir, const std::vector<Member*>& found) const;
+  bool is_repaired_anew(const std::string& key, const Group& group, const Tally& tally, Time now) const;
+  static bool may_join(const Member& waiting, const PodFacts& gang);
+  void forget_other_losses();
+  bool lacks_some(const std::string& key) const;
+  void forget_who_went_first(Time now);
+  std::string repairing_in_words(WorkloadId id) const;
   void evict(const Eviction& eviction, Round& round, Time now);
   bool unbind(const Run& run, Round& round) const;
   void move(const Migration& migration, Round& round, Time now);
@@ -363,7 +407,8 @@ class LiveEngine {
   std::string coverage_in_words(WorkloadId workload) const;
   Run* run_of(const Member& member);
   const Run* run_of(const Member& member) const;
-  void end(Member& member);
+  enum class Ending : std::uint8_t { kEnded, kLost };
+  void end(Member& member, Ending ending = Ending::kEnded);
   void note_ended_run(const Member& member);
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
@@ -395,6 +440,8 @@ class LiveEngine {
   Value share_parts_of(QueueId queue) const;
   std::string key_of(Dim dim) const;
   std::string pending_name(WorkloadId id) const;
+  std::string claimant_name(WorkloadId id) const;
+  const PodFacts* claimant_pod(WorkloadId id) const;
   std::string name_in_words(const PodFacts& first) const;
   std::string loss_in_words(WorkloadId id, Time now) const;
   std::optional<RoomTaken> room_taken(const Eviction& eviction) const;
@@ -437,6 +484,7 @@ class LiveEngine {
     Time at;
   };
   std::map<std::string, GaveBack> gave_back_;
+  std::map<std::string, Time> goes_first_;  // groups whose repair was given up, and when: until they have begun anew
   // By queue, of the life that ended last: what its record says in words, exactly.
   struct KeptPast {
     Time begun;
@@ -476,6 +524,8 @@ class LiveEngine {
   std::map<WorkloadId, std::string> pending_groups_;
   std::map<WorkloadId, Run> runs_;
   std::map<std::string, std::set<WorkloadId>> moves_;  // by what makes their pods anew
+  std::map<WorkloadId, std::string> lacking_;          // runs with vacancies, and their group
+  std::map<std::string, WorkloadId> heirs_;            // by uid: of which run it is to be
   std::vector<WorkloadId> moved_in_;                   // whose room is free, and who have pods for it since
   std::map<ShapeId, std::set<std::string>> groups_by_shape_;
   std::map<WorkloadId, ShapeId>

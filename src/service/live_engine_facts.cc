@@ -15,6 +15,14 @@ bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
          a.terms == b.terms && a.problem == b.problem && a.time == b.time && a.has_begun == b.has_begun;
 }
 
+// In the place of another: which number it has among its Job's pods matters where those number their GPUs.
+bool LiveEngine::may_stand_in(const PodFacts& heir, const PodFacts& lost) {
+  PodFacts as_it = heir;
+  as_it.group_size = lost.group_size;  // fewer are left to run since
+  if (!lost.parallel.is_declared()) as_it.number = lost.number;
+  return asks_the_same(as_it, lost);
+}
+
 void LiveEngine::set_queue(const QueueFacts& queue) {
   const auto known = queues_.find(queue.name);
   if (known != queues_.end() && known->second.same_queue(queue)) return;
@@ -150,7 +158,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   } else if (pod.stage == PodStage::kSucceeded || pod.stage == PodStage::kFailed) {
     found_.erase(pod.uid);
     look_who_left_ = true;
-    end(member);
+    end(member, pod.stage == PodStage::kFailed ? Ending::kLost : Ending::kEnded);
   }
 }
 
@@ -177,7 +185,7 @@ Neighbours LiveEngine::neighbours_of(const PodFacts& pod) const {
 void LiveEngine::remove_pod(const std::string& uid) {
   const auto at = members_.find(uid);
   if (at == members_.end()) return;
-  end(at->second);
+  end(at->second, Ending::kLost);
   leave_group(at->second);
   forget_asked(at->second);
   by_sequence_.erase(at->second.sequence);
@@ -192,7 +200,7 @@ void LiveEngine::refuse_binding(const std::string& uid) {
   if (at == members_.end() || at->second.confirmed || at->second.running.is_none()) return;
   if (run_of(at->second)->starting) return;
   at->second.refused = true;
-  end(at->second);
+  end(at->second, at->second.stands_in ? Ending::kLost : Ending::kEnded);
 }
 
 void LiveEngine::leave_group(Member& member) {

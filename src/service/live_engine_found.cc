@@ -135,9 +135,13 @@ void LiveEngine::place_found(Time now) {
   std::ranges::sort(in_order);
   for (const auto& [at, sequence, members] : in_order) {
     std::string why_not;
-    if (find_places(*members, now, why_not)) continue;
+    const Member& first = *members->front();
+    const std::vector<Member*> heirs = first.stop_by ? std::vector<Member*>() : who_stand_in(first.group, *members);
+    if (!heirs.empty() && find_places(*members, heirs, now, why_not)) continue;
+    if (!heirs.empty()) groups_.at(first.group).whole_by.reset();
+    if (find_places(*members, {}, now, why_not)) continue;
     for (Member* const member : *members) {
-      if (members->size() > 1 && find_places({member}, now, why_not)) continue;
+      if (members->size() > 1 && find_places({member}, {}, now, why_not)) continue;
       // One that is only about to be bound gets another place as any that waits.
       if (member->facts.stage != PodStage::kBound) continue;
       found_.insert(member->facts.uid);
@@ -146,13 +150,22 @@ void LiveEngine::place_found(Time now) {
   }
 }
 
-// All of them, as one workload that runs where they are; false: why not.
-bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std::string& why_not) {
+// All of them, as one workload that runs where they are, and lacks those whose heirs these are; false: why not.
+bool LiveEngine::find_places(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
+                             std::string& why_not) {
   std::vector<Member*> in_order;
-  WorkloadFound found = found_as(members, now, in_order);
+  WorkloadFound found = found_as(members, heirs, now, in_order);
+  const auto is_heir = [&](const Member* member) { return std::ranges::find(heirs, member) != heirs.end(); };
   DevicesLeft left(state().ledger());
   for (const Member* const member : in_order) {
     const PodFacts& pod = member->facts;
+    if (is_heir(member)) {
+      const auto counts_at = node_ids_.find(node_it_counts_at(*member, members));
+      if (counts_at == node_ids_.end()) return false;
+      found.lost.push_back(static_cast<std::uint32_t>(found.pods.size()));
+      found.pods.push_back({counts_at->second, {}});
+      continue;
+    }
     const auto id = node_ids_.find(where(*member));
     if (id == node_ids_.end()) {
       why_not = "its node " + where(*member) + " is not there";
@@ -161,6 +174,12 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     const GivenGpus given = pod.stage == PodStage::kBound ? pod.given.value_or(GivenGpus()) : member->given;
     const PodRequest request = holds_on(id->first, pod);
     found.pods.push_back(left.take(request, id->second, given, request.is_slice() ? profile_on(id->first, pod) : ""));
+  }
+  std::optional<Time>& whole_by = groups_.at(members.front()->group).whole_by;
+  if (!heirs.empty()) {
+    if (now > state().clock()) session_->apply(TimePassed{now});
+    if (!whole_by || *whole_by <= now) whole_by = now + members.front()->facts.repair;
+    found.repair_until = std::max(*whole_by, state().clock());
   }
   if (const auto refusal = state().refusal(found)) {
     why_not = *refusal;
@@ -172,6 +191,12 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
   run.stop_by = members.front()->stop_by;
   for (std::size_t at = 0; at < in_order.size(); ++at) {
     Member& member = *in_order[at];
+    if (is_heir(&member)) {
+      run.vacancies.push_back({static_cast<std::uint32_t>(at), member.facts, member.facts.uid});
+      heirs_[member.facts.uid] = id;
+      lacking_[id] = member.group;
+      continue;
+    }
     without_room_.erase(member.facts.uid);
     member.running = id;
     member.node = state().node(found.pods[at].node).name;
@@ -179,6 +204,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, Time now, std:
     uncounted_.insert(member.group);
     if (member.facts.stage == PodStage::kBound) note_use(member);
     run.uids.push_back(member.facts.uid);
+    run.numbers.push_back(static_cast<std::uint32_t>(at));
   }
   if (!run.stop_by) {
     note_limit(id);
@@ -242,8 +268,9 @@ GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) c
           .milli = request.is_fraction() ? state().ledger().node(place.node).milli_of(request) : 0};
 }
 
-// The workload that they are together, without their places; `in_order` has them as its shape does.
-WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now, std::vector<Member*>& in_order) {
+// The workload that they are together, with those who are to come, without their places; `in_order` has them as its shape does.
+WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
+                                   std::vector<Member*>& in_order) {
   const PodFacts& first = members.front()->facts;
   const auto queue = queue_ids_.find(first.queue);
   Terms terms = terms_of(members);
@@ -253,20 +280,32 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, Time now
   if (first.moved_at && *first.moved_at + kMoveCooldown > now) terms.movable = false;
   PodSets sets;
   std::vector<std::vector<Member*>> of_set;
-  for (Member* const member : members) {
-    const PodRequest request = holds_on(where(*member), member->facts);
+  std::vector<Member*> all = members;
+  all.insert(all.end(), heirs.begin(), heirs.end());
+  // Where it has to be matters to who comes in the place of another.
+  const bool is_whole = std::ssize(all) == first.group_size;
+  for (Member* const member : all) {
+    const bool is_heir = std::ranges::find(heirs, member) != heirs.end();
+    const std::string& at = is_heir ? node_it_counts_at(*member, members) : where(*member);
+    const PodRequest request = holds_on(at, member->facts);
+    const Topology topology = is_whole ? member->facts.topology : Topology();
     Neighbours neighbours = neighbours_of(member->facts);
     const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {
-      return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel;
+      return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel &&
+             set.constraints == member->facts.constraints && set.topology == topology;
     });
-    const auto at = static_cast<std::size_t>(same - sets.begin());
+    const auto number = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
-      sets.push_back(
-          {.request = request, .count = 0, .neighbours = std::move(neighbours), .parallel = member->facts.parallel});
+      sets.push_back({.request = request,
+                      .count = 0,
+                      .constraints = member->facts.constraints,
+                      .topology = topology,
+                      .neighbours = std::move(neighbours),
+                      .parallel = member->facts.parallel});
       of_set.emplace_back();
     }
-    ++sets[at].count;
-    of_set[at].push_back(member);
+    ++sets[number].count;
+    of_set[number].push_back(member);
   }
   for (std::size_t at = 0; at < sets.size(); ++at) {
     if (!sets[at].parallel.is_declared()) continue;

@@ -110,12 +110,15 @@ void LiveEngine::rebuild(Time now) {
   }
   runs_.clear();
   moves_.clear();
+  lacking_.clear();
+  heirs_.clear();
   moved_in_.clear();
   look_who_left_ = true;
   add_new_nodes(now);
   count_asked_anew();
   room_came_free_ = false;
   place_found(now);
+  forget_other_losses();
   tell_who_has_to_part();
   tell_floor_use();
   for (const auto& [name, reservation] : reservations_) new_reservations_.insert(name);

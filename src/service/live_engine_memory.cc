@@ -232,10 +232,12 @@ bool LiveEngine::came_after_the_drain(const PodFacts& pod) const {
 
 // The engine takes in who comes to a drained queue as one who has to wait. Who had come before, and is submitted only now,
 // needs an engine in which the queue is not drained yet: but not who cannot be submitted there either.
-bool LiveEngine::needs_a_new_life(const std::string& key) {
+bool LiveEngine::needs_a_new_life(const std::string& key, Time now) {
   const auto at = groups_.find(key);
-  if (at == groups_.end() || at->second.refused) return false;
+  if (at == groups_.end()) return false;
   const Group& group = at->second;
+  if (group.whole_by && is_repaired_anew(key, group, tally(group), now)) return true;
+  if (group.refused) return false;
   const bool came_before = std::ranges::any_of(group.members, [&](std::uint64_t sequence) {
     const Member& member = members_.at(by_sequence_.at(sequence));
     const PodFacts& pod = member.facts;

@@ -2,6 +2,7 @@
 // controls them makes others in their place; and those find their room taken for them already. Nobody else is told of it: to
 // the engine it is one workload all the time, in its old places and then in its new ones.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/assert.h"
@@ -22,24 +23,34 @@ std::string maker_of(const PodFacts& pod) { return "made by " + (pod.group.empty
 void LiveEngine::move(const Migration& migration, Round& round, Time now) {
   const WorkloadId id = migration.start.workload;
   Run& run = runs_.at(id);
-  BERTH_ASSERT(!run.moving && run.uids.size() == migration.start.pods.size());
+  const std::vector<Vacancy> vacancies = std::exchange(run.vacancies, {});
+  BERTH_ASSERT(!run.moving && run.uids.size() + vacancies.size() == migration.start.pods.size());
   const bool told = !unbind(run, round);
   const std::string why = move_in_words(migration) + loss_in_words(id, now);
   std::erase_if(limits_, [&](const auto& each) { return each.second == id; });  // there it begins anew
   Moving moving{
       .maker = maker_of(members_.at(run.uids.front()).facts), .asked = {}, .places = {}, .heirs = {}, .until = {}};
   run.starting = true;
+  moving.asked.resize(migration.start.pods.size());
+  for (const Vacancy& each : vacancies) {
+    moving.asked[each.number] = each.asked;
+    heirs_.erase(each.heir);
+  }
+  lacking_.erase(id);
+  for (std::size_t at = 0; at < run.uids.size(); ++at) moving.asked[run.numbers[at]] = members_.at(run.uids[at]).facts;
+  for (std::size_t at = 0; at < moving.asked.size(); ++at) {
+    const PodPlacement& place = migration.start.pods[at];
+    moving.places.emplace_back(state().node(place.node).name, given_at(place, moving.asked[at]));
+  }
   for (std::size_t at = 0; at < run.uids.size(); ++at) {
     Member& member = members_.at(run.uids[at]);
-    const PodPlacement& place = migration.start.pods[at];
-    moving.asked.push_back(member.facts);
-    moving.places.emplace_back(state().node(place.node).name, given_at(place, member.facts));
     untold_.insert(member.group);
     touch(member.group);
     if (!told) {
-      std::tie(member.node, member.given) = moving.places.back();
+      std::tie(member.node, member.given) = moving.places[run.numbers[at]];
       continue;
     }
+    groups_.at(member.group).whole_by.reset();
     groups_.at(member.group).evicted_why = why;
     member.stop_by = migration.stop_by;
     round.evictions.push_back({.pod = {member.facts.uid, member.facts.name_space, member.facts.name},
@@ -65,7 +76,9 @@ void LiveEngine::leave_old_place(Member& member) {
   const WorkloadId id = std::exchange(member.running, WorkloadId());
   member.confirmed = false;
   Run& run = runs_.at(id);
-  std::erase(run.uids, member.facts.uid);
+  const auto at = std::ranges::find(run.uids, member.facts.uid);
+  run.numbers.erase(run.numbers.begin() + (at - run.uids.begin()));
+  run.uids.erase(at);
   if (!run.uids.empty()) return;
   session_->apply(WorkloadStopped{id});
   if (!run.moving) return give_up_start(id);
@@ -76,12 +89,15 @@ void LiveEngine::leave_old_place(Member& member) {
 // Nobody is left in its room: it is bound, as soon as its pods are there.
 void LiveEngine::begin(WorkloadId id, Round& round, Time now) {
   Run& run = runs_.at(id);
+  if (!run.vacancies.empty()) return fill(id, round);
   if (!run.moving) return bind(id, round);
   if (run.moving->heirs.empty()) {
     run.moving->until = now + kHeirsMax;
     return;
   }
   run.uids = std::exchange(run.moving->heirs, {});
+  run.numbers.resize(run.uids.size());
+  std::iota(run.numbers.begin(), run.numbers.end(), 0U);
   forget_move(id);
   bind(id, round);
 }
@@ -128,6 +144,7 @@ void LiveEngine::move_in(WorkloadId id, std::vector<std::string> heirs) {
     member.stop_by.reset();
     member.confirmed = false;
     member.refused = false;
+    member.stands_in = false;
     untold_.insert(member.group);
     uncounted_.insert(member.group);
   }
@@ -170,7 +187,7 @@ void LiveEngine::give_up_moves(Time now) {
 std::size_t LiveEngine::pods_not_there() const {
   std::size_t pods = 0;
   for (const auto& [id, run] : runs_) {
-    if (!run.moving || !is_there(state().workload(id).phase)) continue;
+    if ((!run.moving && run.vacancies.empty()) || !is_there(state().workload(id).phase)) continue;
     for_each_pod(state(), id, [&](const Pod&) { ++pods; });
     pods -= run.uids.size();
   }
@@ -178,12 +195,18 @@ std::size_t LiveEngine::pods_not_there() const {
 }
 
 std::string LiveEngine::move_in_words(const Migration& migration) const {
+  const bool for_itself = is_for_its_own_sake(migration);
   std::string to, last;
   for (const PodPlacement& place : migration.start.pods) {
     const std::string& name = state().node(place.node).name;
     if (name == last) continue;
     to += (to.empty() ? "" : ", ") + name;
     last = name;
+  }
+  if (for_itself) {
+    return std::string(name_of(EvictionRule::kNode)) +
+           ": it has lost some of its pods, others find no room beside these, and all of it goes to " + to +
+           "; it stops by " + format_timestamp(migration.stop_by);
   }
   const Workload& claimant = state().workload(migration.claimant);
   return std::string(name_of(EvictionRule::kDefragment)) + ": it consents to being moved, and goes to " + to +

@@ -140,6 +140,25 @@ std::string LiveEngine::pending_name(WorkloadId id) const {
   return name_in_words(members_.at(groups_.at(group->second).submitted.front()).facts);
 }
 
+// Who wants room: he waits, or is a gang that has lost some of its pods.
+std::string LiveEngine::claimant_name(WorkloadId id) const {
+  const auto run = runs_.find(id);
+  if (run == runs_.end() || run->second.uids.empty()) return pending_name(id);
+  return name_in_words(members_.at(run->second.uids.front()).facts);
+}
+
+// One of those for whom it is; none: they are not there yet.
+const PodFacts* LiveEngine::claimant_pod(WorkloadId id) const {
+  if (const auto group = pending_groups_.find(id); group != pending_groups_.end()) {
+    return &members_.at(groups_.at(group->second).submitted.front()).facts;
+  }
+  if (!lacking_.contains(id)) return nullptr;
+  for (const Vacancy& each : runs_.at(id).vacancies) {
+    if (!each.heir.empty()) return &members_.at(each.heir).facts;
+  }
+  return nullptr;
+}
+
 std::string LiveEngine::name_in_words(const PodFacts& first) const {
   return first.name_space + "/" + (first.group_name.empty() ? first.name : first.group_name);
 }
@@ -159,9 +178,8 @@ std::string LiveEngine::loss_in_words(WorkloadId id, Time now) const {
 
 // Said of whom the room goes to; nothing where it goes to nobody.
 std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const {
-  const auto group = pending_groups_.find(eviction.claimant);
-  if (group == pending_groups_.end()) return std::nullopt;
-  const PodFacts& claimant = members_.at(groups_.at(group->second).submitted.front()).facts;
+  const PodFacts* const claimant = claimant_pod(eviction.claimant);
+  if (claimant == nullptr) return std::nullopt;
   const Workload& victim = state().workload(eviction.workload);
   const std::int64_t gpu_milli = victim.gpu_milli;
   const std::vector<std::string>& uids = runs_.at(eviction.workload).uids;
@@ -170,8 +188,8 @@ std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const 
   const std::string gpus = !slice.empty()  ? ", " + std::to_string(uids.size()) + " x " + slice
                            : gpu_milli > 0 ? ", " + decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU")
                                            : std::string();
-  return RoomTaken{.pod = {claimant.uid, claimant.name_space, claimant.name},
-                   .owner = claimant.owner,
+  return RoomTaken{.pod = {claimant->uid, claimant->name_space, claimant->name},
+                   .owner = claimant->owner,
                    .text = std::string(name_of(eviction.rule)) + ": takes the room of " + name_in_words(first) +
                            " of queue " + state().queues()[victim.queue.index()].name + gpus + ", which stops by " +
                            format_timestamp(eviction.stop_by)};

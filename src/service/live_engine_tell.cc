@@ -179,6 +179,9 @@ void LiveEngine::tell_group(const std::string& key, Round& round, Time now) {
   for (Member* const member : members.waiting) {
     if (waits) tell_pod(*member, key, text, round, now);
   }
+  for (Member* const heir : members.heirs) {
+    tell_pod(*heir, key, repairing_in_words(heirs_.at(heir->facts.uid)), round, now);
+  }
   if (!members.starting.empty()) text = vacating_in_words(members.starting.front()->running);
   for (Member* const member : members.starting) tell_pod(*member, key, text, round, now);
   if (members.size > 1) tell_workload(key, at->second, members, text, round, now);
@@ -227,9 +230,10 @@ const std::optional<NetworkUse>& LiveEngine::network_use_of_group(Group& group) 
 // none waits: finished.
 void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally& tally, const std::string& waits,
                                Round& round, Time now) {
-  const bool there = tally.placed + tally.leaving > 0 || !tally.waiting.empty();
+  const bool waits_for_itself = !tally.waiting.empty() || !tally.heirs.empty();
+  const bool there = tally.placed + tally.leaving > 0 || waits_for_itself;
   const WorkloadPhase phase = tally.placed > 0 && tally.starting.empty()     ? WorkloadPhase::kAdmitted
-                              : tally.leaving > 0 && tally.waiting.empty()   ? WorkloadPhase::kEvicted
+                              : tally.leaving > 0 && !waits_for_itself       ? WorkloadPhase::kEvicted
                               : !there && tally.succeeded + tally.failed > 0 ? WorkloadPhase::kFinished
                                                                              : WorkloadPhase::kPending;
   const std::string& text = phase == WorkloadPhase::kEvicted ? group.evicted_why : waits;
@@ -407,7 +411,7 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
     return std::string(name_of(eviction.rule)) + ": its queue may hold less from now on" + until;
   }
   const Workload& claimant = state().workload(eviction.claimant);
-  return std::string(name_of(eviction.rule)) + ": its room goes to " + pending_name(eviction.claimant) + " of queue " +
+  return std::string(name_of(eviction.rule)) + ": its room goes to " + claimant_name(eviction.claimant) + " of queue " +
          quote(state().queues()[claimant.queue.index()].name) + until;
 }
 

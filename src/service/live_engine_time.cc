@@ -169,6 +169,7 @@ void LiveEngine::note_overruns(Time now) {
     if (run == runs_.end() || state().workload(id).phase != Phase::kRunning) continue;
     session_->apply(LeavingFound{id, end + state().shape(state().workload(id).shape).terms.grace});
     uncounted_.insert(members_.at(run->second.uids.front()).group);
+    forget_vacancies(id);
   }
 }
 
@@ -184,6 +185,10 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
     if (moment && *moment > now) next = std::min(next, *moment);
   };
   if (!movable_again_.empty() && !pending_groups_.empty()) consider(*movable_again_.begin());
+  for (const auto& [id, key] : lacking_) {
+    if (const auto group = groups_.find(key); group != groups_.end()) consider(group->second.whole_by);
+    for (const Vacancy& each : runs_.at(id).vacancies) consider(each.kept_until);
+  }
   for (const auto& [device, by] : state().parting()) consider(by);
   for (std::size_t i = 0; i < state().queues().size(); ++i) {
     if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));

@@ -36,7 +36,8 @@ bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
 void LiveEngine::settle(Time now) {
   // A new life finds out first who has to.
   if (!anew_) forget_who_parted();
-  if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key); });
+  if (!anew_) settle_losses(now);
+  if (!anew_) anew_ = std::ranges::any_of(unsettled_, [&](const auto& key) { return needs_a_new_life(key, now); });
   if (anew_) rebuild(now);
   if (!new_nodes_.empty()) add_new_nodes(now);
   if (!found_.empty() && std::exchange(room_came_free_, false)) place_found(now);
@@ -99,14 +100,15 @@ LiveEngine::Tally LiveEngine::tally(const Group& group) {
       if (run != nullptr && run->starting) tally.starting.push_back(&member);
       if (pod.bound_at) tally.first_bound_at = std::min(tally.first_bound_at.value_or(*pod.bound_at), *pod.bound_at);
     } else if (pod.stage == PodStage::kWaiting) {
-      tally.waiting.push_back(&member);
+      (heirs_.contains(pod.uid) ? tally.heirs : tally.waiting).push_back(&member);
     } else if (pod.stage == PodStage::kSucceeded) {
       ++tally.succeeded;
     } else if (pod.stage == PodStage::kFailed) {
       ++tally.failed;
     }
   }
-  if (tally.placed + tally.leaving == 0 && tally.waiting.empty()) tally.size = std::max(tally.size, size_of_ended);
+  const bool none_waits = tally.waiting.empty() && tally.heirs.empty();
+  if (tally.placed + tally.leaving == 0 && none_waits) tally.size = std::max(tally.size, size_of_ended);
   return tally;
 }
 
@@ -145,7 +147,7 @@ std::pair<std::string, std::string> LiveEngine::obstacle(const Tally& tally) con
     }
     if (!flavors_of(pod)) return {std::string(name_of(ReasonCode::kGpuType)), why_no_flavor(pod)};
   }
-  const std::int64_t needed = std::max<std::int64_t>(1, tally.size - tally.placed - tally.succeeded);
+  const std::int64_t needed = std::max<std::int64_t>(1, tally.lacks() - std::ssize(tally.heirs));
   const auto waiting = static_cast<std::int64_t>(tally.waiting.size());
   if (waiting >= needed) return {};
   return {"GangIncomplete", "its group starts together, and " + with_separators(needed - waiting) + " of " +
@@ -281,6 +283,7 @@ void LiveEngine::settle_group(const std::string& key, Time now) {
   Group& group = groups_.at(key);
   const Tally members = tally(group);
   note_partial(key, group, members, now);
+  if (members.lacks() <= 0) group.whole_by.reset();
   untold_.insert(key);
   std::vector<std::string> waiting;
   for (const Member* member : members.waiting) waiting.push_back(member->facts.uid);
@@ -451,7 +454,8 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
                         .user = first.user,
                         .not_before = not_before,
                         .series = is_first ? series_of(first) : SeriesId(),
-                        .max_wait = is_first && !first.has_begun ? first.time.max_wait : std::nullopt};
+                        .max_wait = is_first && !first.has_begun ? first.time.max_wait : std::nullopt,
+                        .goes_first = goes_first_.contains(key)};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";
     group.unsubmitted_why = *refusal;

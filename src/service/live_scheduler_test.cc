@@ -254,6 +254,27 @@ TEST_F(LiveSchedulerTest, AGangStartsWholeAndItsWorkloadSaysHowItStands) {
   }));
 }
 
+// Whoever made the lost one makes another, which has its place, though somebody has waited for longer.
+TEST_F(LiveSchedulerTest, AGangThatLosesAPodIsMadeWholeAgain) {
+  add_node("n1", 8);
+  add_node("n2", 8);
+  const std::string gang = R"(,"labels":{"berth.dev/pod-group":"g"},"annotations":{"berth.dev/pod-group-size":"2"},)"
+                           R"("ownerReferences":[{"apiVersion":"example.com/v1","kind":"Trainer","name":"g",)"
+                           R"("uid":"5ad9a9a0-0000-4000-8000-000000000001","controller":true}])";
+  add_pod("g0", 8, gang);
+  add_pod("g1", 8, gang);
+  start();
+  ASSERT_TRUE(eventually([&] { return !node_of("g0").empty() && !node_of("g1").empty(); }));
+  const std::string before = node_of("g0"), left = node_of("g1");
+  add_pod("w", 8);
+  ASSERT_TRUE(eventually([&] { return reason_of("w").starts_with("Capacity"); })) << reason_of("w");
+  ASSERT_TRUE(server_.call("DELETE", "/api/v1/namespaces/default/pods/g0?gracePeriodSeconds=0").ok());
+  add_pod("again", 8, gang);
+  ASSERT_TRUE(eventually([&] { return node_of("again") == before; })) << reason_of("again");
+  EXPECT_EQ(node_of("w"), "");
+  EXPECT_EQ(node_of("g1"), left);
+}
+
 TEST_F(LiveSchedulerTest, TellsItsQueuesHowManyWaitAndRun) {
   add_node("n1", 1);
   add_pod("a", 1);

@@ -142,6 +142,92 @@ TEST(PodGroups, WhatThereIsMoreComesAfterTheFirstEachByItself) {
 }
 
 // Of a Job of which less than all will do its pods say so, and nobody asks for the Job.
+// Of an operator that makes pods anew.
+PodFacts made(PodFacts pod) {
+  pod.maker_uid = "uid-of-operator";
+  pod.terms.grace = seconds(30);
+  return pod;
+}
+
+TEST(PodGroups, KeepWhatALostOneHadForWhoIsMadeAnew) {
+  Cluster cluster(3);
+  cluster.apply(group_of(3));
+  for (const char* const name : {"a", "b", "c"}) cluster.set(made(member(name)));
+  ASSERT_EQ(cluster.decide(1).bindings.size(), 3U);
+  cluster.set(pod("w", 8, 2000));
+  cluster.decide(2);
+  cluster.gone("b");
+  EXPECT_TRUE(cluster.decide(3).bindings.empty());
+  cluster.set(made(member("again", 8, 4000)));
+  EXPECT_EQ(names_of(cluster.decide(4)), Names{"again"});
+}
+
+// It is one of the first then, and nobody is lacking.
+TEST(PodGroups, AreMadeWholeByOneThatIsMore) {
+  Cluster cluster(4);
+  cluster.apply(group_of(3));
+  for (const char* const name : {"a", "b", "c"}) cluster.set(made(member(name)));
+  cluster.set(made(member("more", 8, 2000)));
+  cluster.decide(1);
+  ASSERT_EQ(names_of(cluster.decide(2)), Names{"more"});
+  cluster.set(pod("w", 8, 3000));
+  cluster.decide(3);
+  cluster.gone("b");
+  EXPECT_EQ(names_of(cluster.decide(4)), Names{"w"});
+  cluster.gone("c");
+  EXPECT_TRUE(cluster.decide(5).bindings.empty());
+  cluster.set(made(member("again", 8, 6000)));
+  EXPECT_EQ(names_of(cluster.decide(6)), Names{"again"}) << "below its minimum it is repaired";
+}
+
+// A floor of four nodes, lent to a group of two that has two more; the floor's owner needs so many nodes.
+class LentToAGroup : public ::testing::Test {
+ protected:
+  LentToAGroup() : cluster_(4) {
+    QueueFacts owner;
+    owner.name = "owner";
+    owner.spec.guarantee = {{"h100", Resource::kGpu, 32 * kMilliPerGpu}};
+    owner.spec.order = Order::kFifo;
+    cluster_.engine().set_queue(owner);
+    cluster_.apply(group_of(2));
+    for (const char* const name : {"a", "b"}) cluster_.set(made(member(name)));
+    cluster_.decide(1);
+    for (const char* const name : {"c", "d"}) cluster_.set(made(member(name, 8, 2000)));
+    EXPECT_EQ(names_of(cluster_.decide(2)), (Names{"c", "d"})) << "it grows by what is free";
+  }
+  Names evicted_for(int nodes) {
+    for (int i = 0; i < nodes; ++i) {
+      PodFacts facts = pod("w" + std::to_string(i), 8, 3000);
+      facts.queue = "owner";
+      facts.group = nodes > 1 ? "default/w/" : "";
+      facts.group_size = nodes;
+      cluster_.set(facts);
+    }
+    Names names;
+    for (const PodEviction& each : cluster_.decide(100).evictions) names.insert(each.pod.name);
+    return names;
+  }
+
+  Cluster cluster_;
+};
+
+TEST_F(LentToAGroup, OneThatIsMoreGoesRatherThanTheFirst) { EXPECT_EQ(evicted_for(1), Names{"d"}); }
+
+TEST_F(LentToAGroup, NoMoreGoThanHaveTo) { EXPECT_EQ(evicted_for(2), (Names{"c", "d"})); }
+
+TEST_F(LentToAGroup, TheFirstGoTogetherWhereNothingElseWillDo) {
+  EXPECT_EQ(evicted_for(3), (Names{"a", "b", "d"})) << "who is more than they are, and is not needed, stays";
+}
+
+TEST_F(LentToAGroup, WhoIsMoreGrowsAgainWhenThereIsRoom) {
+  ASSERT_EQ(evicted_for(1), Names{"d"});
+  cluster_.gone("d");
+  cluster_.set(made(member("d-again", 8, 101'000)));
+  EXPECT_EQ(names_of(cluster_.decide(101)), Names{"w0"});
+  cluster_.end("w0", PodStage::kSucceeded);
+  EXPECT_EQ(names_of(cluster_.decide(200)), Names{"d-again"});
+}
+
 TEST(PodGroups, OfAJobThatIsAdmittedInPart) {
   Cluster cluster(2);
   for (int i = 0; i < 3; ++i) {

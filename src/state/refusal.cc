@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -326,19 +327,42 @@ class FoundPlaces {
   std::map<NodeId, Taken> taken_;
 };
 
+// What is lost takes nothing anywhere, and counts as what such a node has.
+FactRefusal refusal_of_lost(const State& state, const PodRequest& request, const PodPlacement& place) {
+  if (place.node.index() >= state.nodes()) return "there is no such node";
+  if (!place.gpus.empty()) return "who is lost has no GPUs";
+  const bool suits = request.gpus == 0 || state.ledger().node(place.node).has_flavor_of(request.flavors);
+  return unless(suits, "its node's GPUs are of another type");
+}
+
 FactRefusal refusal_of_found(const State& state, const WorkloadFound& fact) {
   const auto& ways = fact.workload.shape.ways;
   if (ways.size() != 1) return "a found workload runs in one way";
   const bool has_shares = std::ranges::any_of(ways[0], [](const PodSet& set) { return set.request.is_mps(); });
   FoundPlaces places(state.ledger(), has_shares ? state.find_user(fact.workload.user) : UserId());
+  std::span<const std::uint32_t> lost = fact.lost;
   std::size_t at = 0;
   for (const PodSet& set : ways[0]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
       if (at == fact.pods.size()) return "a found workload has a place for each of its pods";
+      if (!lost.empty() && lost.front() == at) {
+        lost = lost.subspan(1);
+        if (auto refusal = refusal_of_lost(state, set.request, fact.pods[at])) return refusal;
+        continue;
+      }
       if (auto refusal = places.refusal_of_next(set.request, fact.pods[at])) return refusal;
     }
   }
   return unless(at == fact.pods.size(), "a found workload has a place for each of its pods");
+}
+
+// Ascending, so that what is left at the end is of no pod.
+FactRefusal refusal_of_repair(const State& state, const WorkloadFound& fact) {
+  if (fact.lost.empty()) return unless(fact.repair_until == Time{}, "who lacks nobody is not repaired");
+  const bool in_order = std::ranges::adjacent_find(fact.lost, std::greater_equal()) == fact.lost.end();
+  if (!in_order || fact.lost.back() >= fact.pods.size()) return "of a found workload each pod is lost once, in order";
+  if (fact.lost.size() >= fact.pods.size()) return "of a found workload some pods are there";
+  return unless(within(fact.repair_until.ms, state.clock().ms, kTimeMax.ms), "a repair ends later");
 }
 
 FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.ms), "a time is out of bounds"); }
@@ -633,6 +657,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       if (!fact.workload.step_of.is_none()) return "what runs already is no step of another";
       const bool waits = fact.workload.not_before > Time{} || !fact.workload.after.empty();
       if (waits) return "a found workload waits for nothing";
+      if (auto refusal = refusal_of_repair(state, fact)) return refusal;
       return refusal_of_found(state, fact);
     }
     FactRefusal operator()(const PodEnded& fact) const {

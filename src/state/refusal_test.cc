@@ -368,6 +368,29 @@ TEST(Refusal, OfRunLimits) {
   EXPECT_EQ(known().refusal(end).value_or(""), "there is no such workload in that phase");
 }
 
+TEST(Refusal, OfGangsThatAreFoundLackingSome) {
+  const PodPlacement there{NodeId(0), GpuSet::from_bits(1)}, nowhere{NodeId(0), {}};
+  const auto found = [](std::vector<std::uint32_t> lost, std::vector<PodPlacement> pods, Time until = Time{1}) {
+    WorkloadFound event{submission(QueueId(0), {{{{kGpu, 2}}}}), std::move(pods), Time{}};
+    event.lost = std::move(lost);
+    event.repair_until = until;
+    return Event(std::move(event));
+  };
+  const char* const in_order = "of a found workload each pod is lost once, in order";
+  expect(known(), {
+                      {"one of two", found({1}, {there, nowhere}), ""},
+                      {"the first", found({0}, {nowhere, there}), ""},
+                      {"all of them", found({0, 1}, {nowhere, nowhere}), "of a found workload some pods are there"},
+                      {"one twice", found({1, 1}, {there, nowhere}), in_order},
+                      {"a third", found({2}, {there, nowhere}), in_order},
+                      {"one who has GPUs", found({1}, {there, there}), "who is lost has no GPUs"},
+                      {"on no node", found({1}, {there, {NodeId(9), {}}}), "there is no such node"},
+                      {"too few places", found({0}, {nowhere}), "of a found workload some pods are there"},
+                      {"before now", found({1}, {there, nowhere}, Time{-1}), "a repair ends later"},
+                      {"nobody, for a while", found({}, {there, nowhere}), "who lacks nobody is not repaired"},
+                  });
+}
+
 PodRequest with_memory(std::int32_t milli, std::int64_t memory_mib) {
   return {.gpus = 1, .gpu_milli = milli, .gpu_memory_mib = memory_mib};
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -349,8 +350,8 @@ class State {
   NodeConstraintsId number(const NodeConstraints& constraints);
   TopologyId number(const Topology& topology);
   NeighboursId number(const Neighbours& neighbours);
-  void start(const Start& start, Time now);
-  void take_places(const Start& start);
+  void start(const Start& start, Time now, std::span<const std::uint32_t> lost = {});
+  void take_places(const Start& start, std::span<const std::uint32_t> lost = {});
   void leave(const Migration& migration, Time now);
   void move_to(const Migration& migration, Time now);
   void leave_old_places(WorkloadId workload);

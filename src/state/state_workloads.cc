@@ -35,6 +35,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.step_of = event.step_of;
   workload.series = event.series;
   workload.awaits_turn = !event.series.is_none();
+  workload.goes_first = event.goes_first;
   const WorkloadId id = workloads_.add(workload);
   workloads_[id].too_early = workload.too_early || hours_from(event.shape.terms, clock_) > clock_;
   if (!event.step_of.is_none()) {
@@ -54,6 +55,7 @@ void State::on(const WorkloadSubmitted& event) {
   for (const Dependency& each : event.after) {
     history_.add(each.on.value()).add(static_cast<std::uint64_t>(each.what));
   }
+  if (event.goes_first) history_.add(std::uint64_t{event.goes_first});
   if (!event.series.is_none()) take_turns(id, event.series, event.at_most);
 }
 
@@ -87,7 +89,12 @@ void State::end(WorkloadId id, Phase phase, bool done) {
 void State::on(const WorkloadFound& event) {
   const WorkloadId id = workloads_.next_id();
   on(event.workload);
-  start({.workload = id, .way = 0, .pods = event.pods, .only_borrows = event.only_borrows}, event.started);
+  if (!event.lost.empty()) {
+    repairing_[id] = {
+        .since = clock_, .until = event.repair_until, .lost = {}, .lost_gpu_us = 0, .counted_until = clock_};
+    history_.add(event.repair_until.ms);
+  }
+  start({.workload = id, .way = 0, .pods = event.pods, .only_borrows = event.only_borrows}, event.started, event.lost);
   // It is where somebody else has put it: nobody stops it for being there.
   if (shapes_[workloads_[id].shape.index()].leaves_residue) let_part_by(kForever);
   history_.add(event.started.ms);
@@ -195,7 +202,7 @@ std::int64_t State::gpu_milli_of(const Pod& pod) const {
   return std::int64_t{request.gpus} * ledger_.node(pod.node).milli_of(request);
 }
 
-void State::start(const Start& start, Time now) {
+void State::start(const Start& start, Time now, std::span<const std::uint32_t> lost) {
   dequeue(start.workload);
   Workload& workload = workloads_[start.workload];
   BERTH_ASSERT(workload.phase == Phase::kPending);
@@ -221,7 +228,7 @@ void State::start(const Start& start, Time now) {
       .add(std::uint64_t{start.best_effort})
       .add(std::uint64_t{start.only_borrows});
   if (start.lent_until) lend(start.workload, *start.lent_until);
-  take_places(start);
+  take_places(start, lost);
   note_what_was_held(workload.queue);
   workload.best_effort = terms.best_effort || start.best_effort;
   workload.only_borrows = start.only_borrows;
@@ -242,8 +249,9 @@ void State::start(const Start& start, Time now) {
   resize(workload.step_of, false);
 }
 
-// PRE: it has no pods, but those that leave.
-void State::take_places(const Start& start) {
+// Of those with these numbers, ascending, it takes none, and lacks them. PRE: it has no pods, but those that leave; if some are
+// lost, it is repaired.
+void State::take_places(const Start& start, std::span<const std::uint32_t> lost) {
   Workload& workload = workloads_[start.workload];
   workload.gpu_milli = 0;
   PodId last;
@@ -251,6 +259,16 @@ void State::take_places(const Start& start) {
   for (const NumberedPodSet& set : shapes_[workload.shape.index()].ways[start.way]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
       const PodPlacement& place = start.pods[at];
+      if (!lost.empty() && lost.front() == at) {
+        lost = lost.subspan(1);
+        repairing_.at(start.workload).lost.push_back({static_cast<std::uint32_t>(at), set.request, place.node});
+        // Of budgets all of it was charged until now, as if those had been there.
+        const PodRequest& request = requests_[set.request.index()];
+        const std::int64_t gpu_milli = std::int64_t{request.gpus} * ledger_.node(place.node).milli_of(request);
+        workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
+        history_.add(at).add(place.node.value());
+        continue;
+      }
       ledger_.apply(move_of(requests_[set.request.index()], place));
       const PodId pod = new_pod({set.request, place.node, place.gpus, start.workload, PodId(), place.slice_start, false,
                                  static_cast<std::uint32_t>(at)});
