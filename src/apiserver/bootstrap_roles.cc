@@ -132,7 +132,6 @@ std::vector<Value> scheduler_rules() {
       // its deadline.
       rule({"batch"}, {"jobs"}, {"get", "list", "watch", "patch"}),
       rule({"", "events.k8s.io"}, {"events"}, {"create", "patch", "update"}),
-      rule({"batch"}, {"jobs"}, kRead),
       rule({"policy"}, {"poddisruptionbudgets"}, kRead),
       rule({"scheduling.k8s.io"}, {"priorityclasses"}, kRead),
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "get", "list", "patch", "update", "watch"}),
