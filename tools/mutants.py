@@ -38,6 +38,13 @@ TESTS = [
     ("cycle_test", "*:-Settling*", "10000"),
     ("cycle_test", "Settling*", "1000"),
 ]
+# What is broken in these rooms is for their own tests to notice.
+TESTS_OF_ROOMS = {
+    "src/manifest/": [("manifest_test", "*", "100"), ("service_test", "*", "100")],
+    "src/policy/": [("policy_test", "*", "100"), ("sim_test", "*", "1")],
+    "src/service/": [("service_test", "*", "100")],
+    "src/apiserver/": [("apiserver_test", "*", "100"), ("local_api_test", "*", "1")],
+}
 TIMEOUT_S = 300  # a mutant that never comes to rest is noticed too
 WATCHED = ["src/base", "src/model", "src/state", "src/fairness", "src/placement", "src/cycle", "src/sim", "scenarios"]
 
@@ -74,20 +81,31 @@ def complaints(mutants, tree):
     return said
 
 
-def fresh_tree():
-    """The tree is at the commit that the checkout is at, and unbroken."""
+def room_of(path):
+    """Of those that have tests of their own; none: it is of the core."""
+    return next((room for room in TESTS_OF_ROOMS if path.startswith(room)), "")
+
+
+def fresh_tree(rooms):
+    """The tree is at the commit that the checkout is at, and unbroken; what tells its sources from others, by room."""
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
     if not TREE.exists():
         HOME.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(TREE), commit], cwd=ROOT, check=True)
     run(["git", "checkout", "--quiet", "--force", "--detach", commit], check=True)
-    return subprocess.check_output(["git", "rev-parse"] + [f"HEAD:{each}" for each in WATCHED], cwd=TREE, text=True)
+
+    def digest(room):
+        watched = WATCHED + ([room.rstrip("/")] if room else [])
+        names = subprocess.check_output(["git", "rev-parse"] + [f"HEAD:{each}" for each in watched], cwd=TREE, text=True)
+        return hashlib.sha256(names.encode()).hexdigest()[:16]
+
+    return {room: digest(room) for room in rooms}
 
 
-def fate():
+def fate(room):
     """What becomes of the tree as it is: each program is linked only if those before it noticed nothing."""
-    for name, tests, seeds in TESTS:
+    for name, tests, seeds in TESTS_OF_ROOMS.get(room, TESTS):
         environment = dict(os.environ, BERTH_SEEDS=seeds)
         built = run(["ninja", "-C", str(BUILD), name])
         if built.returncode != 0:
@@ -109,16 +127,16 @@ def one(path, before, after):
     sound = file.read_text()
     try:
         file.write_text(sound.replace(before, after))
-        return fate().splitlines()[0]
+        return fate(room_of(path)).splitlines()[0]
     finally:
         file.write_text(sound)
 
 
-def known_results(digest):
+def known_results(digests):
     if not RESULTS.exists():
         return {}
     lines = [line.split("\t") for line in RESULTS.read_text().splitlines()]
-    return {line[1]: line[2] for line in lines if len(line) == 3 and line[0] == digest}
+    return {line[1]: line[2] for line in lines if len(line) == 3 and line[0] == digests.get(room_of(line[1]))}
 
 
 def checked_list(tree):
@@ -142,22 +160,22 @@ def main():
         print(f"{LIST.name}: {len(checked_list(ROOT))} mutants, each text stands once")
         return 0
     wanted = int(arguments.pop(0)) if arguments and arguments[0].isdigit() else sys.maxsize
-    sources = fresh_tree()
+    digests = fresh_tree(["", *TESTS_OF_ROOMS])
     mutants = in_files(checked_list(TREE), arguments)
-    digest = hashlib.sha256(sources.encode()).hexdigest()[:16]
-    results = known_results(digest)
+    results = known_results(digests)
     named = [(f"{path}: {before.strip()} -> {after.strip()}", path, before, after) for _, path, before, after in mutants]
     left = [each for each in named if each[0] not in results][:wanted]
     if left:
         print(f"{len(left)} of {len(named)} mutants to go", flush=True)
         run(["cmake", "--preset", "release"], check=True)
-        if (unbroken := fate()) != "SURVIVED":
-            sys.exit(f"the unbroken tree: {unbroken}")
+        for room in sorted({room_of(path) for _, path, _, _ in left}):
+            if (unbroken := fate(room)) != "SURVIVED":
+                sys.exit(f"the unbroken tree: {unbroken}")
     for name, path, before, after in left:
         began = time.monotonic()
         results[name] = one(path, before, after)
         with RESULTS.open("a") as out:
-            out.write(f"{digest}\t{name}\t{results[name]}\n")
+            out.write(f"{digests[room_of(path)]}\t{name}\t{results[name]}\n")
         print(f"{time.monotonic() - began:5.0f} s  {results[name]:40}  {name}", flush=True)
     count = lambda begins: sum(results.get(each[0], "").startswith(begins) for each in named)
     for name, *_ in named:
