@@ -174,6 +174,8 @@ std::optional<SmallestChange> smallest_raise(const State& state, WorkloadId id, 
   if (raises.empty() || !starts_after(state, id, now, events_of(state, raises))) return std::nullopt;
   const AmountList asked = asked_by(state, state.workload(id).queue, state.shape(state.workload(id).shape), way);
   if (!lower_all(state, id, now, raises, asked, tries)) return std::nullopt;
+  // Any news would do, for who may take by shares is not looked at without: no bound is in its way.
+  if (raises.empty()) return std::nullopt;
   SmallestChange change{
       .kind = ChangeKind::kBounds, .events = events_of(state, raises), .text = text_of(state, raises)};
   for (const Raise& raise : raises) change.size += raise.more;
