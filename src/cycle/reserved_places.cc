@@ -180,8 +180,8 @@ class Choice {
     return open == count(held_) ? std::optional(ranks) : std::nullopt;
   }
 
-  // How strange they are, on how many nodes, and how much of these could be had. What other reservations have counts, too: of places that are better only
-  // because another has just moved, each of several would go round after the others for ever.
+  // How strange they are, on how many nodes, and how much of these could be had. What other reservations have counts, too: of places
+  // that are better only because another has just moved, each of several would go round after the others for ever.
   std::tuple<std::int64_t, std::size_t, std::int64_t> breadth(const Places& places) const {
     std::int64_t open = 0;
     for (const auto& [node, gpus] : places) open += open_on_.at(node);

@@ -190,10 +190,7 @@ void Ledger::set_broken(Device device, bool broken) {
   note_change(device.node);
 }
 
-void Ledger::clean(Device device) {
-  residues_.erase(device_at(device));
-  note_change(device.node);
-}
+void Ledger::clean(Device device) { scrub(device); }
 
 void Ledger::move_slice(const NodeFree& node, const Move& move) {
   BERTH_ASSERT(node.sharing == Sharing::kMig);
@@ -301,6 +298,7 @@ Residue Ledger::scrub(Device device) {
   const std::uint32_t at = device_at(device);
   Residue before{at, residue(at)};
   residues_.erase(at);
+  note_change(device.node);
   return before;
 }
 
@@ -310,6 +308,9 @@ void Ledger::restore(const Residue& before) {
   } else {
     residues_[before.device] = before.tenants;
   }
+  // The last that begins there or before; nodes without GPUs begin where the next one does.
+  const auto next = std::ranges::upper_bound(nodes_, before.device, {}, &NodeFree::gpus_begin);
+  note_change(NodeId(static_cast<std::size_t>(next - nodes_.begin()) - 1));
 }
 
 std::vector<Occupant> Ledger::occupants(std::uint32_t device) const {

@@ -93,6 +93,28 @@ TEST(Ledger, WhatSomebodyLeavesGoesWithTheLastWhoIsThere) {
   EXPECT_FALSE(may_join(2));
 }
 
+// Who keeps scores of nodes hears of what is scrubbed, and of what is dirty again, though nobody comes or goes.
+TEST(Ledger, WhatIsCleanAndWhatIsNotIsNews) {
+  Ledger ledger;
+  Node bare;
+  for (const Node& each : {bare, gpu_node(1), bare, gpu_node(1), bare}) ledger.add(each);
+  introduce_sharers(ledger);
+  ledger.set_scrubs(true);
+  ledger.add_residue({NodeId(3), 0}, QueueId(0));
+  const auto changed_by = [&](auto change) {
+    const std::uint64_t since = ledger.next_change();
+    change();
+    std::vector<NodeId> nodes;
+    ledger.for_each_changed_since(since, [&](NodeId node) { nodes.push_back(node); });
+    return nodes;
+  };
+  Residue before;
+  EXPECT_EQ(changed_by([&] { before = ledger.scrub({NodeId(3), 0}); }), std::vector<NodeId>{NodeId(3)});
+  EXPECT_EQ(changed_by([&] { ledger.restore(before); }), std::vector<NodeId>{NodeId(3)});
+  EXPECT_EQ(ledger.residue(NodeId(3), 0), std::vector<QueueId>{QueueId(0)});
+  EXPECT_EQ(changed_by([&] { ledger.clean({NodeId(3), 0}); }), std::vector<NodeId>{NodeId(3)});
+}
+
 TEST(Ledger, WhoHadRoomAndNeverCameLeavesNothing) {
   for (const bool scrubs : {false, true}) {
     Ledger ledger;
