@@ -267,17 +267,22 @@ void LiveEngine::evict(const Eviction& eviction, Round& round, Time now) {
   const PodFacts& first = members_.at(run.uids.front()).facts;
   const bool lent = eviction.rule == EvictionRule::kReclaim || eviction.rule == EvictionRule::kFairShare;
   if (lent) note_gave_back(first.maker_uid, first.queue, now);
+  for (const std::string& uid : run.uids) members_.at(uid).leaves_for = leaves_for;
+  tell_to_stop(run, why, round, now);
+}
+
+// Each so early that its own grace is over by then. PRE: by when is known.
+void LiveEngine::tell_to_stop(const Run& run, const std::string& why, Round& round, Time now) {
   for (const std::string& uid : run.uids) {
     Member& member = members_.at(uid);
     groups_.at(member.group).evicted_why = why;
     untold_.insert(member.group);
     touch(member.group);
-    member.stop_by = eviction.stop_by;
-    member.leaves_for = leaves_for;
+    member.stop_by = run.stop_by;
     round.evictions.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
                                .owner = member.facts.owner,
-                               .signal_at = std::max(now, Time{eviction.stop_by.ms - member.facts.terms.grace.ms}),
-                               .stop_by = eviction.stop_by,
+                               .signal_at = std::max(now, Time{run.stop_by->ms - member.facts.terms.grace.ms}),
+                               .stop_by = *run.stop_by,
                                .why = why});
   }
 }

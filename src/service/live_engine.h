@@ -392,6 +392,7 @@ class LiveEngine {
   void forget_who_went_first(Time now);
   std::string repairing_in_words(WorkloadId id) const;
   void evict(const Eviction& eviction, Round& round, Time now);
+  void tell_to_stop(const Run& run, const std::string& why, Round& round, Time now);
   bool unbind(const Run& run, Round& round) const;
   void move(const Migration& migration, Round& round, Time now);
   void begin(WorkloadId run, Round& round, Time now);

@@ -235,18 +235,7 @@ void LiveEngine::give_up_repair(WorkloadId id, Round& round, Time now) {
   goes_first_[key] = now;
   session_->apply(LeavingFound{id, *run.stop_by});
   forget_vacancies(id);
-  for (const std::string& uid : run.uids) {
-    Member& member = members_.at(uid);
-    groups_.at(member.group).evicted_why = why;
-    untold_.insert(member.group);
-    touch(member.group);
-    member.stop_by = run.stop_by;
-    round.evictions.push_back({.pod = {uid, member.facts.name_space, member.facts.name},
-                               .owner = member.facts.owner,
-                               .signal_at = std::max(now, Time{run.stop_by->ms - member.facts.terms.grace.ms}),
-                               .stop_by = *run.stop_by,
-                               .why = why});
-  }
+  tell_to_stop(run, why, round, now);
   round.again_at = now;
 }
 
