@@ -100,7 +100,8 @@ bool has_gpu_type(const State& state, const PodRequest& request) {
   if (request.gpus == 0) return true;
   const std::vector<Node>& types = state.node_types().nodes.values();
   return std::any_of(types.begin(), types.end(), [&](const Node& type) {
-    return type.gpus > 0 && request.flavors.contains(type.flavor) && type.may_be(request.sharing);
+    return type.gpus > 0 && request.flavors.contains(type.flavor) && type.may_be(request.sharing) &&
+           type.gpu_memory_mib >= request.gpu_memory_mib;
   });
 }
 

@@ -209,8 +209,9 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w gpus=mig:1g.10gb",
        "s.txt:1:10: gpus: no GPU that it accepts can be cut into '1g.10gb'; declare flavors with a model, as in "
        "model=H100\n"},
-      {"flavor f model=A30\nsubmit w gpus=mig:1g.10gb",
-       "s.txt:2:10: gpus: no GPU that it accepts can be cut into '1g.10gb'; write one of 1g.6gb, 1g.6gb+me, "},
+      {"flavor f model=A30\nsubmit w gpus=mig:1g.10g",
+       "s.txt:2:10: gpus: no GPU that it accepts can be cut into '1g.10g'; write one of 1g.6gb, 1g.6gb+me, "},
+      {"flavor f\nsubmit w gpus=mig:1/7", "s.txt:2:10: gpus: declare flavors with a model, as in model=H100\n"},
       {"flavor f model=A30\nsubmit w gpus=mig:1g.6gb gpu_memory=1Gi",
        "s.txt:2:26: gpu_memory= is of GPUs that are not cut; a slice has its own. Write "
        "gpus=mig:smallest for the smallest slice that has so much\n"},

@@ -54,6 +54,7 @@ const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
   if (word == nullptr) return nullptr;
   if (word->value.starts_with("mig:")) {
     set.request.gpus = 1;
+    set.request.gpu_milli = kMilliPerGpu;  // until its part is known; of no flavor that is there it stays one
     set.slice = word->value.substr(4);
     if (set.slice == kSmallestSlice || set.slice.find('/') != std::string::npos) {
       const auto need = parse_slice_need(std::exchange(set.slice, {}));
@@ -122,14 +123,26 @@ std::optional<NamedSlice> slice_in(const Flavor& flavor, const SetDraft& set) {
   return shape ? find_slice(flavor, *shape) : std::nullopt;
 }
 
-// Of the flavors those whose GPUs can be cut into it.
+bool is_a_slice_somewhere(std::string_view name) {
+  return std::ranges::any_of(gpu_hardware(),
+                             [&](const GpuHardware& each) { return find_mig_profile(each, name).has_value(); });
+}
+
+bool are_of_known_models(const ScenarioReading& reading, const std::vector<FlavorId>& flavors) {
+  return std::ranges::all_of(flavors,
+                             [&](FlavorId flavor) { return hardware_of(reading.flavors[flavor.index()]) != nullptr; });
+}
+
+// Of the flavors those whose GPUs can be cut into it. Where the fleet is known to have none, it waits for ever (GpuType); what
+// no GPU has anywhere, or of models that are not told, is a mistake of who wrote it.
 void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& word, SetDraft& set) {
   const std::vector<FlavorId> wanted = set.flavors;
   std::erase_if(set.flavors, [&](FlavorId flavor) { return !slice_in(reading.flavors[flavor.index()], set); });
   if (set.mixed) line.complain(word, "mixed=yes is for whole GPUs: slices of one name are not the same on two models");
   if (!set.flavors.empty() || wanted.empty()) return;
+  if (are_of_known_models(reading, wanted) && (set.slice_need || is_a_slice_somewhere(set.slice))) return;
+  if (set.slice_need) return line.complain(word, "gpus: declare flavors with a model, as in model=H100");
   const std::string known = slices_of(reading, wanted);
-  if (set.slice_need) return line.complain(word, "gpus: no GPU that it accepts has a slice with so much");
   line.complain(word,
                 "gpus: no GPU that it accepts can be cut into " + quote(set.slice) +
                     (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));

@@ -26,7 +26,7 @@ struct SetDraft {
   std::int64_t count = 1;         // that start together
   std::int64_t pods = 1;          // by which its run time is meant
   std::int64_t steps = 0;         // how many more there may be
-  std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs
+  std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs, and if no flavor here has its slice
   bool mixed = false;
   std::string slice = {};  // the name of its MIG profile; empty: none, or it is asked by need
   std::optional<SliceNeed> slice_need = {};
@@ -37,7 +37,7 @@ struct SetDraft {
 
   bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
   FlavorSet all_flavors() const {
-    if (flavors.empty()) return FlavorSet::all();
+    if (flavors.empty()) return asks_slice() ? FlavorSet() : FlavorSet::all();
     FlavorSet set;
     for (const FlavorId flavor : flavors) set.add(flavor);
     return set;

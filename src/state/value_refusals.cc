@@ -158,7 +158,7 @@ bool is_shared_rightly(const PodRequest& request) {
     case Sharing::kExclusive:
       return true;
     case Sharing::kMig:
-      return one && request.flavors != FlavorSet::all() && request.gpu_memory_mib == 0;
+      return one && request.flavors != FlavorSet::all() && !request.flavors.empty() && request.gpu_memory_mib == 0;
     case Sharing::kMps:
       return one && request.gpu_milli >= kMpsMilliMin;
     case Sharing::kTimeslice:
@@ -171,8 +171,8 @@ bool is_shared_rightly(const PodRequest& request) {
 
 bool is_valid(const PodRequest& request, std::size_t flavors) {
   const bool any = request.flavors == FlavorSet::all();
-  const bool flavors_known =
-      any || (!request.flavors.empty() && FlavorSet::first(flavors).contains_all(request.flavors));
+  // Of none: what it asks is of no flavor that is there, and it waits for ever.
+  const bool flavors_known = any || FlavorSet::first(flavors).contains_all(request.flavors);
   const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
                         : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
                                             : request.gpu_milli == kMilliPerGpu;
