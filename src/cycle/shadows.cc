@@ -527,7 +527,13 @@ void Shadows::give_way_to(WorkloadId id) {
   if (std::none_of(all_.begin(), std::prev(all_.end()), gives_way)) return;
   put_stronger_claims_first();
   then_.assign(all_.size(), {});
-  for (std::size_t i = *index_of(id) + 1; i < all_.size();) {
+  promise_anew_from(*index_of(id) + 1);
+}
+
+// Those who are not where they were promised to be any more; one after the other, as one who goes elsewhere may be in the way of those
+// behind him.
+void Shadows::promise_anew_from(std::size_t first) {
+  for (std::size_t i = first; i < all_.size();) {
     const Shadow known = all_[i];
     if (is_still_there(known, i)) {
       ++i;
@@ -782,20 +788,18 @@ bool Shadows::started(const Start& start) {
     if (whose == start.workload || end <= all_[i].at) continue;
     if (then_[i].empty() || !fits_beside(then_[i], start)) in_the_way.push_back(whose);
   }
-  bool changed = false;
-  if (const auto own = index_of(start.workload)) {
-    replace(*own, std::nullopt);
-    changed = true;
-  }
+  const auto own = index_of(start.workload);
+  if (own) replace(*own, std::nullopt);
   // The trial has those elsewhere who move for it; the next cycle looks at what that leaves.
-  if (!plan_.migrations.empty()) return changed;
-  for (const WorkloadId whose : in_the_way) {
+  if (!plan_.migrations.empty()) return own.has_value();
+  const auto is_displaced = [&](WorkloadId whose) {
     const std::size_t at = *index_of(whose);
-    if (is_still_there(all_[at], at)) continue;
-    replace(at, earliest(whose, kForever, at));
-    changed = true;
-  }
-  return changed;
+    return !is_still_there(all_[at], at);
+  };
+  const auto first = std::ranges::find_if(in_the_way, is_displaced);
+  if (first == in_the_way.end()) return own.has_value();
+  promise_anew_from(*index_of(*first));
+  return true;
 }
 
 std::vector<Move> Shadows::hold(WorkloadId id) {

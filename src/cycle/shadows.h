@@ -150,6 +150,7 @@ class Shadows {
   bool waits(WorkloadId workload) const;
   void give_to_who_is_ahead();
   void give_way_to(WorkloadId workload);
+  void promise_anew_from(std::size_t first);
   void put_stronger_claims_first();
   void replace(std::size_t shadow, std::optional<Shadow> with);
   Time end_of(WorkloadId workload, Time started) const;

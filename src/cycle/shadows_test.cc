@@ -324,6 +324,16 @@ TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
   EXPECT_EQ(promised, (Pairs{{0, 10'000}, {1'000, 11'000}, {2'000, 12'000}, {4'000, 14'000}}));
 }
 
+// A promise was made later by who went elsewhere for a stronger claim's sake, and by a loan that was not taken back in time.
+TEST(Shadows, WorldsInWhichAPromiseOnceWasNotKept) {
+  for (const std::uint64_t seed : {9'003'817, 20'000'839}) {
+    SCOPED_TRACE(name_of(Seed(seed)));
+    Waiting world{Seed(seed)};
+    for (int i = 0; i < 12; ++i) world.go_on();
+    world.finish();
+  }
+}
+
 TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   std::int64_t promised = 0;
   std::int64_t gave_way = 0;

@@ -31,6 +31,7 @@ class Inspection {
     check_ledger();
     check_totals();
     check_lines();
+    check_loans();
     check_turns();
     check_quotas();
     check_calendar();
@@ -548,6 +549,18 @@ class Inspection {
     expect(workload.follows == followers.waits(id), name,
            " waits for others, or does not, and the list says otherwise");
     expect(!workload.follows || followers.waits_for(id) > 0 || followers.waits_in_vain(id), name, " waits for nobody");
+  }
+
+  // Who is there on loan is looked at when there is just time for his grace before each promise.
+  void check_loans() {
+    for (const WorkloadId id : state_.lent()) {
+      const Duration grace = state_.shape(state_.workload(id).shape).terms.grace;
+      for (const Shadow& each : state_.shadows()) {
+        const Time due{each.at.ms - grace.ms - state_.scrub().ms};
+        expect(due <= state_.clock() || state_.next_wake() <= due, {"workload", id.index()},
+               " will not be told in time that its loan is over");
+      }
+    }
   }
 
   // Those of a series who have not ended have their turn or wait for it, and nobody waits whose turn it might be.

@@ -410,6 +410,7 @@ class State {
   void lend(WorkloadId workload, Time until);
   void take_back_loan(WorkloadId workload);
   void take_loans_back_for(Time promised);
+  void wake_who_is_lent(WorkloadId workload, Time promised);
   void wake();
   std::vector<WorkloadId> waiting_below(QueueId queue) const;
   void number_cells(QueueId queue);

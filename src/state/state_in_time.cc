@@ -116,6 +116,8 @@ void State::lend(WorkloadId id, Time until) {
   lent_.insert(id);
   if (!shapes_[workload.shape.index()].terms.run_limit) ++limited_;
   wakes_.emplace(Time{until.ms - shapes_[workload.shape.index()].terms.grace.ms}, id);
+  // Who is promised room for later may need his, too, if he stays beyond that.
+  for (const Shadow& each : shadows_) wake_who_is_lent(id, each.at);
 }
 
 void State::take_back_loan(WorkloadId id) {
@@ -127,11 +129,13 @@ void State::take_back_loan(WorkloadId id) {
 
 // Whoever is there on loan may have to go for it, and then in time.
 void State::take_loans_back_for(Time promised) {
-  for (const WorkloadId id : lent_) {
-    const Duration grace = shapes_[workloads_[id].shape.index()].terms.grace;
-    const Time due{promised.ms - grace.ms - scrub_.ms};
-    if (due > clock_) wakes_.emplace(due, id);
-  }
+  for (const WorkloadId id : lent_) wake_who_is_lent(id, promised);
+}
+
+void State::wake_who_is_lent(WorkloadId id, Time promised) {
+  const Duration grace = shapes_[workloads_[id].shape.index()].terms.grace;
+  const Time due{promised.ms - grace.ms - scrub_.ms};
+  if (due > clock_) wakes_.emplace(due, id);
 }
 
 }  // namespace berth
