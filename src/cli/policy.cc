@@ -58,6 +58,7 @@ SeenNodes seen_node(Value object) {
   seen.node.kept_per_gpu = facts.kept_per_gpu;
   seen.node.numa_zones = facts.numa_zones;
   seen.node.numa_policy = facts.numa_policy;
+  seen.node.links = facts.links;
   seen.node.spare = facts.says.spare;
   seen.gpu_model = facts.gpu_model;
   for (const Value::Member& label : object["metadata"]["labels"].members()) {

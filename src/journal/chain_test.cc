@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 15;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 15; this program reads formats 1 to 14");
+  newer[8] = 16;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 16; this program reads formats 1 to 15");
 }
 
 constexpr const char* kFormatOne =

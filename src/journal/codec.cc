@@ -332,6 +332,8 @@ void fields(Io& io, Node& node) {
   io(node.kept_per_gpu.memory_bytes);
   io(node.numa_zones);
   enumerator(io, node.numa_policy, std::size(kNumaPolicyNames));
+  io(node.links.pcie);
+  io(node.links.nvlink);
   io(node.spare);
 }
 

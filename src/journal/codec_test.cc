@@ -90,6 +90,7 @@ Node any_node(Rng& rng) {
           any_host_amounts(rng),
           any<std::int32_t>(rng),
           any_numa_policy(rng),
+          GpuLinks{any<std::int32_t>(rng), any<std::int32_t>(rng)},
           any<bool>(rng)};
 }
 

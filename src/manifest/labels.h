@@ -75,6 +75,8 @@ inline constexpr std::string_view kGpuModeLabel = "berth.dev/gpu-mode";
 // Of a node, where its kubelet has a policy: how many NUMA zones it has, and which policy (model/numa.h).
 inline constexpr std::string_view kNumaZonesLabel = "berth.dev/numa-zones";
 inline constexpr std::string_view kNumaPolicyLabel = "berth.dev/numa-policy";
+// Of a node, where some of its GPUs are nearer to each other: "pcie=4,nvlink=2" (model/gpu_links.h).
+inline constexpr std::string_view kGpuLinksAnnotation = "berth.dev/gpu-links";
 // Of a node: whether it is kept for those whom gangs have lost elsewhere ("true").
 inline constexpr std::string_view kSpareLabel = "berth.dev/spare";
 // Of a node: what of it is for pods that ask GPUs, for each GPU: "cpu=12,memory=100Gi".

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "manifest/gpu_links_text.h"
 #include "manifest/labels.h"
 #include "model/quantity.h"
 
@@ -26,6 +27,7 @@ class Reader {
   NodeHost read() {
     if (const Value* const kept = annotations_.find(kKeptPerGpuAnnotation)) read_kept(kept->text());
     read_zones();
+    read_links();
     read_spare();
     return std::move(host_);
   }
@@ -38,6 +40,7 @@ class Reader {
     complain("annotation " + std::string(kKeptPerGpuAnnotation), why);
     host_.kept_per_gpu = {};
   }
+  void complain_of_links(const std::string& why) { complain("annotation " + std::string(kGpuLinksAnnotation), why); }
   void complain_of_label(std::string_view label, const std::string& why) {
     complain("label " + std::string(label), why);
   }
@@ -95,6 +98,17 @@ class Reader {
                                                      "; set the kubelet's policy to none, and leave the label out");
     }
     host_.numa_policy = chosen;
+  }
+
+  // PRE: its zones have been read.
+  void read_links() {
+    const Value* const links = annotations_.find(kGpuLinksAnnotation);
+    if (links == nullptr || gpus_ == 0) return;
+    const auto found = parse_gpu_links(links->text(), '=');
+    const std::int32_t zones = host_.numa_policy == NumaPolicy::kNone ? 1 : host_.numa_zones;
+    const std::string problem = found ? problem_of(*found, gpus_, zones) : found.error();
+    if (!problem.empty()) return complain_of_links(problem);
+    host_.links = *found;
   }
 
   void read_spare() {

@@ -1,5 +1,5 @@
 // What a Node object says of itself that Kubernetes does not know of: how much of its CPUs and memory is kept for pods that ask GPUs,
-// how they are divided into NUMA zones, and whether it is a spare.
+// how they are divided into NUMA zones, which of its GPUs are nearer to each other, and whether it is a spare.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ struct NodeHost {
   HostAmounts kept_per_gpu = {};
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
+  GpuLinks links = {};
   bool spare = false;
   std::string problem = {};  // why the node cannot be used, and what to write instead; empty: it can
 };

@@ -26,6 +26,12 @@ TEST(NodeHost, IsReadFromLabelsAndAnAnnotation) {
   EXPECT_EQ(host.numa_policy, NumaPolicy::kRestricted);
 }
 
+TEST(NodeHost, SaysWhichGpusAreNear) {
+  const NodeHost host =
+      read_node_host(node("{}", "{berth.dev/gpu-links: 'nvlink=2,pcie=4'}"), 8, Sharing::kExclusive, {128'000, kGib});
+  EXPECT_EQ(host.links, (GpuLinks{.pcie = 4, .nvlink = 2}));
+}
+
 TEST(NodeHost, SaysWhatToWriteInstead) {
   struct Case {
     const char* what;
@@ -37,6 +43,22 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
   };
   const Case cases[] = {
       {"nothing", "{}", "{}", 8, Sharing::kExclusive, ""},
+      {"pairs", "{}", "{berth.dev/gpu-links: nvlink=2}", 8, Sharing::kExclusive, ""},
+      {"switches where no GPUs are", "{}", "{berth.dev/gpu-links: pcie=4}", 0, Sharing::kExclusive, ""},
+      {"switches that are not whole", "{}", "{berth.dev/gpu-links: pcie=3}", 8, Sharing::kExclusive,
+       "annotation berth.dev/gpu-links: 8 GPUs are not whole groups of 3; write a size that divides them"},
+      {"pairs that are not whole", "{}", "{berth.dev/gpu-links: 'pcie=6,nvlink=4'}", 12, Sharing::kExclusive,
+       "annotation berth.dev/gpu-links: groups of 6 are not whole groups of 4; write sizes of which one divides the "
+       "other"},
+      {"switches of two zones", "{berth.dev/numa-zones: '4', berth.dev/numa-policy: restricted}",
+       "{berth.dev/gpu-links: pcie=4}", 8, Sharing::kExclusive,
+       "annotation berth.dev/gpu-links: 8 GPUs in 4 NUMA zones are not whole groups of 4; write a size that divides "
+       "those of each zone"},
+      {"another link", "{}", "{berth.dev/gpu-links: 'usb=4'}", 8, Sharing::kExclusive,
+       "annotation berth.dev/gpu-links: 'usb=4' says of no GPUs that they are near each other; write how many are "
+       "below one PCIe switch, how many are joined by NVLink, or both, such as pcie=4,nvlink=2"},
+      {"one link twice", "{}", "{berth.dev/gpu-links: 'pcie=4,pcie=2'}", 8, Sharing::kExclusive,
+       "annotation berth.dev/gpu-links: 'pcie=4,pcie=2' says of no GPUs"},
       {"all that there is", "{}", "{berth.dev/kept-per-gpu: cpu=16}", 8, Sharing::kExclusive, ""},
       {"more", "{}", "{berth.dev/kept-per-gpu: cpu=16001m}", 8, Sharing::kExclusive,
        "annotation berth.dev/kept-per-gpu: for 8 GPUs that is more than is allocatable; write at most "
@@ -76,7 +98,10 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
       EXPECT_EQ(host.problem, "") << c.what;
     } else {
       EXPECT_TRUE(host.problem.starts_with(expected)) << c.what << ": " << host.problem;
-      EXPECT_EQ(host.numa_policy, NumaPolicy::kNone) << c.what;
+      EXPECT_EQ(host.links, GpuLinks()) << c.what;
+      if (expected.find("numa-policy") != std::string::npos) {
+        EXPECT_EQ(host.numa_policy, NumaPolicy::kNone) << c.what;
+      }
     }
     EXPECT_EQ(host.spare, std::string(c.labels).find("true") != std::string::npos) << c.what;
     if (c.gpus == 0) {

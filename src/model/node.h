@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/gpu.h"
+#include "model/gpu_links.h"
 #include "model/ids.h"
 #include "model/mig_geometry.h"
 #include "model/node_constraints.h"
@@ -103,7 +104,8 @@ struct Node {
   HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
-  bool spare = false;  // nobody starts there: it is for those whom gangs have lost elsewhere
+  GpuLinks links = {};  // which of its GPUs are nearer to each other; with a policy, inside its zones
+  bool spare = false;   // nobody starts there: it is for those whom gangs have lost elsewhere
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   friend bool operator==(const Node&, const Node&) = default;

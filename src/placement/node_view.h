@@ -42,6 +42,7 @@ class NodeView {
   }
   // PRE: the kubelet has a policy.
   int zone_of(int gpu) const { return zone_of_gpu(gpu, free.gpus, ledger_.zones(id_).zones); }
+  const GpuLinks& links() const { return ledger_.links(id_); }
   const PodKinds& kinds() const { return ledger_.kinds(id_); }
 
   // Whether one GPU has the thousandths that a fraction asks, and those who share it let it join them; and those who were there
@@ -58,6 +59,13 @@ class NodeView {
   }
   bool gpu_is_free_and_clean(std::size_t gpu, const PodRequest& request) const {
     return gpu_milli()[gpu] == kMilliPerGpu && ledger_.is_clean_for(id_, gpu, request);
+  }
+  GpuSet free_and_clean_gpus(const PodRequest& request) const {
+    GpuSet gpus;
+    for (int gpu = 0; gpu < free.gpus; ++gpu) {
+      if (gpu_is_free_and_clean(static_cast<std::size_t>(gpu), request)) gpus.add(gpu);
+    }
+    return gpus;
   }
   // Whether one GPU has the thousandths and the memory that a fraction asks, and nobody on it is against it.
   bool gpu_fits(std::size_t gpu, const PodRequest& fraction) const {

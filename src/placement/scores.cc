@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "placement/filters.h"
+#include "placement/near_gpus.h"
 #include "placement/slice_choice.h"
 #include "placement/zone_choice.h"
 
@@ -222,12 +223,30 @@ Score after_all_others(Score score) {
 }
 static_assert(-31'500 - 1'000 > ScoreTree::kUnfit);
 
+// Below those where its GPUs would be as near to each other as they can be, and above those that would turn: the farther the lower.
+Score after_the_near(Score score, int groups_too_many) {
+  constexpr int kStepsMax = 4;
+  constexpr std::int64_t kStep = 100;
+  if (groups_too_many == 0) return score;
+  const std::int64_t middle = -30'000 - kStep * std::min(groups_too_many, kStepsMax);
+  return static_cast<Score>(middle + std::clamp<std::int64_t>(score, -kStep / 2 + 1, kStep / 2 - 1));
+}
+
+// PRE: it fits, and asks whole GPUs.
+int groups_too_many_on(const NodeView& node, const PodRequest& request) {
+  const GpuSet gpus = node.free.counts_by_zone(request)
+                          ? gpus_by_zone(node, request)
+                          : nearest_gpus(node.free_and_clean_gpus(request), request.gpus, node.links());
+  return groups_too_many(gpus, node.links());
+}
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
   const Score plain = request.is_slice() ? slice_score(node, request) : score(node, request, usual);
-  return request.gpus > 0 && node.free.would_turn(request.sharing) ? after_all_others(plain) : plain;
+  if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
+  return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
 }
 
 constexpr std::array kScoreRows = {
@@ -263,6 +282,8 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
     place.gpus.add(row.gpu_for_fraction(node, request, usual, rng));
   } else if (node.free.numa != NumaPolicy::kNone) {
     place.gpus = gpus_by_zone(node, request);
+  } else if (node.free.linked) {
+    place.gpus = nearest_gpus(node.free_and_clean_gpus(request), request.gpus, node.links());
   } else {
     for (int gpu = 0; place.gpus.size() < request.gpus; ++gpu) {
       if (node.gpu_is_free_and_clean(static_cast<std::size_t>(gpu), request)) place.gpus.add(gpu);

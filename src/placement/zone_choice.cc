@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "placement/near_gpus.h"
 
 namespace berth {
 namespace {
@@ -29,14 +30,14 @@ std::optional<std::size_t> fullest_zone(const FreeInZones& free, WillDo will_do)
 
 GpuSet gpus_by_zone(const NodeView& node, const PodRequest& request) {
   FreeInZones free = node.free_in_zones(request);
+  const GpuSet usable = node.free_and_clean_gpus(request);
   GpuSet gpus;
   const auto take_of = [&](std::size_t zone, std::int64_t count) {
-    for (int gpu = 0; count > 0 && gpu < node.free.gpus; ++gpu) {
-      if (node.zone_of(gpu) != static_cast<int>(zone)) continue;
-      if (!node.gpu_is_free_and_clean(static_cast<std::size_t>(gpu), request)) continue;
-      gpus.add(gpu);
-      --count;
-    }
+    GpuSet in_zone;
+    usable.for_each([&](int gpu) {
+      if (node.zone_of(gpu) == static_cast<int>(zone)) in_zone.add(gpu);
+    });
+    nearest_gpus(in_zone, static_cast<int>(count), node.links()).for_each([&](int gpu) { gpus.add(gpu); });
     free[zone].gpus = 0;
   };
   const auto with_cpus = fullest_zone(

@@ -468,7 +468,7 @@ bool NodeFacts::same_machine(const NodeFacts& other) const {
          replicas == other.replicas && fixed_slices == other.fixed_slices && unused_slices == other.unused_slices &&
          why_unused == other.why_unused && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
          pods_max == other.pods_max && kept_per_gpu == other.kept_per_gpu && numa_zones == other.numa_zones &&
-         numa_policy == other.numa_policy && problem == other.problem;
+         numa_policy == other.numa_policy && links == other.links && problem == other.problem;
 }
 
 NodeFacts read_node(const Value& node) {
@@ -508,6 +508,7 @@ NodeFacts read_node(const Value& node) {
   facts.kept_per_gpu = host.kept_per_gpu;
   facts.numa_zones = host.numa_zones;
   facts.numa_policy = host.numa_policy;
+  facts.links = host.links;
   if (facts.problem.empty()) facts.problem = std::move(host.problem);
   facts.uid = node["metadata"]["uid"].text();
   facts.records = read_gpu_records(node);

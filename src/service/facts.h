@@ -47,6 +47,7 @@ struct NodeFacts {
   HostAmounts kept_per_gpu = {};  // for pods that ask GPUs
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
+  GpuLinks links = {};
   Value labels;
   // As the engine has them.
   struct Says {

@@ -430,6 +430,7 @@ void LiveEngine::add_new_nodes(Time now) {
               .kept_per_gpu = facts.kept_per_gpu,
               .numa_zones = facts.numa_zones,
               .numa_policy = facts.numa_policy,
+              .links = facts.links,
               .spare = facts.says.spare};
     const bool unknown_left = scrubs_ == Scrubs::kByNodes && !facts.records.problem.empty();
     if (!known || !facts.problem.empty() || unknown_left || !is_of_its_flavor(facts) ||

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "manifest/gpu_links_text.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/mig_layout.h"
@@ -19,9 +20,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor", "cpu",           "memory",      "pods",
-                                           "labels", "taints", "nvlink_domain", "mode",        "replicas",
-                                           "mig",    "kept",   "numa",          "numa_policy", "spare"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",   "memory",   "pods", "labels",
+                                           "taints", "nvlink_domain", "mode",  "replicas", "mig",  "kept",
+                                           "numa",   "numa_policy",   "links", "spare"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -174,6 +175,18 @@ void take_zones(ScenarioLine& line, Node& node) {
   node.numa_policy = static_cast<NumaPolicy>(*chosen);
 }
 
+// PRE: its GPUs and its zones are known.
+void take_links(ScenarioLine& line, Node& node) {
+  const ScenarioWord* const word = line.take("links");
+  if (word == nullptr) return;
+  const auto links = parse_gpu_links(word->value, ':');
+  if (!links) return line.complain(*word, "links: " + links.error());
+  const std::int32_t zones = node.numa_policy == NumaPolicy::kNone ? 1 : node.numa_zones;
+  const std::string problem = problem_of(*links, node.gpus, zones);
+  if (!problem.empty()) return line.complain(*word, "links: " + problem);
+  node.links = *links;
+}
+
 }  // namespace
 
 void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
@@ -223,6 +236,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.fixed_slices = take_fixed_slices(reading, line, node);
   node.kept_per_gpu = take_kept(line, node);
   take_zones(line, node);
+  take_links(line, node);
   node.spare = takes_yes(line, "spare");
   line.finish(kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;

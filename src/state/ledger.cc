@@ -26,7 +26,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   if (mig != nullptr) {
     const auto family = std::ranges::find(kMigFamilies, mig);
     BERTH_ASSERT(node.gpus > 0 && family != kMigFamilies.end());
-    free.family = static_cast<std::uint8_t>(family - kMigFamilies.begin() + 1);
+    free.family = static_cast<std::uint8_t>(family - kMigFamilies.begin() + 1) & 0x7f;
   }
   free.gpus_begin = static_cast<std::uint32_t>(gpu_milli_.size());
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
@@ -39,6 +39,8 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   rest_.push_back({node.cpu_milli - node.gpus * node.kept_per_gpu.cpu_milli,
                    node.memory_bytes - node.gpus * node.kept_per_gpu.memory_bytes});
   BERTH_ASSERT(rest_.back().cpu_milli >= 0 && rest_.back().memory_bytes >= 0);
+  free.linked = !node.links.are_all_alike();
+  links_.push_back(node.links);
   zones_at_.push_back(static_cast<std::uint32_t>(zones_.size()));
   if (node.numa_zones > 1 && node.numa_policy != NumaPolicy::kNone) {
     free.numa = node.numa_policy;

@@ -76,7 +76,8 @@ struct NodeFree {
   NumaPolicy numa : 2 = NumaPolicy::kNone;  // kNone as well where there is one zone
   std::uint8_t replicas : 7 = 1;            // of each of its GPUs
   bool kept : 1 = false;                    // open, but for whoever is tried just now (Trial::keep_from_all)
-  std::uint8_t family = 0;                  // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
+  std::uint8_t family : 7 = 0;              // where its GPUs may be cut into slices: a number in kMigFamilies, from 1
+  bool linked : 1 = false;                  // some of its GPUs are nearer to each other than others
 
   // Whether it takes new pods, whoever it is kept from.
   bool is_up() const { return open || kept; }
@@ -271,6 +272,7 @@ class Ledger {
            (request.memory_bytes == 0 || left.memory_bytes >= request.memory_bytes);
   }
   // PRE: its kubelet has a policy.
+  const GpuLinks& links(NodeId node) const { return links_[node.index()]; }
   const NodeZones& zones(NodeId node) const { return zones_[zones_at_[node.index()]]; }
   // By flavor; the last is of nodes without GPUs.
   const FreeTotals& totals(FlavorId flavor) const { return totals_[flavor.index()]; }
@@ -349,6 +351,7 @@ class Ledger {
   std::vector<HostAmounts> rest_;        // by node
   std::vector<std::uint32_t> zones_at_;  // by node: where its zones are, if it has a policy
   std::vector<NodeZones> zones_;
+  std::vector<GpuLinks> links_;  // by node
   std::array<FreeTotals, kFlavorsMax + 1> totals_{};
   std::vector<Change> changes_;               // by number; of each node the latest, and some of those before it
   std::vector<std::uint64_t> latest_change_;  // per node

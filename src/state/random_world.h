@@ -95,6 +95,15 @@ inline void divide_into_zones(Node& node, Rng& rng) {
   node.numa_policy = static_cast<NumaPolicy>(rng.below(std::size(kNumaPolicyNames)));
 }
 
+// Most machines have GPUs that are all alike to each other.
+inline void join_some_gpus(Node& node, Rng& rng) {
+  if (rng.below(4) > 0) return;
+  const std::int32_t pcie = one_of(rng, {0, 2, 4, 4});
+  const std::int32_t nvlink = one_of(rng, {0, 2, 4});
+  const std::int32_t zones = node.numa_policy == NumaPolicy::kNone ? 1 : node.numa_zones;
+  if (const GpuLinks links{pcie, nvlink}; links.divide(node.gpus, zones)) node.links = links;
+}
+
 inline Node random_node(Rng& rng, std::size_t flavors) {
   Node node;
   node.name = "node";
@@ -115,6 +124,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   node.taints = random_taints(rng);
   node.kept_per_gpu = random_kept(rng, node);
   divide_into_zones(node, rng);
+  join_some_gpus(node, rng);
   node.spare = rng.below(12) == 0;
   return node;
 }

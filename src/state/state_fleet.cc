@@ -92,6 +92,7 @@ void State::on(const NodesAdded& event) {
     if (node.numa_policy != NumaPolicy::kNone) {
       history_.add(node.numa_zones).add(static_cast<std::uint64_t>(node.numa_policy));
     }
+    if (!node.links.are_all_alike()) history_.add(node.links.pcie).add(node.links.nvlink);
     if (node.spare) history_.add(std::uint64_t{node.spare});
     add_to_history(node.labels, node.taints);
   }

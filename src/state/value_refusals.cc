@@ -257,6 +257,14 @@ FactRefusal refusal_of_zones(const Node& node) {
                   });
 }
 
+FactRefusal refusal_of_links(const Node& node) {
+  const auto in_bounds = [](std::int32_t size) { return within(size, 0, kGpusPerNodeMax); };
+  const bool zones_count = node.numa_policy != NumaPolicy::kNone;
+  return unless(in_bounds(node.links.pcie) && in_bounds(node.links.nvlink) &&
+                    node.links.divide(node.gpus, zones_count ? node.numa_zones : 1),
+                "the GPUs of a node, and of each of its zones, are whole groups of those that are near each other");
+}
+
 }  // namespace
 
 FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
@@ -282,7 +290,7 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
                       "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
       },
       [&] { return refusal_of_what_is_kept(node); }, [&] { return refusal_of_zones(node); },
-      [&] { return refusal_of_labels(node.labels, node.taints); });
+      [&] { return refusal_of_links(node); }, [&] { return refusal_of_labels(node.labels, node.taints); });
 }
 
 }  // namespace berth
