@@ -110,7 +110,7 @@ def what_would_be(stage):
     stage.wait(lambda: len(stage.nodes()) == 2, "both run")
     stage.apply(pod("late", 8))
     stage.wait(lambda: stage.why("late"), "it waits")
-    words = ["whatif", "--change", "add nodes m 1 gpus=8 cpu=64 memory=1Ti", "--change", "queue new",
+    words = ["whatif", "--change", "add nodes m 2 gpus=8 cpu=64 memory=1Ti", "--change", "queue new",
              "--change", "submit x queue=new gpus=4"]
     table = stage.berth(words)
     expect("default/late" in table and "at once" in table and "new" in table, table)
