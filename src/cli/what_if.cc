@@ -150,7 +150,7 @@ void add_what_if(CLI::App& berth, int& exit_code) {
       "  berth whatif berth-data/journal --change \"set queue research limit=64\" --change \"drain node n3\"\n"
       "\n"
       "Changes: add nodes, drain, fail, restore and remove node, queue, set, hold, release and remove queue, set "
-      "workload, policy,\n"
+      "workload,\n"
       "submit, cancel, end (docs/scenarios.md). Run times are drawn from those of work that ended before, the same "
       "ones both times; nobody "
       "else\n"

@@ -12,15 +12,15 @@ std::string per_cent(std::int64_t permille) {
 
 }  // namespace
 
-std::vector<Pieces> pieces_of(const std::vector<NodeInUse>& nodes) {
+std::vector<FreePieces> pieces_of(const std::vector<NodeInUse>& nodes) {
   std::map<std::string, std::vector<const NodeInUse*>> by_model;
   for (const NodeInUse& node : nodes) {
     const bool counts = node.takes_pods() && node.devices.sharing() == Sharing::kExclusive;
     if (counts && !node.devices.milli().empty()) by_model[node.model].push_back(&node);
   }
-  std::vector<Pieces> all;
+  std::vector<FreePieces> all;
   for (const auto& [model, of_model] : by_model) {
-    Pieces made{.model = model, .fit = {}};
+    FreePieces made{.model = model, .fit = {}};
     for (const NodeInUse* const node : of_model) {
       made.free += node->devices.free_whole();
       made.node_gpus = std::max<std::int64_t>(made.node_gpus, std::ssize(node->devices.milli()));
@@ -39,9 +39,9 @@ std::vector<Pieces> pieces_of(const std::vector<NodeInUse>& nodes) {
   return all;
 }
 
-std::string pieces_in_words(const std::vector<Pieces>& pieces) {
+std::string pieces_in_words(const std::vector<FreePieces>& pieces) {
   std::string text;
-  for (const Pieces& each : pieces) {
+  for (const FreePieces& each : pieces) {
     text += (each.model.empty() ? "GPUs" : each.model) + ": " + std::to_string(each.free) + " free, " +
             per_cent(each.useless_permille) + " of them of no use to a pod with all " + std::to_string(each.node_gpus) +
             " of a node; room for";
@@ -54,9 +54,9 @@ std::string pieces_in_words(const std::vector<Pieces>& pieces) {
   return text;
 }
 
-Value pieces_as_value(const std::vector<Pieces>& pieces) {
+Value pieces_as_value(const std::vector<FreePieces>& pieces) {
   Value all = Value::list();
-  for (const Pieces& each : pieces) {
+  for (const FreePieces& each : pieces) {
     Value fit = Value::list();
     for (const auto& [size, pods] : each.fit) fit.push_back(Value::map_of({{"gpus", size}, {"pods", pods}}));
     all.push_back(Value::map_of({{"model", each.model},

@@ -12,7 +12,7 @@
 
 namespace berth {
 
-struct Pieces {
+struct FreePieces {
   std::string model;
   std::int64_t free = 0;       // whole GPUs, on nodes that take pods and are not shared
   std::int64_t node_gpus = 0;  // of the largest such node
@@ -23,10 +23,10 @@ struct Pieces {
 };
 
 // By model.
-std::vector<Pieces> pieces_of(const std::vector<NodeInUse>& nodes);
+std::vector<FreePieces> pieces_of(const std::vector<NodeInUse>& nodes);
 
 // A line for each model.
-std::string pieces_in_words(const std::vector<Pieces>& pieces);
-Value pieces_as_value(const std::vector<Pieces>& pieces);
+std::string pieces_in_words(const std::vector<FreePieces>& pieces);
+Value pieces_as_value(const std::vector<FreePieces>& pieces);
 
 }  // namespace berth

@@ -276,7 +276,7 @@ TEST(TopologyLevels, OfHyperNodesAreTheirTiers) {
 TEST(TopologyTree, SaysIntoHowSmallPiecesTheFreeGpusAre) {
   const std::vector<Value> nodes = six_nodes();
   const std::vector<Value> pods = {pod("p1", "n1", 1), pod("p2", "n5", 3)};
-  const std::vector<Pieces> pieces = pieces_of(nodes_in_use(nodes, pods));
+  const std::vector<FreePieces> pieces = pieces_of(nodes_in_use(nodes, pods));
   EXPECT_EQ(
       pieces_in_words(pieces),
       "H100: 16 free, 25.0 % of them of no use to a pod with all 4 of a node; room for 16 pods of 1, 7 of 2, 3 of "

@@ -372,7 +372,7 @@ TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeI
 }
 
 std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style,
-                          const std::vector<Pieces>& pieces) {
+                          const std::vector<FreePieces>& pieces) {
   if (style.format == OutputFormat::kJson || style.format == OutputFormat::kYaml) {
     Value all = Value::list();
     for (const TopologyTree& tree : trees) all.push_back(facts_of(tree));

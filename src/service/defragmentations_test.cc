@@ -110,10 +110,10 @@ TEST(Defragmentations, AnotherSchedulerGoesOnWhereTheStatusStands) {
 TEST(Defragmentations, AtItsHoursItIsMadeAnewAndCarriedOutUntilItCoolsDown) {
   Defragmentations all;
   all.set(object("hours=11:00-13:00 cooldown=30m"));
-  const Time before = kNoon - seconds(7200);
+  const Time before = kNoon + seconds(-7200);
   all.note_planned(*all.due(before), plan("1-1", before), before);
   EXPECT_FALSE(all.to_carry_out(before)) << "its hours have not come";
-  EXPECT_EQ(all.next_moment(before), kNoon - seconds(3600));
+  EXPECT_EQ(all.next_moment(before), kNoon + seconds(-3600));
   EXPECT_FALSE(all.to_carry_out(kNoon)) << "that plan is old";
   ASSERT_TRUE(all.due(kNoon));
   all.note_planned(*all.due(kNoon), plan("2-2", kNoon), kNoon);

@@ -81,21 +81,11 @@ void read_remove(ScenarioReading& reading, ScenarioLine& line) {
   line.complain(*kind, quote(kind->value) + " cannot be removed; write " + kForm);
 }
 
-// Where pods go from then on.
-void read_policy_fact(ScenarioReading& reading, ScenarioLine& line) {
-  const ScenarioWord* const word = line.take_plain("policy spread");
-  const auto policy = word == nullptr ? std::nullopt : find_placement_policy(word->value);
-  if (word != nullptr && !policy)
-    line.complain(*word, "there is no policy " + quote(word->value) + line.instead(word->value, kPlacementPolicyNames));
-  if (policy) reading.add(line, Event(RunConfigured{.seed = {}, .policy = *policy}));
-  line.finish({});
-}
-
 constexpr Word kWords[] = {
-    {"add", read_add},       {"submit", read_submit},      {"group", read_group},  {"end", read_end},
-    {"cancel", read_cancel}, {"fail", read_fail},          {"drain", read_drain},  {"restore", read_restore},
-    {"hold", read_hold},     {"release", read_release},    {"set", read_set_fact}, {"queue", read_queue},
-    {"remove", read_remove}, {"policy", read_policy_fact},
+    {"add", read_add},       {"submit", read_submit},   {"group", read_group},  {"end", read_end},
+    {"cancel", read_cancel}, {"fail", read_fail},       {"drain", read_drain},  {"restore", read_restore},
+    {"hold", read_hold},     {"release", read_release}, {"set", read_set_fact}, {"queue", read_queue},
+    {"remove", read_remove},
 };
 
 void read_line(ScenarioReading& reading, ScenarioLine& line) {
@@ -111,7 +101,7 @@ void read_line(ScenarioReading& reading, ScenarioLine& line) {
 // The facts that a statement stands for.
 class Facts {
  public:
-  Facts(const NameTable& nodes, Seed seed, Time now) : nodes_(nodes), seed_(seed), now_(now) {}
+  Facts(const NameTable& nodes, Time now) : nodes_(nodes), now_(now) {}
 
   void add(const Action& action) {
     if (const auto* const event = std::get_if<Event>(&action)) return add(*event);
@@ -134,7 +124,6 @@ class Facts {
  private:
   void add(Event event) {
     if (auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) submitted->at = now_;
-    if (auto* const configured = std::get_if<RunConfigured>(&event)) configured->seed = seed_;
     facts_.push_back(std::move(event));
   }
   void add(const ChangeNode& change) {
@@ -149,7 +138,6 @@ class Facts {
   }
 
   const NameTable& nodes_;
-  const Seed seed_;
   const Time now_;
   std::vector<Event> facts_;
 };
@@ -261,16 +249,9 @@ Result<std::vector<Event>> read_changes(const std::string& source, std::string_v
   State fork = recorded.engine.state.fork();
   std::vector<Event> events;
   for (const Statement& statement : reading.scenario.statements) {
-    Facts of_line(reading.names.nodes, fork.seed(), recorded.now);
+    Facts of_line(reading.names.nodes, recorded.now);
     of_line.add(statement.action);
     for (Event& event : std::move(of_line).take()) {
-      const auto* const configured = std::get_if<RunConfigured>(&event);
-      if (configured != nullptr && needs_typical_pods(configured->policy) && fork.typical_pods().empty()) {
-        reading.complaints.add({source, statement.line},
-                               "nobody has told there by which pods that policy measures; write another, such as "
-                               "best-fit");
-        continue;
-      }
       if (auto refusal = fork.refusal(event)) {
         reading.complaints.add({source, statement.line}, "makes no sense there: " + *refusal);
         continue;

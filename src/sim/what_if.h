@@ -19,7 +19,7 @@
 namespace berth {
 
 // Facts in the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node
-// n3", "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3", "policy spread". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
+// n3", "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
 // expect) and those that declare what there is already are refused. `source` is for the complaints; the names of workloads that
 // are submitted are added to `workloads`.
 Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,

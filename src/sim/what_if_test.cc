@@ -95,10 +95,10 @@ TEST(WhatIf, TellsWhatComesWithTheChanges) {
   EXPECT_GT(done.after.queues[1].gpu_milli_ms, 0);
 }
 
-// What waits in it waits on, what runs goes on, and its floor is everybody's.
+// What waits in it waits on, and what runs goes on.
 TEST(WhatIf, AQueueThatIsRemovedStartsNothing) {
   const Recorded there = recorded(
-      "nodes n 2 gpus=8\nqueue q guarantee=16\nqueue r\nsubmit a queue=q gpus=8 limit=1h\n"
+      "nodes n 2 gpus=8\nqueue q\nqueue r\nsubmit a queue=q gpus=8 limit=1h\n"
       "submit x queue=r gpus=8 limit=2h\ncycle\nsubmit b queue=q gpus=8 limit=1h\ncycle\n");
   EXPECT_EQ(changes(there, "remove queue q\n").size(), 1u);
   const WhatIf done = what_if(there, changes(there, "remove queue q\n"), {});
@@ -116,23 +116,6 @@ TEST(WhatIf, ARemovedNodeIsOneThatFails) {
   for (const Event& event : changes(there, "fail node n1\n")) failed.apply(event);
   EXPECT_EQ(removed.state().hash(), failed.state().hash());
   EXPECT_NE(removed.state().hash(), there.engine.state.hash());
-}
-
-// As it would be if the run had been begun with it.
-TEST(WhatIf, AnotherPolicyPlacesOtherwise) {
-  const std::string busy = "nodes n 2 gpus=8\nqueue q\nsubmit a gpus=4\ncycle\n";
-  const Recorded there = recorded(busy);
-  const auto nodes_of_b = [&](const std::string& text) {
-    RunAhead ahead(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
-    for (const Event& event : changes(there, text)) ahead.apply(event);
-    ahead.decide();
-    NodeId a, b;
-    for_each_pod(ahead.state(), WorkloadId(0), [&](const Pod& pod) { a = pod.node; });
-    for_each_pod(ahead.state(), WorkloadId(1), [&](const Pod& pod) { b = pod.node; });
-    return a == b;
-  };
-  EXPECT_TRUE(nodes_of_b("submit b queue=q gpus=4\n"));
-  EXPECT_FALSE(nodes_of_b("policy spread\nsubmit b queue=q gpus=4\n"));
 }
 
 // But for the timelines, and for those to whom it makes no difference.
@@ -159,8 +142,7 @@ TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
       {"queue q\n", "there is a queue 'q' already"},
       {"remove queue p\n", "'p'"},
       {"remove w\n", "cannot be removed; write remove node n3 or remove queue research"},
-      {"policy fgd\n", "nobody has told there by which pods that policy measures"},
-      {"policy best\n", "there is no policy 'best'"},
+      {"policy spread\n", "is no change"},
       {"queue s/t\nremove queue s\n", "has others below it; remove these before"},
       {"set queue p limit=8\n", "'p'"},
       {"drain node n9\n", "'n9'"},
