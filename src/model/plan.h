@@ -124,7 +124,9 @@ struct Plan {
     return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !repairs.empty() ||
            !starts.empty();
   }
-  bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows && !holdings && !defragmented; }
+  bool changes_nothing() const {
+    return !moves_somebody() && blocked.empty() && !shadows && !holdings && !defragmented;
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
