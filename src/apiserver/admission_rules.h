@@ -26,6 +26,8 @@ Refusal check_queue_tree(AdmissionRequest& request, Transaction& transaction, co
 Refusal check_circles(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // Nor more reservations that are not over.
 Refusal check_reservations(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
+// Nor more plans of moves, and what-ifs, which the scheduler has to answer.
+Refusal check_questions(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // Nobody gives away what he does not have.
 Refusal check_escalation(AdmissionRequest& request, Transaction& transaction, const Authorizer& authorizer);
 // A pod on a node holds the devices it names, and nobody else does.

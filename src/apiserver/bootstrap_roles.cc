@@ -135,8 +135,11 @@ std::vector<Value> scheduler_rules() {
       rule({"policy"}, {"poddisruptionbudgets"}, kRead),
       rule({"scheduling.k8s.io"}, {"priorityclasses"}, kRead),
       rule({"coordination.k8s.io"}, {"leases"}, {"create", "get", "list", "patch", "update", "watch"}),
-      rule({"berth.dev"}, {"queues", "reservations", "resourceflavors", "trustcircles"}, kRead),
-      rule({"berth.dev"}, {"queues/status", "reservations/status", "trustcircles/status"}, {"patch", "update"}),
+      rule({"berth.dev"}, {"defragmentations", "queues", "reservations", "resourceflavors", "trustcircles", "whatifs"},
+           kRead),
+      rule({"berth.dev"},
+           {"defragmentations/status", "queues/status", "reservations/status", "trustcircles/status", "whatifs/status"},
+           {"patch", "update"}),
       // So that one which is deleted stays until those have parted who shared GPUs for it.
       rule({"berth.dev"}, {"trustcircles"}, {"patch"}),
       rule({"kueue.x-k8s.io"},

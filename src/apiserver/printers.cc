@@ -316,6 +316,28 @@ Value::List reservation_cells(const Value& reservation, Time now) {
           age_cell(reservation, now)};
 }
 
+Value::List defragmentation_cells(const Value& asked, Time now) {
+  const Value& plan = asked["status"]["plan"];
+  const auto number = [](const Value& value) {
+    return value.is_null() ? Value("") : Value(std::to_string(value.integer()));
+  };
+  return {name_cell(asked),
+          Value(std::to_string(asked["spec"]["gpus"].integer(8))),
+          Value(asked["spec"]["hours"].text()),
+          Value(asked["status"]["phase"].text()),
+          plan.is_null() ? Value("") : Value(std::to_string(plan["moves"].items().size())),
+          number(plan["podsBefore"]),
+          number(plan["podsAfter"]),
+          age_cell(asked, now)};
+}
+
+Value::List what_if_cells(const Value& asked, Time now) {
+  const Value& status = asked["status"];
+  const char* const state = !status["problem"].is_empty() ? "Refused" : (status["answer"].is_null() ? "" : "Answered");
+  return {name_cell(asked), Value(std::to_string(asked["spec"]["changes"].items().size())), Value(state),
+          age_cell(asked, now)};
+}
+
 Value::List cluster_queue_cells(const Value& queue, Time) {
   return {name_cell(queue), Value(either(queue["spec"], "cohortName", "cohort").text()),
           text_or(queue["spec"]["queueingStrategy"], "BestEffortFIFO"), queue["status"]["pendingWorkloads"].integer(),
@@ -622,6 +644,18 @@ const std::map<std::string, TablePrinter, std::less<>>& small_printers() {
          {"Has", "How many GPUs it has, or will have as it stands."},
          kAge},
         reservation_cells}},
+      {"defragmentations.berth.dev",
+       {{kName,
+         {"GPUs", "Of a pod for which room is made."},
+         {"Hours", "When it is carried out by itself."},
+         {"Phase", "Planned, NothingToMove, CarriedOut or NotCarriedOut."},
+         {"Moves", "How many workloads the plan moves."},
+         {"Fit", "How many such pods there is room for."},
+         {"Then", "And would be."},
+         kAge},
+        defragmentation_cells}},
+      {"whatifs.berth.dev",
+       {{kName, {"Changes", "How many."}, {"State", "Answered or Refused."}, kAge}, what_if_cells}},
       {"trustcircles.berth.dev",
        {{kName,
          {"Queues", "Who trusts each other."},

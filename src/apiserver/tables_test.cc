@@ -57,6 +57,8 @@ TEST(Tables, HaveTheColumnsPeopleKnow) {
       {"berth.dev", "v1alpha1", "resourceflavors", "Name|GPU Model|Memory|Age"},
       {"berth.dev", "v1alpha1", "reservations", "Name|For|What|From|Length|Phase|Has|Age"},
       {"berth.dev", "v1alpha1", "trustcircles", "Name|Queues|In Force|Parting By|Age"},
+      {"berth.dev", "v1alpha1", "defragmentations", "Name|GPUs|Hours|Phase|Moves|Fit|Then|Age"},
+      {"berth.dev", "v1alpha1", "whatifs", "Name|Changes|State|Age"},
       {"berth.dev", "v1alpha1", "workloads", "Name|Queue|Status|Reason|Age"},
       {"jobset.x-k8s.io", "v1alpha2", "jobsets", "Name|TerminalState|Restarts|Completed|Suspended|Age"},
       {"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
@@ -245,6 +247,15 @@ TEST(Tables, ShowTheOtherKinds) {
       {"berth.dev", "v1alpha1", "reservations",
        R"({"metadata":{"name":"r"},"spec":{"nodes":["n1","n2"],"from":"2026-11-20T09:00:00Z","for":"4h"}})",
        R"(["r","maintenance","2 nodes","2026-11-20T09:00:00Z","4h","","","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "defragmentations",
+       R"({"metadata":{"name":"d"},"spec":{"gpus":4,"hours":"02:00-05:00"},"status":{"phase":"Planned",)"
+       R"("plan":{"podsBefore":3,"podsAfter":5,"moves":[{},{}]}}})",
+       R"(["d","4","02:00-05:00","Planned","2","3","5","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "defragmentations", R"({"metadata":{"name":"d"}})",
+       R"(["d","8","","","","","","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "whatifs",
+       R"({"metadata":{"name":"w"},"spec":{"changes":["drain node n1","end a"]},"status":{"problem":"no"}})",
+       R"(["w","2","Refused","<unknown>"])"},
       {"berth.dev", "v1alpha1", "trustcircles",
        R"({"metadata":{"name":"c"},"spec":{"queues":["a","clusterqueue/b"]},"status":{"parting":[)"
        R"({"by":"2026-11-21T08:00:01.5Z"},{"by":"2026-11-21T08:00:00Z"}],)"

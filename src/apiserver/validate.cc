@@ -103,6 +103,8 @@ constexpr Check kChecks[] = {
     {"queues.berth.dev", check_queue},
     {"resourceflavors.berth.dev", check_resource_flavor},
     {"reservations.berth.dev", check_reservation},
+    {"defragmentations.berth.dev", check_defragmentation},
+    {"whatifs.berth.dev", check_what_if},
     {"trustcircles.berth.dev", check_trust_circle},
     {"workloads.berth.dev", check_workload},
     {"workloads.kueue.x-k8s.io", check_kueue_workload},

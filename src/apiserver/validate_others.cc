@@ -14,6 +14,7 @@
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
 #include "manifest/circle_spec.h"
+#include "manifest/defragmentation_spec.h"
 #include "manifest/queue_spec.h"
 #include "manifest/reservation_spec.h"
 #include "model/flavor.h"
@@ -473,6 +474,31 @@ void check_reservation(const AdmissionRequest& request, Causes& causes) {
   const bool is_new = request.operation == Operation::kCreate;
   if (is_new && reading.mistakes.empty() && reading.spec.is_over(request.now))
     causes.push_back(invalid_value("spec.from", spec["from"], "it is over already; let it begin later"));
+}
+
+// Whether they are changes of anything that is there the scheduler says.
+void check_what_if(const AdmissionRequest& request, Causes& causes) {
+  constexpr std::size_t kChangesMax = 1'000;
+  constexpr std::size_t kLengthMax = 4'096;
+  const Value& changes = (*request.object)["spec"]["changes"];
+  if (changes.items().empty() || changes.items().size() > kChangesMax) {
+    causes.push_back(invalid_value("spec.changes", std::to_string(changes.items().size()),
+                                   "must be 1 to 1000 changes, such as drain node n3"));
+  }
+  for (std::size_t i = 0; i < std::min(changes.items().size(), kChangesMax); ++i) {
+    const std::string_view line = changes.items()[i].text();
+    if (!line.empty() && line.size() <= kLengthMax && !line.contains('\n')) continue;
+    causes.push_back(invalid_value("spec.changes[" + std::to_string(i) + "]", changes.items()[i],
+                                   "must be one line of at most 4096 bytes, such as drain node n3"));
+  }
+}
+
+void check_defragmentation(const AdmissionRequest& request, Causes& causes) {
+  // What the schema lists has been looked at.
+  for (const SpecMistake& mistake : read_defragmentation_spec((*request.object)["spec"]).mistakes) {
+    if (std::ranges::find(causes, mistake.field, &ErrorCause::field) != causes.end()) continue;
+    causes.push_back(invalid_value(mistake.field, mistake.value, mistake.text));
+  }
 }
 
 void check_trust_circle(const AdmissionRequest& request, Causes& causes) {

@@ -590,6 +590,30 @@ TEST(Validate, SaysAllThatIsWrongWithAReservation) {
       "spec.for: Invalid value: \"0s\": lasts no time; write how long, such as 4h");
 }
 
+TEST(Validate, SaysAllThatIsWrongWithAQuestionToTheScheduler) {
+  const auto with = [](const std::string& kind, const std::string& spec) {
+    return yaml_object("{apiVersion: berth.dev/v1alpha1, kind: " + kind + ", metadata: {name: q}, spec: {" + spec +
+                       "}}");
+  };
+  EXPECT_EQ(wrongs(with("Defragmentation", "")), "");
+  EXPECT_EQ(wrongs(with("Defragmentation", "gpus: 4, use: 30m, effort: 10, hours: sat 20:00-08:00, cooldown: 0s")), "");
+  EXPECT_EQ(wrongs(with("Defragmentation", "gpus: 65, use: 0s, effort: -1, hours: at night, cooldown: 9000h")),
+            "spec.gpus: Invalid value: 65: is no number of whole GPUs on one node; write 1 to 64; "
+            "spec.effort: Invalid value: -1: is no number of attempts that are made here; write 0 to 10000; "
+            "spec.use: Invalid value: \"0s\": is out of bounds; write such as 4h, at most 366d; "
+            "spec.cooldown: Invalid value: \"9000h\": is out of bounds; write such as 1h, at most 366d; "
+            "spec.hours: Invalid value: \"at night\": write hours of a clock, as in 20:00-08:00, with days before them "
+            "and a zone after them where that is meant: mon-fri 20:00-08:00 Europe/Berlin");
+  EXPECT_EQ(wrongs(with("Defragmentation", "cooldown: 1h")),
+            "spec.cooldown: Invalid value: \"1h\": matters only to what is carried out by itself; write hours, too, or "
+            "leave it out");
+  EXPECT_EQ(wrongs(with("WhatIf", "changes: [drain node n1]")), "");
+  EXPECT_EQ(wrongs(with("WhatIf", "")),
+            "spec.changes: Invalid value: \"0\": must be 1 to 1000 changes, such as drain node n3");
+  EXPECT_EQ(wrongs(with("WhatIf", "changes: ['']")),
+            "spec.changes[0]: Invalid value: \"\": must be one line of at most 4096 bytes, such as drain node n3");
+}
+
 TEST(Validate, StopsCountingAtAHundred) {
   Value pod = yaml_object("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}");
   for (int i = 0; i < 5'000; ++i) pod.at("spec").at("containers").push_back(Value::map());

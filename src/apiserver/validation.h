@@ -60,6 +60,8 @@ void check_role_binding(const AdmissionRequest& request, Causes& causes);
 void check_queue(const AdmissionRequest& request, Causes& causes);
 void check_resource_flavor(const AdmissionRequest& request, Causes& causes);
 void check_reservation(const AdmissionRequest& request, Causes& causes);
+void check_what_if(const AdmissionRequest& request, Causes& causes);
+void check_defragmentation(const AdmissionRequest& request, Causes& causes);
 void check_trust_circle(const AdmissionRequest& request, Causes& causes);
 void check_workload(const AdmissionRequest& request, Causes& causes);
 // Kueue's, which only the controllers write; anybody who may, its spec.active.

@@ -1,15 +1,21 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/wording.h"
+#include "cli/asked_object.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/defragmentation_report.h"
 #include "cli/inputs.h"
+#include "cycle/explain.h"
 #include "model/quantity.h"
 #include "sim/churn.h"
 #include "sim/files.h"
@@ -22,6 +28,8 @@ using Json = nlohmann::ordered_json;
 
 struct Typed {
   bool plan = false;
+  bool yes = false;
+  ConnectionWish wish;
   std::string scenario;
   std::int32_t gpus = 8;
   std::int64_t hours_of_use = 4;
@@ -53,12 +61,93 @@ void add_options(CLI::App& app, Typed& typed) {
       ->capture_default_str();
 }
 
+// ---- of a live cluster -----------------------------------------------------------------------------------------------
+
+constexpr std::chrono::seconds kAnswerMax{120};
+
+Value question_of(const Typed& typed) {
+  return Value::map_of({{"apiVersion", "berth.dev/v1alpha1"},
+                        {"kind", "Defragmentation"},
+                        {"metadata", Value::map_of({{"generateName", "asked-"}})},
+                        {"spec", Value::map_of({{"gpus", std::int64_t{typed.gpus}},
+                                                {"use", std::to_string(typed.hours_of_use) + "h"},
+                                                {"effort", typed.effort}})}});
+}
+
+bool is_agreed() {
+  fmt::print(stderr, "carry it out? [y/N] ");
+  std::string line;
+  return std::getline(std::cin, line) && (line == "y" || line == "Y" || line == "yes");
+}
+
+std::string what_was_done(const Value& done) {
+  std::string text = fmt::format("{} told to move, {} GPU-seconds of work lost\n", done["moves"].integer(),
+                                 with_separators(done["lostGPUSeconds"].integer()));
+  for (const Value& each : done["leftOut"].items())
+    text += fmt::format("{} stays: its move does not hold any more\n", each.text());
+  return text;
+}
+
+// Nobody is moved who was not shown.
+int carry_out(const Typed& typed, AskedObject& asked, const Value& plan) {
+  const bool json = typed.output == "json";
+  if (!typed.yes && (json || isatty(STDIN_FILENO) != 1)) {
+    return complain(Complaints({"berth defrag"},
+                               "nobody is there to agree to the plan, and nothing was moved; write --plan to see it "
+                               "alone, or --yes"));
+  }
+  if (!typed.yes && !is_agreed()) {
+    fmt::print(stderr, "nothing was moved\n");
+    return kExitDone;
+  }
+  const std::string revision(plan["revision"].text());
+  const Asked<Value> changed = asked.change(Value::map_of({{"carryOut", revision}}));
+  if (!changed) return fail(changed.error());
+  const Asked<Value> done =
+      asked.wait([&](const Value& status) { return status["carriedOut"]["revision"].text() == revision; }, kAnswerMax);
+  if (!done) return fail(done.error());
+  const Value& what = (*done)["status"]["carriedOut"];
+  if (json) {
+    Json told = told_plan_as_json(plan);
+    Json left_out = Json::array();
+    for (const Value& each : what["leftOut"].items()) left_out.push_back(each.text());
+    told["carried_out"] = {{"at", what["at"].text()},
+                           {"moves", what["moves"].integer()},
+                           {"lost_gpu_s", what["lostGPUSeconds"].integer()},
+                           {"left_out", left_out}};
+    fmt::print("{}\n", told.dump(2));
+  } else {
+    fmt::print("{}", what_was_done(what));
+    if (!(*done)["status"]["message"].is_empty()) fmt::print("{}\n", (*done)["status"]["message"].text());
+  }
+  return kExitDone;
+}
+
+int ask_scheduler(const Typed& typed) {
+  if (!typed.slice.empty()) {
+    return complain(
+        Complaints({"--slice"}, "of a live cluster room is planned for whole GPUs alone; write --gpus, or a scenario"));
+  }
+  const auto server = connect(typed.wish);
+  if (!server) return complain(server.error());
+  AskedObject asked(*server->transport, "defragmentations.berth.dev");
+  if (const Asked<void> made = asked.ask(question_of(typed)); !made) return fail(made.error());
+  const Asked<Value> answered =
+      asked.wait([](const Value& status) { return !status["plan"]["revision"].is_empty(); }, kAnswerMax);
+  if (!answered) return fail(answered.error());
+  const Value& plan = (*answered)["status"]["plan"];
+  const bool json = typed.output == "json";
+  const bool ends_here = typed.plan || plan["moves"].items().empty();
+  if (!json) fmt::print("{}", told_plan_as_table(plan));
+  if (json && ends_here) fmt::print("{}\n", told_plan_as_json(plan).dump(2));
+  return ends_here ? kExitDone : carry_out(typed, asked, plan);
+}
+
 int plan(const Typed& typed) {
+  if (typed.scenario.empty()) return ask_scheduler(typed);
   if (!typed.plan) {
     return complain(
-        Complaints({"berth defrag"},
-                   "only plans are made here, nothing is moved; write berth defrag --plan. The scheduler moves "
-                   "those who consent for whoever waits for it"));
+        Complaints({"berth defrag"}, "of a scenario only plans are made, nothing is moved; write berth defrag --plan"));
   }
   const Result<std::string> text = read_file(typed.scenario);
   if (!text) return complain(text.error());
@@ -156,18 +245,27 @@ void add_defrag(CLI::App& berth, int& exit_code) {
   CLI::App& app = *berth.add_subcommand("defrag", "What still fits, and which moves would make whole nodes free");
   const auto typed = std::make_shared<Typed>();
   app.add_flag("--plan", typed->plan, "Show the plan; nothing is moved");
-  app.add_option("SCENARIO", typed->scenario, "A scenario file: the plan is for the state in which it ends")
-      ->required();
+  app.add_flag("--yes", typed->yes, "Carry it out without asking");
+  app.add_option("SCENARIO", typed->scenario,
+                 "A scenario file: the plan is for the state in which it ends. Without one it is that of the live "
+                 "cluster's scheduler");
+  add_connection_options(app, typed->wish, Namespaced::kNo);
   add_options(app, *typed);
   app.add_option("--slice", typed->slice,
                  "Instead of --gpus: room is made for slices of this profile, such as 3g.40gb");
   app.footer(
       "Example:\n"
+      "  berth defrag --plan\n"
+      "  berth defrag --gpus 8 --hours-of-use 8\n"
       "  berth defrag --plan scenarios/move_nobody_for_best_effort.txt\n"
       "  berth defrag --plan --gpus 4 --effort 1000 scenarios/fragments_that_a_chain_of_moves_unlocks.txt\n"
       "  berth defrag --plan --slice 4g.40gb --effort 1000 scenarios/fragments_of_slices_that_moves_unlock.txt\n"
       "\n"
-      "Only work that consents to it (movable=yes) is moved, and only to places where it is proven to run at once.");
+      "Only work that consents to it (berth.dev/movable, movable=yes) is moved, and only to places where it is proven "
+      "to\n"
+      "run at once. Without --plan it is carried out when you have agreed to what was shown; what does not hold any "
+      "more\n"
+      "by then is left out, and said. Exit codes: 0 done, 4 not allowed, 8 the scheduler did not answer.");
   app.callback([typed, &exit_code] { exit_code = plan(*typed); });
 }
 

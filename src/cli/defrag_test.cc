@@ -37,7 +37,9 @@ TEST_F(Cli, NothingIsMovedByACommandThatPlans) {
   const CommandOutcome refused = berth_command({"defrag", file("pieces.txt", kInPieces)});
   EXPECT_EQ(refused.exit_code, kExitBadInput);
   EXPECT_EQ(refused.out, "");
-  EXPECT_NE(refused.err.find("write berth defrag --plan"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("of a scenario only plans are made, nothing is moved; write berth defrag --plan"),
+            std::string::npos)
+      << refused.err;
   const CommandOutcome empty = berth_command({"defrag", "--plan", file("none.txt", "nodes n 1 gpus=8\n")});
   EXPECT_EQ(empty.exit_code, kExitDone) << empty.err;
   const CommandOutcome wrong = berth_command({"defrag", "--plan", file("wrong.txt", "queue q\nfrobnicate\n")});

@@ -126,4 +126,61 @@ Json defragmentation_as_json(const State& state, const Defragmentation& made, co
           {"moves", moves}};
 }
 
+namespace {
+
+std::string name_of_move(const Value& move) {
+  const Value::List& pods = move["pods"].items();
+  const std::string first = pods.empty() ? "" : std::string(pods.front()["name"].text());
+  return pods.size() > 1 ? fmt::format("{} and {} more", first, pods.size() - 1) : first;
+}
+
+std::vector<std::string> places_of_move(const Value& move, const char* which) {
+  std::vector<std::string> places;
+  for (const Value& pod : move["pods"].items()) places.emplace_back(pod[which].text());
+  return places;
+}
+
+}  // namespace
+
+std::string told_plan_as_table(const Value& plan) {
+  TextTable whole{{fmt::format("pods of {} GPUs", plan["gpus"].integer()), "now", "with these moves", "at best"}, {}};
+  whole.rows.push_back({"that fit", with_separators(plan["podsBefore"].integer()),
+                        with_separators(plan["podsAfter"].integer()), with_separators(plan["podsAtBest"].integer())});
+  const Value::List& moves = plan["moves"].items();
+  std::string text = whole.to_text();
+  text += fmt::format("{} to move; {} GPU-hours of work lost, {} unlocked in {}\n", moves.size(),
+                      in_hours(plan["lostGPUSeconds"].integer()), in_hours(plan["unlockedGPUSeconds"].integer()),
+                      plan["use"].text());
+  if (moves.empty()) return text;
+  TextTable table{{"workload", "from", "to", "GPU-seconds lost"}, {}};
+  for (const Value& move : moves) {
+    table.rows.push_back({name_of_move(move), listed(places_of_move(move, "from")), listed(places_of_move(move, "to")),
+                          with_separators(move["lostGPUSeconds"].integer())});
+  }
+  return text + "\n" + table.to_text();
+}
+
+Json told_plan_as_json(const Value& plan) {
+  Json moves = Json::array();
+  for (const Value& move : plan["moves"].items()) {
+    moves.push_back({{"workload", name_of_move(move)},
+                     {"pods", places_of_move(move, "name")},
+                     {"from", places_of_move(move, "from")},
+                     {"to", places_of_move(move, "to")},
+                     {"lost_gpu_s", move["lostGPUSeconds"].integer()}});
+  }
+  const auto use = parse_duration_ms(plan["use"].text());
+  return {{"revision", plan["revision"].text()},
+          {"as_of", plan["asOf"].text()},
+          {"gpus_of_a_pod", plan["gpus"].integer()},
+          {"effort", plan["effort"].integer()},
+          {"pods_before", plan["podsBefore"].integer()},
+          {"pods_after", plan["podsAfter"].integer()},
+          {"pods_at_best", plan["podsAtBest"].integer()},
+          {"lost_gpu_s", plan["lostGPUSeconds"].integer()},
+          {"unlocked_gpu_s", plan["unlockedGPUSeconds"].integer()},
+          {"horizon_s", use ? *use / 1000 : 0},
+          {"moves", moves}};
+}
+
 }  // namespace berth

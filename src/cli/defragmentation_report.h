@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cycle/defragment.h"
+#include "manifest/value.h"
 #include "state/state.h"
 
 namespace berth {
@@ -22,5 +23,9 @@ std::string defragmentation_as_table(const State& state, const Defragmentation& 
                                      const WorkloadNames& names);
 nlohmann::ordered_json defragmentation_as_json(const State& state, const Defragmentation& made,
                                                const DefragmentOptions& options, const WorkloadNames& names);
+
+// The same of a plan that a scheduler has made: the status of a Defragmentation (manifest/schema_berth.cc) has it.
+std::string told_plan_as_table(const Value& plan);
+nlohmann::ordered_json told_plan_as_json(const Value& plan);
 
 }  // namespace berth

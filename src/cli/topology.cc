@@ -73,7 +73,7 @@ int show_topology(const Typed& typed) {
   const std::vector<NodeInUse> nodes = nodes_in_use(seen->at(0), seen->at(1));
   std::vector<TopologyTree> trees;
   for (const TopologyLevels& levels : *chosen) trees.push_back(topology_tree(levels, nodes, seen->at(4)));
-  fmt::print("{}", trees_to_text(trees, *style));
+  fmt::print("{}", trees_to_text(trees, *style, pieces_of(nodes)));
   const bool for_programs = style->format == OutputFormat::kJson || style->format == OutputFormat::kYaml;
   if (nodes.empty() && !for_programs) fmt::print(stderr, "There are no nodes.\n");
   for (const TopologyTree& tree : trees) {

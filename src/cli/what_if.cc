@@ -1,12 +1,16 @@
 // `berth whatif`: what would become of a recorded cluster if some things were otherwise.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/asked_object.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/inputs.h"
 #include "cli/recording.h"
 #include "cli/shared_options.h"
@@ -14,6 +18,7 @@
 #include "cli/what_if_report.h"
 #include "sim/files.h"
 #include "sim/what_if.h"
+#include "sim/what_if_told.h"
 
 namespace berth {
 namespace {
@@ -26,6 +31,7 @@ struct Typed {
   bool all = false;
   std::string output = "table";
   std::string page;
+  ConnectionWish wish;
 };
 
 Result<std::string> changes_of(const Typed& typed) {
@@ -43,7 +49,7 @@ Result<std::string> changes_of(const Typed& typed) {
 }
 
 std::string command_of(const Typed& typed) {
-  std::string command = "berth whatif " + shell_quoted(typed.path);
+  std::string command = typed.path.empty() ? "berth whatif" : "berth whatif " + shell_quoted(typed.path);
   for (const std::string& change : typed.changes) command += " --change " + shell_quoted(change);
   return shell_command(command, {{"--changes", typed.file}, {"--until", typed.until}, {"--page", typed.page}});
 }
@@ -56,7 +62,54 @@ std::string changes_in_words(const std::string& text) {
   return words;
 }
 
+int show(const Typed& typed, const WhatIf& done, const std::string& of_what, const std::string& changes) {
+  if (!typed.page.empty()) {
+    const Report page = what_if_as_page(done, "What if, of " + of_what, changes_in_words(changes), command_of(typed));
+    const Result<std::string> written = write_file(typed.page, render_html(page));
+    if (!written) return complain(written.error());
+    fmt::print(stderr, "page: {}\n", *written);
+  }
+  fmt::print("{}", typed.output == "json" ? what_if_as_json(done) : what_if_as_text(done, typed.all));
+  return kExitDone;
+}
+
+constexpr std::chrono::seconds kAnswerMax{180};
+
+// The scheduler of a live cluster computes it, beside its decisions.
+int ask_scheduler(const Typed& typed) {
+  Complaints complaints;
+  const Result<std::string> text = changes_of(typed);
+  if (!text) complaints.add_all(text.error());
+  if (!typed.until.empty())
+    complaints.add({"--until"}, "a live cluster is as it is now; name a journal, a snapshot or a folder, too");
+  complaints.add_all(page_over_an_input(typed.page, {typed.file}));
+  if (!complaints.empty()) return complain(complaints);
+  Value changes = Value::list();
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    if (end > at) changes.push_back(text->substr(at, end - at));
+    at = end + 1;
+  }
+  const auto server = connect(typed.wish);
+  if (!server) return complain(server.error());
+  AskedObject asked(*server->transport, "whatifs.berth.dev");
+  const Asked<void> made = asked.ask(Value::map_of({{"apiVersion", "berth.dev/v1alpha1"},
+                                                    {"kind", "WhatIf"},
+                                                    {"metadata", Value::map_of({{"generateName", "asked-"}})},
+                                                    {"spec", Value::map_of({{"changes", changes}})}}));
+  if (!made) return fail(made.error());
+  const Asked<Value> answered = asked.wait([](const Value& status) { return !status["asOf"].is_empty(); }, kAnswerMax);
+  if (!answered) return fail(answered.error());
+  const Value& status = (*answered)["status"];
+  if (!status["problem"].is_empty()) {
+    fmt::print(stderr, "{}\n", status["problem"].text());
+    return kExitBadInput;
+  }
+  return show(typed, what_if_in(status["answer"]), "the live cluster", *text);
+}
+
 int run(const Typed& typed) {
+  if (typed.path.empty()) return ask_scheduler(typed);
   Complaints complaints;
   const Result<std::string> text = changes_of(typed);
   if (!text) complaints.add_all(text.error());
@@ -67,17 +120,7 @@ int run(const Typed& typed) {
   const Result<std::vector<Event>> changes =
       read_changes(typed.file.empty() ? "--change" : typed.file, *text, *recorded, recorded->workloads);
   if (!changes) return complain(changes.error());
-  const WhatIf done = what_if(*recorded, *changes, {});
-  if (!typed.page.empty()) {
-    const Report page =
-        what_if_as_page(*recorded, done, "What if, of " + typed.path, changes_in_words(*text), command_of(typed));
-    const Result<std::string> written = write_file(typed.page, render_html(page));
-    if (!written) return complain(written.error());
-    fmt::print(stderr, "page: {}\n", *written);
-  }
-  fmt::print("{}",
-             typed.output == "json" ? what_if_as_json(*recorded, done) : what_if_as_text(*recorded, done, typed.all));
-  return kExitDone;
+  return show(typed, what_if(*recorded, *changes, {}), typed.path, *text);
 }
 
 }  // namespace
@@ -86,9 +129,11 @@ void add_what_if(CLI::App& berth, int& exit_code) {
   CLI::App& app =
       *berth.add_subcommand("whatif", "Say what would become of a recorded cluster if some things were otherwise");
   const auto typed = std::make_shared<Typed>();
-  app.add_option("FILE", typed->path,
-                 "A journal written with --journal, a snapshot, or a folder of journals: the newest")
-      ->required();
+  app.add_option(
+      "FILE", typed->path,
+      "A journal written with --journal, a snapshot, or a folder of journals: the newest. Without one the live "
+      "cluster's scheduler is asked");
+  add_connection_options(app, typed->wish, Namespaced::kNo);
   app.add_option("--until", typed->until, "As it was then: 2h30m after the beginning, or 2026-11-21T08:00:00Z")
       ->check(not_empty());
   app.add_option("--change", typed->changes, "In words of the scenario language; several are made in this order");
@@ -101,11 +146,13 @@ void add_what_if(CLI::App& berth, int& exit_code) {
   app.footer(
       "Examples:\n"
       "  berth whatif run.journal --until 6h --change \"add nodes m 2 gpus=8 cpu=128 memory=1Ti\"\n"
+      "  berth whatif --change \"remove node n3\" --change \"queue new guarantee=8\"\n"
       "  berth whatif berth-data/journal --change \"set queue research limit=64\" --change \"drain node n3\"\n"
       "\n"
-      "Changes: add nodes, drain, fail and restore node, set queue and workload, hold and release queue, submit, "
-      "cancel, end\n"
-      "(docs/scenarios.md). Run times are drawn from those of work that ended before, the same ones both times; nobody "
+      "Changes: add nodes, drain, fail, restore and remove node, queue, set, hold, release and remove queue, set "
+      "workload,\n"
+      "submit, cancel, end (docs/scenarios.md). Run times are drawn from those of work that ended before, the same "
+      "ones both times; nobody "
       "else\n"
       "comes. Nothing is changed but a copy.");
   app.callback([typed, &exit_code] { exit_code = run(*typed); });

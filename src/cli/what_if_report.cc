@@ -30,11 +30,6 @@ std::string start_in_words(const std::optional<Time>& start, Time now) {
   return *start == now ? "at once" : "in " + whole_minutes(*start - now);
 }
 
-const std::string& name_of_queue(const Recorded& recorded, WorkloadId id) {
-  const State& state = recorded.engine.state;
-  return state.queues()[state.workload(id).queue.index()].name;
-}
-
 struct Starts {
   TextTable table;
   std::size_t same = 0;
@@ -42,8 +37,10 @@ struct Starts {
 };
 
 // Those for whom it makes a difference, in the order of their numbers.
-Starts starts_of(const Recorded& recorded, const WhatIf& what_if, bool all, std::size_t rows_max) {
-  Starts starts{.table = {.header = {"workload", "queue", "starts as it is", "and then"}, .rows = {}}};
+Starts starts_of(const WhatIf& what_if, bool all, std::size_t rows_max) {
+  Starts starts{.table = {.header = {"workload", "queue", "starts as it is", "and then"}, .rows = {}},
+                .same = static_cast<std::size_t>(what_if.same),
+                .left_out = static_cast<std::size_t>(what_if.left_out)};
   for (std::size_t i = 0; i < what_if.before.waiting.size(); ++i) {
     const Outlook::One& before = what_if.before.waiting[i];
     const Outlook::One& after = what_if.after.waiting[i];
@@ -52,10 +49,14 @@ Starts starts_of(const Recorded& recorded, const WhatIf& what_if, bool all, std:
     } else if (starts.table.rows.size() == rows_max && !all) {
       ++starts.left_out;
     } else {
-      starts.table.rows.push_back(
-          {recorded.workloads[before.workload.index()], name_of_queue(recorded, before.workload),
-           start_in_words(before.starts, recorded.now), start_in_words(after.starts, recorded.now)});
+      starts.table.rows.push_back({what_if.waiting[i].name, what_if.waiting[i].queue,
+                                   start_in_words(before.starts, what_if.now),
+                                   start_in_words(after.starts, what_if.now)});
     }
+  }
+  for (std::size_t i = 0; i < what_if.submitted.size(); ++i) {
+    starts.table.rows.push_back({what_if.submitted[i].name, what_if.submitted[i].queue, "-",
+                                 start_in_words(what_if.after.submitted[i].starts, what_if.now)});
   }
   return starts;
 }
@@ -72,6 +73,12 @@ std::int64_t started_of(const Outlook& outlook) {
   return sum;
 }
 
+std::int64_t not_started_of(const Outlook& outlook) {
+  std::int64_t sum = 0;
+  for (const Outlook::OfQueue& queue : outlook.queues) sum += queue.waiting - queue.started;
+  return sum;
+}
+
 std::string mean_in_words(Duration sum, std::int64_t count) {
   return count == 0 ? "-" : whole_minutes(Duration{sum.ms / count});
 }
@@ -83,9 +90,7 @@ TextTable table_of_sums(const WhatIf& what_if) {
   };
   add("start at once", [](const Outlook& each) { return with_separators(each.starts_at_once); });
   add("mean wait from now", [](const Outlook& each) { return mean_in_words(waited_of(each), started_of(each)); });
-  add("not in 30 days", [](const Outlook& each) {
-    return with_separators(static_cast<std::int64_t>(each.waiting.size()) - started_of(each));
-  });
+  add("not in 30 days", [](const Outlook& each) { return with_separators(not_started_of(each)); });
   add("evictions", [](const Outlook& each) { return with_separators(each.evictions); });
   add("lost by them, GPU-hours", [](const Outlook& each) { return with_separators(each.lost_gpu_s / 3600); });
   return table;
@@ -98,15 +103,14 @@ std::string gpu_hours(Wide gpu_milli_ms) {
 }
 
 // Of queues that have somebody who waits or runs.
-TextTable table_of_queues(const Recorded& recorded, const WhatIf& what_if) {
+TextTable table_of_queues(const WhatIf& what_if) {
   TextTable table{.header = {"queue", "wait", "at once", "then", "mean wait", "then", "GPU-hours in a day", "then"},
                   .rows = {}};
-  const std::vector<Queue>& queues = recorded.engine.state.queues();
-  for (std::size_t i = 0; i < queues.size(); ++i) {
+  for (std::size_t i = 0; i < what_if.queues.size(); ++i) {
     const Outlook::OfQueue& before = what_if.before.queues[i];
     const Outlook::OfQueue& after = what_if.after.queues[i];
     if (before.waiting == 0 && before.gpu_milli_ms == 0 && after.gpu_milli_ms == 0) continue;
-    table.rows.push_back({queues[i].name, with_separators(before.waiting), with_separators(before.starts_at_once),
+    table.rows.push_back({what_if.queues[i], with_separators(before.waiting), with_separators(before.starts_at_once),
                           with_separators(after.starts_at_once), mean_in_words(before.waited, before.started),
                           mean_in_words(after.waited, after.started), gpu_hours(before.gpu_milli_ms),
                           gpu_hours(after.gpu_milli_ms)});
@@ -118,24 +122,22 @@ Json moment_or_null(const std::optional<Time>& moment) { return moment ? Json(mo
 
 Json mean_or_null(Duration sum, std::int64_t count) { return count == 0 ? Json(nullptr) : Json(sum.ms / count); }
 
-Json outlook_as_json(const Recorded& recorded, const Outlook& outlook) {
-  const std::vector<Queue>& known = recorded.engine.state.queues();
+Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlook) {
   Json queues = Json::array();
   for (std::size_t i = 0; i < known.size(); ++i) {
     const Outlook::OfQueue& queue = outlook.queues[i];
     // 128 bits, and in a day less than 2^63 GPU-ms.
     const auto gpu_ms = static_cast<std::int64_t>(queue.gpu_milli_ms / kMilliPerGpu);
-    queues.push_back({{"queue", known[i].name},
+    queues.push_back({{"queue", known[i]},
                       {"waiting", queue.waiting},
                       {"start_at_once", queue.starts_at_once},
                       {"started", queue.started},
                       {"mean_wait_ms", mean_or_null(queue.waited, queue.started)},
                       {"gpu_ms_in_a_day", gpu_ms}});
   }
-  const auto waiting = static_cast<std::int64_t>(outlook.waiting.size());
   return {{"start_at_once", outlook.starts_at_once},
           {"mean_wait_ms", mean_or_null(waited_of(outlook), started_of(outlook))},
-          {"not_in_30_days", waiting - started_of(outlook)},
+          {"not_in_30_days", not_started_of(outlook)},
           {"evictions", outlook.evictions},
           {"lost_gpu_s", outlook.lost_gpu_s},
           {"queues", queues}};
@@ -168,12 +170,11 @@ RowFilter concerned(Time now) {
 
 }  // namespace
 
-std::string what_if_as_text(const Recorded& recorded, const WhatIf& what_if, bool all) {
-  const Starts starts = starts_of(recorded, what_if, all, kRowsMax);
-  const State& state = recorded.engine.state;
-  std::string text = fmt::format("{}: {} run, {} wait\n\n{}", moment_in_words(recorded.now), state.running(),
-                                 state.pending(), table_of_sums(what_if).to_text());
-  const TextTable queues = table_of_queues(recorded, what_if);
+std::string what_if_as_text(const WhatIf& what_if, bool all) {
+  const Starts starts = starts_of(what_if, all, kRowsMax);
+  std::string text = fmt::format("{}: {} run, {} wait\n\n{}", moment_in_words(what_if.now), what_if.running,
+                                 what_if.pending, table_of_sums(what_if).to_text());
+  const TextTable queues = table_of_queues(what_if);
   if (queues.rows.size() > 1) text += "\n" + queues.to_text();
   text += "\n" + (starts.table.rows.empty() ? "" : starts.table.to_text());
   const auto count = [](std::size_t value) { return with_separators(static_cast<std::int64_t>(value)); };
@@ -184,37 +185,44 @@ std::string what_if_as_text(const Recorded& recorded, const WhatIf& what_if, boo
   return text;
 }
 
-std::string what_if_as_json(const Recorded& recorded, const WhatIf& what_if) {
-  const State& state = recorded.engine.state;
+std::string what_if_as_json(const WhatIf& what_if) {
   Json workloads = Json::array();
   for (std::size_t i = 0; i < what_if.before.waiting.size(); ++i) {
-    const WorkloadId id = what_if.before.waiting[i].workload;
-    workloads.push_back({{"name", recorded.workloads[id.index()]},
-                         {"queue", name_of_queue(recorded, id)},
+    workloads.push_back({{"name", what_if.waiting[i].name},
+                         {"queue", what_if.waiting[i].queue},
                          {"before", one_as_json(what_if.before.waiting[i])},
                          {"after", one_as_json(what_if.after.waiting[i])}});
   }
-  const Json out = {{"at_ms", recorded.now.ms},
-                    {"since_1970", is_date(recorded.now)},
+  Json submitted = Json::array();
+  for (std::size_t i = 0; i < what_if.submitted.size(); ++i) {
+    submitted.push_back({{"name", what_if.submitted[i].name},
+                         {"queue", what_if.submitted[i].queue},
+                         {"after", one_as_json(what_if.after.submitted[i])}});
+  }
+  const Json out = {{"at_ms", what_if.now.ms},
+                    {"since_1970", is_date(what_if.now)},
                     {"until_ms", what_if.before.timeline.end.ms},
-                    {"running", state.running()},
-                    {"waiting", state.pending()},
-                    {"before", outlook_as_json(recorded, what_if.before)},
-                    {"after", outlook_as_json(recorded, what_if.after)},
-                    {"workloads", workloads}};
+                    {"running", what_if.running},
+                    {"waiting", what_if.pending},
+                    {"before", outlook_as_json(what_if.queues, what_if.before)},
+                    {"after", outlook_as_json(what_if.queues, what_if.after)},
+                    {"workloads", workloads},
+                    {"start_when_they_would", what_if.same},
+                    {"left_out", what_if.left_out},
+                    {"submitted", submitted}};
   // Names come from users' files and may be any bytes.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Report what_if_as_page(const Recorded& recorded, const WhatIf& what_if, const std::string& title,
-                       const std::string& changes, const std::string& command) {
-  const Starts starts = starts_of(recorded, what_if, false, 200);
+Report what_if_as_page(const WhatIf& what_if, const std::string& title, const std::string& changes,
+                       const std::string& command) {
+  const Starts starts = starts_of(what_if, false, 200);
   const std::string same =
       fmt::format("{} start when they would have, {} more at another time", starts.same, starts.left_out);
   const auto change_of = [&](auto value_of) { return value_of(what_if.before) + " → " + value_of(what_if.after); };
   Report report{
       .title = title,
-      .subtitle = moment_in_words(recorded.now) + "; what would be otherwise: " + changes,
+      .subtitle = moment_in_words(what_if.now) + "; what would be otherwise: " + changes,
       .facts = {{"start at once", change_of([](const Outlook& each) { return with_separators(each.starts_at_once); })},
                 {"mean wait from now",
                  change_of([](const Outlook& each) { return mean_in_words(waited_of(each), started_of(each)); })},
@@ -223,12 +231,13 @@ Report what_if_as_page(const Recorded& recorded, const WhatIf& what_if, const st
                  change_of([](const Outlook& each) { return with_separators(each.lost_gpu_s / 3600); })}},
       .figures = {},
       .tables = {as_report_table(table_of_sums(what_if), "The whole", "Run ahead twice, everybody as long both times"),
-                 as_report_table(table_of_queues(recorded, what_if), "Queues",
+                 as_report_table(table_of_queues(what_if), "Queues",
                                  "As it is, and then: of those who wait, and what all of a queue hold in a day"),
                  as_report_table(starts.table, "Who starts at another time", same)},
       .command = command};
-  const TimeWindow window = drawn_window(what_if, recorded.now);
-  const RowFilter filter = concerned(recorded.now);
+  if (!what_if.has_timelines()) return report;
+  const TimeWindow window = drawn_window(what_if, what_if.now);
+  const RowFilter filter = concerned(what_if.now);
   const RowFilter all = [](const Timeline::Row&) { return true; };
   const std::vector<std::string> queues = queues_by_use(what_if.before.timeline, window, all);
   const auto add = [&](const Timeline& timeline, const std::string& when) {

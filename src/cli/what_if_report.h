@@ -3,16 +3,15 @@
 
 #include <string>
 
-#include "sim/replay.h"
 #include "sim/report.h"
 #include "sim/what_if.h"
 
 namespace berth {
 
 // Those for whom it makes no difference are counted; `all`: they are listed, too.
-std::string what_if_as_text(const Recorded& recorded, const WhatIf& what_if, bool all);
-std::string what_if_as_json(const Recorded& recorded, const WhatIf& what_if);
-Report what_if_as_page(const Recorded& recorded, const WhatIf& what_if, const std::string& title,
-                       const std::string& changes, const std::string& command);
+std::string what_if_as_text(const WhatIf& what_if, bool all);
+std::string what_if_as_json(const WhatIf& what_if);
+Report what_if_as_page(const WhatIf& what_if, const std::string& title, const std::string& changes,
+                       const std::string& command);
 
 }  // namespace berth

@@ -124,6 +124,16 @@ Asked<Value> create_object(Transport& transport, std::string_view qualified, std
   return answer_of(transport, std::move(call), what_of("submit", qualified, object["metadata"]["name"].text()));
 }
 
+Asked<Value> change_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                           std::string_view name, const Value& patch) {
+  ApiCall call;
+  call.method = "PATCH";
+  call.path = api_path(qualified, name_space, name) + "?fieldManager=berth&fieldValidation=Strict";
+  call.content_type = "application/merge-patch+json";
+  call.body = to_json(patch);
+  return answer_of(transport, std::move(call), what_of("change", qualified, name));
+}
+
 Asked<Value> delete_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            std::string_view name) {
   ApiCall call;

@@ -46,6 +46,9 @@ Asked<void> may_list_objects(Transport& transport, std::string_view qualified, s
 enum class Creation : bool { kDone, kOnlyChecked };  // the latter by the server's dry run
 Asked<Value> create_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            const Value& object, Creation creation = Creation::kDone);
+// By a merge patch.
+Asked<Value> change_object(Transport& transport, std::string_view qualified, std::string_view name_space,
+                           std::string_view name, const Value& patch);
 // What it owns is deleted after it.
 Asked<Value> delete_object(Transport& transport, std::string_view qualified, std::string_view name_space,
                            std::string_view name);

@@ -272,5 +272,19 @@ TEST(TopologyLevels, OfHyperNodesAreTheirTiers) {
       << text;
 }
 
+// Of n1 3 are free, of n5 1, of n2, n3 and n6 all; n4 is cordoned.
+TEST(TopologyTree, SaysIntoHowSmallPiecesTheFreeGpusAre) {
+  const std::vector<Value> nodes = six_nodes();
+  const std::vector<Value> pods = {pod("p1", "n1", 1), pod("p2", "n5", 3)};
+  const std::vector<FreePieces> pieces = pieces_of(nodes_in_use(nodes, pods));
+  EXPECT_EQ(
+      pieces_in_words(pieces),
+      "H100: 16 free, 25.0 % of them of no use to a pod with all 4 of a node; room for 16 pods of 1, 7 of 2, 3 of "
+      "4\n");
+  const Value told = pieces_as_value(pieces);
+  EXPECT_EQ(told.items()[0]["uselessPermille"].integer(), 250);
+  EXPECT_EQ(pieces_in_words({}), "");
+}
+
 }  // namespace
 }  // namespace berth

@@ -371,11 +371,13 @@ TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeI
   return tree;
 }
 
-std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style) {
+std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style,
+                          const std::vector<FreePieces>& pieces) {
   if (style.format == OutputFormat::kJson || style.format == OutputFormat::kYaml) {
     Value all = Value::list();
     for (const TopologyTree& tree : trees) all.push_back(facts_of(tree));
-    return facts_to_text(Value::map_of({{"topologies", std::move(all)}}), style.format);
+    return facts_to_text(Value::map_of({{"topologies", std::move(all)}, {"pieces", pieces_as_value(pieces)}}),
+                         style.format);
   }
   std::string text;
   for (const TopologyTree& tree : trees) {
@@ -392,6 +394,7 @@ std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle st
     text += largest_listing(tree).to_text(style);
     if (!tree.gangs.empty()) text += "\n" + gangs_listing(tree).to_text(style);
   }
+  if (!pieces.empty() && style.format != OutputFormat::kName) text += "\n" + pieces_in_words(pieces);
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "client/listing.h"
 #include "client/node_devices.h"
+#include "client/pieces.h"
 #include "client/topology_levels.h"
 #include "manifest/value.h"
 
@@ -71,7 +72,9 @@ TopologyTree topology_tree(const TopologyLevels& levels, const std::vector<NodeI
                            const std::vector<Value>& workloads = {});
 
 // Two tables, that of the domains with single nodes only where it is wide; or all of it for programs.
-std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style);
+// `pieces`: below them, in words; of all nodes.
+std::string trees_to_text(const std::vector<TopologyTree>& trees, OutputStyle style,
+                          const std::vector<FreePieces>& pieces = {});
 
 // Domain by domain the maps of their nodes, in so many columns: "rack r1   5/16   [####.+..] [####....]".
 std::string map_of_tree(const TopologyTree& tree, std::size_t columns, bool colors);

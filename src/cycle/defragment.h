@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/time.h"
+#include "cycle/cycle.h"
 #include "cycle/engine.h"
+#include "model/event.h"
 #include "model/plan.h"
 #include "model/request.h"
 
@@ -34,7 +36,20 @@ struct Defragmentation {
 // What a pod asks for which room is made; none: no node is cut into slices of that profile.
 std::optional<PodRequest> request_of(const State& state, const DefragmentOptions& options);
 
-// PRE: the state has a queue at the top with a line, and somebody could ask that. It is left as it was.
+// Nothing where nobody could ask that. PRE: request_of() has an answer. The state is left as it was.
 Defragmentation plan_defragmentation(const State& state, Time now, const DefragmentOptions& options);
+
+// The same, of which only such moves are left as the next cycle that decides nothing else carries out; with room counted by whole
+// GPUs alone. No slices. PRE: the state has come to rest.
+Defragmentation plan_that_holds(const State& state, Time now, const DefragmentOptions& options);
+
+// These moves, to be carried out.
+DefragmentationAsked asked_for(const Defragmentation& made, std::int32_t gpus, Duration horizon);
+
+// The phase that carries such moves out (DefragmentationAsked), last of those who decide: who waits, has to go or is repaired comes
+// first. Each is proven again: who may not be moved any more, or has no room where he was to go, stays, and the others go if that
+// is still worth it. Who minds where he is with others is placed as ever. Nobody goes where something is promised or reserved, nor
+// where others' floors would be less whole.
+void defragment(OneCycle& cycle);
 
 }  // namespace berth

@@ -64,13 +64,17 @@ bool may_begin_anew(const State& state, WorkloadId id, Time now) {
   return !state.quotas().budgets().is_charged(id) && enforced_end(terms, workload.started) > now + terms.grace;
 }
 
+Mover mover_of(const State& state, WorkloadId id, Time now) {
+  return {id, *way_of(state, id), lost_gpu_s(state, id, now)};
+}
+
 std::vector<Mover> movers_of(const State& state, Time now) {
   std::vector<Mover> movers;
   for (std::size_t queue = 0; queue < state.queues().size(); ++queue) {
     for (const UnitId unit : state.quotas().units_in(QueueId(queue))) {
       const WorkloadId id = state.quotas().unit(unit).workload;
       if (!may_be_moved(state, id, now)) continue;
-      movers.push_back({id, *way_of(state, id), lost_gpu_s(state, id, now)});
+      movers.push_back(mover_of(state, id, now));
     }
   }
   std::sort(movers.begin(), movers.end(), [](const Mover& a, const Mover& b) {

@@ -30,6 +30,9 @@ bool may_be_moved(const State& state, WorkloadId workload, Time now);
 // before it has stopped. PRE: it runs.
 bool may_begin_anew(const State& state, WorkloadId workload, Time now);
 
+// PRE: it may be moved now.
+Mover mover_of(const State& state, WorkloadId workload, Time now);
+
 // All of them, those of whom least is lost first.
 std::vector<Mover> movers_of(const State& state, Time now);
 

@@ -11,6 +11,7 @@
 #include "cycle/attempt.h"
 #include "cycle/cycle.h"
 #include "cycle/deciding.h"
+#include "cycle/defragment.h"
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
 #include "cycle/growing.h"
@@ -204,9 +205,9 @@ void allocate(OneCycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {
-    begin,           keep_limits, keep_budgets, part_strangers,    keep_reservations, repair_gangs,  renew_promises,
-    take_back_loans, allocate,    grow,         tell_reservations, tell_promises,     tell_first_end};
+constexpr std::array kPhases = {begin,        keep_limits,       keep_budgets,    part_strangers, keep_reservations,
+                                repair_gangs, renew_promises,    take_back_loans, allocate,       grow,
+                                defragment,   tell_reservations, tell_promises,   tell_first_end};
 
 }  // namespace
 

@@ -721,7 +721,8 @@ bool Shadows::let(const Start& start) { return let_moved(start, start.workload);
 bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
   const Time end = end_of(moved);
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (!let(i, moved, end) && !takes_promises_of(state_, claimant, all_[i].start.workload)) return false;
+    const bool goes_before = !claimant.is_none() && takes_promises_of(state_, claimant, all_[i].start.workload);
+    if (!let(i, moved, end) && !goes_before) return false;
   }
   return true;
 }

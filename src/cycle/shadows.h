@@ -62,7 +62,7 @@ class Shadows {
   // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
   // and nothing was decided since.
   bool let(const Start& start);
-  // The same of one who is moved for somebody's sake, whose claim it is.
+  // The same of one who is moved for somebody's sake, whose claim it is; none: for nobody's, whose claim is the weakest.
   bool let_moved(const Start& moved, WorkloadId claimant);
   // Whether it may start on loan where that would keep others from starting in their shadows: it is foretold to have ended before
   // these are due; else it is taken back. Then it says until when. PRE: as of let().

@@ -509,6 +509,19 @@ void fields(Io& io, ReservationAdded& event) {
 }
 
 template <class Io>
+void fields(Io& io, MoveAsked& move) {
+  fields(io, move.workload);
+  fields(io, move.to);
+}
+
+template <class Io>
+void fields(Io& io, DefragmentationAsked& event) {
+  fields(io, event.moves);
+  io(event.gpus);
+  fields(io, event.horizon);
+}
+
+template <class Io>
 void fields(Io& io, ReservationRemoved& event) {
   fields(io, event.reservation);
 }
@@ -807,6 +820,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.blocked);
   fields(io, plan.shadows);
   fields(io, plan.holdings);
+  io(plan.defragmented);
   io(plan.attempts);
   io(plan.finished);
 }

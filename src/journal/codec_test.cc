@@ -253,6 +253,7 @@ Plan any_plan(Rng& rng) {
     return Blocked{any_id<QueueId>(rng), any_id<ShapeId>(rng), any<std::int64_t>(rng),
                    static_cast<ReasonCode>(rng.below(std::size(kReasonNames))), any<bool>(rng)};
   });
+  plan.defragmented = any<bool>(rng);
   return plan;
 }
 
@@ -369,6 +370,13 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(ReservationRemoved{any_id<ReservationId>(rng)});
     case 40:
       return Event(MaxWaitPassed{any_id<WorkloadId>(rng)});
+    case 41:
+      return Event(DefragmentationAsked{any_list(rng,
+                                                 [&] {
+                                                   return MoveAsked{any_id<WorkloadId>(rng),
+                                                                    any_list(rng, [&] { return any_placement(rng); })};
+                                                 }),
+                                        any<std::int32_t>(rng), Duration{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

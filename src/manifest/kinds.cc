@@ -153,7 +153,9 @@ std::vector<Group> access_and_own() {
        {custom(stored("Queue", "queues", kCluster, {"bq"}, {"status"})),
         custom(stored("ResourceFlavor", "resourceflavors", kCluster, {"brf"})),
         custom(stored("Reservation", "reservations", kCluster, {"brs"}, {"status"})),
+        custom(stored("Defragmentation", "defragmentations", kCluster, {"bdf"}, {"status"})),
         custom(stored("TrustCircle", "trustcircles", kCluster, {"btc"}, {"status"})),
+        custom(stored("WhatIf", "whatifs", kCluster, {"bwi"}, {"status"})),
         custom(stored("Workload", "workloads", kNamespaced, {"bwl"}, {"status"}))}},
   };
 }

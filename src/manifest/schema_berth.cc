@@ -221,6 +221,74 @@ type ReservedNode "What is reserved of one node." {
   0 gpus: text "Which of its GPUs, such as 0,1,2,3; of maintenance nothing.";
 }
 
+kind Defragmentation "Room for larger pods out of pieces, by moves of work that consents: planned, shown, and carried out where somebody says so." {
+  0 metadata: ObjectMeta;
+  0 spec: DefragmentationSpec "For whom room is made, and when.";
+  0 status: DefragmentationStatus "The plan, and what was carried out. Read-only.";
+}
+type DefragmentationSpec "For whom room is made, and when." {
+  0 gpus: int "Room is made for pods of so many whole GPUs on one node: 1 to 64, 8 if absent.";
+  0 use: text "How long what comes free is believed to be of use, such as 4h, which it is if absent: a node costs less work than that.";
+  0 effort: int "Attempts at a better plan than the first: 0 to 10000.";
+  0 carryOut: text "The revision of the plan in the status that is to be carried out.";
+  0 hours: text
+    "When it is planned and carried out by itself, such as 02:00-05:00 or sat,sun 20:00-08:00 Europe/Berlin. Absent: never.";
+  0 cooldown: text "In these hours: so long after it has moved somebody it moves nobody, such as 1h, which it is if absent.";
+}
+type DefragmentationStatus "The plan, and what was carried out." {
+  0 phase: text "Planned, NothingToMove, CarriedOut or NotCarriedOut.";
+  0 message: text "What is to be said of it.";
+  0 plan: DefragmentationPlan "What would be moved.";
+  0 carriedOut: DefragmentationCarriedOut "What was decided of a plan last.";
+}
+type DefragmentationPlan "Moves that make room, each proven." {
+  0 revision: text! "What it is called: write it into spec.carryOut to have it carried out.";
+  0 asOf: microtime! "The moment for which it was made.";
+  0 gpus: int "Of a pod for which room is made.";
+  0 use: text "How long that is of use.";
+  0 effort: int "Attempts that were made.";
+  0 podsBefore: int "For so many such pods there was room.";
+  0 podsAfter: int "And will be.";
+  0 podsAtBest: int "More there cannot be, wherever everything went.";
+  0 lostGPUSeconds: int "Work that is lost.";
+  0 unlockedGPUSeconds: int "What comes free, for as long as it is of use.";
+  0 moves: [DefragmentationMove] atomic "Who goes where.";
+}
+type DefragmentationMove "A workload that goes elsewhere whole." {
+  0 lostGPUSeconds: int "Its work since its last checkpoint.";
+  0 pods: [DefragmentationMovedPod] atomic "Its pods.";
+}
+type DefragmentationMovedPod "One of its pods." {
+  0 name: text! "NAMESPACE/NAME.";
+  0 uid: text! "Which pod of that name.";
+  0 from: text! "Where it is.";
+  0 to: text! "Where what is made in its place goes.";
+  0 gpus: text "On which GPUs there, such as 0,1.";
+  0 sliceStart: int "Of a slice: its first memory slice.";
+}
+type DefragmentationCarriedOut "What was decided of a plan." {
+  0 revision: text! "Of which.";
+  0 at: microtime! "When.";
+  0 moves: int "How many were moved.";
+  0 lostGPUSeconds: int "What they lost.";
+  0 leftOut: [text] "Who stays though the plan moved him: NAMESPACE/NAME of his first pod.";
+}
+
+kind WhatIf "What would become of the cluster if some things were otherwise. It changes nothing." {
+  0 metadata: ObjectMeta;
+  0 spec: WhatIfSpec "What would be otherwise.";
+  0 status: WhatIfStatus "The answer. Read-only.";
+}
+type WhatIfSpec "What would be otherwise." {
+  0 changes: [text] atomic "In words of the scenario language, in this order: add nodes m 2 gpus=8, set queue research limit=64.";
+}
+type WhatIfStatus "What would become of it." {
+  0 asOf: microtime "Of which moment.";
+  0 changes: [text] atomic "Of which changes.";
+  0 problem: text "Why there is no answer.";
+  0 answer: any "Both futures, as berth whatif shows them.";
+}
+
 kind Workload "What is admitted as one: a Job's pods, a group of pods, or one pod. Written by the scheduler." {
   0 metadata: ObjectMeta;
   0 spec: WorkloadSpec "What was asked for.";

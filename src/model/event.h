@@ -317,12 +317,31 @@ struct MaxWaitPassed {
   WorkloadId workload;
 };
 
-using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
-                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
-                           GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
-                           FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed,
-                           RepairChosen, PodFailed, RepairGivenUp, ReservationAdded, ReservationRemoved, MaxWaitPassed>;
+// Somebody who is to go elsewhere.
+struct MoveAsked {
+  WorkloadId workload;
+  std::vector<PodPlacement> to;  // of its pods, in their order
+
+  friend bool operator==(const MoveAsked&, const MoveAsked&) = default;
+};
+
+// Moves for nobody's sake, as somebody was shown them: what of them still holds is decided by the next cycle that decides nothing
+// else, if more pods that ask so many whole GPUs then find room, and less work is lost than they are worth: their GPUs for so long.
+struct DefragmentationAsked {
+  std::vector<MoveAsked> moves;
+  std::int32_t gpus = 0;
+  Duration horizon;
+
+  friend bool operator==(const DefragmentationAsked&, const DefragmentationAsked&) = default;
+};
+
+using Event =
+    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
+                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
+                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
+                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
+                 ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
+                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked>;
 
 }  // namespace berth

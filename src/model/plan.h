@@ -116,6 +116,7 @@ struct Plan {
   std::vector<Blocked> blocked = {};
   std::optional<std::vector<Shadow>> shadows = {};  // all that there are from now on, where they are others than before
   std::optional<std::vector<HeldPlaces>> holdings = {};  // of all reservations, where they are others than before
+  bool defragmented = false;  // the moves that were asked for are decided, as far as they hold
   std::int64_t attempts = 0;
   bool finished = true;  // false: there is more to try, for the effort was used up or somebody was evicted
 
@@ -123,7 +124,9 @@ struct Plan {
     return !begins.empty() || !evictions.empty() || !unpaid.empty() || !migrations.empty() || !repairs.empty() ||
            !starts.empty();
   }
-  bool changes_nothing() const { return !moves_somebody() && blocked.empty() && !shadows && !holdings; }
+  bool changes_nothing() const {
+    return !moves_somebody() && blocked.empty() && !shadows && !holdings && !defragmented;
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -152,6 +152,7 @@ Round LiveEngine::decide(Time now) {
   for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);
   note_overruns(now);
   give_up_repairs(round, now);
+  tell_asked_moves();
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
     finished = plan.finished;
@@ -173,6 +174,7 @@ void LiveEngine::carry_out(const Plan& plan, Round& round, Time now) {
   for (const WorkloadId id : plan.begins) begin(id, round, now);
   for (const Eviction& eviction : plan.evictions) evict(eviction, round, now);
   for (const WorkloadId id : plan.unpaid) note_unpaid(id, round);
+  if (plan.defragmented) note_moves_decided(plan, round);
   for (const Migration& migration : plan.migrations) move(migration, round, now);
   for (const Repair& repair : plan.repairs) {
     if (const auto lacking = lacking_.find(repair.workload); lacking != lacking_.end()) untold_.insert(lacking->second);

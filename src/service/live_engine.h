@@ -25,6 +25,7 @@
 #include "manifest/window_times.h"
 #include "model/calendar.h"
 #include "model/gpu_hardware.h"
+#include "service/asked_moves.h"
 #include "service/circle_facts.h"
 #include "service/facts.h"
 #include "service/reservation_facts.h"
@@ -72,6 +73,11 @@ class LiveEngine {
   void note_not_told(const std::string& uid);
   // The same of how a group stands.
   void note_workload_told(const std::string& group);
+  // Moves that somebody was shown are asked for at the next decision, which says what came of them; of those asked for before, no more.
+  void ask_for_moves(AskedMoves asked) { asked_moves_ = std::move(asked); }
+  // The pods of those who run as they are to be, and may be moved by name; each in the order of its pods.
+  std::map<WorkloadId, std::vector<PodName>> pods_of_runs() const;
+
   // The engine begins a new life at the next decision, and with it a new journal.
   void begin_anew() { anew_ = true; }
 
@@ -105,6 +111,8 @@ class LiveEngine {
   // The same by the first of its pods, and how those are called who run.
   std::vector<std::pair<WorkloadId, PodName>> first_pods_waiting() const;
   std::map<WorkloadId, std::string> who_runs() const;
+  // The same of those who wait.
+  std::map<WorkloadId, std::string> who_waits_in_words() const;
   // The runs that have ended since this was asked last, up to the last 10,000.
   std::vector<EndedRun> take_ended_runs() { return std::exchange(ended_runs_, {}); }
   // Of how much it knows anything beside its state: pods, groups and what is to be done about them.
@@ -197,6 +205,10 @@ class LiveEngine {
   };
   Counted counted_of(const std::string& key) const;
   Holding holding_of(const Group& group) const;
+
+  void tell_asked_moves();
+  std::optional<MoveAsked> move_of(const AskedMove& move) const;
+  void note_moves_decided(const Plan& plan, Round& round) const;
 
   void rebuild(Time now);
   void add_flavors();
@@ -534,6 +546,7 @@ class LiveEngine {
   std::map<std::string, std::string> without_room_;  // uid -> why
   std::set<std::string> held_otherwise_;             // nodes: in another way than they are shared now
 
+  std::optional<AskedMoves> asked_moves_;
   AskedKinds asked_;
   std::vector<EndedRun> ended_runs_;
 

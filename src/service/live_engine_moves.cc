@@ -208,11 +208,69 @@ std::string LiveEngine::move_in_words(const Migration& migration) const {
            ": it has lost some of its pods, others find no room beside these, and all of it goes to " + to +
            "; it stops by " + format_timestamp(migration.stop_by);
   }
+  if (migration.claimant.is_none()) {
+    return std::string(name_of(EvictionRule::kDefragment)) + ": it consents to being moved, and goes to " + to +
+           ", so that there is room for larger pods; it stops by " + format_timestamp(migration.stop_by);
+  }
   const Workload& claimant = state().workload(migration.claimant);
   return std::string(name_of(EvictionRule::kDefragment)) + ": it consents to being moved, and goes to " + to +
          ", so that " + pending_name(migration.claimant) + " of queue '" +
          state().queues()[claimant.queue.index()].name + "' finds room; it stops by " +
          format_timestamp(migration.stop_by);
+}
+
+std::map<WorkloadId, std::vector<PodName>> LiveEngine::pods_of_runs() const {
+  std::map<WorkloadId, std::vector<PodName>> pods;
+  for (const auto& [id, run] : runs_) {
+    if (run.starting || run.stop_by || run.moving || !run.vacancies.empty()) continue;
+    std::vector<PodName>& names = pods[id];
+    for (const std::string& uid : run.uids) {
+      const PodFacts& facts = members_.at(uid).facts;
+      names.push_back({uid, facts.name_space, facts.name});
+    }
+  }
+  return pods;
+}
+
+// Of those of whom something is otherwise by now nobody asks.
+void LiveEngine::tell_asked_moves() {
+  if (!asked_moves_) return;
+  const AskedMoves asked = *std::exchange(asked_moves_, std::nullopt);
+  DefragmentationAsked event{.moves = {}, .gpus = asked.gpus, .horizon = asked.use};
+  for (const AskedMove& each : asked.moves) {
+    const std::optional<MoveAsked> move = move_of(each);
+    if (!move) continue;
+    event.moves.push_back(*move);
+    if (state().refusal(event)) event.moves.pop_back();
+  }
+  if (!state().refusal(event)) session_->apply(event);
+}
+
+std::optional<MoveAsked> LiveEngine::move_of(const AskedMove& asked) const {
+  if (asked.empty()) return std::nullopt;
+  const auto first = members_.find(asked.front().uid);
+  if (first == members_.end() || first->second.running.is_none()) return std::nullopt;
+  MoveAsked move{.workload = first->second.running, .to = {}};
+  const Run& run = runs_.at(move.workload);
+  if (run.starting || run.stop_by || run.moving || !run.vacancies.empty() || run.uids.size() != asked.size())
+    return std::nullopt;
+  for (std::size_t at = 0; at < asked.size(); ++at) {
+    const auto node = node_ids_.find(asked[at].node);
+    if (run.uids[at] != asked[at].uid || node == node_ids_.end()) return std::nullopt;
+    move.to.push_back({node->second, asked[at].gpus, asked[at].slice_start});
+  }
+  return move;
+}
+
+// PRE: those who go have not been told yet.
+void LiveEngine::note_moves_decided(const Plan& plan, Round& round) const {
+  MovesDecided& decided = round.moves_decided.emplace();
+  for (const Migration& each : plan.migrations) {
+    if (!each.claimant.is_none()) continue;
+    ++decided.moves;
+    decided.lost_gpu_s += each.lost_gpu_s;
+    for (const std::string& uid : runs_.at(each.start.workload).uids) decided.uids.insert(uid);
+  }
 }
 
 // What has left its old places, and has nobody yet for the new ones.

@@ -159,6 +159,12 @@ const PodFacts* LiveEngine::claimant_pod(WorkloadId id) const {
   return nullptr;
 }
 
+std::map<WorkloadId, std::string> LiveEngine::who_waits_in_words() const {
+  std::map<WorkloadId, std::string> names;
+  for (const auto& [id, group] : pending_groups_) names.emplace_hint(names.end(), id, pending_name(id));
+  return names;
+}
+
 std::string LiveEngine::name_in_words(const PodFacts& first) const {
   return first.name_space + "/" + (first.group_name.empty() ? first.name : first.group_name);
 }

@@ -286,5 +286,49 @@ TEST_F(LiveMoves, NobodyIsMovedWhoHasNotConsented) {
   EXPECT_TRUE(reason_of(asked, "p").starts_with("Fragmented: "));
 }
 
+// ---- for nobody's sake ---------------------------------------------------------------------------------------------
+
+TEST_F(LiveMoves, WhoIsAskedToMakesRoomForNobodyInParticular) {
+  const std::string uid = of_job("a", pod("a", 4)).uid;
+  cluster_.engine().ask_for_moves(
+      {.moves = {{{uid, "n2", GpuSet::from_bits(0b11110000)}}}, .gpus = 8, .use = seconds(4 * 3600)});
+  const Round round = cluster_.decide(10);
+  ASSERT_TRUE(round.moves_decided.has_value());
+  EXPECT_EQ(round.moves_decided->moves, 1);
+  EXPECT_EQ(round.moves_decided->uids, Names{uid});
+  ASSERT_EQ(evicted_in(round), Names{"a"});
+  EXPECT_TRUE(round.evictions.front().why.starts_with(
+      "defragment: it consents to being moved, and goes to n2, so that there is room for larger pods; it stops by "))
+      << round.evictions.front().why;
+  cluster_.gone("a");
+  cluster_.decide(20);
+  make_anew("a-again", 21);
+  EXPECT_EQ(where(cluster_.decide(22), "a-again"), "n2");
+  EXPECT_FALSE(cluster_.decide(23).moves_decided.has_value());
+  expect_sound();
+}
+
+TEST_F(LiveMoves, WhatHoldsNoMoreIsAskedOfNobody) {
+  const std::string uid = of_job("a", pod("a", 4)).uid;
+  const std::pair<const char*, AskedPlace> cases[] = {
+      {"a place that is taken", {uid, "n2", GpuSet::from_bits(0b1111)}},
+      {"where it is", {uid, "n1", GpuSet::from_bits(0b1111)}},
+      {"no node", {uid, "n9", GpuSet::from_bits(0b11110000)}},
+      {"no such GPU", {uid, "n2", GpuSet::from_bits(0b1111000000)}},
+      {"fewer GPUs", {uid, "n2", GpuSet::from_bits(0b110000)}},
+      {"nobody", {"uid-of-nobody", "n2", GpuSet::from_bits(0b11110000)}},
+      {"who did not consent", {pod("b", 4).uid, "n1", GpuSet::from_bits(0b11110000)}},
+  };
+  for (const auto& [what, place] : cases) {
+    SCOPED_TRACE(what);
+    cluster_.engine().ask_for_moves({.moves = {{place}}, .gpus = 8, .use = seconds(4 * 3600)});
+    const Round round = cluster_.decide(10);
+    ASSERT_TRUE(round.moves_decided.has_value());
+    EXPECT_EQ(round.moves_decided->moves, 0);
+    EXPECT_EQ(evicted_in(round), Names());
+  }
+  expect_sound();
+}
+
 }  // namespace
 }  // namespace berth

@@ -16,7 +16,9 @@
 #include "kube/outbox.h"
 #include "kube/strand.h"
 #include "manifest/json.h"
+#include "service/background.h"
 #include "service/change_search.h"
+#include "service/defragmentations.h"
 #include "service/facts.h"
 #include "service/forecaster.h"
 #include "service/hyper_nodes.h"
@@ -29,6 +31,7 @@
 #include "service/predecessors.h"
 #include "service/requests.h"
 #include "service/told_standings.h"
+#include "service/what_ifs.h"
 
 namespace berth {
 namespace {
@@ -71,12 +74,15 @@ class RunningScheduler final : public LiveScheduler {
     strand_->stop();
     forecaster_.reset();
     change_search_.reset();
+    background_.reset();
     election_.reset();
     pods_.reset();
     jobs_.reset();
     namespace_mirror_.reset();
     group_mirrors_.clear();
     other_mirrors_.clear();
+    what_if_mirror_.reset();
+    defragmentation_mirror_.reset();
     reservations_.reset();
     circles_.reset();
     queues_.reset();
@@ -121,6 +127,7 @@ class RunningScheduler final : public LiveScheduler {
           options_.seed, options_.journal_folder,
           [this](std::function<void()> work) { strand_->post(std::move(work)); }, options_.log);
     }
+    background_.emplace([this](std::function<void()> work) { strand_->post(std::move(work)); });
     if (options_.finds_changes) {
       change_search_.emplace([this](std::function<void()> work) { strand_->post(std::move(work)); },
                              [this](const std::vector<FoundChanges>& found) { tell_changes(found); });
@@ -190,6 +197,26 @@ class RunningScheduler final : public LiveScheduler {
           return change.after
                      ? Fold([facts = read_reservation(*change.after)](LiveEngine& e) { e.set_reservation(facts); })
                      : Fold([name = name_in(change)](LiveEngine& e) { e.remove_reservation(name); });
+        },
+        [this] { begin_defragmentations(); });
+  }
+  void begin_defragmentations() {
+    defragmentation_mirror_ = watch(
+        "defragmentations.berth.dev",
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine&) {
+            change.after ? defragmentations_.set(*change.after) : defragmentations_.remove(name_in(change));
+          });
+        },
+        [this] { begin_what_ifs(); });
+  }
+  void begin_what_ifs() {
+    what_if_mirror_ = watch(
+        "whatifs.berth.dev",
+        [this](const ObjectChange& change) {
+          return Fold([this, change](LiveEngine&) {
+            change.after ? what_ifs_.set(*change.after) : what_ifs_.remove(name_in(change));
+          });
         },
         [this] { begin_other_queues(); });
   }
@@ -331,8 +358,12 @@ class RunningScheduler final : public LiveScheduler {
     predecessors_->settle();
     namespaces_->settle();
     pod_groups_->settle();
+    auto moves = defragmentations_.to_carry_out(now);
+    const bool asks_for_moves = moves.has_value();
+    if (moves) engine_->ask_for_moves(std::move(*moves));
     const Round round = engine_->decide(now);
     ++decisions_;
+    if (asks_for_moves) defragmentations_.note_decided(round.moves_decided.value_or(MovesDecided()), now);
     for (const NodeUses& uses : round.uses) node_uses_.write(uses);
     for (const Binding& binding : round.bindings) {
       node_uses_.when_written(binding.node, [this, binding] { bind(binding, kRetryFirst); });
@@ -348,14 +379,71 @@ class RunningScheduler final : public LiveScheduler {
     tell_circles();
     foretell(now);
     look_for_changes(now);
-    wake_at(round.again_at, now);
+    plan_moves(now);
+    answer_what_if(now);
+    std::optional<Time> wake = round.again_at;
+    if (const auto next = defragmentations_.next_moment(now); next && (!wake || *next < *wake)) wake = next;
+    wake_at(wake, now);
     if (journal_ && journal_->bytes() > kJournalBytesMax) engine_->begin_anew();
   }
 
   // From what has just come to rest.
   void foretell(Time now) {
-    if (forecaster_ && forecaster_->is_due(now))
-      forecaster_->ask(engine_->state().fork(), engine_->who_waits(), engine_->take_ended_runs(), now);
+    std::vector<EndedRun> ended = engine_->take_ended_runs();
+    for (const EndedRun& each : ended) run_times_.ended(each.run, each.took);
+    if (!forecaster_) return;
+    std::ranges::move(ended, std::back_inserter(ended_runs_));
+    if (forecaster_->is_due(now))
+      forecaster_->ask(engine_->state().fork(), engine_->who_waits(), std::exchange(ended_runs_, {}), now);
+  }
+
+  // From what has just come to rest, as all that is asked in the background.
+  void plan_moves(Time now) {
+    tell_answers("defragmentations.berth.dev", defragmentations_.statuses());
+    const auto question = background_->is_idle() ? defragmentations_.due(now) : std::nullopt;
+    if (!question) return;
+    const auto state = std::make_shared<State>(engine_->state().fork());
+    background_->ask([this, question = *question, state, pods = engine_->pods_of_runs(), now]() -> Background::Work {
+      Value plan = defragmentation_plan(*state, pods, question.spec, now);
+      return
+          [this, question, plan = std::move(plan)] { defragmentations_.note_planned(question, plan, options_.now()); };
+    });
+  }
+
+  void answer_what_if(Time now) {
+    tell_answers("whatifs.berth.dev", what_ifs_.statuses());
+    const auto question = background_->is_idle() ? what_ifs_.due() : std::nullopt;
+    if (!question) return;
+    NamesOfWork names = engine_->who_runs();
+    for (auto& [id, name] : engine_->who_waits_in_words()) names[id] = name;
+    const auto state = std::make_shared<State>(engine_->state().fork());
+    background_->ask([this, background = &*background_, question = *question, state, names = std::move(names),
+                      runs = run_times_, now]() -> Background::Work {
+      const auto until = std::chrono::steady_clock::now() + WhatIfs::kTakesMax;
+      const auto is_broken_off = [&] { return background->is_stopped() || std::chrono::steady_clock::now() > until; };
+      Value status = what_if_answer(*state, names, runs, question.spec, now, is_broken_off);
+      return [this, question, status = std::move(status)] { what_ifs_.note_answered(question, status); };
+    });
+  }
+
+  // Once each: what has been written is seen soon, and what was refused waits until it is another.
+  void tell_answers(const std::string& qualified, const std::vector<std::pair<std::string, Value>>& statuses) {
+    std::map<std::string, Value>& told_of_kind = told_answers_[qualified];
+    std::erase_if(told_of_kind, [&](const auto& each) {
+      return std::ranges::find(statuses, each.first, [](const auto& status) { return status.first; }) == statuses.end();
+    });
+    for (const auto& [name, status] : statuses) {
+      const std::string key = qualified + "/" + name;
+      Value& told = told_of_kind[name];
+      if (told == status || !telling_answers_.insert(key).second) continue;
+      told = status;
+      outbox_.send(Outbox::Urgency::kSecond, answer_call(qualified, name, status),
+                   [this, qualified, name = name, key](const ApiAnswer& answer) {
+                     telling_answers_.erase(key);
+                     if (!is_passing(answer)) return;
+                     later(kRetryMax, [this, qualified, name] { told_answers_[qualified].erase(name); });
+                   });
+    }
   }
 
   void look_for_changes(Time now) {
@@ -583,9 +671,10 @@ class RunningScheduler final : public LiveScheduler {
 
   // Why it does not decide yet: once each.
   void tell_trouble() {
-    std::vector<const Mirror*> mirrors = {nodes_.get(),  hyper_node_mirror_.get(), flavors_.get(),      budgets_.get(),
-                                          queues_.get(), circles_.get(),           reservations_.get(), jobs_.get(),
-                                          pods_.get()};
+    std::vector<const Mirror*> mirrors = {
+        nodes_.get(),         hyper_node_mirror_.get(), flavors_.get(), budgets_.get(), queues_.get(),
+        circles_.get(),       reservations_.get(),      jobs_.get(),    pods_.get(),    defragmentation_mirror_.get(),
+        what_if_mirror_.get()};
     for (const auto* const list : {&other_mirrors_, &group_mirrors_}) {
       for (const auto& each : *list) mirrors.push_back(each.get());
     }
@@ -681,6 +770,13 @@ class RunningScheduler final : public LiveScheduler {
   std::optional<LiveEngine> engine_;
   std::optional<Forecaster> forecaster_;
   std::optional<ChangeSearch> change_search_;
+  std::optional<Background> background_;
+  Defragmentations defragmentations_;
+  WhatIfs what_ifs_;
+  std::map<std::string, std::map<std::string, Value>> told_answers_;  // by kind and name: what was written last
+  std::set<std::string> telling_answers_;
+  RunTimes run_times_;                // of all who have ended
+  std::vector<EndedRun> ended_runs_;  // that the forecaster has not been told of
   std::optional<OtherQueues> others_;
   std::optional<PodGroups> pod_groups_;
   std::optional<Namespaces> namespaces_;
@@ -713,7 +809,7 @@ class RunningScheduler final : public LiveScheduler {
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, reservations_,
-      namespace_mirror_, jobs_, pods_;
+      defragmentation_mirror_, what_if_mirror_, namespace_mirror_, jobs_, pods_;
   std::vector<std::unique_ptr<Mirror>> other_mirrors_, group_mirrors_;
 };
 

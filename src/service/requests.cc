@@ -360,6 +360,10 @@ std::optional<ApiCall> reservation_call(const ReservationStanding& standing) {
   return whole_status_call(api_path("reservations.berth.dev", "", standing.said.name, "status"), std::move(status));
 }
 
+ApiCall answer_call(const std::string& qualified, const std::string& name, const Value& status) {
+  return whole_status_call(api_path(qualified, "", name, "status"), status);
+}
+
 ApiCall other_status_call(const OtherStatus& status) {
   return whole_status_call(api_path(status.qualified, status.name_space, status.name, "status"), status.status);
 }

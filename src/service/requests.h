@@ -42,6 +42,7 @@ ApiCall uses_call(const NodeUses& uses);
 std::optional<ApiCall> circle_call(const CircleStanding& standing);
 // What is to be written of a reservation; nothing: it says so, or nothing is known yet.
 std::optional<ApiCall> reservation_call(const ReservationStanding& standing);
+ApiCall answer_call(const std::string& qualified, const std::string& name, const Value& status);
 ApiCall other_status_call(const OtherStatus& status);
 ApiCall queue_status_call(std::string_view queue, const QueueStanding& standing);
 

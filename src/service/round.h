@@ -13,6 +13,7 @@
 #include "manifest/told_changes.h"
 #include "manifest/value.h"
 #include "model/request.h"
+#include "service/asked_moves.h"
 #include "service/facts.h"
 #include "service/network_use.h"
 #include "service/shortfall.h"
@@ -132,8 +133,9 @@ struct Round {
   std::vector<WorkloadNews> workloads;
   std::vector<PodNotice> to_part;  // they are on one GPU with some whom they trust no more
   std::vector<GivenUp> given_up;
-  std::vector<PodName> best_effort;  // they run, their budget is used up, and they go on as best effort
-  std::optional<Time> again_at;      // something becomes due then, even if nothing happens
+  std::vector<PodName> best_effort;           // they run, their budget is used up, and they go on as best effort
+  std::optional<MovesDecided> moves_decided;  // that were asked for
+  std::optional<Time> again_at;               // something becomes due then, even if nothing happens
 };
 
 // GPU-hours, in words.

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "base/property_seeds.h"
 #include "cycle/defragment.h"
+#include "cycle/movers.h"
 #include "state/fragments.h"
 #include "state/invariants.h"
 
@@ -67,6 +72,84 @@ TEST(ChurnProperty, NobodyIsMovedWhoDoesNotConsent) {
     const Defragmentation made = plan_defragmentation(session.state(), now, {});
     EXPECT_TRUE(made.plan.migrations.empty());
     EXPECT_EQ(made.pods_after, made.pods_before);
+  }
+}
+
+// Shown, then half an hour in which jobs end, nodes close and others come; and then asked for, as it was shown.
+TEST(ChurnProperty, WhatWasShownIsCarriedOutAsFarAsItHolds) {
+  std::int64_t carried_out = 0, left_out = 0;
+  for (const Seed seed : property_seeds(20)) {
+    SCOPED_TRACE(name_of(seed));
+    Session session;
+    const Time shown =
+        churn(session,
+              {.nodes = 24, .hours = 6, .allocated_percent = 80, .movable_percent = 70, .uneven = true, .seed = seed});
+    const Defragmentation made = plan_that_holds(session.state(), shown, {});
+    const DefragmentationAsked asked = asked_for(made, 8, DefragmentOptions().horizon);
+    Rng rng(seed);
+    const Time now = shown + seconds(static_cast<std::int64_t>(rng.below(2)) * 1800);
+    for (std::int64_t changes = rng.between(0, 6); changes > 0; --changes) {
+      const std::uint64_t what = rng.below(3);
+      const std::uint64_t which = rng.next();
+      if (what == 0) {
+        const NodeDrained event{NodeId(which % session.state().nodes())};
+        if (!session.state().refusal(event)) session.apply(event);
+      } else if (what == 1 && !asked.moves.empty()) {
+        const WorkloadCancelled event{asked.moves[which % asked.moves.size()].workload};
+        if (!session.state().refusal(event)) session.apply(event);
+      } else {
+        session.apply(whole_node_gang(1, now));
+      }
+      session.decide(now, [](const Plan&) {});
+    }
+    const State before = session.state().fork();
+    const std::int64_t fit = pods_that_fit(before, 8);
+    session.apply(asked);
+    std::vector<Migration> moved;
+    int answers = 0;
+    session.decide(now, [&](const Plan& plan) {
+      answers += plan.defragmented ? 1 : 0;
+      if (plan.defragmented) moved = plan.migrations;
+    });
+    EXPECT_EQ(answers, 1);
+    EXPECT_EQ(session.state().defragmentation(), nullptr);
+    EXPECT_EQ(violations(session.state()), std::vector<std::string>());
+    for (const Migration& each : moved) {
+      const auto was_shown = [&](const MoveAsked& move) {
+        return move.workload == each.start.workload && move.to == each.start.pods;
+      };
+      EXPECT_TRUE(std::ranges::any_of(asked.moves, was_shown));
+      EXPECT_TRUE(may_be_moved(before, each.start.workload, now));
+    }
+    const std::int64_t freed = pods_that_fit(session.state(), 8) - fit;
+    EXPECT_EQ(freed > 0, !moved.empty());
+    EXPECT_TRUE(moved.empty() || lost_gpu_s(moved) < freed * 8 * 4 * 3600);
+    carried_out += std::ssize(moved);
+    left_out += std::ssize(asked.moves) - std::ssize(moved);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(carried_out, 0);
+  EXPECT_GT(left_out, 0);
+}
+
+// At once and with nothing in between it is what was shown, to the bit.
+TEST(ChurnProperty, WhatIsShownIsWhatIsCarriedOut) {
+  for (const Seed seed : property_seeds(5)) {
+    SCOPED_TRACE(name_of(seed));
+    Session session;
+    const Time now = churn(session, {.nodes = 24, .hours = 6, .uneven = true, .seed = seed});
+    const std::uint64_t hash = session.state().hash();
+    const Defragmentation made = plan_that_holds(session.state(), now, {.attempts = 200});
+    EXPECT_EQ(session.state().hash(), hash);
+    session.apply(asked_for(made, 8, DefragmentOptions().horizon));
+    std::vector<Migration> moved;
+    session.decide(now, [&](const Plan& plan) {
+      if (plan.defragmented) moved = plan.migrations;
+    });
+    EXPECT_EQ(moved, made.plan.migrations);
+    EXPECT_FALSE(moved.empty());
+    EXPECT_EQ(pods_that_fit(session.state(), 8), made.pods_after);
+    EXPECT_EQ(lost_gpu_s(moved), made.lost_gpu_s);
   }
 }
 

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "cycle/defragment.h"
+#include "model/gpu.h"
 #include "model/policy.h"
+#include "model/quantity.h"
 #include "sim/csv.h"
 #include "sim/scenario_expect.h"
 #include "sim/scenario_statements.h"
@@ -81,6 +84,23 @@ void read_settle(ScenarioReading& reading, ScenarioLine& line) {
   line.finish({});
 }
 
+void read_defragment(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  Defragment asked{.horizon = DefragmentOptions().horizon};
+  asked.gpus = static_cast<std::int32_t>(line.integer(line.take("gpus"), 1, kGpusPerNodeMax, 8));
+  if (const ScenarioWord* const word = line.take("use")) {
+    const auto ms = parse_duration_ms(word->value);
+    if (!ms || *ms < 1) {
+      line.complain(*word, "use: " + (ms ? "for no time; write such as use=4h" : ms.error()));
+    } else {
+      asked.horizon = Duration{*ms};
+    }
+  }
+  reading.add(line, asked);
+  constexpr std::array<std::string_view, 2> kKeys = {"gpus", "use"};
+  line.finish(kKeys);
+}
+
 void read_set(ScenarioReading& reading, ScenarioLine& line) {
   const char* const kForm = "set queue research guarantee=8, set workload w priority=200 or set node n1 labels=rack:r1";
   const ScenarioWord* const kind = line.take_plain(kForm);
@@ -114,7 +134,7 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 31> kKeywords = {{
+constexpr std::array<Keyword, 32> kKeywords = {{
     {"seed", read_seed},
     {"policy", read_policy},
     {"flavor", read_flavor},
@@ -146,6 +166,7 @@ constexpr std::array<Keyword, 31> kKeywords = {{
     {"repair", read_repair},
     {"reserve", read_reserve},
     {"maintain", read_maintain},
+    {"defragment", read_defragment},
 }};
 
 void read_statement(ScenarioReading& reading, ScenarioLine& line) {

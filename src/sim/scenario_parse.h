@@ -89,6 +89,11 @@ struct DeclareMaintenance {
 struct CancelReservation {
   ReservationId reservation;
 };
+// Moves are planned as things are, and asked for.
+struct Defragment {
+  std::int32_t gpus = 0;
+  Duration horizon;
+};
 struct Cycle {};
 struct Settle {};
 
@@ -240,7 +245,7 @@ using Expectation =
                  ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
 using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
                             RelabelNode, DeclareWindow, DeclareMaintenance, CancelReservation, FailNextScrub, FailPod,
-                            Cycle, Settle, Expectation>;
+                            Defragment, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

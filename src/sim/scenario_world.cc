@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "cycle/changes.h"
+#include "cycle/defragment.h"
 #include "fairness/rights.h"
 #include "manifest/window_times.h"
 #include "model/plan.h"
@@ -174,6 +175,14 @@ void ScenarioWorld::declare(const Event& event) {
   if (fact == nullptr || fact->step_of.is_none()) places_.note(line_, event);
   if (reserved != nullptr) reservations_.push_back(reserved->reservation.name);
   if (fact != nullptr) note_submitted(*fact);
+}
+
+void ScenarioWorld::defragment(const Defragment& asked) {
+  if (!afford((1 + Wide{std::ssize(submitted_)}) * (cost_of_attempt() + nodes()))) return;
+  bring_state_to_now();
+  const Defragmentation made =
+      plan_defragmentation(state(), now_, {.gpus = asked.gpus, .slice = {}, .horizon = asked.horizon});
+  apply(asked_for(made, asked.gpus, asked.horizon));
 }
 
 void ScenarioWorld::add_nodes(const NodesAdded& added) {

@@ -86,6 +86,7 @@ class ScenarioWorld {
   void declare(const DeclareWindow& window);
   void declare(const DeclareMaintenance& maintenance);
   void cancel(const CancelReservation& action);
+  void defragment(const Defragment& asked);
   // Over or not.
   const std::string& name_of_reservation(ReservationId id) const { return reservations_[id.index()]; }
   // The workload is over by this event, in that phase. PRE: it is not over yet.

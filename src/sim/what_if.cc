@@ -57,10 +57,35 @@ void read_set_fact(ScenarioReading& reading, ScenarioLine& line) {
   line.complain(*kind, quote(kind->value) + " cannot be set; write " + kForm);
 }
 
+// It is gone: what waits in it starts nowhere, and what runs goes on without a floor.
+void remove_queue(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const path = line.take_plain("remove queue research");
+  const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
+  line.finish({});
+  if (!id) return;
+  const auto is_below = [&](const Queue& queue) { return queue.parent == *id; };
+  if (std::ranges::any_of(reading.queues, is_below))
+    return line.complain(*path, "queue " + quote(path->value) + " has others below it; remove these before");
+  Queue now = reading.queues[id->index()];
+  now.quota = {};
+  now.held = true;
+  reading.change_queue(line, *id, std::move(now));
+}
+
+void read_remove(ScenarioReading& reading, ScenarioLine& line) {
+  const char* const kForm = "remove node n3 or remove queue research";
+  const ScenarioWord* const kind = line.take_plain(kForm);
+  if (kind == nullptr) return;
+  if (kind->value == "node") return change_node(reading, line, kind, "remove", NodeChange::kFail);
+  if (kind->value == "queue") return remove_queue(reading, line);
+  line.complain(*kind, quote(kind->value) + " cannot be removed; write " + kForm);
+}
+
 constexpr Word kWords[] = {
     {"add", read_add},       {"submit", read_submit},   {"group", read_group},  {"end", read_end},
     {"cancel", read_cancel}, {"fail", read_fail},       {"drain", read_drain},  {"restore", read_restore},
-    {"hold", read_hold},     {"release", read_release}, {"set", read_set_fact},
+    {"hold", read_hold},     {"release", read_release}, {"set", read_set_fact}, {"queue", read_queue},
+    {"remove", read_remove},
 };
 
 void read_line(ScenarioReading& reading, ScenarioLine& line) {
@@ -122,11 +147,14 @@ class Future {
   Future(const Recorded& recorded, const std::vector<WorkloadId>& waiting, const std::vector<Event>& changes,
          RunAhead::LengthOfRun run_of)
       : waiting_(waiting),
+        submitted_(submitted_by(recorded.engine.state, changes)),
         ahead_(recorded.engine.state, recorded.now, std::move(run_of),
                [this](const State& state, const JournalRecord& record) { recorder_.take(state, record); }) {
     recorder_.begin_with(ahead_.state(), recorded.workloads, recorded.now);
-    for (const WorkloadId id : waiting) starts_[id] = std::nullopt;
-    left_ = waiting.size();
+    for (const auto* const all : {&waiting_, &submitted_}) {
+      for (const WorkloadId id : *all) starts_[id] = std::nullopt;
+    }
+    left_ = starts_.size();
     for (const Event& event : changes) ahead_.apply(event);
     ahead_.decide();
     note_starts();
@@ -135,11 +163,11 @@ class Future {
   Future& operator=(const Future&) = delete;
 
   Time now() const { return ahead_.now(); }
-  void go_until_all_have_started(Time horizon) {
-    while (left_ > 0 && ahead_.go_on(horizon)) note_starts();
+  void go_until_all_have_started(Time horizon, const std::function<bool()>& is_broken_off) {
+    while (left_ > 0 && !is_broken_off() && ahead_.go_on(horizon)) note_starts();
   }
-  void go_until(Time moment) {
-    while (ahead_.go_on(moment)) note_starts();
+  void go_until(Time moment, const std::function<bool()>& is_broken_off) {
+    while (!is_broken_off() && ahead_.go_on(moment)) note_starts();
   }
 
   Outlook outlook(Time end) && {
@@ -151,11 +179,25 @@ class Future {
       outlook.lost_gpu_s += stopped.lost_gpu_s;
     }
     for (const WorkloadId id : waiting_) outlook.waiting.push_back({id, starts_[id], evictions[id]});
+    for (const WorkloadId id : submitted_) outlook.submitted.push_back({id, starts_[id], evictions[id]});
     outlook.timeline = std::move(recorder_).finish(end);
     return outlook;
   }
 
  private:
+  // They are numbered as they come.
+  static std::vector<WorkloadId> submitted_by(const State& state, const std::vector<Event>& changes) {
+    std::vector<WorkloadId> submitted;
+    WorkloadId next = state.workloads().next_id();
+    for (const Event& event : changes) {
+      const auto* const fact = std::get_if<WorkloadSubmitted>(&event);
+      if (fact == nullptr) continue;
+      if (fact->step_of.is_none()) submitted.push_back(next);
+      next = WorkloadId(next.index() + 1);
+    }
+    return submitted;
+  }
+
   void note_starts() {
     for (; seen_ < ahead_.begun().size(); ++seen_) {
       const auto found = starts_.find(ahead_.begun()[seen_].workload);
@@ -166,6 +208,7 @@ class Future {
   }
 
   const std::vector<WorkloadId>& waiting_;
+  const std::vector<WorkloadId> submitted_;
   TimelineRecorder recorder_;
   RunAhead ahead_;
   std::map<WorkloadId, std::optional<Time>> starts_;  // of who waits, the first
@@ -174,8 +217,8 @@ class Future {
 };
 
 // What follows from who starts when, and from the timeline.
-void sum_up(const State& state, Time now, Outlook& outlook) {
-  outlook.queues.resize(state.queues().size());
+void sum_up(const State& state, const std::vector<std::string>& queues, Time now, Outlook& outlook) {
+  outlook.queues.resize(queues.size());
   for (const Outlook::One& one : outlook.waiting) {
     Outlook::OfQueue& queue = outlook.queues[state.workload(one.workload).queue.index()];
     ++queue.waiting;
@@ -186,7 +229,7 @@ void sum_up(const State& state, Time now, Outlook& outlook) {
     outlook.starts_at_once += *one.starts == now ? 1 : 0;
   }
   std::map<std::string, std::size_t> by_name;
-  for (std::size_t i = 0; i < outlook.queues.size(); ++i) by_name[state.queues()[i].name] = i;
+  for (std::size_t i = 0; i < queues.size(); ++i) by_name[queues[i]] = i;
   for (const Timeline::Row& row : outlook.timeline.rows) {
     outlook.queues[by_name[row.queue]].gpu_milli_ms += gpu_time_held(outlook.timeline, row, {now, now + kShareWindow});
   }
@@ -242,13 +285,27 @@ WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, cons
   Future with_changes(recorded, waiting, changes, run_of);
   Time end = now + kShareWindow;
   for (Future* const future : {&as_it_is, &with_changes}) {
-    future->go_until_all_have_started(now + options.horizon);
+    future->go_until_all_have_started(now + options.horizon, options.is_broken_off);
     end = std::max(end, future->now());
   }
-  for (Future* const future : {&as_it_is, &with_changes}) future->go_until(end);
-  WhatIf both{.before = std::move(as_it_is).outlook(end), .after = std::move(with_changes).outlook(end)};
-  sum_up(state, now, both.before);
-  sum_up(state, now, both.after);
+  for (Future* const future : {&as_it_is, &with_changes}) future->go_until(end, options.is_broken_off);
+  WhatIf both;
+  both.before = std::move(as_it_is).outlook(end);
+  both.after = std::move(with_changes).outlook(end);
+  both.now = now;
+  both.running = static_cast<std::int64_t>(state.running());
+  both.pending = static_cast<std::int64_t>(state.pending());
+  for (const Queue& queue : state.queues()) both.queues.push_back(queue.name);
+  for (const Event& event : changes) {
+    if (const auto* const added = std::get_if<QueueAdded>(&event)) both.queues.push_back(added->queue.name);
+    const auto* const submitted = std::get_if<WorkloadSubmitted>(&event);
+    if (submitted != nullptr && submitted->step_of.is_none())
+      both.submitted.push_back({submitted->name, both.queues[submitted->queue.index()]});
+  }
+  for (const WorkloadId id : waiting)
+    both.waiting.push_back({recorded.workloads[id.index()], state.queues()[state.workload(id).queue.index()].name});
+  sum_up(state, both.queues, now, both.before);
+  sum_up(state, both.queues, now, both.after);
   return both;
 }
 

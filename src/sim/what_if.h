@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@
 namespace berth {
 
 // Facts in the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node
-// n3", "cancel w", "submit w2 queue=q gpus=8". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
+// n3", "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
 // expect) and those that declare what there is already are refused. `source` is for the complaints; the names of workloads that
 // are submitted are added to `workloads`.
 Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
@@ -40,10 +41,11 @@ struct Outlook {
     Wide gpu_milli_ms = 0;     // held within kShareWindow
   };
   std::vector<One> waiting;         // that wait at the beginning, in the order of their numbers
-  std::int64_t starts_at_once = 0;  // of these, at the first moment
+  std::vector<One> submitted;       // that come with the changes, in their order; in WhatIf::after alone
+  std::int64_t starts_at_once = 0;  // of those who wait at the beginning, at the first moment
   std::int64_t evictions = 0;       // of anybody, until the end
   std::int64_t lost_gpu_s = 0;
-  std::vector<OfQueue> queues;  // by number
+  std::vector<OfQueue> queues;  // as WhatIf::queues
   Timeline timeline;            // from now to the end
 };
 
@@ -53,12 +55,28 @@ inline constexpr Duration kShareWindow{86'400'000};
 struct WhatIfOptions {
   Seed seed{42};
   Duration horizon{std::int64_t{30} * 86'400'000};
+  // Looked at now and then; what is found then is to be thrown away.
+  std::function<bool()> is_broken_off = [] { return false; };
 };
 
 // Both end at one moment: when all who wait have started in both, or the horizon is reached, and not before kShareWindow is
 // over.
 struct WhatIf {
+  struct Named {
+    std::string name, queue;
+  };
+
   Outlook before, after;
+  std::vector<Named> waiting;       // as Outlook::waiting
+  std::vector<Named> submitted;     // as Outlook::submitted
+  std::vector<std::string> queues;  // by number, those that the changes add behind those that are there
+  Time now;
+  std::int64_t running = 0, pending = 0;
+  // Of who waits, those who are in no list, as it makes no difference to them, or as they are too many.
+  std::int64_t same = 0, left_out = 0;
+
+  // Whether the timelines are there, too.
+  bool has_timelines() const { return !before.timeline.rows.empty() || !after.timeline.rows.empty(); }
 };
 
 // PRE: the state refuses none of the changes, each told after those before it.

@@ -8,6 +8,7 @@
 
 #include "journal/codec.h"
 #include "sim/scenario_run.h"
+#include "sim/what_if_told.h"
 
 namespace berth {
 namespace {
@@ -49,6 +50,8 @@ TEST(WhatIf, EqualsByteForByteDoingIt) {
                                "fail node n2\n",
                                "submit x queue=q gpus=2 limit=10m\n",
                                "hold queue q\n",
+                               "queue r guarantee=8\nsubmit y queue=r gpus=8 limit=10m\n",
+                               "queue s/t limit=4\n",
                                "add nodes m 1 gpus=8\ncancel v\nset queue q limit=40 order=fifo\n"};
   const Recorded there = recorded(kBusy);
   const std::uint64_t before = there.engine.state.hash();
@@ -74,11 +77,78 @@ TEST(WhatIf, TellsWhenEachWouldStart) {
   EXPECT_GT(*done.before.waiting[0].starts, there.now);
 }
 
+TEST(WhatIf, TellsWhatComesWithTheChanges) {
+  const Recorded there = recorded(kBusy);
+  const WhatIf done = what_if(there,
+                              changes(there,
+                                      "queue r guarantee=8\nadd nodes m 1 gpus=8\n"
+                                      "submit y queue=r gpus=8 limit=10m\nsubmit z queue=r gpus=9\n"),
+                              {});
+  EXPECT_EQ(done.queues, (std::vector<std::string>{"q", "r"}));
+  ASSERT_EQ(done.after.submitted.size(), 2u);
+  EXPECT_EQ(done.submitted[0].name, "y");
+  EXPECT_EQ(done.submitted[0].queue, "r");
+  EXPECT_EQ(done.after.submitted[0].starts, there.now);
+  EXPECT_FALSE(done.after.submitted[1].starts);
+  EXPECT_TRUE(done.before.submitted.empty());
+  EXPECT_EQ(done.before.queues[1].gpu_milli_ms, 0);
+  EXPECT_GT(done.after.queues[1].gpu_milli_ms, 0);
+}
+
+// What waits in it waits on, and what runs goes on.
+TEST(WhatIf, AQueueThatIsRemovedStartsNothing) {
+  const Recorded there = recorded(
+      "nodes n 2 gpus=8\nqueue q\nqueue r\nsubmit a queue=q gpus=8 limit=1h\n"
+      "submit x queue=r gpus=8 limit=2h\ncycle\nsubmit b queue=q gpus=8 limit=1h\ncycle\n");
+  EXPECT_EQ(changes(there, "remove queue q\n").size(), 1u);
+  const WhatIf done = what_if(there, changes(there, "remove queue q\n"), {});
+  ASSERT_EQ(done.before.waiting.size(), 1u);
+  EXPECT_TRUE(done.before.waiting[0].starts);
+  EXPECT_FALSE(done.after.waiting[0].starts);
+  EXPECT_EQ(done.after.evictions, 0);
+}
+
+TEST(WhatIf, ARemovedNodeIsOneThatFails) {
+  const Recorded there = recorded(kBusy);
+  RunAhead removed(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
+  RunAhead failed(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
+  for (const Event& event : changes(there, "remove node n1\n")) removed.apply(event);
+  for (const Event& event : changes(there, "fail node n1\n")) failed.apply(event);
+  EXPECT_EQ(removed.state().hash(), failed.state().hash());
+  EXPECT_NE(removed.state().hash(), there.engine.state.hash());
+}
+
+// But for the timelines, and for those to whom it makes no difference.
+TEST(WhatIf, TravelsInAnObject) {
+  const Recorded there = recorded(kBusy);
+  const WhatIf done = what_if(there, changes(there, "add nodes m 1 gpus=8\nsubmit y queue=q gpus=2 limit=1h\n"), {});
+  const Value told = what_if_as_value(done, 10);
+  const WhatIf back = what_if_in(told);
+  EXPECT_EQ(what_if_as_value(back, 10), told);
+  EXPECT_EQ(back.same + std::ssize(back.waiting), std::ssize(done.waiting));
+  EXPECT_GT(std::ssize(back.waiting), 0);
+  EXPECT_EQ(back.before.queues[0].gpu_milli_ms, done.before.queues[0].gpu_milli_ms);
+  EXPECT_EQ(back.after.submitted[0].starts, done.after.submitted[0].starts);
+  EXPECT_EQ(what_if_in(what_if_as_value(done, 0)).left_out, std::ssize(back.waiting));
+  EXPECT_TRUE(done.has_timelines());
+  EXPECT_FALSE(back.has_timelines());
+}
+
 TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
   const std::pair<const char*, const char*> cases[] = {
-      {"cycle\n", "is no change"},         {"at 10:00\n", "is no change"},   {"expect w waits\n", "is no change"},
-      {"queue q2\n", "is no change"},      {"set queue p limit=8\n", "'p'"}, {"drain node n9\n", "'n9'"},
-      {"end w\n", "makes no sense there"}, {"add nodes n 2 gpus=8\n", "n1"}, {"submit w queue=q gpus=1\n", "'w'"},
+      {"cycle\n", "is no change"},
+      {"at 10:00\n", "is no change"},
+      {"expect w waits\n", "is no change"},
+      {"queue q\n", "there is a queue 'q' already"},
+      {"remove queue p\n", "'p'"},
+      {"remove w\n", "cannot be removed; write remove node n3 or remove queue research"},
+      {"policy spread\n", "is no change"},
+      {"queue s/t\nremove queue s\n", "has others below it; remove these before"},
+      {"set queue p limit=8\n", "'p'"},
+      {"drain node n9\n", "'n9'"},
+      {"end w\n", "makes no sense there"},
+      {"add nodes n 2 gpus=8\n", "n1"},
+      {"submit w queue=q gpus=1\n", "'w'"},
   };
   const Recorded there = recorded(kBusy);
   for (const auto& [text, complaint] : cases) {

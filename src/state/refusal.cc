@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -388,6 +389,23 @@ FactRefusal refusal_of_trust(const State& state, const TrustChanged& fact) {
   return std::nullopt;
 }
 
+// Whether they still hold is for the cycle to say; that they are moves of somebody to somewhere is said here.
+FactRefusal refusal_of_moves(const State& state, const DefragmentationAsked& fact) {
+  if (!within(fact.gpus, 1, kGpusPerNodeMax)) return "room is made for pods of 1 to so many GPUs as a node may have";
+  if (!within(fact.horizon.ms, 1, kTimeMax.ms)) return "a time is out of bounds";
+  std::set<WorkloadId> moved;
+  for (const MoveAsked& move : fact.moves) {
+    if (move.workload.is_none() || move.workload >= state.workloads().next_id()) return "there is no such workload";
+    if (!moved.insert(move.workload).second) return "nobody is moved twice at a time";
+    for (const PodPlacement& place : move.to) {
+      if (place.node.is_none() || place.node.index() >= state.nodes()) return "there is no such node";
+      const std::int32_t gpus = state.node(place.node).gpus;
+      if (gpus < kGpusPerNodeMax && (place.gpus.bits() >> gpus) != 0) return "its node has no such GPU";
+    }
+  }
+  return std::nullopt;
+}
+
 FactRefusal refusal_of_scrubbed(const State& state, const DeviceScrubbed& fact) {
   if (fact.node.index() >= state.nodes()) return "there is no such node";
   const Device device{fact.node, fact.gpu};
@@ -701,6 +719,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       const bool is_over = workload.max_wait && workload.submitted + workload.max_wait->length <= state.clock();
       return unless(is_over, "that workload may wait for longer");
     }
+    FactRefusal operator()(const DefragmentationAsked& fact) const { return refusal_of_moves(state, fact); }
     FactRefusal operator()(const ScrubChosen& fact) const {
       return first_of(
           [&] { return unless(within(fact.takes.ms, 0, kTimeMax.ms), "a time is out of bounds"); },

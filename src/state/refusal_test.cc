@@ -1012,6 +1012,40 @@ TEST(Refusal, OfReservations) {
       });
 }
 
+TEST(Refusal, OfMovesThatAreAskedFor) {
+  const State state = known();
+  const auto nodes = static_cast<std::int64_t>(state.nodes());
+  const auto asked = [&](auto change) {
+    DefragmentationAsked event{
+        .moves = {{WorkloadId(0), {{NodeId(0), GpuSet::from_bits(1)}}}}, .gpus = 8, .horizon = seconds(3600)};
+    change(event);
+    return event;
+  };
+  ASSERT_GT(state.workloads().next_id(), WorkloadId(0));
+  expect(state,
+         {
+             {"as it is", asked([](DefragmentationAsked&) {}), ""},
+             {"nobody", asked([](DefragmentationAsked& e) { e.moves.clear(); }), ""},
+             {"for pods of no GPU", asked([](DefragmentationAsked& e) { e.gpus = 0; }),
+              "room is made for pods of 1 to so many GPUs as a node may have"},
+             {"for pods of more than a node may have", asked([](DefragmentationAsked& e) { e.gpus = 65; }),
+              "room is made for pods of 1 to so many GPUs as a node may have"},
+             {"of use for no time", asked([](DefragmentationAsked& e) { e.horizon = Duration{0}; }),
+              "a time is out of bounds"},
+             {"somebody who is not there", asked([](DefragmentationAsked& e) { e.moves[0].workload = WorkloadId(99); }),
+              "there is no such workload"},
+             {"nobody in particular", asked([](DefragmentationAsked& e) { e.moves[0].workload = WorkloadId(); }),
+              "there is no such workload"},
+             {"somebody twice", asked([](DefragmentationAsked& e) { e.moves.push_back(e.moves[0]); }),
+              "nobody is moved twice at a time"},
+             {"to no node", asked([&](DefragmentationAsked& e) { e.moves[0].to[0].node = NodeId(nodes); }),
+              "there is no such node"},
+             {"to GPUs that there are not",
+              asked([](DefragmentationAsked& e) { e.moves[0].to[0].gpus = GpuSet::from_bits(std::uint64_t{1} << 63); }),
+              "its node has no such GPU"},
+         });
+}
+
 TEST(Refusal, OfCirclesOfTrust) {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo, Order::kFifo, Order::kFifo});
   for (int child = 0; child < 2; ++child) state.apply(QueueAdded{{"queue/child", QueueId(0), Order::kFifo}});

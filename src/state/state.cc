@@ -150,6 +150,9 @@ void State::adopt(const Plan& plan) {
   BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
   if (plan.shadows) promise(*plan.shadows);
   if (plan.holdings) hold(*plan.holdings);
+  if (!plan.defragmented) return;
+  defragmentation_.reset();
+  history_.add(std::uint64_t{plan.defragmented});
 }
 
 std::uint64_t State::hash() const {

@@ -238,6 +238,8 @@ class State {
   const std::map<ReservationId, Reservation>& reservations() const { return reservations_; }
   const std::vector<HeldPlaces>& holdings() const { return holdings_; }
   const HeldPlaces* holding_of(ReservationId reservation) const;
+  // Moves that were asked for, and of which no cycle has decided yet; nullptr: none.
+  const DefragmentationAsked* defragmentation() const { return defragmentation_ ? &*defragmentation_ : nullptr; }
   // Failed or drained, and not restored since; closed for maintenance that goes on.
   bool is_down(NodeId node) const { return down_.contains(node); }
   bool is_maintained(NodeId node) const { return maintained_.contains(node); }
@@ -323,6 +325,7 @@ class State {
   void on(const ReservationAdded& event);
   void on(const ReservationRemoved& event);
   void on(const MaxWaitPassed& event);
+  void on(const DefragmentationAsked& event);
 
   void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
   void set_open(NodeId node, bool takes_work);
@@ -478,6 +481,7 @@ class State {
   std::map<ReservationId, Reservation> reservations_;
   std::vector<HeldPlaces> holdings_;
   std::size_t reservations_made_ = 0;
+  std::optional<DefragmentationAsked> defragmentation_;
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on
   std::map<Device, Time> parting_;

@@ -39,6 +39,16 @@ void State::on(const ReservationAdded& event) {
   pass_reservations();
 }
 
+// What was asked before, and not decided yet, is not asked any more.
+void State::on(const DefragmentationAsked& event) {
+  history_.add(std::uint64_t{event.moves.size()}).add(event.gpus).add(event.horizon.ms);
+  for (const MoveAsked& move : event.moves) {
+    history_.add(move.workload.value());
+    for (const PodPlacement& place : move.to) history_.add(place.node.value()).add(place.gpus.bits());
+  }
+  defragmentation_ = event;
+}
+
 void State::on(const ReservationRemoved& event) {
   history_.add(event.reservation.value());
   drop_reservation(event.reservation);
