@@ -317,12 +317,19 @@ struct MaxWaitPassed {
   WorkloadId workload;
 };
 
-using Event = std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed,
-                           NodeDrained, NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled,
-                           WorkloadFound, WorkloadStopped, CheckpointReported, PodEnded, LeavingFound, WorkloadOverran,
-                           QueueChanged, WorkloadPrioritized, WorkloadMoved, TimePassed, WindowChanged, CalendarTurned,
-                           GrantAdded, GpuTimeUsed, PastUseFound, GpuTimeCounted, GpuTimeMissed, RoomGivenBack,
-                           FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged, ScrubChosen, DeviceScrubbed,
-                           RepairChosen, PodFailed, RepairGivenUp, ReservationAdded, ReservationRemoved, MaxWaitPassed>;
+// A GPU has the slices into which a plan had it cut anew (Repartition). Nobody was on those that had to go.
+struct SlicesRecut {
+  NodeId node;
+  std::int32_t gpu = 0;
+};
+
+using Event =
+    std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
+                 NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
+                 CheckpointReported, PodEnded, LeavingFound, WorkloadOverran, QueueChanged, WorkloadPrioritized,
+                 WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
+                 GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
+                 ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
+                 ReservationRemoved, MaxWaitPassed, SlicesRecut>;
 
 }  // namespace berth
