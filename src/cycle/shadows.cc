@@ -704,33 +704,12 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
   return fits;
 }
 
-// For it a GPU would be cut anew in which the shadow has a slice that cannot be beside it. Whoever has ended by then, it would stay so for a while.
-bool Shadows::cuts_it_away(const Shadow& shadow, const Start& start) const {
-  if (!trial_.ledger().has_cuts()) return false;
-  bool away = false;
-  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& at) {
-    if (!request.is_slice()) return;
-    const auto gpu = static_cast<std::size_t>(std::countr_zero(at.gpus.bits()));
-    const GpuCut* const cut = trial_.ledger().cut_of(at.node, gpu);
-    const MigGeometry& mig = trial_.ledger().node(at.node).geometry();
-    const auto place = mig.find_place(request.slice, at.slice_start);
-    if (cut == nullptr || cut->slices.contains(*place)) return;
-    for_each_place(state_, shadow.start, [&](const PodRequest& other, const PodPlacement& there) {
-      if (there.node != at.node || there.gpus != at.gpus || !other.is_slice()) return;
-      const auto promised = mig.find_place(other.slice, there.slice_start);
-      away = away || !mig.open_beside(MigPlaceSet::of(*place)).contains(*promised);
-    });
-  });
-  return away;
-}
-
 bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   const WorkloadId whose = all_[shadow].start.workload;
   if (whose == start.workload) return true;
   // Who is where his queue has reserved is in the way of nobody there who has not reserved it, too.
   if (reserved_ != nullptr && reserved_->is_inside_own(start, state_.workload(whose).queue)) return true;
-  if (end <= all_[shadow].at && !cuts_it_away(all_[shadow], start))
-    return leaves_hours(all_[shadow], start, plan_.now, all_.size());
+  if (end <= all_[shadow].at) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
   // That somebody to whom room is promised leaves others what they need was seen when it was.
   if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
   std::vector<NodeThen> beside = then_[shadow];

@@ -135,7 +135,6 @@ class Shadows {
   std::vector<Time> moments(WorkloadId workload, Time before, std::size_t others);
   std::vector<Time> turns(WorkloadId workload, Time until);
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
-  bool cuts_it_away(const Shadow& shadow, const Start& start) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool would_break_floors_now(const Start& start, Time at) const;

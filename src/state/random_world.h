@@ -471,13 +471,12 @@ inline void let_some_go(Ledger& ledger, Rng& rng, std::vector<Move>& moves) {
   });
 }
 
-// Some GPUs that may be cut anew, and of which nobody has anything, are being, or were a short while ago.
+// Some GPUs that may be cut anew are being, or were a short while ago. PRE: nobody has room there yet.
 inline void cut_some_anew(Ledger& ledger, Rng& rng) {
   for (std::size_t i = 0; i < ledger.nodes(); ++i) {
     for (int gpu = 0; gpu < ledger.node(NodeId(i)).gpus; ++gpu) {
       const GpuCut* const cut = ledger.cut_of(NodeId(i), static_cast<std::size_t>(gpu));
-      if (cut == nullptr || !ledger.layouts(NodeId(i))[static_cast<std::size_t>(gpu)].empty()) continue;
-      if (rng.below(2) == 0) continue;
+      if (cut == nullptr || rng.below(2) == 0) continue;
       GpuCut next{.slices = random_fixed_slices(rng, ledger.node(NodeId(i)).geometry()), .to_come = {}};
       if (next.slices.empty()) continue;
       next.rests = rng.below(2) == 0;
@@ -492,7 +491,6 @@ inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, st
   std::vector<Move> moves;
   if (ledger.nodes() == 0) return moves;
   introduce_sharers(ledger);
-  cut_some_anew(ledger, rng);
   for (; tries > 0; --tries) {
     const NodeId node(static_cast<std::size_t>(rng.below(ledger.nodes())));
     if (rng.below(20) == 0) ledger.set_open(node, !ledger.node(node).open);
