@@ -327,11 +327,11 @@ TEST(Chain, AJournalOfFormatFifteenHasTheseBytes) {
   EXPECT_EQ(hex,
             "42455254484a4e4c0f0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "6e34b2222179ebceb498d9f361c18720ba163ddc168241896f3f3241fa2b4842"
+            "884ef66a9edeed6f74eca04a832a6cbd6fe8b7506ae15c3de837a31ebbb2f0eb"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "0fc530ff93763a865bb10b586f668b61735b67a28a4a91bb0d106a41451e63e5"
+            "1039b6d57b785711a77034a984f43d677c7cbae778e695b6b055e4223faa0cd0"
             "020000004201"  // closed with hash 1
-            "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b");
+            "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

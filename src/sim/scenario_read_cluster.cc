@@ -20,8 +20,8 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods",  "labels",
-                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",   "recut",
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods", "labels",
+                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",  "recut",
                                            "kept",   "numa",          "numa_policy", "links",    "spare"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare"};
 
