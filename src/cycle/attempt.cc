@@ -9,6 +9,7 @@
 #include "cycle/for_each_place.h"
 #include "cycle/moving.h"
 #include "cycle/patience.h"
+#include "cycle/recutting.h"
 #include "cycle/spares.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
@@ -98,10 +99,23 @@ class Attempt {
   std::optional<Start> in_free_room(std::size_t way, const AmountList& asked, bool no_room) {
     const Trial::Mark mark = cycle_.trial.mark();
     auto start = in_any_free_room(way, asked, no_room);
+    if (start && would_rather_wait(way, *start, mark)) return std::nullopt;
     if (!start || is_let(*start)) return start;
     cycle_.trial.rollback_to(mark);
     if (auto beside = in_room_not_promised(way)) return beside;
     return on_loan(way, asked);
+  }
+
+  // A GPU would be cut anew for it, and what it asks comes free by itself before that would be over.
+  bool would_rather_wait(std::size_t way, const Start& start, Trial::Mark before) {
+    if (growing_ != nullptr || longest_cut(state_, start) == Duration{0}) return false;
+    cycle_.trial.rollback_to(before);
+    rather_waits_ = rather_waits_ || comes_free_before_a_cut(cycle_, way, start);
+    if (rather_waits_) return true;
+    for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
+      cycle_.trial.apply(move_of(request, place));
+    });
+    return false;
   }
 
   // In room that is promised to others, who start later than it is foretold to end.
@@ -286,7 +300,7 @@ class Attempt {
 
   std::optional<Claimed> in_others_room(std::size_t way, const AmountList& asked) {
     // Whoever goes, it would not pass that.
-    if (is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
+    if (rather_waits_ || is_above_bounds_alone(state_.quotas(), queue_, asked)) return std::nullopt;
     const Claimant claimant{id_, queue_, shape_.terms, asked, cycle_.plan.now};
     const Trial::Mark mark = cycle_.trial.mark();
     auto claimed = by_moving_or_taking(claimant, way);
@@ -357,12 +371,12 @@ class Attempt {
   AmountList held_by(const Start& start) const { return amounts_held(state_, shape_, start); }
 
   Refused why_not() const {
-    const ReasonCode gate = patient_              ? ReasonCode::kPatience
-                            : some_protected_     ? ReasonCode::kVictimsProtected
-                            : would_break_floors_ ? ReasonCode::kKeepsFloorDeliverable
-                            : promised_           ? ReasonCode::kReserved
-                            : unfit_              ? ReasonCode::kNone
-                                                  : gate_;
+    const ReasonCode gate = patient_ || rather_waits_ ? ReasonCode::kPatience
+                            : some_protected_         ? ReasonCode::kVictimsProtected
+                            : would_break_floors_     ? ReasonCode::kKeepsFloorDeliverable
+                            : promised_               ? ReasonCode::kReserved
+                            : unfit_                  ? ReasonCode::kNone
+                                                      : gate_;
     return {.missing = missing(),
             .gate = gate,
             .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
@@ -379,6 +393,7 @@ class Attempt {
   const Shape& shape_;
   RefusedRequests& refused_;
   const Growing* growing_ = nullptr;  // of a step
+  bool rather_waits_ = false;         // than that a GPU is cut anew for it
   Terms terms_;
   Rng rng_;
   std::int64_t repack_attempts_;

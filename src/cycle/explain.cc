@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 
 #include "cycle/explanation_text.h"
@@ -382,6 +383,32 @@ bool waits_for_a_scrub(const State& state, WorkloadId id) {
   return on_one && !others_are_there;
 }
 
+// All have left what it is to have, and some of its slices are not there yet: where.
+std::optional<Device> waits_for_a_cut(const State& state, WorkloadId id) {
+  if (state.being_cut().empty()) return std::nullopt;
+  const std::vector<Device> to_recut = state.to_recut();
+  std::optional<Device> found;
+  bool others_are_there = false;
+  for_each_coming_pod(state, id, [&](const Pod& pod) {
+    const PodRequest& request = state.request(pod.request);
+    if (!request.is_slice()) return;
+    const Device device{pod.node, std::countr_zero(pod.gpus.bits())};
+    const GpuCut* const cut = state.ledger().cut_of(pod.node, static_cast<std::size_t>(device.gpu));
+    const auto place = state.ledger().node(pod.node).geometry().find_place(request.slice, pod.slice_start);
+    if (cut == nullptr || cut->has(*place)) return;
+    if (!found) found = device;
+    others_are_there = others_are_there || std::ranges::find(to_recut, device) == to_recut.end();
+  });
+  return others_are_there ? std::nullopt : found;
+}
+
+// "it has its room: GPU 0 of n1 is being cut anew for it, which takes 1m"
+std::string cutting_text(const State& state, Device device) {
+  const Node& node = state.node(device.node);
+  return "it has its room: GPU " + std::to_string(device.gpu) + " of " + node.name +
+         " is being cut anew for it, which takes " + format_duration_ms(node.recut.ms);
+}
+
 bool is_never(const State& state, const Workload& workload) {
   return state.lines()[state.line_of(workload.queue).index()]->find(workload.shape)->impossible();
 }
@@ -546,6 +573,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   if (state.find_repairing(id) != nullptr) return ReasonCode::kRepairing;
   if (workload.phase == Phase::kStarting) {
+    if (waits_for_a_cut(state, id)) return ReasonCode::kSliceGeometry;
     return waits_for_a_scrub(state, id) ? ReasonCode::kDirty : ReasonCode::kCapacity;
   }
   if (workload.phase != Phase::kPending) return ReasonCode::kNone;
@@ -596,6 +624,7 @@ Explanation explain(const State& state, WorkloadId id) {
   if (workload.phase == Phase::kStarting) {
     explanation.text = explanation.code == ReasonCode::kDirty ? "it has its room, which is being scrubbed"
                                                               : "it has its room, which others have yet to leave";
+    if (const auto device = waits_for_a_cut(state, id)) explanation.text = cutting_text(state, *device);
   }
   if (explanation.code == ReasonCode::kRepairing) {
     explain_repair(state, id, explanation);
@@ -650,8 +679,13 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (explanation.code == ReasonCode::kDirty) explanation.text += quarantine_text(state, shape);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
-  if (explanation.code == ReasonCode::kPatience)
-    explanation.text += "; it may take from others, and its queue waits a while for those who may end by themselves";
+  if (explanation.code == ReasonCode::kPatience) {
+    explanation.text +=
+        waits_with_a_right(state, id)
+            ? "; it may take from others, and its queue waits a while for those who may end by themselves"
+            : "; a GPU could be cut anew for it, which would take longer than until somebody has to end by his run "
+              "limit";
+  }
   if (explanation.code == ReasonCode::kFragmented && state.movable() > 0) {
     explanation.text += "; moving those who consent to it (" +
                         with_separators(static_cast<std::int64_t>(state.movable())) +

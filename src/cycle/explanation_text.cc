@@ -206,6 +206,14 @@ std::string why_no_slice(const State& state, const PodRequest& asked) {
     text += "; " + with_separators(free.gpus_in_pieces) + (free.gpus_in_pieces == 1 ? " GPU has" : " GPUs have") +
             " as much in pieces";
   }
+  if (free.gpus_that_rest > 0) {
+    const bool one = free.gpus_that_rest == 1;
+    text += "; " + with_separators(free.gpus_that_rest) + (one ? " GPU was" : " GPUs were") +
+            " cut anew a short while ago and " + (one ? "stays" : "stay") + " so";
+    if (free.rested_at != kForever) {
+      text += " for another " + format_duration_ms(std::max<std::int64_t>(0, (free.rested_at - state.clock()).ms));
+    }
+  }
   const std::string fixed = fixed_profiles(state, asked);
   if (free.fixed > 0 && free.fixed_free == 0) {
     text += "; of those that were cut beforehand " +

@@ -16,6 +16,7 @@
 #include "cycle/feasibility.h"
 #include "cycle/growing.h"
 #include "cycle/parting.h"
+#include "cycle/recutting.h"
 #include "cycle/repair_gangs.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/taking_out.h"
@@ -205,9 +206,9 @@ void allocate(OneCycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin,        keep_limits,       keep_budgets,    part_strangers, keep_reservations,
-                                repair_gangs, renew_promises,    take_back_loans, allocate,       grow,
-                                defragment,   tell_reservations, tell_promises,   tell_first_end};
+constexpr std::array kPhases = {begin,          keep_limits,       keep_budgets,    part_strangers, keep_reservations,
+                                repair_gangs,   renew_promises,    take_back_loans, allocate,       grow,
+                                defragment,     tell_reservations, tell_promises,   tell_first_end, cut_anew};
 
 }  // namespace
 

@@ -697,7 +697,7 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
       if (!fits || !request.is_slice()) return;
       const auto slice = node.geometry().find_place(request.slice, place.slice_start);
       MigPlaceSet& layout = at->layouts[each];
-      fits = slice && node.geometry().open_beside(layout, trial_.ledger().fixed_slices(place.node)).contains(*slice);
+      fits = slice && trial_.ledger().open_beside(place.node, each, layout).contains(*slice);
       if (fits) layout = layout.with(*slice);
     });
   });

@@ -14,7 +14,8 @@ const Flavor& flavor_of(const State& state, const PodRequest& slice) {
   return state.flavors()[static_cast<std::size_t>(std::countr_zero(slice.flavors.bits()))];
 }
 
-void add_device(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, std::size_t shape) {
+// `places`: as many as there are for the shape.
+void add_device(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, std::size_t shape, int places) {
   if (layout.meets(mig.rivals_of(shape))) return;
   const SliceShape& asked = mig.shapes()[shape];
   std::int32_t compute = mig.compute_slices();
@@ -22,7 +23,6 @@ void add_device(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, st
   const std::int32_t memory = mig.memory_slices() - std::popcount(mig.memory_of(layout));
   free.memory_slices += memory;
   free.compute_slices += compute;
-  const int places = mig.room_for(shape, layout);
   free.places += places;
   const bool enough = memory >= asked.memory_slices && compute >= asked.compute_slices;
   if (enough && places == 0) ++free.gpus_in_pieces;
@@ -34,6 +34,11 @@ void add_fixed(SlicesFree& free, const MigGeometry& mig, MigPlaceSet layout, Mig
   free.places += places;
   free.fixed_free += places;
   free.fixed += fixed.common_with(mig.places_of(shape)).size();
+}
+
+Time rested_at(const State& state, Device device) {
+  const auto found = std::ranges::find(state.resting(), device, &std::pair<Time, Device>::second);
+  return found == state.resting().end() ? kForever : found->first;
 }
 
 bool is_of(const Node& type, const PodRequest& slice) {
@@ -50,9 +55,16 @@ SlicesFree slices_free(const State& state, const PodRequest& slice) {
     if (!node.open || node.gpus == 0 || !node.suits(Sharing::kMig) || !node.has_flavor_of(slice.flavors)) continue;
     if (!ledger.matches().allows(slice.constraints, NodeId(i))) continue;
     const MigPlaceSet fixed = ledger.fixed_slices(NodeId(i));
-    for (const MigPlaceSet layout : ledger.layouts(NodeId(i))) {
+    for (std::size_t gpu = 0; gpu < node.gpus; ++gpu) {
+      const MigPlaceSet layout = ledger.layouts(NodeId(i))[gpu];
       if (fixed.empty()) {
-        add_device(free, node.geometry(), layout, slice.slice);
+        const int places = ledger.room_for_slices(NodeId(i), gpu, slice.slice);
+        add_device(free, node.geometry(), layout, slice.slice, places);
+        const GpuCut* const cut = ledger.cut_of(NodeId(i), gpu);
+        const bool would_be_cut = places == 0 && node.geometry().room_for(slice.slice, layout) > 0;
+        if (cut == nullptr || !would_be_cut) continue;
+        ++free.gpus_that_rest;
+        free.rested_at = std::min(free.rested_at, rested_at(state, {NodeId(i), static_cast<std::int32_t>(gpu)}));
       } else {
         add_fixed(free, node.geometry(), layout, fixed, slice.slice);
       }
@@ -97,7 +109,7 @@ bool can_be_cut(const State& state, const std::vector<NumberedPodSet>& way) {
     const PodRequest& request = state.request(set.request);
     return !request.is_slice() || std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) {
       return is_of(type, request) &&
-             state.geometry_of(type)->room_for(request.slice, MigPlaceSet(), type.fixed_slices) > 0;
+             state.geometry_of(type)->room_for(request.slice, MigPlaceSet(), type.lasting_slices()) > 0;
     });
   });
 }
@@ -107,7 +119,7 @@ std::string fixed_profiles(const State& state, const PodRequest& slice) {
   std::string names;
   for (std::size_t shape = hardware.mig_profiles.size(); shape-- > 0;) {
     const bool there = std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) {
-      return is_of(type, slice) && type.fixed_slices.meets(state.geometry_of(type)->places_of(shape));
+      return is_of(type, slice) && type.lasting_slices().meets(state.geometry_of(type)->places_of(shape));
     });
     if (there) names += (names.empty() ? "" : ", ") + std::string(hardware.mig_profiles[shape].name);
   }

@@ -16,8 +16,10 @@ struct SlicesFree {
   std::int64_t gpus_in_pieces = 0;  // that have as much free as one asks, and no place for it
   std::int64_t memory_slices = 0;
   std::int64_t compute_slices = 0;
-  std::int64_t fixed = 0;       // such slices that were cut beforehand,
-  std::int64_t fixed_free = 0;  // and those of them that nobody has
+  std::int64_t fixed = 0;           // such slices that were cut beforehand,
+  std::int64_t fixed_free = 0;      // and those of them that nobody has
+  std::int64_t gpus_that_rest = 0;  // they would be cut anew for it, had they not been a short while ago;
+  Time rested_at = kForever;        // the first of them is by then
 };
 
 // PRE: the request is of a slice.

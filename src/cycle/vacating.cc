@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "cycle/for_each_place.h"
@@ -161,11 +162,21 @@ bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
   return false;
 }
 
+// Its slice is not there: others that nobody has are cut into it first.
+bool Vacating::is_to_be_cut(const State& state, const PodOnNode& pod) {
+  if (pod.slice == kNoSlice) return false;
+  const auto gpu = static_cast<std::size_t>(std::countr_zero(pod.gpus.bits()));
+  const GpuCut* const cut = state.ledger().cut_of(pod.node, gpu);
+  if (cut == nullptr) return false;
+  const auto place = state.ledger().node(pod.node).geometry().find_place(pod.slice, pod.slice_start);
+  return !cut->has(*place);
+}
+
 // Somebody is still where it is to be, or from whom it is to be apart; or those who are leaving have more of the node's CPU, memory and pods than is free,
 // and given to others who are not there yet.
 bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
   if (!left_.empty() && is_to_be_scrubbed(state, pod)) return true;
-  if (lacks_zones(state, pod)) return true;
+  if (lacks_zones(state, pod) || is_to_be_cut(state, pod)) return true;
   const NodeFree& free = state.ledger().node(pod.node);
   std::int64_t cpu_milli = free.cpu_milli;
   std::int64_t memory_bytes = free.memory_bytes;

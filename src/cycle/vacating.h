@@ -54,6 +54,7 @@ class Vacating {
   bool lacks_zones(const State& state, const PodOnNode& pod) const;
   void leaves_residue(const State& state, WorkloadId workload);
   bool is_to_be_scrubbed(const State& state, const PodOnNode& pod) const;
+  static bool is_to_be_cut(const State& state, const PodOnNode& pod);
 
   std::vector<PodOnNode> leaving_;
   std::vector<PodOnNode> coming_;

@@ -328,6 +328,7 @@ void fields(Io& io, Node& node) {
   fields(io, node.other_modes);
   io(node.replicas);
   fields(io, node.fixed_slices);
+  fields(io, node.recut);
   io(node.kept_per_gpu.cpu_milli);
   io(node.kept_per_gpu.memory_bytes);
   io(node.numa_zones);
@@ -469,6 +470,17 @@ void fields(Io& io, Repair& repair) {
   fields(io, repair.pods);
   io(repair.waits);
   io(repair.lost_gpu_s);
+}
+
+template <class Io>
+void fields(Io& io, Repartition& repartition) {
+  fields(io, repartition.node);
+  io(repartition.gpu);
+  fields(io, repartition.before);
+  fields(io, repartition.after);
+  fields(io, repartition.claimant);
+  fields(io, repartition.takes);
+  io(repartition.lost_gpu_s);
 }
 
 template <class Io>
@@ -631,6 +643,12 @@ void fields(Io& io, DeviceScrubbed& event) {
   fields(io, event.node);
   io(event.gpu);
   io(event.failed);
+}
+
+template <class Io>
+void fields(Io& io, SlicesRecut& event) {
+  fields(io, event.node);
+  io(event.gpu);
 }
 
 template <class Io>
@@ -817,6 +835,7 @@ void fields(Io& io, Plan& plan) {
   fields(io, plan.migrations);
   fields(io, plan.repairs);
   fields(io, plan.starts);
+  fields(io, plan.repartitions);
   fields(io, plan.blocked);
   fields(io, plan.shadows);
   fields(io, plan.holdings);

@@ -87,6 +87,7 @@ Node any_node(Rng& rng) {
           any_modes(rng),
           any<std::int32_t>(rng),
           MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
+          Duration{any<std::int64_t>(rng)},
           any_host_amounts(rng),
           any<std::int32_t>(rng),
           any_numa_policy(rng),
@@ -242,6 +243,15 @@ Plan any_plan(Rng& rng) {
                   any<std::int64_t>(rng)};
   });
   plan.starts = any_list(rng, any_start);
+  plan.repartitions = any_list(rng, [&] {
+    return Repartition{any_id<NodeId>(rng),
+                       any<std::int32_t>(rng),
+                       MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
+                       MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
+                       any_id<WorkloadId>(rng),
+                       Duration{any<std::int64_t>(rng)},
+                       any<std::int64_t>(rng)};
+  });
   if (any<bool>(rng)) plan.shadows = any_list(rng, [&] { return Shadow{Time{any<std::int64_t>(rng)}, any_start()}; });
   if (any<bool>(rng)) {
     plan.holdings = any_list(rng, [&] {
@@ -377,6 +387,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
                                                                     any_list(rng, [&] { return any_placement(rng); })};
                                                  }),
                                         any<std::int32_t>(rng), Duration{any<std::int64_t>(rng)}});
+    case 42:
+      return Event(SlicesRecut{any_id<NodeId>(rng), any<std::int32_t>(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

@@ -18,6 +18,7 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kNoStrategy = "none";
+constexpr std::string_view kRecutLabel = "berth.dev/gpu-recut";
 constexpr char kBetweenModes = '.';  // the value of a label may have no comma
 
 class Reader {
@@ -28,6 +29,11 @@ class Reader {
   NodeGpus read() {
     gpus_.count = whole_gpus();
     read_sharing();
+    // Else whoever waits for a slice to be cut would wait for nobody.
+    if (!labels_[kRecutLabel].is_null()) {
+      complain(kRecutLabel,
+               "nothing on a node cuts its slices anew yet, so they stay as they are; take the label away");
+    }
     if (gpus_.count == 0 || !gpus_.problem.empty()) return std::move(gpus_);
     gpus_.model = model();
     const auto memory = parse_integer(labels_[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);

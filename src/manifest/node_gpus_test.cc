@@ -113,6 +113,15 @@ TEST(NodeGpus, MayBeCutBeforehand) {
   }
 }
 
+TEST(NodeGpus, AreNotCutAnew) {
+  const NodeGpus gpus =
+      read_node_gpus(node("nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, berth.dev/gpu-recut: 60s",
+                          "nvidia.com/mig-3g.40gb: '4'"));
+  EXPECT_EQ(gpus.problem,
+            "label berth.dev/gpu-recut: nothing on a node cuts its slices anew yet, so they stay as they are; take the "
+            "label away");
+}
+
 TEST(NodeGpus, SayWhySlicesAreNotUsed) {
   struct Case {
     std::string labels, allocatable, why;

@@ -335,6 +335,12 @@ struct DefragmentationAsked {
   friend bool operator==(const DefragmentationAsked&, const DefragmentationAsked&) = default;
 };
 
+// A GPU has the slices into which a plan had it cut anew (Repartition). Nobody was on those that had to go.
+struct SlicesRecut {
+  NodeId node;
+  std::int32_t gpu = 0;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
@@ -342,6 +348,6 @@ using Event =
                  WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
-                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked>;
+                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut>;
 
 }  // namespace berth

@@ -134,9 +134,10 @@ std::string_view name_of_slice(const Flavor& flavor, std::size_t shape) {
 std::int32_t milli_to_promise(const Node& node, const Flavor& flavor) {
   if (node.sharing == Sharing::kTimeslice) return 0;
   const MigGeometry* const mig = mig_of(flavor);
-  if (node.fixed_slices.empty() || mig == nullptr) return kMilliPerGpu;
+  const MigPlaceSet lasting = node.lasting_slices();
+  if (lasting.empty() || mig == nullptr) return kMilliPerGpu;
   std::int32_t milli = 0;
-  node.fixed_slices.for_each(
+  lasting.for_each(
       [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig->places()[place].shape})->gpu_milli; });
   return milli;
 }

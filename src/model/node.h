@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "model/gpu.h"
 #include "model/gpu_links.h"
 #include "model/ids.h"
@@ -74,6 +75,11 @@ static_assert([] {
   return true;
 }());
 
+// Longest that a GPU's slices may take to be cut anew. After it the GPU stays as it is for so many times as long: so it is without some of
+// its slices for an eleventh of the time at most, however demand turns.
+inline constexpr Duration kRecutMax = seconds(3600);
+inline constexpr std::int64_t kRecutsOfRest = 10;
+
 // CPUs and memory: what a machine has beside its GPUs.
 struct HostAmounts {
   std::int64_t cpu_milli = 0;
@@ -84,7 +90,7 @@ struct HostAmounts {
 
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
-// fixed slices are a layout of its GPUs' model, and empty where they are not cut. The other modes are none of these: not the one
+// fixed slices are a layout of its GPUs' model, and empty where they are not cut; only what was cut beforehand is cut anew, in 0..kRecutMax. The other modes are none of these: not the one
 // that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand. What is kept for all GPUs is no
 // more than the node has; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive and nothing else.
 struct Node {
@@ -101,12 +107,15 @@ struct Node {
   SharingSet other_modes = {};            // what it may be instead, as long as nobody has a GPU of it
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
+  Duration recut{0};                      // it takes so long to cut those anew that nobody has; none: they stay
   HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
   GpuLinks links = {};  // which of its GPUs are nearer to each other; with a policy, inside its zones
   bool spare = false;   // nobody starts there: it is for those whom gangs have lost elsewhere
 
+  // Those that stay, whatever is asked: there is nothing else to be had of it.
+  MigPlaceSet lasting_slices() const { return recut > Duration{0} ? MigPlaceSet() : fixed_slices; }
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -71,6 +71,20 @@ struct Repair {
   friend bool operator==(const Repair&, const Repair&) = default;
 };
 
+// Cut a GPU anew whose slices were cut beforehand, as somebody is to have one that is not there. What both layouts have stays as it
+// is; of the rest nobody has any but who is about to leave. INVARIANT: of each GPU one at most.
+struct Repartition {
+  NodeId node;
+  std::int32_t gpu = 0;
+  MigPlaceSet before;
+  MigPlaceSet after;
+  WorkloadId claimant;  // the first who is to have some of what it brings
+  Duration takes{0};
+  std::int64_t lost_gpu_s = 0;  // what it brings is nobody's meanwhile; rounded up
+
+  friend bool operator==(const Repartition&, const Repartition&) = default;
+};
+
 inline bool is_for_its_own_sake(const Migration& migration) { return migration.claimant == migration.start.workload; }
 
 // The fleet could not hold it even if nothing ran: not tried again before nodes are added.
@@ -113,6 +127,7 @@ struct Plan {
   std::vector<Migration> migrations = {};
   std::vector<Repair> repairs = {};
   std::vector<Start> starts = {};
+  std::vector<Repartition> repartitions = {};  // by node and GPU; of those who have places there by then
   std::vector<Blocked> blocked = {};
   std::optional<std::vector<Shadow>> shadows = {};  // all that there are from now on, where they are others than before
   std::optional<std::vector<HeldPlaces>> holdings = {};  // of all reservations, where they are others than before

@@ -313,6 +313,7 @@ TEST(FiltersProperty, ANodeThatFitsPassesEveryRowAndHasRoom) {
     Rng rng(seed);
     Ledger ledger;
     for (const Node& node : random_nodes(rng, 3, 1, 3)) add_to_ledger(ledger, node);
+    cut_some_anew(ledger, rng);
     std::vector<Move> moves = crowd(ledger, rng, 3, rng.between(0, 40));
     let_some_go(ledger, rng, moves);
     for (int i = 0; i < 20; ++i) {

@@ -22,10 +22,11 @@ class NodeView {
   bool tolerated_by(const PodRequest& request) const { return ledger_.matches().tolerates(request.constraints, id_); }
   std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
   MigPlaceSet fixed_slices() const { return ledger_.fixed_slices(id_); }
+  const GpuCut* cut_of(std::size_t gpu) const { return ledger_.cut_of(id_, gpu); }
   // PRE: the node is cut.
   bool has_place_for(const PodRequest& slice) const {
-    for (const MigPlaceSet layout : layouts()) {
-      if (free.geometry().room_for(slice.slice, layout, fixed_slices()) > 0) return true;
+    for (std::size_t gpu = 0; gpu < free.gpus; ++gpu) {
+      if (ledger_.room_for_slices(id_, gpu, slice.slice) > 0) return true;
     }
     return false;
   }

@@ -186,8 +186,11 @@ class Placing {
     for (const Part& part : order) {
       if (!request(part).is_slice()) continue;
       for (PodPlacement& place : places_of(part)) {
-        if (!trial_.ledger().fixed_slices(place.node).empty()) continue;
-        by_device[{place.node, std::countr_zero(place.gpus.bits())}].push_back(&place);
+        // What is there already is better than what is yet to be cut.
+        const int gpu = std::countr_zero(place.gpus.bits());
+        const bool is_cut = !trial_.ledger().fixed_slices(place.node).empty() ||
+                            trial_.ledger().cut_of(place.node, static_cast<std::size_t>(gpu)) != nullptr;
+        if (!is_cut) by_device[{place.node, gpu}].push_back(&place);
       }
     }
     bool changed = false;

@@ -203,13 +203,15 @@ Score dot_product(const NodeView& node, const PodRequest& request, const UsualDe
 
 Score any(const NodeView&, const PodRequest&, const UsualDemand&) { return 0; }
 
-// Under every policy: where the least is lost to the large slices that may come.
+// Under every policy: where it has not to wait for a slice to be cut anew, and there where the least is lost to the large slices that
+// may come.
 Score slice_score(const NodeView& node, const PodRequest& request) {
+  constexpr std::size_t kPerWait = 10'000;  // more than there are costs
   const SliceCosts& costs = slice_costs_of(node.free.family);
   std::size_t least = std::numeric_limits<std::int16_t>::max();
-  for (const MigPlaceSet layout : node.layouts()) {
-    const auto cut = costs.cheapest_cut(request.slice, layout, node.fixed_slices());
-    if (cut) least = std::min(least, costs.rank_of(cut->cost));
+  for (std::size_t gpu = 0; gpu < node.free.gpus; ++gpu) {
+    const auto offer = best_offer(costs, request.slice, node.layouts()[gpu], node.fixed_slices(), node.cut_of(gpu));
+    if (offer) least = std::min(least, kPerWait * static_cast<std::size_t>(offer->wait) + costs.rank_of(offer->cost));
   }
   return static_cast<Score>(-static_cast<std::int64_t>(least));
 }
@@ -273,8 +275,7 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
   PodPlacement place{.node = id, .gpus = {}};
   if (request.gpus == 0) return place;
   if (request.is_slice()) {
-    const auto choice =
-        choose_slice(slice_costs_of(node.free.family), request.slice, node.layouts(), node.fixed_slices());
+    const auto choice = choose_slice(node, request.slice);
     BERTH_ASSERT(choice.has_value());
     place.gpus.add(static_cast<int>(choice->device));
     place.slice_start = node.free.geometry().places()[choice->place].start;

@@ -250,26 +250,29 @@ TEST(ScoresProperty, AreTheFormulas) {
   EXPECT_GT(seen[false], 0);
 }
 
-// Of the cheapest cut on the node, under every policy, and that is the one which is made.
+// Of the best offer of the node's GPUs, under every policy, and that is the one which is made.
 void expect_slice_where_least_is_lost(const NodeView& view, const PodRequest& slice, const UsualDemand& none) {
   const SliceCosts& costs = slice_costs_of(view.free.family);
-  std::optional<SliceCost> least;
-  for (const MigPlaceSet layout : view.layouts()) {
-    const auto cut = costs.cheapest_cut(slice.slice, layout, view.fixed_slices());
-    if (cut) least = std::min(least.value_or(cut->cost), cut->cost);
+  const auto offer_of = [&](std::size_t gpu) {
+    return best_offer(costs, slice.slice, view.layouts()[gpu], view.fixed_slices(), view.cut_of(gpu));
+  };
+  std::optional<SliceOffer> least;
+  for (std::size_t gpu = 0; gpu < view.free.gpus; ++gpu) {
+    const auto offer = offer_of(gpu);
+    if (offer && (!least || offer->comes_before(*least))) least = offer;
   }
   ASSERT_TRUE(least.has_value());
   Rng rng(Seed{1});
   for (std::size_t i = 0; i < std::size(kPlacementPolicyNames); ++i) {
     const ScoreRow& row = score_row(static_cast<PlacementPolicy>(i));
-    ASSERT_EQ(row.score_if_fits(view, slice, none), -static_cast<int>(costs.rank_of(*least)));
+    const int waits = 10'000 * static_cast<int>(least->wait);
+    ASSERT_EQ(row.score_if_fits(view, slice, none), -waits - static_cast<int>(costs.rank_of(least->cost)));
     const PodPlacement place = place_on(row, NodeId(0), view, slice, none, rng);
     ASSERT_EQ(place.gpus.size(), 1);
     place.gpus.for_each([&](int gpu) {
-      const auto cut =
-          costs.cheapest_cut(slice.slice, view.layouts()[static_cast<std::size_t>(gpu)], view.fixed_slices());
-      ASSERT_TRUE(cut && cut->cost == *least);
-      ASSERT_EQ(view.free.geometry().places()[cut->place].start, place.slice_start);
+      const auto offer = offer_of(static_cast<std::size_t>(gpu));
+      ASSERT_TRUE(offer && !least->comes_before(*offer));
+      ASSERT_EQ(view.free.geometry().places()[offer->place].start, place.slice_start);
     });
   }
 }
@@ -286,8 +289,10 @@ TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
     node.other_modes = {};
     node.replicas = 1;
     if (rng.below(2) == 0) node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
+    if (node.fixed_slices.empty()) node.recut = Duration{0};
     Ledger ledger;
     add_to_ledger(ledger, node);
+    cut_some_anew(ledger, rng);
     crowd(ledger, rng, 2, rng.between(0, 200));
     PodRequest slice;
     make_slice(slice, rng, 2);

@@ -117,6 +117,36 @@ std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t sha
   return choice;
 }
 
+std::optional<SliceOffer> best_offer(const SliceCosts& costs, std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed,
+                                     const GpuCut* cut) {
+  if (cut != nullptr) {
+    const MigGeometry& mig = costs.geometry();
+    const MigPlaceSet there = mig.open_beside(layout).common_with(mig.places_of(shape)).common_with(cut->slices);
+    const MigPlaceSet now = there.minus(cut->to_come);
+    if (!now.empty()) return SliceOffer{.place = now.last()};
+    if (!there.empty()) return SliceOffer{.place = there.last(), .wait = SliceWait::kBeingCut};
+    if (cut->stays()) return std::nullopt;
+  }
+  const auto cheapest = costs.cheapest_cut(shape, layout, fixed);
+  if (!cheapest) return std::nullopt;
+  return SliceOffer{.place = cheapest->place,
+                    .wait = cut == nullptr ? SliceWait::kNone : SliceWait::kToBeCutAnew,
+                    .cost = cheapest->cost};
+}
+
+std::optional<SliceChoice> choose_slice(const NodeView& node, std::size_t shape) {
+  const SliceCosts& costs = slice_costs_of(node.free.family);
+  std::optional<SliceChoice> choice;
+  SliceOffer best;
+  for (std::size_t device = 0; device < node.free.gpus; ++device) {
+    const auto offer = best_offer(costs, shape, node.layouts()[device], node.fixed_slices(), node.cut_of(device));
+    if (!offer || (choice && !offer->comes_before(best))) continue;
+    choice = SliceChoice{device, offer->place};
+    best = *offer;
+  }
+  return choice;
+}
+
 namespace {
 
 // Every way to give slices of these shapes places on one device, those of one shape in one order. A device has few layouts.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/mig_geometry.h"
+#include "placement/node_view.h"
 
 namespace berth {
 
@@ -54,6 +55,27 @@ class SliceCosts {
   std::vector<SliceCost> in_order_;
 };
 
+// What somebody who begins in a place has to wait for; what is less comes first.
+enum class SliceWait : std::uint8_t {
+  kNone,
+  kBeingCut,     // until it is there: it comes in any case
+  kToBeCutAnew,  // until slices that nobody has are cut into it
+};
+
+struct SliceOffer {
+  std::size_t place = 0;
+  SliceWait wait = SliceWait::kNone;
+  SliceCost cost = 0;
+
+  bool comes_before(const SliceOffer& other) const {
+    return wait != other.wait ? wait < other.wait : cost < other.cost;
+  }
+};
+
+// The best place for one more slice on a device; `cut`: what it is cut into, if that may change. A slice that is there costs nothing.
+std::optional<SliceOffer> best_offer(const SliceCosts& costs, std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed,
+                                     const GpuCut* cut);
+
 // Of a family by its number in kMigFamilies, from 1; made when it is first asked for.
 const SliceCosts& slice_costs_of(std::uint8_t family);
 
@@ -67,6 +89,8 @@ struct SliceChoice {
 // The cheapest cut on any of these devices of one node; of equals the first. Nothing where none has an open place.
 std::optional<SliceChoice> choose_slice(const SliceCosts& costs, std::size_t shape,
                                         std::span<const MigPlaceSet> layouts, MigPlaceSet fixed = {});
+// The best offer of a node's devices; of equals the first. PRE: it is cut.
+std::optional<SliceChoice> choose_slice(const NodeView& node, std::size_t shape);
 
 // Places for slices that come to one device together, each of the shape that it has now: those beside which the most is still
 // possible. Each by itself was given the best place for one; the best for two may be another for both. They stay where they are

@@ -281,6 +281,56 @@ TEST(SliceTrial, TakesMoreThanFirstFitOnManyGpus) {
   }
 }
 
+TEST(BestOffer, IsRatherThereThanComesThanIsYetToBeCut) {
+  const MigGeometry& mig = kMigOfA100;
+  const SliceCosts costs(mig);
+  const GpuHardware& hardware = *find_gpu_hardware(*find_gpu_model("H100"));
+  const auto shape = [&](std::string_view name) { return *find_mig_profile(hardware, name); };
+  const auto at = [&](std::string_view name, std::size_t start) {
+    return MigPlaceSet::of(*mig.find_place(shape(name), start));
+  };
+  const MigPlaceSet low = at("3g.40gb", 0), high = at("3g.40gb", 4), small = at("1g.10gb", 6);
+  const struct {
+    const char* sentence;
+    GpuCut cut;
+    MigPlaceSet taken;
+    std::string_view asked;
+    std::optional<SliceWait> wait;
+    std::size_t start;
+  } kCases[] = {
+      {"one that is there, the highest", {low.united_with(high), {}}, {}, "3g.40gb", SliceWait::kNone, 4},
+      {"the other is taken", {low.united_with(high), {}}, high, "3g.40gb", SliceWait::kNone, 0},
+      {"one comes, one is there", {low.united_with(high), high}, {}, "3g.40gb", SliceWait::kNone, 0},
+      {"one comes, the other is taken", {low.united_with(high), high}, low, "3g.40gb", SliceWait::kBeingCut, 4},
+      {"both are taken", {low.united_with(high), {}}, low.united_with(high), "3g.40gb", {}, 0},
+      {"none is of the profile", {low.united_with(high), {}}, {}, "1g.10gb", SliceWait::kToBeCutAnew, 6},
+      {"somebody stays in the way of the best",
+       {low.united_with(high), {}},
+       high,
+       "1g.10gb",
+       SliceWait::kToBeCutAnew,
+       3},
+      {"it rests", {low.united_with(high), {}, true}, {}, "1g.10gb", {}, 0},
+      {"others are being cut", {low.united_with(small), small}, {}, "2g.20gb", {}, 0},
+      {"what is there is in the way of who has come where he is to be",
+       {low, {}},
+       small,
+       "3g.40gb",
+       SliceWait::kNone,
+       0},
+  };
+  for (const auto& each : kCases) {
+    SCOPED_TRACE(each.sentence);
+    const auto offer = best_offer(costs, shape(each.asked), each.taken, {}, &each.cut);
+    ASSERT_EQ(offer.has_value(), each.wait.has_value());
+    if (!offer) continue;
+    EXPECT_EQ(offer->wait, *each.wait);
+    EXPECT_EQ(mig.places()[offer->place].start, each.start);
+  }
+  EXPECT_TRUE((SliceOffer{0, SliceWait::kNone, 9}).comes_before({0, SliceWait::kBeingCut, 0}));
+  EXPECT_TRUE((SliceOffer{0, SliceWait::kToBeCutAnew, 1}).comes_before({0, SliceWait::kToBeCutAnew, 2}));
+}
+
 // The trial on one GPU is the chain that the optimum solves: both count the same.
 TEST(SliceTrial, AgreesWithTheExactSolution) {
   const SliceOptimum optimum(1);

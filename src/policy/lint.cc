@@ -317,7 +317,7 @@ class TreeLinter {
       if (each.node.flavor != flavor || each.node.gpus == 0) continue;
       const std::int64_t gpus = each.count * each.node.gpus;
       if (each.node.may_be(Sharing::kMig)) {
-        found.devices.push_back({.layout = {}, .fixed = each.node.fixed_slices, .count = gpus});
+        found.devices.push_back({.layout = {}, .fixed = each.node.lasting_slices(), .count = gpus});
         found.gpus += gpus;
       } else {
         found.others_milli += gpus * milli_to_promise(each.node, policy_.flavors[flavor.index()].flavor);
@@ -525,7 +525,7 @@ std::vector<std::int64_t> capacity_of(const Policy& policy) {
         const std::size_t dim = Dim::of_slices(flavor, shape).index();
         // As many as there could be if all were cut so.
         if (dim < capacity.size())
-          capacity[dim] += each.count * each.node.gpus * mig->room_for(shape, {}, each.node.fixed_slices);
+          capacity[dim] += each.count * each.node.gpus * mig->room_for(shape, {}, each.node.lasting_slices());
       }
     }
     capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;

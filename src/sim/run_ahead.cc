@@ -33,6 +33,7 @@ void RunAhead::decide() {
     finished = plan.finished;
     if (!plan.changes_nothing()) adopt(plan);
   }
+  for (const Device device : state().to_recut()) recuts_.emplace(device, now_ + state().node(device.node).recut);
   if (state().scrub() == Duration{0}) return;
   for (const Device device : state().to_scrub()) scrubs_.emplace(device, now_ + state().scrub());
 }
@@ -91,6 +92,7 @@ Time RunAhead::next_moment() {
   while (!ends_.empty() && is_over(ends_.top())) ends_.pop();
   Time next = ends_.empty() ? kForever : ends_.top().at;
   for (const auto& [device, until] : scrubs_) next = std::min(next, until);
+  for (const auto& [device, until] : recuts_) next = std::min(next, until);
   return std::min({next, next_stop(), next_deadline(), state().next_wake(), state().next_max_wait(),
                    state().next_turn(), next_end_of_protection(state(), now_)});
 }
@@ -107,6 +109,7 @@ bool RunAhead::go_on(Time horizon, Time not_before) {
   pass_time_to(std::max(next, not_before));
   end_who_is_due();
   scrub_what_is_due();
+  cut_what_is_due();
   decide();
   return true;
 }
@@ -147,6 +150,20 @@ void RunAhead::scrub_what_is_due() {
     }
     apply(DeviceScrubbed{scrub->first.node, scrub->first.gpu});
     scrub = scrubs_.erase(scrub);
+  }
+}
+
+// One whose node was closed meanwhile is cut when it is open.
+void RunAhead::cut_what_is_due() {
+  const std::vector<Device> ready = state().to_recut();
+  for (auto recut = recuts_.begin(); recut != recuts_.end();) {
+    if (recut->second > now_) {
+      ++recut;
+      continue;
+    }
+    const Device device = recut->first;
+    recut = recuts_.erase(recut);
+    if (std::ranges::find(ready, device) != ready.end()) apply(SlicesRecut{device.node, device.gpu});
   }
 }
 

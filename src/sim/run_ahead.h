@@ -73,6 +73,7 @@ class RunAhead {
   void pass_time_to(Time moment);
   void end_who_is_due();
   void scrub_what_is_due();
+  void cut_what_is_due();
 
   Engine engine_;
   Time now_;
@@ -80,6 +81,7 @@ class RunAhead {
   RecordWatch watch_;
   DueInTime ends_;
   std::map<Device, Time> scrubs_;  // when each ends that has begun
+  std::map<Device, Time> recuts_;
   std::vector<Begun> begun_;
   std::vector<Stopped> stopped_;
 };

@@ -435,9 +435,11 @@ void check(ScenarioWorld& world, const ExpectMig& expected) {
     }
     return joined.empty() ? "none" : joined;
   };
+  const auto gpu = static_cast<std::size_t>(expected.gpu);
   const MigPlaceSet fixed = state.ledger().fixed_slices(*id);
-  const MigPlaceSet layout =
-      fixed.empty() ? state.ledger().layouts(*id)[static_cast<std::size_t>(expected.gpu)] : fixed;
+  const GpuCut* const cut = state.ledger().cut_of(*id, gpu);
+  const MigPlaceSet taken = state.ledger().layouts(*id)[gpu];
+  const MigPlaceSet layout = cut != nullptr ? cut->slices : fixed.empty() ? taken : fixed;
   const std::span<const MigProfile> profiles = hardware_of(state.flavors()[node.flavor])->mig_profiles;
   std::vector<ExpectMig::Slice> found;
   layout.for_each([&](std::size_t place) {
@@ -450,6 +452,7 @@ void check(ScenarioWorld& world, const ExpectMig& expected) {
 
 DeviceState state_of(const State& state, Device device) {
   if (state.ledger().is_broken(device)) return DeviceState::kQuarantined;
+  if (state.being_cut().contains(device)) return DeviceState::kRecutting;
   const bool is_left = !state.ledger().residue(device.node, static_cast<std::size_t>(device.gpu)).empty();
   return is_left || state.is_occupied(device) ? DeviceState::kDirty : DeviceState::kClean;
 }
@@ -460,6 +463,15 @@ void check(ScenarioWorld& world, const ExpectDevice& expected) {
   const auto text = [](DeviceState state) { return std::string(kDeviceStateNames[static_cast<std::size_t>(state)]); };
   world.compare("device " + expected.device.node + "/" + std::to_string(expected.device.gpu), text(expected.state),
                 text(state_of(world.state(), *device)));
+  const Repartition* const made = world.find_repartition(*device);
+  if (made == nullptr) return;
+  if (expected.claimant) {
+    world.compare("cut anew for", world.name_of_workload(*expected.claimant), world.name_of_workload(made->claimant));
+  }
+  if (expected.lost_gpu_s) {
+    world.compare("lost by cutting anew", counted(*expected.lost_gpu_s, "GPU-second"),
+                  counted(made->lost_gpu_s, "GPU-second"));
+  }
 }
 
 void check(ScenarioWorld& world, const ExpectReservation& expected) {

@@ -391,7 +391,7 @@ class ExpectationReader {
   }
 
   void expect_device() {
-    const char* const kForm = "expect device n1/0 dirty, clean or quarantined";
+    const char* const kForm = "expect device n1/0 dirty, clean, quarantined or recutting";
     const ScenarioWord* const device = line_.take_plain(kForm);
     const ScenarioWord* const state = device == nullptr ? nullptr : line_.take_plain(kForm);
     if (state == nullptr) return;
@@ -400,8 +400,16 @@ class ExpectationReader {
     if (found == std::end(kDeviceStateNames)) {
       return line_.complain_unknown(*state, state->value, kDeviceStateNames, "is no state of a device");
     }
-    line_.finish({});
-    if (named) made_ = ExpectDevice{*named, static_cast<DeviceState>(found - std::begin(kDeviceStateNames))};
+    const auto device_state = static_cast<DeviceState>(found - std::begin(kDeviceStateNames));
+    std::optional<WorkloadId> claimant;
+    std::optional<std::int64_t> lost_gpu_s;
+    if (device_state == DeviceState::kRecutting) {
+      if (const ScenarioWord* const whose = line_.take("for")) claimant = names_.workload(line_, *whose, whose->value);
+      if (const ScenarioWord* const lost = line_.take("lost")) lost_gpu_s = line_.integer(lost, 0, INT64_MAX, 0);
+    }
+    line_.finish(device_state == DeviceState::kRecutting ? std::span<const std::string_view>(kMigratedKeys)
+                                                         : std::span<const std::string_view>());
+    if (named) made_ = ExpectDevice{*named, device_state, claimant, lost_gpu_s};
   }
 
   void expect_reservation() {

@@ -226,11 +226,13 @@ struct ExpectMig {
   std::vector<Slice> slices;
 };
 
-enum class DeviceState : std::uint8_t { kClean, kDirty, kQuarantined };
-inline constexpr std::string_view kDeviceStateNames[] = {"clean", "dirty", "quarantined"};
+enum class DeviceState : std::uint8_t { kClean, kDirty, kQuarantined, kRecutting };
+inline constexpr std::string_view kDeviceStateNames[] = {"clean", "dirty", "quarantined", "recutting"};
 struct ExpectDevice {
   DeviceName device;
   DeviceState state = DeviceState::kClean;
+  std::optional<WorkloadId> claimant;      // for whom it is cut anew
+  std::optional<std::int64_t> lost_gpu_s;  // by that
 };
 
 // Of what is declared so far.

@@ -272,6 +272,12 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
        "s.txt:2:27: mig: a A30 has no slice '1g.10gb'; it has 4g.24gb, 2g.12gb+me, 2g.12gb, 1g.6gb+me, 1g.6gb\n"},
       {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig mig=4g.40gb,3g.40gb,1g.10gb",
        "s.txt:2:27: mig: a H100 has no room for a 1g.10gb beside 4g.40gb, 3g.40gb; leave it out\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig recut=60s",
+       "s.txt:2:27: recut= is of slices that were cut beforehand; write mode=mig mig=3g.40gb, too\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig mig=3g.40gb recut=0s",
+       "s.txt:2:39: recut: cutting a GPU anew takes more than nothing and an hour at most, as in recut=60s\n"},
+      {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig mig=3g.40gb recut=61m",
+       "s.txt:2:39: recut: cutting a GPU anew takes more than nothing and an hour at most, as in recut=60s\n"},
       {"set",
        "s.txt:1:1: something is missing; write set queue research guarantee=8, set workload w priority=200 or set node "
        "n1 labels=rack:r1\n"},

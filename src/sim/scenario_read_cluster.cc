@@ -20,9 +20,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",   "memory",   "pods", "labels",
-                                           "taints", "nvlink_domain", "mode",  "replicas", "mig",  "kept",
-                                           "numa",   "numa_policy",   "links", "spare"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods", "labels",
+                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",  "recut",
+                                           "kept",   "numa",          "numa_policy", "links",    "spare"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -113,6 +113,27 @@ MigPlaceSet take_fixed_slices(const ScenarioReading& reading, ScenarioLine& line
   const auto fixed = lay_out(*hardware_of(reading.flavors[node.flavor.index()]), line.list(*word));
   if (!fixed) line.complain(*word, "mig: " + fixed.error());
   return fixed.value_or(MigPlaceSet());
+}
+
+// How long it takes to cut those anew that nobody has.
+Duration take_recut(ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("recut");
+  if (word == nullptr) return Duration{0};
+  if (node.fixed_slices.empty()) {
+    const bool is_refused = line.find("mig") != nullptr;  // it says why
+    if (!is_refused)
+      line.complain(*word, "recut= is of slices that were cut beforehand; write mode=mig mig=3g.40gb, too");
+    return Duration{0};
+  }
+  const auto takes = parse_duration_ms(word->value);
+  if (!takes) {
+    line.complain(*word, "recut: " + takes.error());
+  } else if (*takes <= 0 || *takes > kRecutMax.ms) {
+    line.complain(*word, "recut: cutting a GPU anew takes more than nothing and an hour at most, as in recut=60s");
+  } else {
+    return Duration{*takes};
+  }
+  return Duration{0};
 }
 
 constexpr std::string_view kKeptForm = "kept=cpu:12,memory:100Gi, for each GPU";
@@ -234,6 +255,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   take_modes(reading, line, node);
   node.replicas = take_replicas(line, node.sharing);
   node.fixed_slices = take_fixed_slices(reading, line, node);
+  node.recut = take_recut(line, node);
   node.kept_per_gpu = take_kept(line, node);
   take_zones(line, node);
   take_links(line, node);

@@ -32,11 +32,11 @@ void carry_out(ScenarioWorld& world, const PassTime& action) {
   world.pass_time(action.by ? world.now() + *action.by : std::max(world.now(), action.until));
 }
 
-// Time passes to the end of graces and scrubs that have begun, never on purpose to the end of a run.
+// Time passes to the end of graces, scrubs and new cuts that have begun, never on purpose to the end of a run.
 void carry_out(ScenarioWorld& world, const Settle&) {
   while (!world.stopped()) {
     if (world.run_cycle()) continue;
-    const Time next = std::min(world.next_stop(), world.next_scrub());
+    const Time next = std::min({world.next_stop(), world.next_scrub(), world.next_recut()});
     if (next == kForever) return;
     world.pass_time(next);
   }

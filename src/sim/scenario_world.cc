@@ -47,6 +47,7 @@ bool ScenarioWorld::apply(const Event& event) {
   session_.apply(event);
   note_sizes();
   note_scrubs();
+  note_recuts();
   return !stopped_;
 }
 
@@ -72,6 +73,36 @@ void ScenarioWorld::note_scrubs() {
       apply(DeviceScrubbed{device.node, device.gpu, true});
     }
   }
+}
+
+// Each takes its time once nobody holds it up; on a closed node it begins anew.
+void ScenarioWorld::note_recuts() {
+  if (state().being_cut().empty() && recuts_.empty()) return;
+  if (!afford(1 + std::ssize(state().pods()) + std::ssize(state().being_cut()))) return;
+  std::map<Device, Time> now;
+  for (const Device& device : state().to_recut()) {
+    const auto begun = recuts_.find(device);
+    now[device] = begun == recuts_.end() ? now_ + state().node(device.node).recut : begun->second;
+  }
+  recuts_ = std::move(now);
+}
+
+Time ScenarioWorld::next_recut() const {
+  Time next = kForever;
+  for (const auto& each : recuts_) next = std::min(next, each.second);
+  return next;
+}
+
+void ScenarioWorld::recut_one() {
+  const auto next = std::ranges::min_element(recuts_, {}, [](const auto& each) { return each.second; });
+  const Device device = next->first;
+  if (!afford(cost_of_freeing(1))) return;
+  apply(SlicesRecut{device.node, device.gpu});
+}
+
+const Repartition* ScenarioWorld::find_repartition(Device device) const {
+  const auto found = repartitions_.find(device);
+  return found == repartitions_.end() || !state().being_cut().contains(device) ? nullptr : &found->second;
 }
 
 std::set<ScenarioWorld::Attempt> ScenarioWorld::attempts_on(Device device) const {
@@ -225,9 +256,10 @@ void ScenarioWorld::pass_time(Time until) {
     const Time end = ends_.empty() ? kForever : ends_.begin()->at;
     const Time stop = next_stop();
     const Time scrub = next_scrub();
+    const Time recut = next_recut();
     const Time deadline = next_deadline();
     const Time wait = state().next_max_wait();
-    const Time next = std::min({end, stop, scrub, deadline, wait});
+    const Time next = std::min({end, stop, scrub, recut, deadline, wait});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
@@ -240,6 +272,8 @@ void ScenarioWorld::pass_time(Time until) {
       stop_one();
     } else if (next == scrub) {
       scrub_one();
+    } else if (next == recut) {
+      recut_one();
     } else if (next == deadline) {
       give_up_one();
     } else {
@@ -480,6 +514,8 @@ bool ScenarioWorld::run_cycle() {
   static_cast<void>(afford(Wide{plan.attempts} * cost));
   refuse_where_scrubs_fail(on_failing);
   note_scrubs();
+  for (const Repartition& each : plan.repartitions) repartitions_[{each.node, each.gpu}] = each;
+  note_recuts();
   for (const Start& start : plan.starts) {
     if (!start.waits && is_there(workload(start.workload).phase)) note_begun(start.workload);
   }

@@ -105,6 +105,9 @@ class ScenarioWorld {
   // When the next grace ends; the next scrub.
   Time next_stop() const;
   Time next_scrub() const;
+  // When the next GPU has been cut anew; the decision of one that is being; none: it is not.
+  Time next_recut() const;
+  const Repartition* find_repartition(Device device) const;
   void fail_next_scrub(const DeviceName& name);
   // None, and the scenario has failed, if there is no such device.
   std::optional<Device> find_device(const DeviceName& name);
@@ -174,6 +177,8 @@ class ScenarioWorld {
   void stop_one();
   void scrub_one();
   void note_scrubs();
+  void recut_one();
+  void note_recuts();
   std::set<Attempt> attempts_on(Device device) const;
   // Where a scrub takes no time: who is on the devices of which the next one fails.
   std::map<Device, std::set<Attempt>> attempts_where_scrubs_fail() const;
@@ -207,9 +212,11 @@ class ScenarioWorld {
   std::vector<DeclareWindow> windows_;
   std::vector<std::string> reservations_;  // by number
   std::vector<Evicted> evictions_;
-  std::map<Device, Time> scrubs_;             // when each ends that has begun
-  std::set<Device> failing_;                  // of which the next scrub fails
-  std::map<Device, std::set<QueueId>> used_;  // of these, on which somebody has been since: of which tenants
+  std::map<Device, Time> scrubs_;               // when each ends that has begun
+  std::map<Device, Time> recuts_;               // when each is there that has begun
+  std::map<Device, Repartition> repartitions_;  // the last of each
+  std::set<Device> failing_;                    // of which the next scrub fails
+  std::map<Device, std::set<QueueId>> used_;    // of these, on which somebody has been since: of which tenants
   std::int64_t steps_left_ = kStepsMax;
   bool stopped_ = false;
   std::int64_t sets_ = 0;

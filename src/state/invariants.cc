@@ -302,6 +302,14 @@ class Inspection {
       again.apply(move_of(state_.request(pod.request), pod.place()));
     }
     for (const Device& device : state_.ledger().broken()) again.set_broken(device, true);
+    for (std::size_t i = 0; i < state_.nodes(); ++i) {
+      for (int gpu = 0; gpu < state_.ledger().node(NodeId(i)).gpus; ++gpu) {
+        const GpuCut* const cut = state_.ledger().cut_of(NodeId(i), static_cast<std::size_t>(gpu));
+        if (cut == nullptr) continue;
+        again.set_cut({NodeId(i), gpu}, *cut);
+        check_cut({NodeId(i), gpu}, *cut);
+      }
+    }
     again.take_residues_of(state_.ledger());  // what was there before does not show in who is
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
     if (wrong_.empty()) {
@@ -311,6 +319,34 @@ class Inspection {
     check_matches();
     check_domains();
     check_trust();
+    check_who_is_on_cuts();
+  }
+
+  // What anybody has, or is to have, is among its slices; and what is said of it beside the ledger is so.
+  void check_cut(Device device, const GpuCut& cut) {
+    const Named name{"node", device.node.index()};
+    const MigPlaceSet taken = state_.ledger().layouts(device.node)[static_cast<std::size_t>(device.gpu)];
+    expect(taken.minus(cut.slices).empty(), name, " has slices taken into which a GPU is not cut");
+    expect(!cut.rests || cut.to_come.empty(), name, " has a GPU that rests and is being cut");
+    expect(state_.being_cut().contains(device) == !cut.to_come.empty(), name,
+           " has a GPU of which it is not known whether it is being cut");
+    const auto rests = std::ranges::count(state_.resting(), device, &std::pair<Time, Device>::second);
+    expect(rests == (cut.rests ? 1 : 0), name, " has a GPU that rests and nothing ends it, or the other way round");
+    expect(!cut.rests || state_.next_wake() > state_.clock(), name, " has a GPU that has rested for long enough");
+  }
+
+  // Who is there is on a slice that is there, but for those who leave it before it goes.
+  void check_who_is_on_cuts() {
+    for (const Pod& pod : state_.pods()) {
+      if (pod.workload.is_none() || !state_.request(pod.request).is_slice()) continue;
+      if (state_.workload(pod.workload).phase != Phase::kRunning || pod.comes) continue;
+      const auto gpu = static_cast<std::size_t>(std::countr_zero(pod.gpus.bits()));
+      const GpuCut* const cut = state_.ledger().cut_of(pod.node, gpu);
+      if (cut == nullptr) continue;
+      const MigGeometry& mig = state_.ledger().node(pod.node).geometry();
+      const auto place = mig.find_place(state_.request(pod.request).slice, pod.slice_start);
+      expect(place && cut->has(*place), {"node", pod.node.index()}, " has a pod on a slice that is not there");
+    }
   }
 
   void check_rest(const std::vector<Held>& held) {

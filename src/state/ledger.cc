@@ -35,7 +35,12 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   first_.resize(first_.size() + static_cast<std::size_t>(node.gpus));
   layouts_.resize(layouts_.size() + static_cast<std::size_t>(node.gpus));
   BERTH_ASSERT(node.fixed_slices.empty() || (mig != nullptr && mig->is_layout(node.fixed_slices)));
-  fixed_slices_.push_back(node.fixed_slices);
+  BERTH_ASSERT(node.recut == Duration{0} || !node.fixed_slices.empty());
+  fixed_slices_.push_back(node.lasting_slices());
+  if (node.recut > Duration{0} || !cuts_.empty()) cuts_.resize(layouts_.size());
+  if (node.recut > Duration{0}) {
+    std::fill_n(cuts_.end() - node.gpus, node.gpus, GpuCut{.slices = node.fixed_slices, .to_come = {}});
+  }
   rest_.push_back({node.cpu_milli - node.gpus * node.kept_per_gpu.cpu_milli,
                    node.memory_bytes - node.gpus * node.kept_per_gpu.memory_bytes});
   BERTH_ASSERT(rest_.back().cpu_milli >= 0 && rest_.back().memory_bytes >= 0);
@@ -193,6 +198,23 @@ void Ledger::set_broken(Device device, bool broken) {
 }
 
 void Ledger::clean(Device device) { scrub(device); }
+
+void Ledger::set_cut(Device device, const GpuCut& cut) {
+  const MigGeometry& mig = nodes_[device.node.index()].geometry();
+  BERTH_ASSERT(cut_of(device.node, static_cast<std::size_t>(device.gpu)) != nullptr);
+  BERTH_ASSERT(!cut.slices.empty() && mig.is_layout(cut.slices) && cut.to_come.minus(cut.slices).empty());
+  cuts_[device_at(device)] = cut;
+  note_change(device.node);
+}
+
+int Ledger::room_for_slices(NodeId node, std::size_t gpu, std::size_t shape) const {
+  const MigGeometry& mig = nodes_[node.index()].geometry();
+  const MigPlaceSet layout = layouts(node)[gpu];
+  const int room = mig.room_for(shape, layout, fixed_slices(node));
+  const GpuCut* const cut = cut_of(node, gpu);
+  if (cut == nullptr || !cut->stays()) return room;
+  return std::min(room, open_beside(node, gpu, layout).common_with(mig.places_of(shape)).size());
+}
 
 void Ledger::move_slice(const NodeFree& node, const Move& move) {
   BERTH_ASSERT(node.sharing == Sharing::kMig);
@@ -405,6 +427,9 @@ void Ledger::add_to(Hasher& hasher) const {
     for (const std::int64_t cpu_milli : zones.cpu_milli) hasher.add(cpu_milli);
   }
   for (const MigPlaceSet layout : layouts_) hasher.add(std::uint64_t{layout.bits()});
+  for (const GpuCut& cut : cuts_) {
+    hasher.add(std::uint64_t{cut.slices.bits()}).add(std::uint64_t{cut.to_come.bits()}).add(std::uint64_t{cut.rests});
+  }
   for (const Occupant& first : first_) hasher.add(first.sharer.value()).add(first.pods);
   for (const auto& [device, others] : others_) {
     hasher.add(device);
@@ -421,8 +446,8 @@ bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
-         rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ && totals_ == other.totals_ &&
-         neighbourhood_.same_pods_as(other.neighbourhood_);
+         cuts_ == other.cuts_ && rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ &&
+         totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_);
 }
 
 }  // namespace berth

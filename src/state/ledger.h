@@ -168,6 +168,18 @@ struct Residue {
 // done, for whoever takes it in a trial waits for it.
 enum class Emptied : std::uint8_t { kIsToBeScrubbed, kCountsAsScrubbed };
 
+// What a GPU is cut into whose slices may be cut anew, whoever has them.
+struct GpuCut {
+  MigPlaceSet slices;   // of a GPU that may be cut anew never none
+  MigPlaceSet to_come;  // of these, what is not there yet
+  bool rests = false;   // it was cut a short while ago, and stays as it is
+
+  bool stays() const { return rests || !to_come.empty(); }
+  // Whether somebody could begin there now.
+  bool has(std::size_t place) const { return slices.contains(place) && !to_come.contains(place); }
+  friend bool operator==(const GpuCut&, const GpuCut&) = default;
+};
+
 struct Device {
   NodeId node;
   std::int32_t gpu = 0;
@@ -175,7 +187,7 @@ struct Device {
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
-// INVARIANT: all who have GPUs of a node ask for one mode, which it has; the slices of a GPU are a layout, and of one that was cut beforehand some of those that it has; occupants are those who have a part of a GPU; free amounts are never
+// INVARIANT: all who have GPUs of a node ask for one mode, which it has; the slices of a GPU are a layout, and of one that was cut beforehand and stays so some of those that it has; occupants are those who have a part of a GPU; free amounts are never
 // negative, but of the rest and of zones; gpu_milli, whole_gpus, largest_gpu_milli and the totals are what the single GPUs and nodes say.
 class Ledger {
  public:
@@ -253,8 +265,24 @@ class Ledger {
   std::vector<Device> shared_devices() const;
   // Which slices of each GPU are taken now; all empty where none is cut.
   std::span<const MigPlaceSet> layouts(NodeId node) const { return of(layouts_, nodes_[node.index()]); }
-  // The slices that each GPU was cut into beforehand; empty where it is cut as pods ask.
+  // The slices that each GPU was cut into beforehand and that stay; empty where it is cut as pods ask, or may be cut anew.
   MigPlaceSet fixed_slices(NodeId node) const { return fixed_slices_[node.index()]; }
+  // What a GPU is cut into that may be cut anew; nullptr: it may not be.
+  const GpuCut* cut_of(NodeId node, std::size_t gpu) const {
+    if (cuts_.empty()) return nullptr;
+    const GpuCut& cut = cuts_[nodes_[node.index()].gpus_begin + gpu];
+    return cut.slices.empty() ? nullptr : &cut;
+  }
+  void set_cut(Device device, const GpuCut& cut);
+  bool has_cuts() const { return !cuts_.empty(); }
+  // PRE: the node is cut. Where one more slice may be on a GPU of which these are taken: cut for it, if that may be.
+  MigPlaceSet open_beside(NodeId node, std::size_t gpu, MigPlaceSet layout) const {
+    const MigPlaceSet open = nodes_[node.index()].geometry().open_beside(layout, fixed_slices(node));
+    const GpuCut* const cut = cut_of(node, gpu);
+    return cut != nullptr && cut->stays() ? open.common_with(cut->slices) : open;
+  }
+  // PRE: the node is cut. How many more slices of one shape fit on a GPU as it is, all of them.
+  int room_for_slices(NodeId node, std::size_t gpu, std::size_t shape) const;
   const PodKinds& kinds(NodeId node) const { return kinds_[node.index()]; }
   // What a node may be, whoever is there.
   bool may_be(NodeId node, Sharing mode) const {
@@ -346,6 +374,7 @@ class Ledger {
   std::set<Device> broken_;  // they have nothing free
   std::vector<MigPlaceSet> layouts_;
   std::vector<MigPlaceSet> fixed_slices_;  // by node
+  std::vector<GpuCut> cuts_;               // by GPU; empty while no node may be cut anew
   std::vector<Modes> modes_;               // by node
   std::vector<PodKinds> kinds_;
   std::vector<HostAmounts> rest_;        // by node

@@ -116,6 +116,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
     if (node.sharing != Sharing::kTimeslice && rng.below(4) == 0) add_other_modes(rng, node);
     if (node.sharing == Sharing::kMig && node.other_modes.empty())
       node.fixed_slices = random_fixed_slices(rng, *geometry_in_random_world(node));
+    if (!node.fixed_slices.empty() && rng.below(2) == 0) node.recut = one_of(rng, {seconds(1), seconds(60)});
   }
   node.cpu_milli = one_of<std::int64_t>(rng, {0, 7'999, 16'000, 64'000, 128'000});
   node.memory_bytes = one_of<std::int64_t>(rng, {0, 8, 64, 256}) << 30;
@@ -329,6 +330,8 @@ inline std::optional<PodPlacement> some_cut(const Ledger& ledger, NodeId id, con
       const MigPlace& at = node.geometry().places()[place];
       if (at.shape != slice.slice || layout.contains(place) || !node.geometry().is_layout(layout.with(place))) continue;
       if (!fixed.empty() && !fixed.contains(place)) continue;
+      const GpuCut* const cut = ledger.cut_of(id, static_cast<std::size_t>(gpu));
+      if (cut != nullptr && (cut->rests || !cut->to_come.empty()) && !cut->slices.contains(place)) continue;
       GpuSet device;
       device.add(gpu);
       found.push_back({id, device, at.start});
@@ -466,6 +469,21 @@ inline void let_some_go(Ledger& ledger, Rng& rng, std::vector<Move>& moves) {
     if (goes) ledger.depart(inverse(move), Emptied::kIsToBeScrubbed);
     return goes;
   });
+}
+
+// Some GPUs that may be cut anew are being, or were a short while ago. PRE: nobody has room there yet.
+inline void cut_some_anew(Ledger& ledger, Rng& rng) {
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    for (int gpu = 0; gpu < ledger.node(NodeId(i)).gpus; ++gpu) {
+      const GpuCut* const cut = ledger.cut_of(NodeId(i), static_cast<std::size_t>(gpu));
+      if (cut == nullptr || rng.below(2) == 0) continue;
+      GpuCut next{.slices = random_fixed_slices(rng, ledger.node(NodeId(i)).geometry()), .to_come = {}};
+      if (next.slices.empty()) continue;
+      next.rests = rng.below(2) == 0;
+      if (!next.rests) next.to_come = next.slices.minus(cut->slices);
+      ledger.set_cut({NodeId(i), gpu}, next);
+    }
+  }
 }
 
 // Puts random pods on random nodes and closes some, without asking who they belong to; the moves that were made.

@@ -318,6 +318,9 @@ class FoundPlaces {
     const MigGeometry& mig = ledger_.node(place.node).geometry();
     const auto found = mig.find_place(request.slice, place.slice_start);
     const MigPlaceSet before = layout.united_with(taken.places[gpu]);
+    const GpuCut* const cut = ledger_.cut_of(place.node, gpu);
+    // What is not there, or not yet, nobody is on.
+    if (found && cut != nullptr && !cut->has(*found)) return false;
     if (!found || !mig.open_beside(before, ledger_.fixed_slices(place.node)).contains(*found)) return false;
     taken.places[gpu] = taken.places[gpu].with(*found);
     return true;
@@ -417,6 +420,19 @@ FactRefusal refusal_of_scrubbed(const State& state, const DeviceScrubbed& fact) 
                   },
                   [&] { return unless(!state.ledger().is_broken(device), "the device is quarantined"); },
                   [&] { return unless(!state.is_occupied(device), "somebody is on the device"); });
+}
+
+FactRefusal refusal_of_recut(const State& state, const SlicesRecut& fact) {
+  if (fact.node.index() >= state.nodes()) return "there is no such node";
+  const Device device{fact.node, fact.gpu};
+  const std::vector<Device> ready = state.to_recut();
+  return first_of(
+      [&] { return unless(within(fact.gpu, 0, state.node(fact.node).gpus - 1), "its node has no such GPU"); },
+      [&] { return unless(state.being_cut().contains(device), "the GPU is not being cut anew"); },
+      [&] {
+        return unless(std::ranges::find(ready, device) != ready.end(),
+                      "its node is closed, or somebody is still on a slice that goes");
+      });
 }
 
 constexpr std::size_t kDependenciesMax = 1'000;
@@ -739,6 +755,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
           });
     }
     FactRefusal operator()(const DeviceScrubbed& fact) const { return refusal_of_scrubbed(state, fact); }
+    FactRefusal operator()(const SlicesRecut& fact) const { return refusal_of_recut(state, fact); }
     FactRefusal operator()(const TrustChanged& fact) const { return refusal_of_trust(state, fact); }
     FactRefusal operator()(const LeavingFound& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },

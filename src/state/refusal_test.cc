@@ -1078,6 +1078,56 @@ TEST(Refusal, OfCirclesOfTrust) {
   expect(state, {{"its work has gone", circles({{QueueId(1), busy}}), ""}});
 }
 
+TEST(Refusal, OfNewCuts) {
+  const auto node = [](Duration recut, MigPlaceSet slices) {
+    return add_node({.name = "",
+                     .flavor = FlavorId(0),
+                     .gpus = 2,
+                     .sharing = Sharing::kMig,
+                     .fixed_slices = slices,
+                     .recut = recut});
+  };
+  const MigPlaceSet whole = MigPlaceSet::of(kMigOfA100.places().size() - 1);
+  State state = cut();
+  const char* const why = "only slices that were cut beforehand are cut anew, in an hour at most";
+  expect(state, {{"of slices that are there", node(seconds(60), whole), ""},
+                 {"of none", node(seconds(60), {}), why},
+                 {"in less than no time", node(Duration{-1}, whole), why},
+                 {"in an hour", node(kRecutMax, whole), ""},
+                 {"in more", node(kRecutMax + Duration{1}, whole), why}});
+  state.apply(node(seconds(60), whole));
+  expect(state, {{"nobody has asked for one", SlicesRecut{NodeId(1), 0}, "the GPU is not being cut anew"},
+                 {"of no GPU", SlicesRecut{NodeId(1), 2}, "its node has no such GPU"},
+                 {"of no node", SlicesRecut{NodeId(2), 0}, "there is no such node"}});
+  const PodRequest request = slice_called("1g.10gb");
+  const auto place = *kMigOfA100.find_place(request.slice, 6);
+  state.apply(submission(QueueId(0), single_pod(request)));
+  const WorkloadId id(0);
+  Plan plan{.now = Time{}, .revision = state.revision()};
+  plan.starts.push_back({.workload = id, .pods = {{NodeId(1), GpuSet::from_bits(1), 6}}, .waits = true});
+  plan.repartitions.push_back({.node = NodeId(1),
+                               .gpu = 0,
+                               .before = whole,
+                               .after = MigPlaceSet::of(place),
+                               .claimant = id,
+                               .takes = seconds(60)});
+  state.adopt(plan);
+  EXPECT_TRUE(violations(state).empty());
+  const WorkloadFound found{.workload = submission(QueueId(0), single_pod(request)),
+                            .pods = {{NodeId(1), GpuSet::from_bits(1), 5}},
+                            .started = Time{}};
+  expect(state, {{"it is being cut", SlicesRecut{NodeId(1), 0}, ""},
+                 {"on a slice that is not there", found, "its GPUs are not free on that node"}});
+  state.apply(NodeDrained{NodeId(1)});
+  expect(state, {{"a closed node", SlicesRecut{NodeId(1), 0},
+                  "its node is closed, or somebody is still on a slice that goes"}});
+  state.apply(NodeRestored{NodeId(1)});
+  state.apply(SlicesRecut{NodeId(1), 0});
+  expect(state, {{"it is done", SlicesRecut{NodeId(1), 0}, "the GPU is not being cut anew"}});
+  EXPECT_EQ(state.next_wake(), Time{600'000});
+  EXPECT_TRUE(violations(state).empty());
+}
+
 TEST(Refusal, OfScrubs) {
   State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
   expect(state, {{"how long they take", ScrubChosen{Duration{1}}, ""},

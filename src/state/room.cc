@@ -26,8 +26,7 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
   if (request.gpu_memory_mib > node.gpu_memory_mib || !node.suits(request.sharing)) return 0;
   if (request.is_slice()) {
     std::int64_t room = 0;
-    const MigPlaceSet fixed = ledger.fixed_slices(id);
-    for (const MigPlaceSet layout : ledger.layouts(id)) room += node.geometry().room_for(request.slice, layout, fixed);
+    for (std::size_t gpu = 0; gpu < node.gpus; ++gpu) room += ledger.room_for_slices(id, gpu, request.slice);
     return room;
   }
   const std::int64_t quarantined = occupants == Occupants::kLeaveNothing ? quarantined_gpus(ledger, id) : 0;
@@ -102,9 +101,7 @@ bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement
       return;
     }
     const auto slice = node.geometry().find_place(request.slice, place.slice_start);
-    free =
-        slice &&
-        node.geometry().open_beside(ledger.layouts(place.node)[at], ledger.fixed_slices(place.node)).contains(*slice);
+    free = slice && ledger.open_beside(place.node, at, ledger.layouts(place.node)[at]).contains(*slice);
   });
   return free;
 }

@@ -49,6 +49,7 @@ TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
     Rng rng(seed);
     Ledger ledger;
     add_to_ledger(ledger, random_node(rng, 2));
+    cut_some_anew(ledger, rng);
     std::vector<Move> moves = crowd(ledger, rng, 2, rng.between(0, 25));
     let_some_go(ledger, rng, moves);
     const PodRequest request = somebodys_request(rng, 2);

@@ -26,6 +26,7 @@ std::uint64_t digest_of(const Node& node) {
       .add(std::uint64_t{node.other_modes.bits()})
       .add(node.replicas)
       .add(std::uint64_t{node.fixed_slices.bits()})
+      .add(node.recut.ms)
       .add(node.kept_per_gpu.cpu_milli)
       .add(node.kept_per_gpu.memory_bytes)
       .add(node.numa_zones)
@@ -60,11 +61,12 @@ std::uint64_t digest_of(const Shape& shape) {
 void State::apply(const Event& event) {
   ++revision_;
   history_.add(std::uint64_t{event.index()});
-  // Who takes, and what is scrubbed for him, is no reason to take again.
+  // Who takes, and what is scrubbed or cut for him, is no reason to take again.
   const auto* const scrubbed = std::get_if<DeviceScrubbed>(&event);
   const bool begins_a_stretch =
-      (scrubbed == nullptr || scrubbed->failed) && !std::holds_alternative<WorkloadStopped>(event) &&
-      !std::holds_alternative<CheckpointReported>(event) && !std::holds_alternative<TimePassed>(event);
+      (scrubbed == nullptr || scrubbed->failed) && !std::holds_alternative<SlicesRecut>(event) &&
+      !std::holds_alternative<WorkloadStopped>(event) && !std::holds_alternative<CheckpointReported>(event) &&
+      !std::holds_alternative<TimePassed>(event);
   if (begins_a_stretch) ++stretch_;
   if (!std::holds_alternative<WorkloadSubmitted>(event)) ++news_;
   std::visit([this](const auto& fact) { on(fact); }, event);
@@ -148,6 +150,7 @@ void State::adopt(const Plan& plan) {
     start(decision, plan.now);
   }
   BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
+  for (const Repartition& decision : plan.repartitions) cut_anew(decision);
   if (plan.shadows) promise(*plan.shadows);
   if (plan.holdings) hold(*plan.holdings);
   if (!plan.defragmented) return;

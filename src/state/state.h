@@ -138,10 +138,13 @@ class State {
   bool keeps_time() const {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
            idle_.counts() || !wakes_.empty() || !parting_.empty() || repair_within_ > Duration{0} ||
-           !repairing_.empty() || !steps_.empty() || !max_waits_.empty() || gives_loans_;
+           !repairing_.empty() || !steps_.empty() || !max_waits_.empty() || gives_loans_ || ledger_.has_cuts();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
-  Time next_wake() const { return std::min(wakes_.empty() ? kForever : wakes_.begin()->first, next_reserved()); }
+  Time next_wake() const {
+    const Time next_rested = rests_.empty() ? kForever : rests_.begin()->first;
+    return std::min({wakes_.empty() ? kForever : wakes_.begin()->first, next_reserved(), next_rested});
+  }
   // Who has waited longest for as long as it was to, and when that is over; it does not wait any more after MaxWaitPassed.
   const std::set<std::pair<Time, WorkloadId>>& max_waits() const { return max_waits_; }
   Time next_max_wait() const { return max_waits_.empty() ? kForever : max_waits_.begin()->first; }
@@ -167,6 +170,12 @@ class State {
   UserId find_user(const std::string& name) const;
   // The lowest queue from this one upwards that is a trust boundary: named by a circle, or at the top.
   QueueId tenant_of(QueueId queue) const;
+  // GPUs that are being cut anew, or will be when those have left who are on slices that go; of these, in order, the ones that nobody
+  // holds up any more: each of them takes Node::recut.
+  const std::set<Device>& being_cut() const { return being_cut_; }
+  std::vector<Device> to_recut() const;
+  // Those that were cut anew and stay as they are, by when that is over.
+  const std::set<std::pair<Time, Device>>& resting() const { return rests_; }
   // How long a device is scrubbed that all have left; none: it is clean at once.
   Duration scrub() const { return scrub_; }
   // Which devices that is to be done with now: something is left there, and nobody is. In order.
@@ -326,6 +335,7 @@ class State {
   void on(const ReservationRemoved& event);
   void on(const MaxWaitPassed& event);
   void on(const DefragmentationAsked& event);
+  void on(const SlicesRecut& event);
 
   void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
   void set_open(NodeId node, bool takes_work);
@@ -348,6 +358,8 @@ class State {
   void tell_whose_parts(Workload& workload);
   void let_part_by(Time part_by);
   void break_down(Device device);
+  void cut_anew(const Repartition& decision);
+  void end_rests();
   void open_mended(NodeId node);
   std::int64_t gpu_milli_of(const Pod& pod) const;
   NodeConstraintsId number(const NodeConstraints& constraints);
@@ -485,6 +497,8 @@ class State {
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on
   std::map<Device, Time> parting_;
+  std::set<Device> being_cut_;
+  std::set<std::pair<Time, Device>> rests_;
   std::map<WorkloadId, Repairing> repairing_;
   std::map<WorkloadId, std::vector<WorkloadId>> steps_;  // by minimum
   Duration repair_within_{0};

@@ -86,6 +86,7 @@ void State::on(const NodesAdded& event) {
     if (node.sharing != Sharing::kExclusive) history_.add(static_cast<std::uint64_t>(node.sharing)).add(node.replicas);
     if (!node.other_modes.empty()) history_.add(std::uint64_t{node.other_modes.bits()});
     if (!node.fixed_slices.empty()) history_.add(std::uint64_t{node.fixed_slices.bits()});
+    if (node.recut > Duration{0}) history_.add(node.recut.ms);
     if (node.kept_per_gpu != HostAmounts()) {
       history_.add(node.kept_per_gpu.cpu_milli).add(node.kept_per_gpu.memory_bytes);
     }
@@ -136,7 +137,7 @@ void State::count_slices(NodeId id, std::int64_t sign, std::size_t from, Amounts
   for (std::size_t shape = 0; shape < geometry->shapes().size(); ++shape) {
     const std::size_t dim = Dim::of_slices(node.flavor, shape).index();
     if (dim >= from && dim < counted.size()) {
-      counted[dim] += sign * gpus * geometry->room_for(shape, {}, node.fixed_slices);
+      counted[dim] += sign * gpus * geometry->room_for(shape, {}, node.lasting_slices());
     }
   }
 }
@@ -209,6 +210,24 @@ void State::on(const DeviceScrubbed& event) {
   const Device device{event.node, event.gpu};
   if (event.failed) return break_down(device);
   freeing(event.node, [&] { ledger_.clean(device); });
+}
+
+void State::on(const SlicesRecut& event) {
+  history_.add(event.node.value()).add(event.gpu);
+  const Device device{event.node, event.gpu};
+  const MigPlaceSet slices = ledger_.cut_of(device.node, static_cast<std::size_t>(device.gpu))->slices;
+  being_cut_.erase(device);
+  rests_.emplace(clock_ + Duration{node(event.node).recut.ms * kRecutsOfRest}, device);
+  freeing(event.node, [&] { ledger_.set_cut(device, {.slices = slices, .to_come = {}, .rests = true}); });
+}
+
+void State::end_rests() {
+  while (!rests_.empty() && rests_.begin()->first <= clock_) {
+    const Device device = rests_.begin()->second;
+    rests_.erase(rests_.begin());
+    const MigPlaceSet slices = ledger_.cut_of(device.node, static_cast<std::size_t>(device.gpu))->slices;
+    freeing(device.node, [&] { ledger_.set_cut(device, {.slices = slices, .to_come = {}}); });
+  }
 }
 
 void State::on(const NodeRelabelled& event) {

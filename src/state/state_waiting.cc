@@ -385,6 +385,7 @@ void State::on(const TimePassed& event) {
   clock_ = std::max(clock_, event.now);
   quotas_.tell_time(clock_);
   wake();
+  end_rests();
   pass_reservations();
 }
 

@@ -283,6 +283,10 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
         return unless(node.fixed_slices.empty() || node.sharing == Sharing::kMig,
                       "a node with slices has GPUs that are cut");
       },
+      [&] {
+        return unless(within(node.recut.ms, 0, kRecutMax.ms) && (node.recut.ms == 0 || !node.fixed_slices.empty()),
+                      "only slices that were cut beforehand are cut anew, in an hour at most");
+      },
       [&] { return refusal_of_modes(node); },
       [&] {
         const bool in_turns = node.sharing == Sharing::kTimeslice;

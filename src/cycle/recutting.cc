@@ -1,0 +1,174 @@
+#include "cycle/recutting.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "cycle/for_each_place.h"
+#include "cycle/taking_out.h"
+#include "model/gpu_hardware.h"
+#include "placement/place.h"
+
+namespace berth {
+namespace {
+
+auto size_of(const SliceShape& shape) { return std::tuple(shape.compute_slices, shape.memory_slices); }
+
+// Shapes by size, the largest first; of one size the plain one.
+void put_largest_first(const MigGeometry& mig, std::vector<std::size_t>& shapes) {
+  std::ranges::stable_sort(shapes, std::greater{}, [&](std::size_t shape) {
+    return std::tuple_cat(size_of(mig.shapes()[shape]), std::tuple(mig.shapes()[shape].is_plain()));
+  });
+}
+
+class Cutting {
+ public:
+  Cutting(const MigGeometry& mig, MigPlaceSet taken) : mig_(mig), layout_(taken) {}
+
+  MigPlaceSet layout() const { return layout_; }
+  void keep(std::size_t place) {
+    if (mig_.open_beside(layout_).contains(place)) layout_ = layout_.with(place);
+  }
+  // As many as fit, each as high as it can be.
+  void fill(std::size_t shape) {
+    for (;;) {
+      const MigPlaceSet open = mig_.open_beside(layout_).common_with(mig_.places_of(shape));
+      if (open.empty()) return;
+      layout_ = layout_.with(open.last());
+    }
+  }
+
+ private:
+  const MigGeometry& mig_;
+  MigPlaceSet layout_;
+};
+
+// What somebody is to have on a GPU where it is not there.
+struct Wanted {
+  WorkloadId claimant;  // the first
+  std::vector<std::size_t> shapes;
+};
+
+template <class Placed>
+void note(const State& state, WorkloadId whose, const Placed& placed, std::map<Device, Wanted>& wanted) {
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& at) {
+    if (!request.is_slice()) return;
+    const Device device{at.node, std::countr_zero(at.gpus.bits())};
+    const GpuCut* const cut = state.ledger().cut_of(at.node, static_cast<std::size_t>(device.gpu));
+    if (cut == nullptr) return;
+    const auto place = state.ledger().node(at.node).geometry().find_place(request.slice, at.slice_start);
+    if (cut->slices.contains(*place)) return;
+    Wanted& on_device = wanted.try_emplace(device, Wanted{whose, {}}).first->second;
+    on_device.shapes.push_back(request.slice);
+  });
+}
+
+// In the order in which it was promised.
+std::vector<std::size_t> promised_on(const State& state, const std::vector<Shadow>& shadows, Device device) {
+  std::vector<std::size_t> places;
+  for (const Shadow& shadow : shadows) {
+    for_each_place(state, shadow.start, [&](const PodRequest& request, const PodPlacement& at) {
+      if (at.node != device.node || !at.gpus.contains(device.gpu) || !request.is_slice()) return;
+      places.push_back(*state.ledger().node(at.node).geometry().find_place(request.slice, at.slice_start));
+    });
+  }
+  return places;
+}
+
+// GPU-seconds of what it brings, which is nobody's meanwhile.
+std::int64_t lost_gpu_s(const State& state, const Node& node, MigPlaceSet brings) {
+  const Flavor& flavor = state.flavors()[node.flavor.index()];
+  const MigGeometry& mig = *state.geometry_of(node);
+  std::int64_t milli = 0;
+  brings.for_each(
+      [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig.places()[place].shape})->gpu_milli; });
+  constexpr std::int64_t kPerGpuSecond = std::int64_t{kMilliPerGpu} * 1000;
+  return (milli * node.recut.ms + kPerGpuSecond - 1) / kPerGpuSecond;
+}
+
+}  // namespace
+
+MigPlaceSet next_cut(const MigGeometry& mig, const NextCut& cut) {
+  Cutting next(mig, cut.taken);
+  for (const std::size_t place : cut.promised) next.keep(place);
+  std::vector<std::size_t> there;
+  cut.before.for_each([&](std::size_t place) { there.push_back(place); });
+  std::ranges::stable_sort(there, std::greater{},
+                           [&](std::size_t place) { return size_of(mig.shapes()[mig.places()[place].shape]); });
+  for (const std::size_t place : there) next.keep(place);
+  std::vector<std::size_t> shapes(cut.asked.begin(), cut.asked.end());
+  put_largest_first(mig, shapes);
+  for (const std::size_t shape : shapes) next.fill(shape);
+  std::vector<std::size_t> plain;
+  for (std::size_t shape = 0; shape < mig.shapes().size(); ++shape) {
+    if (mig.shapes()[shape].is_plain()) plain.push_back(shape);
+  }
+  put_largest_first(mig, plain);
+  for (const std::size_t shape : plain) next.fill(shape);
+  return next.layout();
+}
+
+Duration longest_cut(const State& state, const Start& start) {
+  if (!state.ledger().has_cuts()) return Duration{0};
+  std::map<Device, Wanted> wanted;
+  note(state, start.workload, start, wanted);
+  Duration longest{0};
+  for (const auto& [device, what] : wanted) longest = std::max(longest, state.node(device.node).recut);
+  return longest;
+}
+
+bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& start) {
+  const State& state = cycle.engine.state;
+  const Time by = cycle.plan.now + longest_cut(state, start);
+  const Trial::Mark mark = cycle.trial.mark();
+  bool some_end = false;
+  state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+    if (workload.phase != Phase::kRunning || is_out(state, cycle.trial, id)) return;
+    if (state.end_of(id, workload.started) > by) return;
+    take_out(state, cycle.trial, id, Emptied::kCountsAsScrubbed);
+    some_end = true;
+  });
+  bool is_there = false;
+  if (some_end) {
+    // A stream of its own: what is only thought of changes no draw.
+    Rng rng(state.seed(), start.workload.value());
+    const auto outcome = place_in_way(state, cycle.trial, cycle.engine.index, start.workload, way, rng);
+    const Start* const then = std::get_if<Start>(&outcome);
+    is_there = then != nullptr && longest_cut(state, *then) == Duration{0};
+  }
+  cycle.trial.rollback_to(mark);
+  return is_there;
+}
+
+void cut_anew(OneCycle& cycle) {
+  const State& state = cycle.engine.state;
+  if (!state.ledger().has_cuts()) return;
+  std::map<Device, Wanted> wanted;
+  for (const Repair& repair : cycle.plan.repairs) note(state, repair.workload, repair, wanted);
+  for (const Migration& each : cycle.plan.migrations) note(state, each.start.workload, each.start, wanted);
+  for (const Start& start : cycle.plan.starts) note(state, start.workload, start, wanted);
+  for (const auto& [device, what] : wanted) {
+    const auto gpu = static_cast<std::size_t>(device.gpu);
+    const Node& node = state.node(device.node);
+    const MigPlaceSet before = state.ledger().cut_of(device.node, gpu)->slices;
+    const std::vector<std::size_t> promised = promised_on(state, cycle.shadows.all(), device);
+    const MigPlaceSet after =
+        next_cut(*state.geometry_of(node), {.taken = cycle.trial.ledger().layouts(device.node)[gpu],
+                                            .promised = promised,
+                                            .before = before,
+                                            .asked = what.shapes});
+    cycle.plan.repartitions.push_back({.node = device.node,
+                                       .gpu = device.gpu,
+                                       .before = before,
+                                       .after = after,
+                                       .claimant = what.claimant,
+                                       .takes = node.recut,
+                                       .lost_gpu_s = lost_gpu_s(state, node, after.minus(before))});
+  }
+}
+
+}  // namespace berth

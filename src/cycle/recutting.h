@@ -1,0 +1,32 @@
+// GPUs whose slices were cut beforehand and may be cut anew: into what, once it is decided who is to have which slice.
+#pragma once
+
+#include <span>
+
+#include "cycle/cycle.h"
+#include "model/mig_geometry.h"
+
+namespace berth {
+
+// What a GPU is cut into from then on. Those that are taken are among them, and so is of these, as far as there is room: what is promised to
+// others, in its order; what is there already, the largest first; more of the shapes that were asked for, and then of any that have
+// the usual engines, the largest first. PRE: `taken` is a layout.
+struct NextCut {
+  MigPlaceSet taken;
+  std::span<const std::size_t> promised = {};  // places
+  MigPlaceSet before;
+  std::span<const std::size_t> asked = {};  // shapes
+};
+MigPlaceSet next_cut(const MigGeometry& mig, const NextCut& cut);
+
+// How long it takes until the last slice of a start is there for which a GPU has to be cut anew; none: none has to be.
+Duration longest_cut(const State& state, const Start& start);
+
+// Whether it would find all of its slices there, once those have ended whose run limits end them before that. What may end otherwise
+// nobody knows. PRE: its places are not in the trial, which is left as it was.
+bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& start);
+
+// A phase of the cycle: each GPU is cut anew on which somebody has room by this plan for whom the slice is not there.
+void cut_anew(OneCycle& cycle);
+
+}  // namespace berth
