@@ -198,6 +198,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
                            {},
                            {}};
   submitted.step_of = any_id<WorkloadId>(rng);
+  submitted.at_home_with = any_id<WorkloadId>(rng);
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   if (any<bool>(rng)) submitted.shape.terms.hours = any<std::uint32_t>(rng);
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
@@ -369,6 +370,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(ReservationRemoved{any_id<ReservationId>(rng)});
     case 40:
       return Event(MaxWaitPassed{any_id<WorkloadId>(rng)});
+    case 41:
+      return Event(NodeFailureFound{any_id<NodeId>(rng), Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -413,6 +416,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->not_before, again.not_before);
     ASSERT_EQ(job->after, again.after);
     ASSERT_EQ(job->step_of, again.step_of);
+    ASSERT_EQ(job->at_home_with, again.at_home_with);
     ASSERT_EQ(job->series, again.series);
     ASSERT_EQ(job->at_most, again.at_most);
     ASSERT_EQ(job->max_wait, again.max_wait);
