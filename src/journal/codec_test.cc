@@ -130,7 +130,8 @@ PodSet any_set(Rng& rng) {
           {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng),
            static_cast<Spreading>(rng.below(4)), any_text(rng)},
           any_neighbours(rng),
-          {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)}};
+          {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)},
+          any_text(rng)};
 }
 
 AmountList any_amounts(Rng& rng) {

@@ -68,6 +68,7 @@ TEST_F(Racks, AreNewsToTheirNodesWhenTheyBecomeSomebodysAndOnlyThen) {
   const std::vector<NodeId> rack = {NodeId(0), NodeId(1)};
   EXPECT_EQ(come(pod({}), 0), rack) << "nobody else may have it for himself now";
   EXPECT_EQ(come(pod({}), 1), std::vector<NodeId>());
+  EXPECT_EQ(come(pod(exclusive(7, "")), 0), rack) << "nor those with whom it is at home";
   EXPECT_EQ(come(pod({}, 0), 1), std::vector<NodeId>());
   EXPECT_EQ(come(pod(first), 2), std::vector<NodeId>{NodeId(2)});
   EXPECT_EQ(come(pod(first), 2), std::vector<NodeId>());
