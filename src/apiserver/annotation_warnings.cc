@@ -9,6 +9,7 @@
 #include "manifest/gpu_need.h"
 #include "manifest/labels.h"
 #include "manifest/time_request.h"
+#include "manifest/topology_request.h"
 
 namespace berth {
 namespace {
@@ -16,14 +17,41 @@ namespace {
 constexpr std::string_view kPrefix = "berth.dev/";
 
 // All that pods and what makes them may have of these: docs/kubectl.md, "What annotations say".
-constexpr std::string_view kKnown[] = {
-    kCheckpointAnnotation,  kCoverageAnnotation,     kExitCodeAnnotation,   kFlavorsAnnotation, kGangAnnotation,
-    kGpuMilliAnnotation,    kGpuModelsAnnotation,    kGpuSharingAnnotation, kGpusAnnotation,    kGroupSizeAnnotation,
-    kGroupUidAnnotation,    kLatencyAnnotation,      kModelAnnotation,      kMovableAnnotation, kMovedAtAnnotation,
-    kParallelismAnnotation, kNeededMemoryAnnotation, kQueuedAtAnnotation,   kRunForAnnotation,  kSliceAnnotation,
-    kSliceNeedAnnotation,   kStopAfterAnnotation,    kNotBeforeAnnotation,  kHoursAnnotation,   kMaxWaitAnnotation,
-    kSingletonAnnotation,   kAfterAnnotation,        kAfterAnyAnnotation,   kAfterOkAnnotation, kAfterStartAnnotation,
-    kBegunAtAnnotation,     kRepairAnnotation,       kTopologyAnnotation,   kUserAnnotation};
+constexpr std::string_view kKnown[] = {kCheckpointAnnotation,
+                                       kCoverageAnnotation,
+                                       kExitCodeAnnotation,
+                                       kFlavorsAnnotation,
+                                       kGangAnnotation,
+                                       kGpuMilliAnnotation,
+                                       kGpuModelsAnnotation,
+                                       kGpuSharingAnnotation,
+                                       kGpusAnnotation,
+                                       kGroupSizeAnnotation,
+                                       kGroupUidAnnotation,
+                                       kLatencyAnnotation,
+                                       kModelAnnotation,
+                                       kMovableAnnotation,
+                                       kMovedAtAnnotation,
+                                       kParallelismAnnotation,
+                                       kNeededMemoryAnnotation,
+                                       kQueuedAtAnnotation,
+                                       kRunForAnnotation,
+                                       kSliceAnnotation,
+                                       kSliceNeedAnnotation,
+                                       kStopAfterAnnotation,
+                                       kNotBeforeAnnotation,
+                                       kHoursAnnotation,
+                                       kMaxWaitAnnotation,
+                                       kSingletonAnnotation,
+                                       kAfterAnnotation,
+                                       kAfterAnyAnnotation,
+                                       kAfterOkAnnotation,
+                                       kAfterStartAnnotation,
+                                       kBegunAtAnnotation,
+                                       kRepairAnnotation,
+                                       kTopologyAnnotation,
+                                       kUserAnnotation,
+                                       kExclusiveTopologyAnnotation};
 
 void add_warnings(const Value& metadata, std::vector<std::string>& warnings) {
   for (const Value::Member& each : metadata["annotations"].members()) {

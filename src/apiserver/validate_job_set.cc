@@ -12,7 +12,10 @@
 #include "apiserver/object_meta.h"
 #include "apiserver/pod_facts.h"
 #include "apiserver/validation.h"
+#include "manifest/label_syntax.h"
+#include "manifest/labels.h"
 #include "manifest/name_pattern.h"
+#include "manifest/topology_request.h"
 
 namespace berth {
 
@@ -67,9 +70,27 @@ void check_targets(const Value& targets, const Names& names, const std::string& 
   }
 }
 
-void check_annotations(const Value& metadata, const std::string& path, Causes& causes) {
+// Each Job has a domain for itself: of Jobs that start together nobody looks for several.
+void check_exclusive(const Value& label, const Value& set, const std::string& path, Causes& causes) {
+  if (!is_label_key(label.text())) {
+    causes.push_back(invalid_value(path, label, "is no label; write one that nodes have, as in example.com/rack"));
+  } else if (set["metadata"]["annotations"][kGangAnnotation].text() != "false") {
+    causes.push_back(forbidden_value(path,
+                                     "gives each Job a domain for itself, and its Jobs start together; write the "
+                                     "annotation berth.dev/gang: \"false\" on the JobSet to have each Job start by "
+                                     "itself, or berth.dev/exclusive-topology on the pod templates to have domains for "
+                                     "all of them together"));
+  }
+}
+
+// `of_jobs`: the set, where JobSet reads words of its own that are about each Job; nullptr: it reads none there.
+void check_annotations(const Value& metadata, const Value* of_jobs, const std::string& path, Causes& causes) {
   for (const Value::Member& each : metadata["annotations"].members()) {
     if (!each.key.starts_with(kPrivatePrefix)) continue;
+    if (of_jobs != nullptr && each.key == kJobSetExclusiveAnnotation) {
+      check_exclusive(each.value, *of_jobs, path + ".annotations[" + each.key + "]", causes);
+      continue;
+    }
     causes.push_back(forbidden_value(path + ".annotations[" + each.key + "]",
                                      "is not followed; to keep pods in one domain, write the annotation "
                                      "berth.dev/topology: required:LABEL on their template"));
@@ -143,9 +164,9 @@ Names check_replicated_jobs(const Value& set, Causes& causes) {
     check_host_word(each["groupName"], path + ".groupName", causes);
     check_integer(each["replicas"], 0, kJobsMax, path + ".replicas", causes);
     check_depends_on(each, names, in_order, path + ".dependsOn", causes);
-    check_annotations(each["template"]["metadata"], path + ".template.metadata", causes);
-    check_annotations(each["template"]["spec"]["template"]["metadata"], path + ".template.spec.template.metadata",
-                      causes);
+    check_annotations(each["template"]["metadata"], &set, path + ".template.metadata", causes);
+    check_annotations(each["template"]["spec"]["template"]["metadata"], nullptr,
+                      path + ".template.spec.template.metadata", causes);
     check_template(job, path, causes);
     if (!each["name"].is_empty() && !names.insert(each["name"].text()).second) {
       causes.push_back(duplicate_value(path + ".name", each["name"]));
@@ -341,7 +362,7 @@ void check_update(const Value& before, const Value& after, Causes& causes) {
 void check_job_set(const AdmissionRequest& request, Causes& causes) {
   if (request.subresource == "status") return;
   const Value& set = *request.object;
-  check_annotations(set["metadata"], "metadata", causes);
+  check_annotations(set["metadata"], &set, "metadata", causes);
   check_time_annotations(set["metadata"], "metadata", causes);
   const Names names = check_replicated_jobs(set, causes);
   check_policies(set["spec"], names, causes);

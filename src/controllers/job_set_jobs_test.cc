@@ -144,6 +144,13 @@ TEST(GangsOfASet, AreWrittenOnThePodsAndAreOthersInEachAttempt) {
   EXPECT_EQ(metadata()["annotations"][kGroupUidAnnotation].text(), "1-u-1");
 }
 
+TEST(JobsOfASet, AreEachAloneInADomainWhereTheSetSaysSo) {
+  const JobSetWorld world(kWorkers, "", "{berth.dev/gang: 'false', alpha.jobset.sigs.k8s.io/exclusive-topology: rack}");
+  const Value annotations = job_of_set(world.set, 0, 0)["spec"]["template"]["metadata"]["annotations"];
+  EXPECT_EQ(annotations["berth.dev/exclusive-topology"].text(), "rack");
+  EXPECT_EQ(annotations["berth.dev/topology"].text(), "required:rack");
+}
+
 TEST(PodsAtOnce, AreNoMoreThanAreWanted) {
   struct Case {
     const char* spec;

@@ -15,6 +15,9 @@ PodSet asked_again(const State& state, const NumberedPodSet& set) {
   request.constraints = NodeConstraintsId(0);
   request.neighbours = NeighboursId(0);
   request.sharer = {};
+  const ExclusiveDomains& exclusives = state.ledger().exclusives();
+  if (exclusives.is_exclusive(request.exclusive)) asked.exclusive_level = exclusives[request.exclusive].level;
+  request.exclusive = {};
   asked.request = request;
   return asked;
 }

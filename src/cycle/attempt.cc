@@ -160,6 +160,8 @@ class Attempt {
     const bool is_free = leaves_reserved_alone(start, begins);
     start.waits = false;
     promised_ = promised_ || !let || !is_free;
+    // Beside domains that others are to have for themselves there may be room.
+    may_claim_beside_ = may_claim_beside_ || (!let && !cycle_.shadows.nodes_kept_from(id_).empty());
     return let && is_free;
   }
 
@@ -482,7 +484,8 @@ std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId cand
   };
   const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
   if (why->may_claim_beside) {
-    auto instead = beside(with_gpus(reserved, cycle.shadows.kept_from(candidate)));
+    const KeptRoom domains = with_nodes(reserved, cycle.shadows.nodes_kept_from(candidate));
+    auto instead = beside(with_gpus(domains, cycle.shadows.kept_from(candidate)));
     if (std::holds_alternative<Claimed>(instead)) return instead;
   }
   if (!why->would_break_floors) return outcome;

@@ -352,10 +352,25 @@ class Search {
 
   void list_by_node() {
     for (std::size_t each = 0; each < victims_.size(); ++each) {
-      for_each_pod_gone_with(each, {}, [&](const Pod& pod) { on_node_.push_back({pod.node, each}); });
+      for_each_pod_gone_with(each, {}, [&](const Pod& pod) {
+        on_node_.push_back({pod.node, each});
+        for (const NodeId node : kept_from_claimant(pod)) on_node_.push_back({node, each});
+      });
     }
     std::sort(on_node_.begin(), on_node_.end());
     on_node_.erase(std::unique(on_node_.begin(), on_node_.end()), on_node_.end());
+  }
+
+  // Where somebody is to be alone, the claimant or the victim, it is in the way of the other in the whole domain.
+  std::vector<NodeId> kept_from_claimant(const Pod& pod) const {
+    const ExclusiveDomains& exclusives = state_.ledger().exclusives();
+    if (exclusives.none() || pod.gpus.empty()) return {};
+    std::vector<NodeId> nodes = exclusives.own_nodes(state_.request(pod.request), pod.node);
+    for (const NumberedPodSet& set : sets_) {
+      const std::vector<NodeId> own = exclusives.own_nodes(state_.request(set.request), pod.node);
+      nodes.insert(nodes.end(), own.begin(), own.end());
+    }
+    return nodes;
   }
 
   bool take_if_allowed(std::size_t each) {
@@ -537,7 +552,9 @@ class Search {
 
   void leave(std::size_t victim, NodeId node, const Chosen& with) {
     for_each_pod_gone_with(victim, with, [&](const Pod& pod) {
-      if (pod.node == node) give_back(state_, trial_, pod, Emptied::kCountsAsScrubbed);
+      const std::vector<NodeId> kept = kept_from_claimant(pod);
+      const bool matters = pod.node == node || std::ranges::find(kept, node) != kept.end();
+      if (matters) give_back(state_, trial_, pod, Emptied::kCountsAsScrubbed);
     });
   }
 

@@ -41,8 +41,9 @@ Taken taken_by(const State& state, const Trial& trial, const Placed& placed, Que
       return;
     }
     bool& parts = taken[FlavorId(node.flavor)];
-    // Of a node that has turned for it no GPU is whole.
-    parts = parts || request.is_fraction() || node.sharing != Sharing::kExclusive;
+    // Of a node that has turned for it no GPU is whole; and who has a domain for himself is in the way of more than he has.
+    parts = parts || request.is_fraction() || node.sharing != Sharing::kExclusive ||
+            trial.ledger().exclusives().is_exclusive(request.exclusive);
   });
   return taken;
 }
@@ -55,6 +56,15 @@ std::vector<GpusOfNode> gpus_by_node(const State& state, const Placed& placed) {
   });
   std::vector<GpusOfNode> gpus;
   for (const auto& [node, bits] : by_node) gpus.push_back({node, GpuSet::from_bits(bits)});
+  return gpus;
+}
+
+// And what nobody else may have as long as it is there.
+template <class Placed>
+std::vector<GpusOfNode> gpus_kept_by(const State& state, const Placed& placed) {
+  std::vector<GpusOfNode> gpus = gpus_by_node(state, placed);
+  const std::vector<GpusOfNode> own = own_domains_of(state, placed.workload, gpus);
+  gpus.insert(gpus.end(), own.begin(), own.end());
   return gpus;
 }
 
@@ -72,6 +82,8 @@ std::int64_t idle_gpus(const Ledger& ledger, FlavorId flavor) {
     const NodeFree& node = ledger.node(NodeId(i));
     if (!node.open || node.gpus == 0 || FlavorId(node.flavor) != flavor || node.sharing == Sharing::kTimeslice)
       continue;
+    // What is free there is not for everybody.
+    if (!ledger.exclusives().none() && !ledger.exclusives().owners_around(NodeId(i)).empty()) continue;
     const bool has_turned = node.sharing != Sharing::kExclusive && ledger.may_be(NodeId(i), Sharing::kExclusive);
     if (!has_turned && ledger.fixed_slices(NodeId(i)).empty()) gpus += node.whole_gpus;
   }
@@ -146,7 +158,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
   if (!leaves_promised_slices(state, trial, queue, places)) return false;
   const Taken taken = taken_by(state, trial, start, covered_at);
   return is_in_nobodys_way(state, taken) ||
-         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_by_node(state, start)});
+         worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start)});
 }
 
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
@@ -163,7 +175,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& r
     if (counts) of_it[flavor] = parts;
   }
   if (is_in_nobodys_way(state, of_it)) return true;
-  return worsens_nothing(state, trial, of_it, {.queue = workload.queue, .comes = gpus_by_node(state, repair)});
+  return worsens_nothing(state, trial, of_it, {.queue = workload.queue, .comes = gpus_kept_by(state, repair)});
 }
 
 bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const Start& start) {
@@ -206,7 +218,7 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
   const bool counts = !covered_at.is_none();
   if (counts) taken = taken_by(state, trial, start, covered_at);
   Change change{.queue = state.workload(start.workload).queue};
-  if (counts) change.comes = gpus_by_node(state, start);
+  if (counts) change.comes = gpus_kept_by(state, start);
   for (const Migration& each : moved) {
     const UnitId unit = state.workload(each.start.workload).unit;
     // Of parts of GPUs only who starts is looked at.
@@ -221,10 +233,12 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
 
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start) {
   Taken taken = taken_by(state, trial, start);
-  std::erase_if(taken, [&](const auto& each) { return !state.flavors_with_cells().contains(each.first); });
+  // Who has domains for himself would be in the way of others' floors there, with cells and without.
+  const bool is_alone = !own_domains_of(state, start.workload, gpus_by_node(state, start)).empty();
+  std::erase_if(taken, [&](const auto& each) { return !is_alone && !state.flavors_with_cells().contains(each.first); });
   if (taken.empty()) return true;
   return worsens_nothing(state, trial, taken,
-                         {.queue = state.workload(start.workload).queue, .comes = gpus_by_node(state, start)});
+                         {.queue = state.workload(start.workload).queue, .comes = gpus_kept_by(state, start)});
 }
 
 std::vector<std::vector<NodeId>> nodes_to_leave_alone(const State& state, const Trial& trial, WorkloadId id) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 
+#include "cycle/exclusive_text.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "cycle/neighbours_text.h"
@@ -602,6 +603,9 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   }
   if (entry.gate != ReasonCode::kNone) return entry.gate;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
+  if (!state.ledger().exclusives().none() && has_room(without_exclusive_domains(state), open)) {
+    return ReasonCode::kAffinity;
+  }
   if (asks_for_domains(open) && fits_apart(state, open)) {
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
@@ -659,6 +663,12 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   const bool by_neighbours = explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||
                              (explanation.code == ReasonCode::kSpread && !asks_for_domains(shape));
+  if (by_neighbours && explanation.code == ReasonCode::kAffinity) {
+    if (const auto text = exclusive_text(state, shape)) {
+      explanation.text = *text;
+      return explanation;
+    }
+  }
   if (by_neighbours) {
     const auto apart = apart_text(state, shape);
     explanation.text = apart ? *apart : neighbours_text(state, shape);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,10 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
     {"too little free memory", Lacking::kMemory, "has no memory free", "have no memory free"},
     {kKeptForGpus, Lacking::kNone, "keeps what is free for work with GPUs", "keep what is free for work with GPUs"},
     {kNotInZones, Lacking::kNone, "has them free in too many NUMA zones", "have them free in too many NUMA zones"},
+    {kOthersOwnDomain, Lacking::kNone, "is in a domain that others have for themselves",
+     "are in domains that others have for themselves"},
+    {kAmongOthers, Lacking::kNone, "is in a domain in which others have GPUs",
+     "are in domains in which others have GPUs"},
     {"too many pods", Lacking::kNone, "has as many pods as it may", "have as many pods as they may"},
 }};
 
@@ -355,12 +360,30 @@ std::string steps_text(const State& state, WorkloadId id) {
 
 }  // namespace
 
+namespace {
+
+// Those of its nodes that are the last that anybody is given.
+std::string failures_text(const State& state, WorkloadId id) {
+  std::set<NodeId> nodes;
+  for_each_pod(state, id, [&](const Pod& pod) {
+    if (state.failures().are_many(pod.node)) nodes.insert(pod.node);
+  });
+  std::string text;
+  for (const NodeId node : nodes) {
+    text += "; its node " + state.node(node).name + " failed " + std::to_string(state.failures().of(node)) +
+            " times within " + format_duration_ms(kNodeFailuresWithin.ms);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string coverage_text(const State& state, WorkloadId id) {
   const QuotaUnit& unit = state.quotas().unit(state.workload(id).unit);
   const Duration within = state.quotas().lenders_clock(unit.queue, unit.covered_at);
   const std::string clock =
       within == kNoClock ? "" : "; those who could take it back give it " + format_duration_ms(within.ms) + " to leave";
-  return floor_text(state, id) + clock + steps_text(state, id);
+  return floor_text(state, id) + clock + steps_text(state, id) + failures_text(state, id);
 }
 
 std::string quota_text(const State& state, const QuotaRefusal& refusal) {

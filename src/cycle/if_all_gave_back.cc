@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/assert.h"
@@ -22,6 +23,26 @@ std::int64_t gpu_milli_held(const QuotaLedger& quotas, UnitId unit, FlavorId fla
 }
 
 }  // namespace
+
+std::vector<GpusOfNode> own_domains_of(const State& state, WorkloadId id, const std::vector<GpusOfNode>& gpus) {
+  const ExclusiveDomains& exclusives = state.ledger().exclusives();
+  if (exclusives.none()) return {};
+  std::set<NodeId> nodes;
+  for (const NumberedPodSet& set : state.shape(state.workload(id).shape).ways.front()) {
+    if (!exclusives.is_exclusive(state.request(set.request).exclusive)) continue;
+    for (const GpusOfNode& each : gpus) {
+      if (each.gpus.empty() || nodes.contains(each.node)) continue;
+      const std::vector<NodeId> own = exclusives.own_nodes(state.request(set.request), each.node);
+      nodes.insert(own.begin(), own.end());
+    }
+  }
+  std::vector<GpusOfNode> all;
+  for (const NodeId node : nodes) {
+    const std::uint64_t bits = all_of(state.ledger().node(node));
+    if (bits != 0) all.push_back({node, GpuSet::from_bits(bits)});
+  }
+  return all;
+}
 
 IfAllGaveBack::IfAllGaveBack(const State& state, const Trial& trial, FlavorId flavor, std::span<const PlacedGpus> moved)
     : state_(state),
@@ -79,6 +100,7 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
   }
   const auto stay_at = [&](const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus) {
     for (const GpusOfNode& each : gpus) stay(unit.queue, !unit.covered_at.is_none(), each);
+    stay_in_own_domains(unit, gpus);
   };
   for (std::size_t i = 0; i < state_.queues().size(); ++i) {
     for (const UnitId id : quotas.units_in(QueueId(i))) {
@@ -90,6 +112,7 @@ void IfAllGaveBack::look_at_units(const QuotaLedger& quotas, const Trial* trial,
       } else {
         for_each_pod(state_, unit.workload, [&](const Pod& pod) {
           stay(unit.queue, !unit.covered_at.is_none(), {pod.node, pod.gpus});
+          stay_in_own_domains(unit, {{pod.node, pod.gpus}});
           stay_where_fixed(pod);
         });
       }
@@ -118,6 +141,13 @@ void IfAllGaveBack::stay(QueueId queue, bool covered, const GpusOfNode& gpus) {
   while (!all.is_none() && !is_above_or_same(all, queue)) all = quotas_.tree().parent(all);
   node.who = all;
   node.anybody = true;
+}
+
+// What is free where he is alone is for nobody else as long as he stays.
+void IfAllGaveBack::stay_in_own_domains(const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : own_domains_of(state_, unit.workload, gpus)) {
+    stay(unit.queue, !unit.covered_at.is_none(), each);
+  }
 }
 
 void IfAllGaveBack::stay_where_fixed(const Pod& pod) {

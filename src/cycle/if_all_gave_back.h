@@ -24,6 +24,9 @@ struct StayingGpus {
   std::vector<GpusOfNode> gpus;
 };
 
+// All GPUs of the domains that a workload has for itself where it has these; none: it minds nobody.
+std::vector<GpusOfNode> own_domains_of(const State& state, WorkloadId workload, const std::vector<GpusOfNode>& gpus);
+
 // A domain that a queue's cells are, as they are given out now.
 struct GivenCell {
   QueueId queue;
@@ -89,6 +92,7 @@ class IfAllGaveBack {
   void look_at_nodes(const Trial* trial);
   void look_at_units(const QuotaLedger& quotas, const Trial* trial, std::span<const PlacedGpus> moved);
   void stay(QueueId queue, bool covered, const GpusOfNode& gpus);
+  void stay_in_own_domains(const QuotaUnit& unit, const std::vector<GpusOfNode>& gpus);
   void stay_where_fixed(const Pod& pod);
   bool may_stay(const QuotaUnit& unit) const;
   std::int64_t could_be_free(const OnNode& node) const;

@@ -37,7 +37,11 @@ class Search {
   std::int64_t make_room(RequestId request, std::int64_t wanted, Within within) {
     request_ = request;
     std::int64_t found = take_free_room(wanted, within);
+    found_free_ += found;
     if (found < wanted) found += free_nodes(wanted - found, within);
+    // Where the last has left a domain that it is to have for itself, all of that is free.
+    const bool is_alone = state_.ledger().exclusives().is_exclusive(state_.request(request).exclusive);
+    if (found < wanted && is_alone) found += take_free_room(wanted - found, within);
     if (found < wanted) found += move_one_by_one(wanted - found, within);
     return found;
   }
@@ -94,7 +98,6 @@ class Search {
     for (std::size_t node = 0; taken < wanted && node < state_.nodes(); ++node) {
       if (within.contains(NodeId(node))) taken += take_room_on(NodeId(node), wanted - taken);
     }
-    found_free_ += taken;
     return taken;
   }
 

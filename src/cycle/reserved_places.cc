@@ -157,6 +157,13 @@ class Choice {
         }
       }
     }
+    // Who is alone there keeps everybody from what is free.
+    for (const Stay& each : who_.alone_around(device.node)) {
+      if (each.end > then_ && !is_own(state_, reservation_, each.workload) &&
+          std::ranges::find(by, each.workload) == by.end()) {
+        by.push_back(each.workload);
+      }
+    }
     if (by.empty()) ++open_on_[device.node];
     if (taken_.contains(device)) return;
     if (!by.empty()) return blocked_.push_back({device, std::move(by)});
@@ -393,6 +400,10 @@ WhoStays::WhoStays(const State& state, const Plan& plan) : latest_leave_(plan.no
         std::vector<Stay>& there = by_device_[{pod.node, gpu}];
         if (there.empty() || there.back() != stay) there.push_back(stay);
       });
+      for (const NodeId node : state.ledger().exclusives().own_nodes(state.request(pod.request), pod.node)) {
+        std::vector<Stay>& around = alone_around_[node];
+        if (around.empty() || around.back() != stay) around.push_back(stay);
+      }
     });
   });
 }
@@ -401,6 +412,12 @@ const std::vector<Stay>& WhoStays::on(NodeId node) const {
   static const std::vector<Stay> kNobody;
   const auto found = by_node_.find(node);
   return found == by_node_.end() ? kNobody : found->second;
+}
+
+const std::vector<Stay>& WhoStays::alone_around(NodeId node) const {
+  static const std::vector<Stay> kNobody;
+  const auto found = alone_around_.find(node);
+  return found == alone_around_.end() ? kNobody : found->second;
 }
 
 RightsOfReservation::RightsOfReservation(const State& state, const Trial& trial, const Reservation& reservation,

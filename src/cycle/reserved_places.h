@@ -30,12 +30,15 @@ class WhoStays {
   const Stays& by_device() const { return by_device_; }
   // Those with a pod on the node, with GPUs or without.
   const std::vector<Stay>& on(NodeId node) const;
+  // Those who have a domain for themselves in which the node is.
+  const std::vector<Stay>& alone_around(NodeId node) const;
   // By when all have left who were told to: who waits for them begins then at the latest.
   Time latest_leave() const { return latest_leave_; }
 
  private:
   Stays by_device_;
   std::map<NodeId, std::vector<Stay>> by_node_;
+  std::map<NodeId, std::vector<Stay>> alone_around_;
   Time latest_leave_;
 };
 

@@ -57,11 +57,13 @@ WorkloadShape random_gang(Rng& rng) {
   const NodeConstraints constraints = rng.below(3) == 0 ? random_constraints(rng) : NodeConstraints();
   const Topology topology = rng.below(3) == 0 ? random_topology(rng, pods) : Topology();
   const bool share = rng.below(10) == 0;
+  const char* const alone = rng.below(8) == 0 ? one_of(rng, {"node", "rack", "zone"}) : nullptr;
   for (std::int64_t ways = rng.below(4) == 0 ? 2 : 1; ways > 0; --ways) {
     request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
     if (rng.below(8) == 0) make_slice(request, rng, 2);
     if (share && !request.is_slice()) make_share(request, rng);
     shape.ways.push_back({{request, pods, constraints, topology}});
+    if (alone != nullptr) shape.ways.back().back().exclusive_level = alone;
     if (request.sharing != Sharing::kExclusive) break;
   }
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));

@@ -271,6 +271,7 @@ bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, b
     if (whose == start.workload || all_[i].at <= then || takes_promises_of(state_, start.workload, whose)) continue;
     if (!leaves_hours(all_[i], start, then, others)) return false;
     if (end <= all_[i].at) continue;
+    if (keep_apart(all_[i].start, start)) return false;
     std::vector<NodeThen> beside = then_[i];
     if (is_new && mind_each_other(state_, whose, start.workload)) return false;
     if (!fits_beside(beside, start)) return false;
@@ -704,6 +705,27 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
   return fits;
 }
 
+// Whether one of the two is to have a domain for itself in which the other has GPUs.
+bool Shadows::keep_apart(const Start& start, const Start& other) const {
+  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
+  if (exclusives.none()) return false;
+  std::set<std::pair<ExclusiveId, NodeId>> there;
+  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
+    if (request.gpus > 0) there.emplace(request.exclusive, place.node);
+  });
+  bool apart = false;
+  std::optional<std::pair<ExclusiveId, NodeId>> last;
+  for_each_place(state_, other, [&](const PodRequest& request, const PodPlacement& place) {
+    const std::pair<ExclusiveId, NodeId> looked_at{request.exclusive, place.node};
+    if (apart || request.gpus == 0 || last == looked_at) return;
+    last = looked_at;
+    apart = std::ranges::any_of(there, [&](const auto& each) {
+      return exclusives.excludes(request, place.node, PodRequest{.gpus = 1, .exclusive = each.first}, each.second);
+    });
+  });
+  return apart;
+}
+
 bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   const WorkloadId whose = all_[shadow].start.workload;
   if (whose == start.workload) return true;
@@ -712,6 +734,7 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
   if (end <= all_[shadow].at) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
   // That somebody to whom room is promised leaves others what they need was seen when it was.
   if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
+  if (keep_apart(all_[shadow].start, start)) return false;
   std::vector<NodeThen> beside = then_[shadow];
   return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
 }
@@ -787,7 +810,8 @@ bool Shadows::started(const Start& start) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose == start.workload || end <= all_[i].at) continue;
-    if (then_[i].empty() || !fits_beside(then_[i], start)) in_the_way.push_back(whose);
+    const bool apart = keep_apart(all_[i].start, start);
+    if (apart || then_[i].empty() || !fits_beside(then_[i], start)) in_the_way.push_back(whose);
   }
   const auto own = index_of(start.workload);
   if (own) replace(*own, std::nullopt);
@@ -829,6 +853,23 @@ std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
     if (bits != 0) gpus.push_back({node, GpuSet::from_bits(bits)});
   }
   return gpus;
+}
+
+std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
+  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
+  std::set<NodeId> nodes;
+  if (exclusives.none()) return {};
+  const Time end = end_of(id, plan_.now);
+  for (const Shadow& each : all_) {
+    const WorkloadId whose = each.start.workload;
+    if (whose == id || end <= each.at || takes_promises_of(state_, id, whose)) continue;
+    for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
+      if (nodes.contains(place.node)) return;
+      const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);
+      nodes.insert(own.begin(), own.end());
+    });
+  }
+  return {nodes.begin(), nodes.end()};
 }
 
 std::optional<Start> Shadows::own_room(WorkloadId id) {

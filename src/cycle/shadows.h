@@ -79,6 +79,8 @@ class Shadows {
   std::vector<Move> hold(WorkloadId workload);
   // The GPUs in which it would be in somebody's way then, by node, whether they are free now or not.
   std::vector<GpusOfNode> kept_from(WorkloadId workload) const;
+  // The nodes of domains that others will have for themselves then; ascending.
+  std::vector<NodeId> nodes_kept_from(WorkloadId workload) const;
   // What is promised to it, if that is free now; its moves stay in the trial.
   std::optional<Start> own_room(WorkloadId workload);
   void give_back(const std::vector<Move>& moves);
@@ -137,6 +139,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   bool let(std::size_t shadow, const Start& start, Time end);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
+  bool keep_apart(const Start& start, const Start& other) const;
   bool would_break_floors_now(const Start& start, Time at) const;
   bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);

@@ -124,6 +124,9 @@ class Waiting {
     const NodeConstraints constraints = rng_.below(4) == 0 ? random_constraints(rng_) : NodeConstraints();
     const Topology topology = plain_ || rng_.below(3) != 0 ? Topology() : random_topology(rng_, pods);
     WorkloadShape shape{.ways = {{{request, pods, constraints, topology}}}};
+    if (request.gpus > 0 && rng_.below(6) == 0) {
+      shape.ways.front().front().exclusive_level = one_of<std::string>(rng_, {"node", "rack", "rack", "zone"});
+    }
     if (rng_.below(5) != 0) shape.terms.run_limit = Duration{rng_.between(1, 20) * 1000};
     if (gives_loans_) shape.terms.grace = Duration{rng_.below(3) == 0 ? rng_.between(1, 3) * 1000 : 0};
     const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));

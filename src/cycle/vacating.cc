@@ -36,6 +36,7 @@ Vacating::PodOnNode Vacating::pod_on_node(const State& state, WorkloadId workloa
           request.sharing,
           request.sharer,
           request.neighbours,
+          request.exclusive,
           state.ledger().node(place.node).counts_by_zone(request),
           in_zones(state.ledger(), place.node, request) == InZones::kOne};
 }
@@ -133,6 +134,14 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
   return !mig.open_beside(MigPlaceSet::of(*a)).contains(*b);
 }
 
+// One of the two is to be alone there.
+bool Vacating::is_in_its_domain(const State& state, const PodOnNode& leaving, const PodOnNode& pod) {
+  const auto asks = [](const PodOnNode& each) {
+    return PodRequest{.gpus = each.gpus.size(), .exclusive = each.exclusive};
+  };
+  return state.ledger().exclusives().excludes(asks(pod), pod.node, asks(leaving), leaving.node);
+}
+
 // Those who are leaving have CPUs of a zone that it is to have, and too few others are free there: its kubelet would not let it in.
 bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
   const NodeFree& node = state.ledger().node(pod.node);
@@ -190,6 +199,7 @@ bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
   for (const PodOnNode& other : leaving_) {
     if (other.workload == pod.workload) continue;  // it leaves before it comes
     if (state.ledger().neighbourhood().excludes(pod.neighbours, pod.node, other.neighbours, other.node)) return true;
+    if (is_in_its_domain(state, other, pod)) return true;
     if (other.node != pod.node) continue;
     if (is_in_the_way(free, other, pod)) return true;
     cpu_milli -= other.cpu_milli;

@@ -43,12 +43,14 @@ class Vacating {
     Sharing sharing = Sharing::kExclusive;
     SharerId sharer;
     NeighboursId neighbours;
+    ExclusiveId exclusive;
     bool by_zone = false;   // its CPUs count in the zones of its GPUs,
     bool one_zone = false;  // and are to be in one
   };
 
   static PodOnNode pod_on_node(const State& state, WorkloadId workload, const PodRequest& request,
                                const PodPlacement& place);
+  static bool is_in_its_domain(const State& state, const PodOnNode& leaving, const PodOnNode& pod);
   static bool is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod);
   bool holds_up(const State& state, const PodOnNode& pod) const;
   bool lacks_zones(const State& state, const PodOnNode& pod) const;

@@ -362,6 +362,7 @@ void fields(Io& io, PodSet& set) {
   fields(io, set.topology);
   fields(io, set.neighbours);
   fields(io, set.parallel);
+  io(set.exclusive_level);
 }
 
 template <class Io>
@@ -681,6 +682,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   io(event.at_most);
   fields(io, event.max_wait);
   io(event.goes_first);
+  fields(io, event.at_home_with);
 }
 
 template <class Io, class Event>
@@ -694,6 +696,12 @@ void fields(Io& io, Event& event) {
 template <class Io>
 void fields(Io& io, CheckpointReported& event) {
   fields(io, event.workload);
+  fields(io, event.at);
+}
+
+template <class Io>
+void fields(Io& io, NodeFailureFound& event) {
+  fields(io, event.node);
   fields(io, event.at);
 }
 

@@ -131,7 +131,8 @@ PodSet any_set(Rng& rng) {
           {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng),
            static_cast<Spreading>(rng.below(4)), any_text(rng)},
           any_neighbours(rng),
-          {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)}};
+          {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)},
+          any_text(rng)};
 }
 
 AmountList any_amounts(Rng& rng) {
@@ -199,6 +200,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
                            {},
                            {}};
   submitted.step_of = any_id<WorkloadId>(rng);
+  submitted.at_home_with = any_id<WorkloadId>(rng);
   if (any<bool>(rng)) submitted.shape.terms.run_limit = Duration{any<std::int64_t>(rng)};
   if (any<bool>(rng)) submitted.shape.terms.hours = any<std::uint32_t>(rng);
   submitted.shape.ways = any_list(rng, [&] { return any_list(rng, [&] { return any_set(rng); }); });
@@ -389,6 +391,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
                                         any<std::int32_t>(rng), Duration{any<std::int64_t>(rng)}});
     case 42:
       return Event(SlicesRecut{any_id<NodeId>(rng), any<std::int32_t>(rng)});
+    case 43:
+      return Event(NodeFailureFound{any_id<NodeId>(rng), Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -433,6 +437,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->not_before, again.not_before);
     ASSERT_EQ(job->after, again.after);
     ASSERT_EQ(job->step_of, again.step_of);
+    ASSERT_EQ(job->at_home_with, again.at_home_with);
     ASSERT_EQ(job->series, again.series);
     ASSERT_EQ(job->at_most, again.at_most);
     ASSERT_EQ(job->max_wait, again.max_wait);

@@ -32,6 +32,9 @@ class Reader {
       slices(kKueueSliceSizeAnnotation, annotations_[kKueueSliceSizeAnnotation].text(),
              annotations_[kKueueSliceTopologyAnnotation].text());
     }
+    if (const Value* const exclusive = annotations_.find(kExclusiveTopologyAnnotation)) {
+      read_.exclusive_level = level_in(kExclusiveTopologyAnnotation, exclusive->text());
+    }
     return std::move(read_);
   }
 

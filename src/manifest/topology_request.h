@@ -22,6 +22,10 @@ inline constexpr std::string_view kKueueUnconstrainedTopologyAnnotation =
 inline constexpr std::string_view kVolcanoTopologyModeAnnotation = "volcano.sh/network-topology-mode";
 inline constexpr std::string_view kVolcanoHighestTierAnnotation = "volcano.sh/network-topology-highest-tier";
 
+// "LABEL": as long as it has GPUs in a domain of that label, nobody else has any there; and JobSet's, of each of its Jobs.
+inline constexpr std::string_view kExclusiveTopologyAnnotation = "berth.dev/exclusive-topology";
+inline constexpr std::string_view kJobSetExclusiveAnnotation = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+
 // What has no meaning here, and what to write instead.
 struct TopologyProblem {
   std::string_view annotation;
@@ -33,6 +37,7 @@ struct TopologyProblem {
 
 struct ReadTopology {
   Topology topology;
+  std::string exclusive_level = {};  // in the domains of which it is to be alone; empty: it minds nobody
   std::vector<TopologyProblem> problems;
 };
 // Berth's words go before Kueue's, and those before Volcano's. The level of single nodes has their label's name, kubernetes.io/hostname.

@@ -98,6 +98,8 @@ struct WorkloadSubmitted {
   // One more pod for that elastic workload, of the same kind as its others: a unit of its own, which runs beside it while it
   // does and ends with it. Then it is of one pod, in that one's queue, and waits for nothing else.
   WorkloadId step_of = {};
+  // If that one, which has not ended, or this one has domains for itself, they are those of both.
+  WorkloadId at_home_with = {};
   // Of those of one series at most so many have a turn at a time, in the order in which they came: from then on until they end
   // they may start. What the last of them said of how many holds for all.
   SeriesId series = {};
@@ -341,6 +343,12 @@ struct SlicesRecut {
   std::int32_t gpu = 0;
 };
 
+// A node failed then, and what that did to those who were there is told by itself: it counts among its failures.
+struct NodeFailureFound {
+  NodeId node;
+  Time at;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
@@ -348,6 +356,6 @@ using Event =
                  WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
-                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut>;
+                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound>;
 
 }  // namespace berth

@@ -18,6 +18,8 @@ using WorkloadId = Id<struct WorkloadTag>;                // in the order of sub
 using PodId = Id<struct PodTag>;                          // running pods
 using UserId = Id<struct UserTag>;                        // people, in the order in which they first submitted
 using SharerId = Id<struct SharerTag>;  // in whose name a part of a device is held: a tenant, or one of its users
+using ExclusiveId =
+    Id<struct ExclusiveTag>;  // in the name of which workload a pod is alone in its domains, and of which level
 using ReservationId = Id<struct ReservationTag>;  // in the order in which they were made; never used again
 using SeriesId = Id<struct SeriesTag>;            // of those who take turns, as whoever submits them numbers them
 using UnitId = Id<struct UnitTag>;                // what counts against quotas as one: running workloads

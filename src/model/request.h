@@ -35,6 +35,7 @@ struct PodRequest {
   NodeConstraintsId constraints{0};       // numbered by the state (state/node_matches.h); in events a pod set has them
   NeighboursId neighbours{0};             // numbered by the state (state/neighbourhood.h); in events a pod set has them
   SharerId sharer = {};                   // of a fraction: by the state, which knows whose it is; in events none
+  ExclusiveId exclusive = {};  // numbered by the state (state/exclusive_domains.h); in events a pod set has it
 
   constexpr bool is_slice() const { return sharing == Sharing::kMig; }
   constexpr bool is_mps() const { return sharing == Sharing::kMps; }
@@ -50,6 +51,7 @@ struct PodRequest {
     hasher.add(cpu_milli).add(memory_bytes).add(gpus).add(gpu_milli).add(gpu_memory_mib).add(flavors.bits());
     hasher.add(constraints.value()).add(neighbours.value()).add(std::uint64_t{slice}).add(sharer.value());
     hasher.add(static_cast<std::uint64_t>(sharing));
+    if (!exclusive.is_none()) hasher.add(exclusive.value());
   }
   friend bool operator==(const PodRequest&, const PodRequest&) = default;
 };

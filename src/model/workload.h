@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct PodSet {
   Neighbours neighbours = {};        // on who else is there
   Parallelism parallel =
       {};  // of its whole GPUs, all of them; then it has no slices, spreads nothing and asks no neighbours
+  // In the domains of this level in which they are nobody else's pods have GPUs; empty: they do not mind. Then they have GPUs.
+  std::string exclusive_level = {};
 
   friend bool operator==(const PodSet&, const PodSet&) = default;
 };

@@ -26,6 +26,8 @@ inline constexpr std::string_view kOnDirty = "free on dirty GPUs alone";
 inline constexpr std::string_view kNotInZones = "free in too many NUMA zones";
 inline constexpr std::string_view kKeptForGpus = "kept for GPUs";
 inline constexpr std::string_view kSpare = "spare for repairs";
+inline constexpr std::string_view kOthersOwnDomain = "in domains of others alone";
+inline constexpr std::string_view kAmongOthers = "in domains with others";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -80,6 +82,14 @@ inline constexpr std::tuple kFilters = {
            [](const NodeView& node, const PodRequest& request) { return node.leaves_what_is_kept(request); }},
     Filter{kNotInZones,
            [](const NodeView& node, const PodRequest& request) { return node.has_room_in_zones(request); }},
+    Filter{kOthersOwnDomain,
+           [](const NodeView& node, const PodRequest& request) {
+             return node.refused_in_domains(request) != ExclusiveDomains::Refusal::kOthersOwn;
+           }},
+    Filter{kAmongOthers,
+           [](const NodeView& node, const PodRequest& request) {
+             return node.refused_in_domains(request) != ExclusiveDomains::Refusal::kAmongOthers;
+           }},
     Filter{"too many pods", [](const NodeView& node, const PodRequest&) { return node.free.pods > 0; }},
 };
 

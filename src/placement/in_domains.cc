@@ -49,6 +49,7 @@ class Placing {
         topology_(topologies_[set.topology]),
         request_(state.request(set.request)),
         likings_(state.ledger().matches().likings(request_.constraints)),
+        likes_alike_(likings_.empty() && state.ledger().avoided().empty()),
         more_(more),
         around_(state.ledger(), request_),
         rng_(rng) {}
@@ -63,7 +64,7 @@ class Placing {
     std::int64_t left = set_.count;
     while (left > 0) {
       const auto liking_of = [&](std::size_t domain) {
-        return likings_.empty() ? 0 : liking_in(nodes_of(DomainId(domain)), left);
+        return likes_alike_ ? 0 : liking_in(nodes_of(DomainId(domain)), left);
       };
       // Of several domains the last one has room for as many as the others, if any has.
       const std::int64_t parts = std::ssize(shares) + 1;
@@ -125,7 +126,7 @@ class Placing {
     };
     const auto liking_of = [&](std::size_t domain) {
       std::int64_t liking = 0;
-      if (likings_.empty()) return liking;
+      if (likes_alike_) return liking;
       for (const Part& part : parts_of(inner[domain])) liking += liking_in(part.nodes, part.pods);
       return liking;
     };
@@ -140,7 +141,7 @@ class Placing {
     std::vector<Part> parts;
     for (const InnerRoom& each : inner) {
       Part part{.nodes = nodes_of(each), .room = each.room};
-      if (!likings_.empty()) part.liking = liking_in(part.nodes, 1);
+      if (!likes_alike_) part.liking = liking_in(part.nodes, 1);
       parts.push_back(std::move(part));
     }
     std::ranges::stable_sort(
@@ -205,13 +206,19 @@ class Placing {
   // How well so many pods would like to be there, on the nodes that they like best, whatever their slices.
   std::int64_t liking_in(std::vector<NodeId> nodes, std::int64_t pods) const {
     std::int64_t sum = 0;
-    std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return likings_[node.index()]; });
+    std::ranges::sort(nodes, std::ranges::greater(), [&](NodeId node) { return liking_on(node); });
     for (const NodeId node : nodes) {
       const std::int64_t here = std::min(pods, room_here(node));
-      sum += here * likings_[node.index()];
+      sum += here * liking_on(node);
       pods -= here;
     }
     return sum;
+  }
+
+  // Nodes that are avoided come behind all that is preferred.
+  std::int64_t liking_on(NodeId node) const {
+    constexpr std::int64_t kAvoided = std::int64_t{1} << 37;
+    return (likings_.empty() ? 0 : likings_[node.index()]) - (state_.ledger().is_avoided(node) ? kAvoided : 0);
   }
 
   void fill(DomainId domain, std::int64_t pods, DomainRooms& rooms) {
@@ -221,7 +228,7 @@ class Placing {
       return rooms.of_inner[at].domain == domain ? rooms.of_inner[at].room : 0;
     };
     const auto liking_of = [&](std::size_t at) {
-      return likings_.empty() ? 0 : liking_in(nodes_of(rooms.of_inner[at]), slice);
+      return likes_alike_ ? 0 : liking_in(nodes_of(rooms.of_inner[at]), slice);
     };
     for (; pods > 0; pods -= slice) {
       // The one that is emptied furthest: what it has beyond whole slices is of least use to others.
@@ -249,7 +256,7 @@ class Placing {
       return std::vector<NodeId>(nodes.begin(), nodes.end());
     };
     const auto room_of = [&](std::size_t at) { return across[at].room; };
-    const auto liking_of = [&](std::size_t at) { return likings_.empty() ? 0 : liking_in(nodes_across(at), slice); };
+    const auto liking_of = [&](std::size_t at) { return likes_alike_ ? 0 : liking_in(nodes_across(at), slice); };
     for (pods -= whole; pods > 0; pods -= slice) {
       const std::size_t at = *choose(across.size(), slice, false, room_of, liking_of);
       put_among(nodes_across(at), slice);
@@ -275,6 +282,7 @@ class Placing {
   const Topology& topology_;
   const PodRequest& request_;
   std::span<const std::int64_t> likings_;
+  bool likes_alike_;       // all nodes
   std::int64_t more_;      // pods that may come later
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
   Rng& rng_;

@@ -15,8 +15,8 @@ namespace {
 
 using Rooms = std::vector<NodeRoom>;
 
-// By domain of the level that it names; of no level, or of `anywhere`, one list of all.
-std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set, bool anywhere) {
+// By domain of the level that it names; of no level, or of `anywhere`, one list of all. `avoided`: those nodes, too.
+std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set, bool anywhere, bool avoided) {
   const PodRequest& request = state.request(set.request);
   const std::span<const std::int64_t> likings = state.ledger().matches().likings(request.constraints);
   const NeighbourCheck around(state.ledger(), request);
@@ -25,7 +25,7 @@ std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set
   for (std::size_t i = 0; i < state.nodes(); ++i) {
     const NodeId node(i);
     const DomainId domain = anywhere ? DomainId(0) : domains->of(node);
-    if (domain.is_none() || !around.allows(node)) continue;
+    if (domain.is_none() || !around.allows(node) || (!avoided && state.ledger().is_avoided(node))) continue;
     const std::int64_t room = room_for(state.ledger(), node, request);
     if (room > 0) lists[domain.index()].push_back({node, room, likings.empty() ? 0 : likings[i]});
   }
@@ -45,16 +45,19 @@ std::variant<std::vector<PodPlacement>, std::int64_t> place_in_network(const Sta
                                                                        Rng& rng) {
   const PodRequest& request = state.request(set.request);
   const Togetherness together = state.topologies()[set.topology].together;
-  std::vector<Rooms> lists = rooms_by_domain(state, set, together == Togetherness::kAnywhere);
+  std::vector<Rooms> lists;
   const UplinkLoads others(state);
-  const auto cheapest = [&] {
-    return cheapest_places(*state.topologies().network(), set.parallel, request.gpus, lists, others);
+  const auto cheapest = [&](bool anywhere) {
+    std::optional<NetworkPlaces> places;
+    for (const bool avoided : {false, true}) {
+      if (places || (!avoided && state.ledger().avoided().empty())) continue;
+      lists = rooms_by_domain(state, set, anywhere, avoided);
+      places = cheapest_places(*state.topologies().network(), set.parallel, request.gpus, lists, others);
+    }
+    return places;
   };
-  std::optional<NetworkPlaces> found = cheapest();
-  if (!found && together == Togetherness::kPreferred) {
-    lists = rooms_by_domain(state, set, true);
-    found = cheapest();
-  }
+  std::optional<NetworkPlaces> found = cheapest(together == Togetherness::kAnywhere);
+  if (!found && together == Togetherness::kPreferred) found = cheapest(true);
   if (!found) {
     std::int64_t most = 0;
     for (const Rooms& rooms : lists) most = std::max(most, pods_in(rooms));

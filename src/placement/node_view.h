@@ -20,6 +20,9 @@ class NodeView {
   std::span<const std::int32_t> gpu_memory_mib() const { return ledger_.gpu_memory_mib(id_); }
   bool selected_by(const PodRequest& request) const { return ledger_.matches().selects(request.constraints, id_); }
   bool tolerated_by(const PodRequest& request) const { return ledger_.matches().tolerates(request.constraints, id_); }
+  ExclusiveDomains::Refusal refused_in_domains(const PodRequest& request) const {
+    return ledger_.exclusives().refusal(request, id_);
+  }
   std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
   MigPlaceSet fixed_slices() const { return ledger_.fixed_slices(id_); }
   const GpuCut* cut_of(std::size_t gpu) const { return ledger_.cut_of(id_, gpu); }

@@ -58,7 +58,8 @@ class RefusedRequests {
       // What selects more may be tolerated elsewhere: of constraints only the same are compared.
       const bool as_choosy = asked.constraints == less.constraints &&
                              (refused.topology == TopologyId(0) || refused.topology == set.topology);
-      const bool as_shared = asked.sharing == less.sharing && asked.slice == less.slice && asked.sharer == less.sharer;
+      const bool as_shared = asked.sharing == less.sharing && asked.slice == less.slice &&
+                             asked.sharer == less.sharer && asked.exclusive == less.exclusive;
       return as_choosy && as_shared && set.count >= refused.count && asked.cpu_milli >= less.cpu_milli &&
              asked.memory_bytes >= less.memory_bytes && asked.gpus >= less.gpus && asked.gpu_milli >= less.gpu_milli &&
              gpu_memory && less.flavors.contains_all(asked.flavors);

@@ -34,19 +34,22 @@ std::vector<std::int64_t> gpus_of_flavor(const State& state) {
   return gpus;
 }
 
-// Of the nodes that are looked at, in the run's order: of those that the pod likes best the first with the best score, or
-// any, drawn evenly. Scores do not know who is around: what changes with every pod that comes would not be kept for long.
+// Of the nodes that are looked at, in the run's order: of those that are not avoided, if there is one, and that the pod likes best
+// the first with the best score, or any, drawn evenly. Scores do not know who is around: what changes with every pod that comes would not be kept for long.
 class Choice {
  public:
   Choice(const Ledger& ledger, const PodRequest& request, bool draws)
-      : likings_(ledger.matches().likings(request.constraints)), around_(ledger, request), draws_(draws) {}
+      : ledger_(ledger),
+        likings_(ledger.matches().likings(request.constraints)),
+        around_(ledger, request),
+        draws_(draws) {}
 
   // Whether scores alone decide.
   bool is_open() const { return likings_.empty() && around_.is_needless(); }
 
   void look_at(NodeId node, Score score) {
     if (score == ScoreTree::kUnfit || !around_.allows(node)) return;
-    const Liking liking{likings_.empty() ? 0 : likings_[node.index()], around_.liking(node)};
+    const Liking liking{!ledger_.is_avoided(node), likings_.empty() ? 0 : likings_[node.index()], around_.liking(node)};
     if (best_.empty() || liking > liking_ || (liking == liking_ && !draws_ && score > score_)) {
       best_.assign(1, node);
       liking_ = liking;
@@ -63,12 +66,14 @@ class Choice {
 
  private:
   struct Liking {
+    bool is_sound = false;  // it has not failed again and again of late
     std::int64_t node = 0;
     NeighbourLiking around;
 
     friend auto operator<=>(const Liking&, const Liking&) = default;
   };
 
+  const Ledger& ledger_;
   std::span<const std::int64_t> likings_;
   NeighbourCheck around_;
   bool draws_;
@@ -90,6 +95,7 @@ std::optional<PodPlacement> ScoreIndex::best(const State& state, RequestId reque
     for (std::size_t i = 0; i < row.scores.nodes(); ++i) choice.look_at(NodeId(i), row.scores[i]);
     node = choice.made(rng);
   }
+  if (!node) node = best_of_avoided(state, request, state.ledger().avoided(), rng);
   return on_devices(state, request, node, rng);
 }
 
@@ -98,7 +104,24 @@ std::optional<PodPlacement> ScoreIndex::best_among(const State& state, RequestId
   const Row& row = fresh_row(state, request);
   Choice choice(state.ledger(), state.request(request), score_row(state.policy()).draws_node);
   for (const NodeId node : nodes) choice.look_at(node, row.scores[node.index()]);
-  return on_devices(state, request, choice.made(rng), rng);
+  std::optional<NodeId> node = choice.made(rng);
+  if (!node) node = best_of_avoided(state, request, nodes, rng);
+  return on_devices(state, request, node, rng);
+}
+
+// Rows have no scores of these: as long as another node will do, they cost nothing.
+std::optional<NodeId> ScoreIndex::best_of_avoided(const State& state, RequestId id, std::span<const NodeId> nodes,
+                                                  Rng& rng) const {
+  const Ledger& ledger = state.ledger();
+  if (ledger.avoided().empty()) return std::nullopt;
+  const ScoreRow& policy = score_row(state.policy());
+  const PodRequest& request = state.request(id);
+  Choice choice(ledger, request, policy.draws_node);
+  for (const NodeId node : nodes) {
+    if (!ledger.is_avoided(node)) continue;
+    choice.look_at(node, policy.score_if_fits(NodeView(ledger, node), request, *usual_));
+  }
+  return choice.made(rng);
 }
 
 std::optional<PodPlacement> ScoreIndex::on_devices(const State& state, RequestId request, std::optional<NodeId> node,
@@ -152,6 +175,7 @@ ScoreIndex::Row& ScoreIndex::fresh_row(const State& state, RequestId id) {
   Row& row = *rows_[id.index()];
   row.last_used = ++uses_;
   const auto score_of = [&](std::size_t node) {
+    if (ledger.is_avoided(NodeId(node))) return ScoreTree::kUnfit;
     const NodeView view(ledger, NodeId(node));
     return policy.score_if_fits(view, request, measure);
   };

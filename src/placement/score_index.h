@@ -25,8 +25,8 @@ class ScoreIndex {
 
   explicit ScoreIndex(std::size_t bytes_max = kDefaultBytesMax) : bytes_max_(bytes_max) {}
 
-  // The node for one more pod of `request`, and its GPUs there; none if no node fits, or those around keep it from all. Of those
-  // that the pod likes best, for what they are and then for who is there, the one with the best score; ties go to the first node in the run's order. `rng` serves policies that draw.
+  // The node for one more pod of `request`, and its GPUs there; none if no node fits, or those around keep it from all. One that is
+  // avoided (Ledger::is_avoided) only if no other will do; of those that the pod likes best, for what they are and then for who is there, the one with the best score; ties go to the first node in the run's order. `rng` serves policies that draw.
   std::optional<PodPlacement> best(const State& state, RequestId request, Rng& rng);
 
   // The same among these nodes alone, which are in the run's order.
@@ -48,6 +48,9 @@ class ScoreIndex {
 
   Row& fresh_row(const State& state, RequestId request);
   void make_space(std::size_t nodes);
+  // Of those among these nodes that are avoided. PRE: the row of the request is fresh.
+  std::optional<NodeId> best_of_avoided(const State& state, RequestId request, std::span<const NodeId> nodes,
+                                        Rng& rng) const;
   // None: none. PRE: the row of the request is fresh.
   std::optional<PodPlacement> on_devices(const State& state, RequestId request, std::optional<NodeId> node,
                                          Rng& rng) const;

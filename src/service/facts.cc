@@ -54,6 +54,15 @@ bool is_ready(const Value& node) {
   return false;
 }
 
+// None: it is ready, or does not say since when it is not.
+std::optional<Time> not_ready_since(const Value& node) {
+  for (const Value& condition : node["status"]["conditions"].items()) {
+    if (condition["type"].text() != "Ready" || condition["status"].text() == "True") continue;
+    return parse_timestamp(condition["lastTransitionTime"].text());
+  }
+  return std::nullopt;
+}
+
 // ---- what one pod asks ----------------------------------------------------------------------------------------------
 
 struct AmountList {
@@ -410,6 +419,8 @@ class PodReader {
     for (const TopologyProblem& each : topology.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
     if (!problems.empty()) complain(std::move(problems));
     facts_.topology = std::move(topology.topology);
+    // Who asks no GPUs is in nobody's way, and nobody in its.
+    if (facts_.request.gpus > 0) facts_.exclusive_level = std::move(topology.exclusive_level);
     read_parallelism();
     ReadNeighbours around = read_neighbours(pod_);
     if (!around.problem.empty()) complain(std::move(around.problem));
@@ -513,6 +524,7 @@ NodeFacts read_node(const Value& node) {
   facts.uid = node["metadata"]["uid"].text();
   facts.records = read_gpu_records(node);
   facts.says = {read_node_labels(labels), read_taints(node["spec"]["taints"]), host.spare};
+  facts.not_ready_since = not_ready_since(node);
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
                node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);
   std::erase_if(facts.says.taints, [](const Taint& each) { return says_how_it_is(each.key); });

@@ -113,6 +113,9 @@ TEST(PodFacts, SayWhatIsNotFollowed) {
       {"{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
        "[{matchExpressions: [{key: rack, operator: Near}]}]}}}}",
        "{}", "a node affinity has the operator 'Near'; write In, NotIn, Exists, DoesNotExist, Gt or Lt"},
+      {"{}", "{berth.dev/exclusive-topology: a rack}",
+       "annotation berth.dev/exclusive-topology: 'a rack' is no label; write one that nodes have, as in "
+       "example.com/rack"},
       {"{}", "{berth.dev/topology: rack}",
        "annotation berth.dev/topology: 'rack' is no topology; write required:LABEL or preferred:LABEL, with a label of "
        "nodes"},
@@ -325,6 +328,9 @@ TEST(PodFacts, KnowWhereItMayBe) {
   EXPECT_EQ(choosy.constraints,
             (NodeConstraints{.select = {{"rack", LabelOperator::kIn, {"r1"}}}, .tolerations = {{.any_value = true}}}));
   EXPECT_EQ(choosy.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
+  const std::string gpu = "{containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}";
+  EXPECT_EQ(read_pod(pod(gpu, "{berth.dev/exclusive-topology: kubernetes.io/hostname}")).exclusive_level, "node");
+  EXPECT_EQ(read_pod(pod("{}", "{berth.dev/exclusive-topology: rack}")).exclusive_level, "") << "it asks no GPUs";
   const PodFacts sharing =
       read_pod(pod("{containers: [{resources: {requests: {nvidia.com/gpu: '8'}}}]}",
                    "{berth.dev/parallelism: 'tp=8,dp=2', batch.kubernetes.io/job-completion-index: '1'}"));

@@ -361,6 +361,9 @@ class LiveEngine {
   Tally tally(const Group& group);
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
+  void note_failure(const NodeFacts& node);
+  void tell_failures(const std::string& name);
+  WorkloadId one_at_work(const Group& group) const;
   const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
   bool are_alike(const PodFacts& a, const PodFacts& b) const;
   static bool asks_the_same(const PodFacts& a, const PodFacts& b);
@@ -556,11 +559,12 @@ class LiveEngine {
   std::set<std::string> selected_keys_;
   bool room_came_free_ = false;
   std::set<std::string> new_nodes_;
-  std::set<std::string> checkpoints_;       // pods that reported one
-  std::set<std::string> found_;             // pods that run somewhere and hold no place in the engine yet
-  std::set<std::string> unsettled_;         // groups
-  std::set<std::string> untold_;            // groups
-  std::set<std::string> uncounted_;         // groups
+  std::map<std::string, std::vector<Time>> failures_;  // by node: when it was not ready any more; the last few
+  std::set<std::string> checkpoints_;                  // pods that reported one
+  std::set<std::string> found_;                        // pods that run somewhere and hold no place in the engine yet
+  std::set<std::string> unsettled_;                    // groups
+  std::set<std::string> untold_;                       // groups
+  std::set<std::string> uncounted_;                    // groups
   std::map<std::string, Counted> counted_;  // by group, and by what makes moved pods anew: what is in the sums
   std::map<std::string, Holding> by_queue_, by_door_;
   std::set<std::string> partial_;  // groups

@@ -10,9 +10,10 @@ namespace berth {
 bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
          a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
-         a.constraints == b.constraints && a.topology == b.topology && a.neighbours == b.neighbours &&
-         a.parallel == b.parallel && a.number == b.number && a.group_size == b.group_size && a.user == b.user &&
-         a.terms == b.terms && a.problem == b.problem && a.time == b.time && a.has_begun == b.has_begun;
+         a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
+         a.neighbours == b.neighbours && a.parallel == b.parallel && a.number == b.number &&
+         a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem &&
+         a.time == b.time && a.has_begun == b.has_begun;
 }
 
 // In the place of another: which number it has among its Job's pods matters where those number their GPUs.
@@ -72,8 +73,33 @@ void LiveEngine::remove_budget(const std::string& name_space, const std::string&
   anew_ = budgets_.erase({name_space, name}) > 0 || anew_;
 }
 
+// It took work, and is not ready any more: who is cordoned first does not fail. Its object keeps the last such moment alone, so a
+// scheduler that is started anew counts from then on.
+void LiveEngine::note_failure(const NodeFacts& node) {
+  const auto before = nodes_.find(node.name);
+  if (before == nodes_.end() || !before->second.open || !node.not_ready_since) return;
+  std::vector<Time>& times = failures_[node.name];
+  times.push_back(*node.not_ready_since);
+  if (times.size() > kNodeFailuresMany) times.erase(times.begin());
+  const auto id = node_ids_.find(node.name);
+  if (anew_ || id == node_ids_.end()) return;
+  const Event failed = NodeFailureFound{id->second, *node.not_ready_since};
+  if (!state().refusal(failed)) session_->apply(failed);
+}
+
+// To a state in which the node is new.
+void LiveEngine::tell_failures(const std::string& name) {
+  const auto found = failures_.find(name);
+  if (found == failures_.end()) return;
+  for (const Time at : found->second) {
+    const Event failed = NodeFailureFound{node_ids_.at(name), at};
+    if (!state().refusal(failed)) session_->apply(failed);
+  }
+}
+
 void LiveEngine::set_node(const NodeFacts& node) {
   note_records(node);
+  note_failure(node);
   const auto known = nodes_.find(node.name);
   if (known == nodes_.end()) {
     new_nodes_.insert(node.name);
@@ -112,6 +138,7 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
 
 void LiveEngine::remove_node(const std::string& name) {
   new_nodes_.erase(name);
+  failures_.erase(name);
   if (nodes_.erase(name) > 0) anew_ = true;
   uses_.erase(name);
 }

@@ -155,6 +155,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, const std::vec
                              std::string& why_not) {
   std::vector<Member*> in_order;
   WorkloadFound found = found_as(members, heirs, now, in_order);
+  found.workload.at_home_with = one_at_work(groups_.at(members.front()->group));
   const auto is_heir = [&](const Member* member) { return std::ranges::find(heirs, member) != heirs.end(); };
   DevicesLeft left(state().ledger());
   for (const Member* const member : in_order) {
@@ -292,7 +293,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
     Neighbours neighbours = neighbours_of(member->facts);
     const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {
       return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel &&
-             set.constraints == member->facts.constraints && set.topology == topology;
+             set.constraints == member->facts.constraints && set.topology == topology &&
+             set.exclusive_level == member->facts.exclusive_level;
     });
     const auto number = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
@@ -301,7 +303,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
                       .constraints = member->facts.constraints,
                       .topology = topology,
                       .neighbours = std::move(neighbours),
-                      .parallel = member->facts.parallel});
+                      .parallel = member->facts.parallel,
+                      .exclusive_level = member->facts.exclusive_level});
       of_set.emplace_back();
     }
     ++sets[number].count;

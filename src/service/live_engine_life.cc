@@ -450,6 +450,7 @@ void LiveEngine::add_new_nodes(Time now) {
     const std::string& name = names.emplace_back(session_->state().node(NodeId(at)).name);
     node_ids_[name] = NodeId(at);
     if (!takes_work(nodes_.at(name))) session_->apply(NodeDrained{NodeId(at)});
+    tell_failures(name);
   }
   tell_what_is_left(names, now);
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet

@@ -29,8 +29,8 @@ bool names_no_flavor(const QueueSpec& spec) {
 // They are one pod set.
 bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
   return a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
-         a.constraints == b.constraints && a.topology == b.topology && neighbours_of(a) == neighbours_of(b) &&
-         a.parallel == b.parallel;
+         a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
+         neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
 }
 
 void LiveEngine::settle(Time now) {
@@ -308,10 +308,25 @@ const LiveEngine::Member* LiveEngine::one_that_runs(const Group& group, const Po
   return nullptr;
 }
 
+// Of the group's workloads one that has its place; none: none has. What it is alone in is of all of them.
+WorkloadId LiveEngine::one_at_work(const Group& group) const {
+  for (const std::uint64_t sequence : group.members) {
+    const WorkloadId running = members_.at(by_sequence_.at(sequence)).running;
+    if (!running.is_none()) return running;
+  }
+  return {};
+}
+
 // So many of a set. Where others of it run already, these go to the domain that it requires, and their slices and parallel sizes
 // have been broken anyway.
 PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const {
-  PodSet set{request, static_cast<std::int64_t>(pods), pod.constraints, pod.topology, neighbours_of(pod), pod.parallel};
+  PodSet set{request,
+             static_cast<std::int64_t>(pods),
+             pod.constraints,
+             pod.topology,
+             neighbours_of(pod),
+             pod.parallel,
+             pod.exclusive_level};
   const bool is_placed_whole = !pod.topology.asks_nothing() || pod.parallel.is_declared();
   const Member* const other = is_placed_whole ? one_that_runs(group, pod) : nullptr;
   if (other == nullptr) return set;
@@ -453,6 +468,7 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
                         .shape = {std::move(ways), terms},
                         .user = first.user,
                         .not_before = not_before,
+                        .at_home_with = one_at_work(group),
                         .series = is_first ? series_of(first) : SeriesId(),
                         .max_wait = is_first && !first.has_begun ? first.time.max_wait : std::nullopt,
                         .goes_first = goes_first_.contains(key)};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -81,6 +82,61 @@ TEST(LiveWhere, AGangKeepsTogetherAlsoWhereOnePodIsMadeAnew) {
   const Round repaired = cluster.decide(6);
   EXPECT_EQ(names_of(repaired), std::set<std::string>{"g1-again"});
   EXPECT_EQ(racks_in(repaired), std::set<std::string>{"r1"});
+}
+
+// Of pods above a minimum each is a workload of its own: at home in the rack of the others, before and after a restart.
+TEST(LiveWhere, AGroupHasARackForItself) {
+  const auto alone = [](PodFacts pod) {
+    pod.exclusive_level = "rack";
+    return pod;
+  };
+  Cluster cluster;
+  for (const char* const name : {"r1-1", "r1-2", "r2-1"}) cluster.add(in_rack(node(name), std::string(name, 2)));
+  cluster.set(selecting(pod("other", 1), "r2"));
+  EXPECT_EQ(names_of(cluster.decide(2)), std::set<std::string>{"other"});
+  for (const char* const name : {"g0", "g1"}) cluster.set(alone(in_gang(pod(name, 4, 2000), "g", 2)));
+  EXPECT_EQ(racks_in(cluster.decide(3)), std::set<std::string>{"r1"});
+  for (const bool anew : {false, true}) {
+    if (anew) cluster.begin_anew();
+    const std::string number = anew ? "1" : "0";
+    cluster.set(selecting(pod("stranger" + number, 1, 3000), "r1"));
+    const Round kept_out = cluster.decide(anew ? 6 : 4);
+    EXPECT_TRUE(kept_out.bindings.empty()) << number;
+    cluster.gone("stranger" + number);
+    cluster.set(alone(in_gang(pod("more" + number, 1, 3000), "g", 2)));
+    const Round grown = cluster.decide(anew ? 7 : 5);
+    EXPECT_EQ(names_of(grown), std::set<std::string>{"more" + number});
+    EXPECT_EQ(racks_in(grown), std::set<std::string>{"r1"});
+  }
+}
+
+TEST(LiveWhere, ANodeThatWasNotReadyTwiceIsTheLastThatIsGiven) {
+  Cluster cluster;
+  const auto at = [](NodeFacts facts, std::optional<Time> not_ready_since) {
+    facts.not_ready_since = not_ready_since;
+    facts.open = !not_ready_since;
+    return facts;
+  };
+  for (const char* const name : {"n1", "n2"}) cluster.add(node(name));
+  EXPECT_TRUE(cluster.decide(1).bindings.empty());
+  for (const std::int64_t hour : {1, 2}) {
+    for (const char* const name : {"n1", "n2"}) {
+      // Of the second somebody had said before that it is to take nothing.
+      NodeFacts closed = at(node(name), std::nullopt);
+      closed.open = name != std::string("n2");
+      cluster.add(closed);
+      cluster.add(at(node(name), Time{hour * 3'600'000}));
+      cluster.add(node(name));
+    }
+  }
+  cluster.set(pod("first", 1, 3 * 3'600'000));
+  const Round round = cluster.decide(3 * 3600);
+  ASSERT_EQ(round.bindings.size(), 1u);
+  EXPECT_EQ(round.bindings.front().node, "n2");
+  cluster.set(pod("second", 8, 3 * 3'600'000 + 1));
+  const Round last = cluster.decide(3 * 3600 + 1);
+  ASSERT_EQ(last.bindings.size(), 1u) << "it is not refused for it";
+  EXPECT_EQ(last.bindings.front().node, "n1");
 }
 
 TEST(LiveWhere, AWorkloadSaysWhatItPutsOnTheNetwork) {

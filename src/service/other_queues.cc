@@ -296,6 +296,7 @@ void OtherQueues::keep_to_topologies(PodFacts& pod) const {
   std::vector<std::string> asked;
   if (pod.topology.together != Togetherness::kAnywhere) asked.push_back(label_of_level(pod.topology.level));
   if (pod.topology.has_slices()) asked.push_back(label_of_level(pod.topology.slice_level));
+  if (!pod.exclusive_level.empty()) asked.push_back(label_of_level(pod.exclusive_level));
   const auto held = objects_.find({std::string(kClusterQueues), pod.queue.substr(pod.queue.find('/') + 1)});
   if (asked.empty() || held == objects_.end() || held->second.parts.queues.empty()) return;
   bool some_open = false;

@@ -232,6 +232,12 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.constraints = take_constraints(line);
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);
+  if (const ScenarioWord* const word = line.take("exclusive")) {
+    set.exclusive_level = word->value;
+    if (set.request.gpus == 0) {
+      line.complain(*word, "exclusive= is of pods that ask GPUs, and keeps others with GPUs away; write gpus=, too");
+    }
+  }
   take_parallelism(line, set);
   if (set.steps > 0 && (set.topology.has_slices() || set.parallel.is_declared())) {
     line.complain(
@@ -273,8 +279,8 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
   for (const FlavorId flavor : choices) {
     PodSets& way = shape.ways.emplace_back();
     for (const SetDraft& set : sets) {
-      PodSet& made =
-          way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours, set.parallel});
+      PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours,
+                                             set.parallel, set.exclusive_level});
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
       if (!set.asks_slice() || set.flavors.empty()) continue;

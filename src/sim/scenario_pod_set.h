@@ -34,6 +34,7 @@ struct SetDraft {
   Topology topology = {};
   Neighbours neighbours = {};
   Parallelism parallel = {};
+  std::string exclusive_level = {};  // empty: they mind nobody
 
   bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
   FlavorSet all_flavors() const {

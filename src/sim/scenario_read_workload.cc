@@ -26,12 +26,12 @@ constexpr std::string_view kSubmitKeys[] = {
     "topology", "slice",  "prefer",      "spread",       "strategy",   "latency",     "movable",     "labels",
     "near",     "apart",  "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
     "max",      "resize", "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
-    "then",     "only",   "days",        "zone",         "replaces"};
+    "then",     "only",   "days",        "zone",         "replaces",   "exclusive"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
-    "pods",   "min",      "gpus",        "gpu_memory",   "cpu",    "memory",      "flavor",   "mixed",
-    "select", "tolerate", "topology",    "slice",        "prefer", "spread",      "strategy", "labels",
-    "near",   "apart",    "rather_near", "rather_apart", "even",   "rather_even", "ports",    "parallel"};
+    "pods",        "min",          "gpus",  "gpu_memory",  "cpu",    "memory",   "flavor",   "mixed", "select",
+    "tolerate",    "topology",     "slice", "prefer",      "spread", "strategy", "labels",   "near",  "apart",
+    "rather_near", "rather_apart", "even",  "rather_even", "ports",  "parallel", "exclusive"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;

@@ -284,6 +284,7 @@ class Inspection {
     std::vector<Held> held(state_.nodes());
     Ledger again;
     again.neighbourhood() = state_.ledger().neighbourhood().emptied();
+    again.exclusives() = state_.ledger().exclusives().emptied();
     for (std::size_t i = 0; i < state_.nodes(); ++i) {
       again.add(state_.node(NodeId(i)), state_.geometry_of(state_.node(NodeId(i))));
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);

@@ -28,6 +28,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
     BERTH_ASSERT(node.gpus > 0 && family != kMigFamilies.end());
     free.family = static_cast<std::uint8_t>(family - kMigFamilies.begin() + 1) & 0x7f;
   }
+  exclusives_.add_node();
   free.gpus_begin = static_cast<std::uint32_t>(gpu_milli_.size());
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
   gpu_memory_mib_.insert(gpu_memory_mib_.end(), static_cast<std::size_t>(node.gpus),
@@ -73,6 +74,18 @@ void Ledger::set_open(NodeId node, bool open) {
   note_change(node);
 }
 
+void Ledger::set_avoided(NodeId node, bool avoided) {
+  const auto at = std::ranges::lower_bound(avoided_, node);
+  const bool was = at != avoided_.end() && *at == node;
+  if (was == avoided) return;
+  if (was) {
+    avoided_.erase(at);
+  } else {
+    avoided_.insert(at, node);
+  }
+  note_change(node);
+}
+
 void Ledger::keep_from_all(NodeId node) {
   set_open(node, false);
   nodes_[node.index()].kept = true;
@@ -112,6 +125,8 @@ void Ledger::move_host(NodeFree& node, const Move& move, std::int64_t sign) {
   if (move.request.gpus > 0) move_gpus(node, move, sign);
   if (node.open) add_to_totals(node, 1);
   neighbourhood_.move(move.request.neighbours, move.node, static_cast<std::int32_t>(-sign));
+  for (const NodeId each : exclusives_.move(move.request, move.node, static_cast<std::int32_t>(-sign)))
+    note_change(each);
 }
 
 void Ledger::move_rest(const Move& move, std::int64_t sign) {
@@ -447,7 +462,8 @@ bool Ledger::same_as(const Ledger& other) const {
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
          cuts_ == other.cuts_ && rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ &&
-         totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_);
+         totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_) &&
+         exclusives_.same_pods_as(other.exclusives_);
 }
 
 }  // namespace berth

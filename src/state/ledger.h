@@ -18,6 +18,7 @@
 #include "model/node.h"
 #include "model/plan.h"
 #include "model/request.h"
+#include "state/exclusive_domains.h"
 #include "state/neighbourhood.h"
 #include "state/node_matches.h"
 #include "state/trust.h"
@@ -233,6 +234,13 @@ class Ledger {
   // Which pods are where, as far as others ask.
   const Neighbourhood& neighbourhood() const { return neighbourhood_; }
   Neighbourhood& neighbourhood() { return neighbourhood_; }
+  // Which domains are some work's own, and who else is there.
+  const ExclusiveDomains& exclusives() const { return exclusives_; }
+  ExclusiveDomains& exclusives() { return exclusives_; }
+  // Whether it is given to nobody for whom another would do, and all of which this is so, ascending.
+  bool is_avoided(NodeId node) const { return !avoided_.empty() && std::ranges::binary_search(avoided_, node); }
+  const std::vector<NodeId>& avoided() const { return avoided_; }
+  void set_avoided(NodeId node, bool avoided);
   // Who may be on one device.
   const Trust& trust() const { return trust_; }
   Trust& trust() { return trust_; }
@@ -363,6 +371,8 @@ class Ledger {
 
   NodeMatches matches_;
   Neighbourhood neighbourhood_;
+  ExclusiveDomains exclusives_;
+  std::vector<NodeId> avoided_;
   std::vector<NodeFree> nodes_;
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;

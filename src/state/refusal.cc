@@ -71,6 +71,11 @@ FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
 
 // One more pod of one of the pod sets of a workload that is there or may come.
 FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
+  if (!fact.at_home_with.is_none()) {
+    const Workload* const other = state.workloads().find(fact.at_home_with);
+    const bool has_ended = other == nullptr || other->phase == Phase::kEnded || other->phase == Phase::kCancelled;
+    if (has_ended) return "who is at home with another is so with one that has not ended";
+  }
   if (fact.step_of.is_none()) return std::nullopt;
   const Workload* const minimum = state.workloads().find(fact.step_of);
   const bool is_over = minimum == nullptr || minimum->phase == Phase::kEnded || minimum->phase == Phase::kCancelled;
@@ -612,6 +617,9 @@ std::optional<std::string> State::refusal(const Event& event) const {
     FactRefusal operator()(const NodesAdded& fact) const { return refusal_of_nodes(state, fact.nodes); }
     FactRefusal operator()(const NodeFailed& fact) const { return node_known(fact.node); }
     FactRefusal operator()(const NodeDrained& fact) const { return node_known(fact.node); }
+    FactRefusal operator()(const NodeFailureFound& fact) const {
+      return first_of([&] { return node_known(fact.node); }, [&] { return refusal_of_time(fact.at); });
+    }
     FactRefusal operator()(const NodeRestored& fact) const { return node_known(fact.node); }
     FactRefusal operator()(const NodeRelabelled& fact) const {
       return first_of([&] { return node_known(fact.node); },

@@ -21,7 +21,8 @@ std::int64_t clean_whole_gpus(const Ledger& ledger, NodeId node, const PodReques
 std::int64_t room_for(const Ledger& ledger, NodeId node, const PodRequest& request,
                       Occupants occupants = Occupants::kMatter, Zones zones = Zones::kMatter);
 
-// Whether the pod could be put on exactly these devices now, as far as amounts and those who are there go.
+// Whether the pod could be put on exactly these devices now, as far as amounts and those who are there, or have its
+// domains for themselves, go.
 bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place);
 
 }  // namespace berth

@@ -99,6 +99,7 @@ void State::adopt(const Plan& plan) {
   ++revision_;
   history_.add(plan.now.ms);
   clock_ = std::max(clock_, plan.now);
+  forget_failures();
   if (plan.moves_somebody()) ++news_;
   // Before those whom this plan blocks: they stand back for what is promised from now on.
   const auto starts = [&](const Shadow& each) {

@@ -24,6 +24,7 @@
 #include "state/followers.h"
 #include "state/idle_floors.h"
 #include "state/ledger.h"
+#include "state/node_failures.h"
 #include "state/past_use.h"
 #include "state/pending.h"
 #include "state/quota_ledger.h"
@@ -137,8 +138,9 @@ class State {
   // for it, to those who have to part, or to gangs that lose a member. Cycles have to be told how late it is.
   bool keeps_time() const {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
-           idle_.counts() || !wakes_.empty() || !parting_.empty() || repair_within_ > Duration{0} ||
-           !repairing_.empty() || !steps_.empty() || !max_waits_.empty() || gives_loans_ || ledger_.has_cuts();
+           idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !parting_.empty() ||
+           repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() || !max_waits_.empty() ||
+           gives_loans_;
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const {
@@ -251,6 +253,8 @@ class State {
   const DefragmentationAsked* defragmentation() const { return defragmentation_ ? &*defragmentation_ : nullptr; }
   // Failed or drained, and not restored since; closed for maintenance that goes on.
   bool is_down(NodeId node) const { return down_.contains(node); }
+  // How often nodes have failed of late.
+  const NodeFailures& failures() const { return failures_; }
   bool is_maintained(NodeId node) const { return maintained_.contains(node); }
   // Nodes that are for repairs, and not closed otherwise; ascending.
   std::vector<NodeId> spares() const;
@@ -336,6 +340,7 @@ class State {
   void on(const MaxWaitPassed& event);
   void on(const DefragmentationAsked& event);
   void on(const SlicesRecut& event);
+  void on(const NodeFailureFound& event);
 
   void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
   void set_open(NodeId node, bool takes_work);
@@ -356,6 +361,11 @@ class State {
   template <class Change>
   void change_requests(Shape& shape, Change change);
   void tell_whose_parts(Workload& workload);
+  void tell_whose_domains(const WorkloadSubmitted& event, Workload& workload);
+  std::optional<std::uint32_t> number_as_owner(WorkloadId id) const;
+  std::uint32_t new_owner();
+  void forget_failures();
+  void look_at_exclusives();
   void let_part_by(Time part_by);
   void break_down(Device device);
   void cut_anew(const Repartition& decision);
@@ -439,7 +449,7 @@ class State {
   void retry_who_waits_for_room();
   void retry_who_asks_for_domains();
   void retry_who_is_spread_evenly();
-  void retry_who_looks_at(NeighboursId counted);
+  void retry_who_looks_at(const PodRequest& counted);
   // Runs `change`, which may free room on `node`, and counts that room for every blocked shape.
   template <class Change>
   void freeing(NodeId node, Change change);
@@ -494,6 +504,9 @@ class State {
   std::vector<HeldPlaces> holdings_;
   std::size_t reservations_made_ = 0;
   std::optional<DefragmentationAsked> defragmentation_;
+  // Whose each number in the ledger's exclusive domains is, and of whoever is at home with them; empty: nobody's now.
+  std::vector<std::vector<WorkloadId>> exclusive_owners_;
+  NodeFailures failures_;
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on
   std::map<Device, Time> parting_;

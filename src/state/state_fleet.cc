@@ -76,6 +76,7 @@ void State::on(const NodesAdded& event) {
   ledger_.matches().look_at(*nodes_, nodes_->size() - added.size(), added.size());
   topologies_.look_at(*nodes_, flavors_);
   ledger_.neighbourhood().look_at(*nodes_);
+  ledger_.exclusives().look_at(*nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node, geometry_of(node));
@@ -243,6 +244,7 @@ void State::on(const NodeRelabelled& event) {
     ledger_.matches().look_at(*nodes_, event.node.index(), 1);
     topologies_.look_at(*nodes_, flavors_, before, node.labels);
     if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
+    if (before != node.labels) look_at_exclusives();
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
@@ -275,16 +277,46 @@ void State::retry_who_waits_for_room() {
 // The room that there is may be nearer together than it was.
 void State::retry_who_asks_for_domains() {
   retry_who([&](const NumberedPodSet& set) {
-    return set.asks_for_domains() || ledger_.neighbourhood().refuses(requests_[set.request.index()].neighbours);
+    const PodRequest& request = requests_[set.request.index()];
+    const bool minds_others = request.gpus > 0 && !ledger_.exclusives().none();
+    return set.asks_for_domains() || minds_others || ledger_.neighbourhood().refuses(request.neighbours);
   });
 }
 
 // Some whom it counts have come or gone: what kept it away may not do so any more.
-void State::retry_who_looks_at(NeighboursId counted) {
+void State::retry_who_looks_at(const PodRequest& counted) {
+  const ExclusiveDomains& exclusives = ledger_.exclusives();
+  if (counted.gpus > 0 && !exclusives.none()) {
+    retry_who([&](const NumberedPodSet& set) {
+      const PodRequest& waiting = requests_[set.request.index()];
+      return waiting.gpus > 0 &&
+             (exclusives.is_exclusive(counted.exclusive) || exclusives.is_exclusive(waiting.exclusive));
+    });
+  }
   const Neighbourhood& around = ledger_.neighbourhood();
-  if (!around.is_counted(counted)) return;
-  retry_who(
-      [&](const NumberedPodSet& set) { return around.looks_at(requests_[set.request.index()].neighbours, counted); });
+  if (!around.is_counted(counted.neighbours)) return;
+  retry_who([&](const NumberedPodSet& set) {
+    return around.looks_at(requests_[set.request.index()].neighbours, counted.neighbours);
+  });
+}
+
+// Another node may be in the domain of another now: who is there stays, and is in the way, or no more, of those who come.
+void State::look_at_exclusives() {
+  if (ledger_.exclusives().none()) return;
+  ledger_.exclusives().look_at(*nodes_);
+  for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
+}
+
+void State::on(const NodeFailureFound& event) {
+  history_.add(event.node.value()).add(event.at.ms);
+  failures_.note(event.node, event.at);
+  forget_failures();
+  ledger_.set_avoided(event.node, failures_.are_many(event.node));
+}
+
+// Moments that are told decide when a node is as good as others again.
+void State::forget_failures() {
+  for (const NodeId node : failures_.forget(clock_)) ledger_.set_avoided(node, failures_.are_many(node));
 }
 
 // A domain less may count, so that those without it are even.
@@ -326,6 +358,8 @@ void State::add_to_history(const Labels& labels, const std::vector<Taint>& taint
 void State::on(const NodeFailed& event) {
   history_.add(event.node.value());
   down_.insert(event.node);
+  failures_.note(event.node, clock_);
+  ledger_.set_avoided(event.node, failures_.are_many(event.node));
   set_open(event.node, false);
   std::vector<WorkloadId> lost;
   for (const Pod& pod : pods_) {
@@ -374,7 +408,7 @@ void State::give_room_back(const Pod& pod) {
   const Move give = move_of(requests_[pod.request.index()], pod.place(), Move::Direction::kGive);
   // Who has not begun leaves nothing behind.
   const bool was_there = workloads_[pod.workload].phase == Phase::kRunning && !pod.comes;
-  retry_who_looks_at(give.request.neighbours);
+  retry_who_looks_at(give.request);
   freeing(pod.node, [&] {
     if (was_there) {
       ledger_.depart(give, Emptied::kIsToBeScrubbed);

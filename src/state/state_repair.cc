@@ -207,7 +207,7 @@ void State::repair(const Repair& repair, Time now) {
     link = pod;
     history_.add(place.node.value()).add(place.gpus.bits());
     if (request.is_slice()) history_.add(std::uint64_t{place.slice_start});
-    retry_who_looks_at(request.neighbours);
+    retry_who_looks_at(request);
   }
   // What it lost by now is told in the decision.
   repairing.lost.clear();

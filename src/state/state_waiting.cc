@@ -139,6 +139,46 @@ void State::tell_whose_parts(Workload& workload) {
   workload.shape = ShapeId(shapes_.intern(shape));
 }
 
+// Under which it has domains for itself, or is at home with who has.
+std::optional<std::uint32_t> State::number_as_owner(WorkloadId id) const {
+  const auto has_it = [&](const std::vector<WorkloadId>& ids) { return std::ranges::find(ids, id) != ids.end(); };
+  const auto known = std::ranges::find_if(exclusive_owners_, has_it);
+  if (id.is_none() || known == exclusive_owners_.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(known - exclusive_owners_.begin());
+}
+
+// Numbers are used again: what is kept for each distinct request does not grow with the work that has come and gone.
+std::uint32_t State::new_owner() {
+  auto unused = std::ranges::find_if(exclusive_owners_, [](const auto& ids) { return ids.empty(); });
+  if (unused == exclusive_owners_.end()) unused = exclusive_owners_.emplace(unused);
+  return static_cast<std::uint32_t>(unused - exclusive_owners_.begin());
+}
+
+// A step is at home in the domains of its minimum, and so are the pod sets of an exclusive workload that do not mind others.
+void State::tell_whose_domains(const WorkloadSubmitted& event, Workload& workload) {
+  std::optional<std::uint32_t> owner = number_as_owner(event.step_of.is_none() ? event.at_home_with : event.step_of);
+  const bool minds_others =
+      std::ranges::any_of(event.shape.ways.front(), [](const PodSet& set) { return !set.exclusive_level.empty(); });
+  if (!minds_others && !owner) return;
+  if (!owner) owner = new_owner();
+  exclusive_owners_[*owner].push_back(workloads_.next_id());
+  Shape shape = shapes_[workload.shape.index()];
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    for (std::size_t at = 0; at < shape.ways[way].size(); ++at) {
+      const std::string& level = event.shape.ways[way][at].exclusive_level;
+      history_.add(level);
+      NumberedPodSet& set = shape.ways[way][at];
+      for (RequestId* const each : {&set.request, &set.in_first_flavor}) {
+        PodRequest request = requests_[each->index()];
+        if (request.gpus == 0) continue;
+        request.exclusive = ledger_.exclusives().intern({*owner, level}, *nodes_);
+        *each = RequestId(requests_.intern(request));
+      }
+    }
+  }
+  workload.shape = ShapeId(shapes_.intern(shape));
+}
+
 // Where users make a difference, identical work of two of them does not share an answer; nor does work that may borrow with
 // work that may not yet, or work of queues that have nodes of their own with others'.
 void State::know_as_it_waits(WorkloadId id) {
@@ -383,6 +423,7 @@ void State::prioritize(WorkloadId id, std::int32_t priority) {
 void State::on(const TimePassed& event) {
   history_.add(event.now.ms);
   clock_ = std::max(clock_, event.now);
+  forget_failures();
   quotas_.tell_time(clock_);
   wake();
   end_rests();

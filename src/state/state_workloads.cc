@@ -26,6 +26,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.queue = event.queue;
   workload.user = UserId(users_.intern(event.user));
   tell_whose_parts(workload);
+  tell_whose_domains(event, workload);
   workload.submitted = event.at;
   workload.declared_run = event.declared_run;
   workload.rank = event.rank;
@@ -55,6 +56,7 @@ void State::on(const WorkloadSubmitted& event) {
   for (const Dependency& each : event.after) {
     history_.add(each.on.value()).add(static_cast<std::uint64_t>(each.what));
   }
+  if (!event.at_home_with.is_none()) history_.add(event.at_home_with.value());
   if (event.goes_first) history_.add(std::uint64_t{event.goes_first});
   if (!event.series.is_none()) take_turns(id, event.series, event.at_most);
 }
@@ -81,6 +83,7 @@ void State::end(WorkloadId id, Phase phase, bool done) {
   const SeriesId series = workloads_[id].series;
   workloads_.note_ended(id);
   end_steps(id, phase);
+  for (std::vector<WorkloadId>& each : exclusive_owners_) std::erase(each, id);
   followers_.forget(id);
   tell_followers(id, done ? Followers::News::kDone : Followers::News::kNotDone);
   if (!series.is_none()) have_turns(series_.leave(id, series));
@@ -164,12 +167,32 @@ NeighboursId State::number(const Neighbours& neighbours) {
   return id;
 }
 
+namespace {
+
+// What follows from it that a set is to be alone: nodes that are in no domain are none of its own; and it takes few domains, unless
+// it says itself where its pods are beside each other.
+PodSet with_own_domains(PodSet set) {
+  const std::string& level = set.exclusive_level;
+  if (level.empty()) return set;
+  LabelRequirement is_in_one{level, LabelOperator::kExists};
+  std::vector<LabelRequirement>& select = set.constraints.select;
+  if (level != kNodeLevel && std::ranges::find(select, is_in_one) == select.end()) {
+    select.push_back(std::move(is_in_one));
+  }
+  const bool says_where = !set.topology.asks_nothing() || set.parallel.is_declared() || !set.neighbours.asks_nothing();
+  if (!says_where && level != kNodeLevel) set.topology = {.together = Togetherness::kPreferred, .level = level};
+  return set;
+}
+
+}  // namespace
+
 ShapeId State::intern_shape(const WorkloadShape& shape) {
   Shape numbered;
   numbered.terms = shape.terms;
   for (const PodSets& way : shape.ways) {
     auto& sets = numbered.ways.emplace_back();
-    for (const PodSet& set : way) {
+    for (const PodSet& asked : way) {
+      const PodSet set = with_own_domains(asked);
       PodRequest request = set.request;
       request.constraints = number(set.constraints);
       request.neighbours = number(set.neighbours);
@@ -278,7 +301,7 @@ void State::take_places(const Start& start, std::span<const std::uint32_t> lost)
       history_.add(place.node.value()).add(place.gpus.bits());
       if (requests_[set.request.index()].is_slice()) history_.add(std::uint64_t{place.slice_start});
     }
-    retry_who_looks_at(requests_[set.request.index()].neighbours);
+    retry_who_looks_at(requests_[set.request.index()]);
   }
   BERTH_ASSERT(at == start.pods.size());
 }

@@ -144,7 +144,8 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
     const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
     if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
-        a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours || a[i].parallel != b[i].parallel) {
+        a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours || a[i].parallel != b[i].parallel ||
+        a[i].exclusive_level != b[i].exclusive_level) {
       return false;
     }
   }
@@ -152,7 +153,9 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
 }
 
 bool is_shared_rightly(const PodRequest& request) {
-  if (request.is_slice() != (request.slice != kNoSlice) || !request.sharer.is_none()) return false;
+  if (request.is_slice() != (request.slice != kNoSlice) || !request.sharer.is_none() || !request.exclusive.is_none()) {
+    return false;
+  }
   const bool one = request.gpus == 1;
   switch (request.sharing) {
     case Sharing::kExclusive:
@@ -214,6 +217,8 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
       if (auto refusal = refusal_of_topology(set)) return refusal;
       if (auto refusal = refusal_of_parallelism(set)) return refusal;
       if (auto refusal = refusal_of_neighbours(set)) return refusal;
+      if (!set.exclusive_level.empty() && set.request.gpus == 0)
+        return "a pod set that has domains for itself has GPUs";
       pods += set.count;
     }
     if (!within(pods, 1, kPodsPerWorkloadMax)) return "a workload has 1 to 1,000,000 pods";
