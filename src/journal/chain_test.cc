@@ -281,12 +281,21 @@ constexpr const char* kFormatThirteen =
     "020000004201"
     "68cd1aeb671199f507088045049774eed7deac25221a25c1150c98c489c20ea8";
 
+constexpr const char* kFormatFourteen =
+    "42455254484a4e4c0e0000000000000001000000"
+    "0400000000ac0201"
+    "6e34b2222179ebceb498d9f361c18720ba163ddc168241896f3f3241fa2b4842"
+    "0400000040018001"
+    "0fc530ff93763a865bb10b586f668b61735b67a28a4a91bb0d106a41451e63e5"
+    "020000004201"
+    "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex :
        {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight,
-        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen}) {
+        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -303,8 +312,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 14, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatFourteenHasTheseBytes) {
+// Format version 15, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatFifteenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -316,13 +325,13 @@ TEST(Chain, AJournalOfFormatFourteenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0e0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c0f0000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "6e34b2222179ebceb498d9f361c18720ba163ddc168241896f3f3241fa2b4842"
+            "884ef66a9edeed6f74eca04a832a6cbd6fe8b7506ae15c3de837a31ebbb2f0eb"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "0fc530ff93763a865bb10b586f668b61735b67a28a4a91bb0d106a41451e63e5"
+            "1039b6d57b785711a77034a984f43d677c7cbae778e695b6b055e4223faa0cd0"
             "020000004201"  // closed with hash 1
-            "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b");
+            "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -9,7 +9,8 @@
 // that is repaired, version 11 no elastic workloads and no reservations, version 12 nothing that is kept for GPUs, no NUMA zones, no
 // nodes of several modes, no floors in whole domains, none of slices by their profile, no turns, longest waits and hours of workloads,
 // no loans, no spares, and no reservations that were found, version 13 no gangs that were found while they were repaired, and nobody who
-// goes first from the start, version 14 no GPUs that are nearer to each other than others.
+// goes first from the start, version 14 no GPUs that are nearer to each other than others, no failure policies, no exit codes, nobody
+// who is ready, or not in time, and no limits that are extended.
 #pragma once
 
 #include <cstddef>

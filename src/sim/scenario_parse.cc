@@ -114,7 +114,7 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 31> kKeywords = {{
+constexpr std::array<Keyword, 32> kKeywords = {{
     {"seed", read_seed},
     {"policy", read_policy},
     {"flavor", read_flavor},
@@ -135,6 +135,7 @@ constexpr std::array<Keyword, 31> kKeywords = {{
     {"hold", read_hold},
     {"release", read_release},
     {"checkpoint", read_checkpoint},
+    {"ready", read_ready},
     {"cycle", read_cycle},
     {"settle", read_settle},
     {"expect", read_expect},
