@@ -100,6 +100,12 @@ std::optional<Duration> extension_of(const State& state, WorkloadId id, Time now
   if (state.quotas().budgets().is_charged(id) || workload.lent_until) return std::nullopt;
   if (somebody_waits_without_a_promise(state, state.shape(workload.shape).flavors)) return std::nullopt;
   Time until = std::min(now + quota.extend, free_until(state, id, now));
+  // Gone before the first start that is promised of his flavors: then whatever is promised behind that one stands, too.
+  for (const Shadow& shadow : state.shadows()) {
+    const Shape& promised = state.shape(state.workload(shadow.start.workload).shape);
+    if (promised.flavors.meets(state.shape(workload.shape).flavors))
+      until = std::min(until, Time{shadow.at.ms - state.scrub().ms});
+  }
   if (until <= now) return std::nullopt;
   Aftermath ended = after(state, WorkloadOverran{id}, now);
   // What was promised holds, though others may be over their time as well in this moment.
@@ -107,16 +113,8 @@ std::optional<Duration> extension_of(const State& state, WorkloadId id, Time now
     const auto [at, is_new] = ended.promised.emplace(shadow.start.workload, shadow.at);
     if (!is_new) at->second = std::min(at->second, shadow.at);
   }
-  const auto is_harmless = [&] { return is_as_good(after(state, LimitExtended{id, until - now}, now), ended); };
-  if (is_harmless()) return until - now;
-  // Shorter, to the first start that is promised.
-  Time first = kForever;
-  for (const auto& [whose, at] : ended.promised) {
-    if (at > now) first = std::min(first, Time{at.ms - state.scrub().ms});
-  }
-  if (first <= now || first >= until) return std::nullopt;
-  until = first;
-  return is_harmless() ? std::optional(until - now) : std::nullopt;
+  const Duration by = until - now;
+  return is_as_good(after(state, LimitExtended{id, by}, now), ended) ? std::optional(by) : std::nullopt;
 }
 
 }  // namespace berth
