@@ -155,7 +155,7 @@ bool growth_pays(const State& state, const Growing& growing, Wide added_gpu_mill
   if (growing.begins || terms.resizes_live) return true;
   const std::int64_t lost_gpu_s = lost_if_taken_gpu_s(state, growing.minimum, now);
   if (lost_gpu_s == 0) return true;
-  Time end = enforced_end(terms, workload.started);
+  Time end = state.end_of(growing.minimum, workload.started);
   if (workload.declared_run != kRunNotDeclared) end = std::min(end, workload.started + workload.declared_run);
   const Wide gained_gpu_us = added_gpu_milli * std::max<std::int64_t>(0, (end - now).ms);
   return end != kForever && gained_gpu_us / 1'000'000 > lost_gpu_s;

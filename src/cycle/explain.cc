@@ -471,6 +471,22 @@ std::string why_not_at_this_hour(const State& state, const Workload& workload) {
   return "its hours are over before its limit of " + limit + " would end it: it does not start" + until;
 }
 
+std::string what_failed(const Workload& workload) {
+  return "one of its pods failed" +
+         (workload.exit_code != 0 ? " with exit code " + std::to_string(workload.exit_code) : std::string());
+}
+
+// Of one with a failure policy.
+std::string how_often_it_failed(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  const FailurePolicy* const policy = state.failure_policy_of(id);
+  const std::string what =
+      workload.evicted_by == EvictionRule::kNeverReady ? "its pods were not all ready in time" : what_failed(workload);
+  const bool is_bounded = policy != nullptr && policy->retries;
+  return what + "; this is retry " + std::to_string(workload.retries) +
+         (is_bounded ? " of " + std::to_string(*policy->retries) : "");
+}
+
 std::string why_kept_aside(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   const auto name = [&](QueueId at) { return "queue " + state.queues()[at.index()].name; };
@@ -489,6 +505,9 @@ std::string why_kept_aside(const State& state, WorkloadId id) {
   }
   if (!workload.backs_off() && workload.not_before <= state.clock()) return why_not_at_this_hour(state, workload);
   const std::string left = format_duration_ms((workload.not_before - state.clock()).ms);
+  if (workload.backs_off() && (workload.evicted_by != EvictionRule::kNode || workload.nodes_lost < kNodesLostMax)) {
+    return how_often_it_failed(state, id) + ": it is tried again in " + left;
+  }
   if (workload.backs_off()) {
     return "the last " + std::to_string(workload.nodes_lost) + " nodes on which it began failed within " +
            format_duration_ms(kNodeLostSoon.ms) + ": it may be the cause, and takes the next one in " + left +
@@ -731,6 +750,16 @@ std::vector<WorkloadId> ahead_of(const State& state, WorkloadId id) {
   std::vector<WorkloadId> workloads;
   for (const Standing& other : ahead) workloads.push_back(other.key.workload);
   return workloads;
+}
+
+std::string failure_text(const Workload& workload) {
+  const std::string often =
+      ", and it had been tried again " + std::to_string(workload.retries) + " times, as often as it may be";
+  if (workload.failure == Failure::kNeverReady) return "its pods were not all ready in time" + often;
+  if (workload.failure == Failure::kRetries) return what_failed(workload) + often;
+  const std::string what =
+      workload.exit_code != 0 ? what_failed(workload) : "one of its pods failed, or was lost with its node";
+  return what + ", which ends all of it";
 }
 
 std::string with_separators(std::int64_t value) {

@@ -37,6 +37,9 @@ struct Explanation {
 ReasonCode reason_of(const State& state, WorkloadId workload);
 Explanation explain(const State& state, WorkloadId workload);
 
+// Of a workload that has failed: why.
+std::string failure_text(const Workload& workload);
+
 // Those of its line that stand before it, the first first; nobody before who stands in none.
 std::vector<WorkloadId> ahead_of(const State& state, WorkloadId workload);
 

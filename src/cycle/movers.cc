@@ -61,7 +61,7 @@ bool may_begin_anew(const State& state, WorkloadId id, Time now) {
   const Workload& workload = state.workload(id);
   const Terms& terms = state.shape(workload.shape).terms;
   if (terms.run_limit && !state.windows().empty()) return false;
-  return !state.quotas().budgets().is_charged(id) && enforced_end(terms, workload.started) > now + terms.grace;
+  return !state.quotas().budgets().is_charged(id) && state.end_of(id, workload.started) > now + terms.grace;
 }
 
 Mover mover_of(const State& state, WorkloadId id, Time now) {

@@ -231,7 +231,7 @@ bool Reserved::lets(const Start& start, Time begins, Heeding heeding, QueueId co
 bool Reserved::lets(const Repair& repair) const {
   if (none()) return true;
   const Workload& gang = state_.workload(repair.workload);
-  const Time end = enforced_end(state_.shape(gang.shape).terms, gang.started);
+  const Time end = state_.end_of(repair.workload, gang.started);
   return leaves_alone(kept_from(gang.queue, plan_.now, end), repair);
 }
 

@@ -390,9 +390,9 @@ WhoStays::WhoStays(const State& state, const Plan& plan) : latest_leave_(plan.no
   }
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (!has_room(workload.phase) || told.contains(id)) return;
-    const Terms& terms = state.shape(workload.shape).terms;
-    const Time started = workload.phase == Phase::kRunning ? workload.started : latest_leave_;
-    const Stay stay{id, enforced_end(terms, started)};
+    const bool runs = workload.phase == Phase::kRunning;
+    const Stay stay{
+        id, runs ? state.end_of(id, workload.started) : enforced_end(state.shape(workload.shape).terms, latest_leave_)};
     for_each_pod(state, id, [&](const Pod& pod) {
       std::vector<Stay>& on_node = by_node_[pod.node];
       if (on_node.empty() || on_node.back() != stay) on_node.push_back(stay);

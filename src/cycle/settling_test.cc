@@ -178,6 +178,7 @@ class Cluster {
     State& state = engine_.state;
     if (rng_.below(2) == 0) state.apply(TimePassed{now_});
     while (state.next_max_wait() <= state.clock()) state.apply(MaxWaitPassed{state.max_waits().begin()->second});
+    while (state.next_unready() <= state.clock()) state.apply(NeverReady{state.unready().begin()->second});
     if (kind_.repairs && rng_.below(3) == 0) return lose_something();
     if (kind_.racks) return submit();
     const std::uint64_t kind = rng_.below(12);
@@ -232,7 +233,10 @@ class Cluster {
     const NodeId node(static_cast<std::size_t>(rng_.below(state.nodes())));
     Event event = rng_.below(2) == 0 ? Event(NodeFailed{node}) : Event(NodeRestored{node});
     if (!running.empty() && rng_.below(4) > 0) {
-      event = PodFailed{any(running), static_cast<std::uint32_t>(rng_.below(3))};
+      const WorkloadId id = any(running);
+      const auto pod = static_cast<std::uint32_t>(rng_.below(3));
+      event = PodFailed{id, pod, static_cast<std::int32_t>(now_.ms % 3)};
+      if (now_.ms % 5 == 0) event = WorkloadReady{id};
     }
     if (!state.refusal(event)) state.apply(event);
     EXPECT_EQ(violations(state), std::vector<std::string>());
@@ -545,7 +549,7 @@ class Cluster {
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       const Terms& terms = state.shape(workload.shape).terms;
-      if (workload.phase != Phase::kRunning || (terms.run_limit && enforced_end(terms, workload.started) > by)) return;
+      if (workload.phase != Phase::kRunning || (terms.run_limit && state.end_of(id, workload.started) > by)) return;
       for_each_pod(state, id, [&](const Pod& pod) {
         trial.apply(move_of(state.request(pod.request), pod.place(), Move::Direction::kGive));
       });
@@ -740,9 +744,15 @@ class Cluster {
     }
     if (kind_.elastic) job.shape.terms.resizes_live = rng_.below(2) == 0;
     if (kind_.elastic && rng_.below(4) == 0) set_head_before(job.shape);
+    if (kind_.repairs) follow_a_policy(job);
     if (engine_.state.refusal(job)) job.max_wait.reset();  // it insists on a floor
     engine_.state.apply(job);
     if (kind_.elastic && rng_.below(3) > 0) submit_steps(std::move(job));
+  }
+  // Every other one; by draws of their own, so that all else is as without.
+  void follow_a_policy(WorkloadSubmitted& job) {
+    Rng rng(Seed{engine_.state.workloads().next_id().index()}, std::uint64_t{1} << 50);
+    if (rng.below(2) == 0) job.on_failure = random_failure_policy(rng, job.shape.ways.front().size());
   }
   // A pod set of another kind, which does not grow.
   void set_head_before(WorkloadShape& shape) {
@@ -757,6 +767,8 @@ class Cluster {
     step.series = {};
     step.at_most = 1;
     step.max_wait.reset();
+    if (step.on_failure)
+      step.on_failure->sets.erase(step.on_failure->sets.begin(), std::prev(step.on_failure->sets.end()));
     step.shape.terms.movable = false;
     for (PodSets& way : step.shape.ways) {
       way.erase(way.begin(), std::prev(way.end()));

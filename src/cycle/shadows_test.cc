@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/property_seeds.h"
+#include "cycle/over_run.h"
 #include "cycle/run_cycle.h"
 #include "placement/place.h"
 #include "state/invariants.h"
@@ -26,7 +27,7 @@ constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 // Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody takes from who runs, and
 // no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it likes all the same; in
 // some with one queue there is work of a higher priority, for which the other is promised room anew. (Of several lines whoever gives way
-// so may in turn be promised what others behind him were.)
+// so may in turn be promised what others behind him were.) In a third of the worlds limits are extended while nobody needs the room.
 class Waiting {
  public:
   explicit Waiting(Seed seed) : rng_(seed) {
@@ -39,6 +40,9 @@ class Waiting {
           .name = "queue" + std::to_string(left), .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
       queue.quota.backfill = backfill_;
       if (gives_loans_) queue.quota.loans_percent = one_of(rng_, {50, 90});
+      if (seed.value % 3 == 0) queue.quota.over_run = OverRun::kExtend;
+      queue.quota.extend = Duration{4'000};
+      queue.quota.extensions = 3;
       if (rng_.below(3) == 0) queue.quota.limit = random_bounds(rng_, 4);
       if (state.refusal(QueueAdded{queue})) queue.quota.limit = {};
       state.apply(QueueAdded{queue});
@@ -88,6 +92,7 @@ class Waiting {
   std::int64_t lent() const { return lent_; }
   std::int64_t taken_back() const { return taken_back_; }
   std::int64_t gave_way() const { return gave_way_; }
+  std::int64_t extended() const { return extended_; }
 
  private:
   // Of most sizes twenty have ended before.
@@ -156,6 +161,10 @@ class Waiting {
         ++at;
         continue;
       }
+      if (extend(at->first)) {
+        at->second = state().end_of(at->first, state().workload(at->first).started);
+        continue;
+      }
       engine_.state.apply(WorkloadEnded{at->first});
       at = ends_.erase(at);
     }
@@ -163,6 +172,17 @@ class Waiting {
     for (const WorkloadId id : stopping) {
       if (state().workload(id).stop_by <= now_) engine_.state.apply(WorkloadStopped{id});
     }
+  }
+
+  // Who has reached his limit, and only he.
+  bool extend(WorkloadId id) {
+    const bool is_over = state().end_of(id, state().workload(id).started) <= now_;
+    const auto by = is_over ? extension_of(state(), id, now_) : std::nullopt;
+    if (!by) return false;
+    engine_.state.apply(LimitExtended{id, *by});
+    EXPECT_EQ(violations(state()), std::vector<std::string>());
+    ++extended_;
+    return true;
   }
 
   void decide() {
@@ -259,9 +279,9 @@ class Waiting {
       return;
     const Shadow& shadow = state().shadows().front();
     std::set<Time> moments;
-    state().workloads().for_each([&](WorkloadId, const Workload& workload) {
+    state().workloads().for_each([&](WorkloadId id, const Workload& workload) {
       const Terms& terms = state().shape(workload.shape).terms;
-      if (workload.phase == Phase::kRunning && terms.run_limit) moments.insert(enforced_end(terms, workload.started));
+      if (workload.phase == Phase::kRunning && terms.run_limit) moments.insert(state().end_of(id, workload.started));
     });
     for (const Time moment : moments) {
       if (!fits_at(shadow.start.workload, moment)) continue;
@@ -275,8 +295,7 @@ class Waiting {
     State then = state().fork();
     std::vector<WorkloadId> gone;
     then.workloads().for_each([&](WorkloadId each, const Workload& workload) {
-      const Terms& terms = then.shape(workload.shape).terms;
-      if (workload.phase == Phase::kRunning && enforced_end(terms, workload.started) <= moment) gone.push_back(each);
+      if (workload.phase == Phase::kRunning && then.end_of(each, workload.started) <= moment) gone.push_back(each);
     });
     for (const WorkloadId each : gone) then.apply(WorkloadEnded{each});
     Trial trial(then.ledger_for_trial(), then.quotas_for_trial());
@@ -300,6 +319,7 @@ class Waiting {
   std::int64_t gave_way_ = 0;           // promises that became later for that
   std::int64_t lent_ = 0;
   std::int64_t taken_back_ = 0;
+  std::int64_t extended_ = 0;
 };
 
 // One GPU; who has it is over his limit and does not go, and two wait for it.
@@ -343,6 +363,7 @@ TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   std::int64_t let_ahead = 0;
   std::int64_t lent = 0;
   std::int64_t taken_back = 0;
+  std::int64_t extended = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
     Waiting world(seed);
@@ -353,6 +374,7 @@ TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
     lent += world.lent();
     taken_back += world.taken_back();
     gave_way += world.gave_way();
+    extended += world.extended();
     if (HasFailure()) return;
   }
   EXPECT_GT(promised, 0);
@@ -360,6 +382,7 @@ TEST(Shadows, EveryPromiseIsKeptAndIsTheEarliestThatEndsAllow) {
   EXPECT_GT(lent, 0);
   EXPECT_GT(taken_back, 0);
   EXPECT_GT(gave_way, 0);
+  EXPECT_GT(extended, 0);
 }
 
 }  // namespace

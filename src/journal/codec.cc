@@ -149,6 +149,11 @@ void fields(Io& io, std::int64_t& number) {
 }
 
 template <class Io>
+void fields(Io& io, std::int32_t& number) {
+  io(number);
+}
+
+template <class Io>
 void fields(Io& io, std::uint32_t& number) {
   io(number);
 }
@@ -418,6 +423,9 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.dedicated);
   fields(io, quota.cells);
   io(quota.loans_percent);
+  enumerator(io, quota.over_run, std::size(kOverRunNames));
+  fields(io, quota.extend);
+  io(quota.extensions);
 }
 
 template <class Io>
@@ -660,6 +668,28 @@ void fields(Io& io, MaxWait& wait) {
 }
 
 template <class Io>
+void fields(Io& io, ExitRule& rule) {
+  io(rule.code);
+  enumerator(io, rule.then, std::size(kMemberActionNames));
+}
+
+template <class Io>
+void fields(Io& io, MemberPolicy& set) {
+  enumerator(io, set.on_fail, std::size(kMemberActionNames));
+  enumerator(io, set.on_evict, std::size(kMemberActionNames));
+  fields(io, set.on_exit);
+  io(set.completes);
+}
+
+template <class Io>
+void fields(Io& io, FailurePolicy& policy) {
+  fields(io, policy.sets);
+  fields(io, policy.retries);
+  fields(io, policy.retry_after);
+  fields(io, policy.never_ready);
+}
+
+template <class Io>
 void fields(Io& io, Dependency& dependency) {
   fields(io, dependency.on);
   enumerator(io, dependency.what, kDependsOnCount);
@@ -683,12 +713,14 @@ void fields(Io& io, WorkloadSubmitted& event) {
   fields(io, event.max_wait);
   io(event.goes_first);
   fields(io, event.at_home_with);
+  fields(io, event.on_failure);
 }
 
 template <class Io, class Event>
   requires(std::is_same_v<Event, WorkloadEnded> || std::is_same_v<Event, WorkloadCancelled> ||
            std::is_same_v<Event, WorkloadStopped> || std::is_same_v<Event, WorkloadOverran> ||
-           std::is_same_v<Event, RepairGivenUp> || std::is_same_v<Event, MaxWaitPassed>)
+           std::is_same_v<Event, RepairGivenUp> || std::is_same_v<Event, MaxWaitPassed> ||
+           std::is_same_v<Event, WorkloadReady> || std::is_same_v<Event, NeverReady>)
 void fields(Io& io, Event& event) {
   fields(io, event.workload);
 }
@@ -730,6 +762,13 @@ template <class Io>
 void fields(Io& io, PodFailed& event) {
   fields(io, event.workload);
   io(event.pod);
+  io(event.exit_code);
+}
+
+template <class Io>
+void fields(Io& io, LimitExtended& event) {
+  fields(io, event.workload);
+  fields(io, event.by);
 }
 
 template <class Io>

@@ -10,7 +10,8 @@
 // nodes of several modes, no floors in whole domains, none of slices by their profile, no turns, longest waits and hours of workloads,
 // no loans, no spares, and no reservations that were found, version 13 no gangs that were found while they were repaired, and nobody who
 // goes first from the start, version 14 no GPUs that are nearer to each other than others, nobody who is moved for nobody's sake, no
-// slices that are cut anew, and nobody who has domains for himself.
+// slices that are cut anew, nobody who has domains for himself, no failure policies, no exit codes, nobody who is ready, or not in time,
+// and no limits that are extended.
 #pragma once
 
 #include <cstddef>

@@ -162,6 +162,9 @@ Quota any_quota(Rng& rng) {
       .half_life = Duration{any<std::int64_t>(rng)},
       .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
       .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),
+      .over_run = static_cast<OverRun>(rng.below(std::size(kOverRunNames))),
+      .extend = Duration{any<std::int64_t>(rng)},
+      .extensions = any<std::int32_t>(rng),
       .dedicated = any_list(rng, [&] { return Label{any_text(rng), any_text(rng)}; }),
       .cells = any_list(rng, [&] { return FloorCells{any_id<FlavorId>(rng), any_text(rng), any<std::int64_t>(rng)}; })};
 }
@@ -169,6 +172,26 @@ Quota any_quota(Rng& rng) {
 Queue any_queue(Rng& rng) {
   const auto order = rng.below(2) == 0 ? std::optional<Order>() : static_cast<Order>(rng.below(std::size(kOrderNames)));
   return {any_text(rng), any_id<QueueId>(rng), order, any_quota(rng), any<bool>(rng), any<bool>(rng)};
+}
+
+FailurePolicy any_failure_policy(Rng& rng) {
+  const auto any_action = [&] { return static_cast<MemberAction>(rng.below(std::size(kMemberActionNames))); };
+  FailurePolicy policy;
+  policy.sets = any_list(rng, [&] {
+    MemberPolicy set;
+    set.on_fail = any_action();
+    set.on_evict = any_action();
+    set.on_exit = any_list(rng, [&] {
+      const auto code = any<std::int32_t>(rng);
+      return ExitRule{code, any_action()};
+    });
+    set.completes = any<bool>(rng);
+    return set;
+  });
+  if (any<bool>(rng)) policy.retries = any<std::int32_t>(rng);
+  policy.retry_after = Duration{any<std::int64_t>(rng)};
+  if (any<bool>(rng)) policy.never_ready = Duration{any<std::int64_t>(rng)};
+  return policy;
 }
 
 WorkloadSubmitted any_submission(Rng& rng) {
@@ -182,6 +205,7 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.series = any_id<SeriesId>(rng);
   submitted.at_most = any<std::int32_t>(rng);
   submitted.goes_first = any<bool>(rng);
+  if (any<bool>(rng)) submitted.on_failure = any_failure_policy(rng);
   if (any<bool>(rng)) {
     const auto then = static_cast<AfterWait>(rng.below(std::size(kAfterWaitNames)));
     submitted.max_wait =
@@ -368,7 +392,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 35:
       return Event(RepairChosen{Duration{any<std::int64_t>(rng)}});
     case 36:
-      return Event(PodFailed{any_id<WorkloadId>(rng), static_cast<std::uint32_t>(rng.next())});
+      return Event(PodFailed{any_id<WorkloadId>(rng), static_cast<std::uint32_t>(rng.next()), any<std::int32_t>(rng)});
     case 37:
       return Event(RepairGivenUp{any_id<WorkloadId>(rng)});
     case 38:
@@ -393,6 +417,12 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(SlicesRecut{any_id<NodeId>(rng), any<std::int32_t>(rng)});
     case 43:
       return Event(NodeFailureFound{any_id<NodeId>(rng), Time{any<std::int64_t>(rng)}});
+    case 44:
+      return Event(WorkloadReady{any_id<WorkloadId>(rng)});
+    case 45:
+      return Event(NeverReady{any_id<WorkloadId>(rng)});
+    case 46:
+      return Event(LimitExtended{any_id<WorkloadId>(rng), Duration{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -442,6 +472,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->at_most, again.at_most);
     ASSERT_EQ(job->max_wait, again.max_wait);
     ASSERT_EQ(job->goes_first, again.goes_first);
+    ASSERT_EQ(job->on_failure, again.on_failure);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
     ASSERT_EQ(found->pods, std::get<WorkloadFound>(other).pods);

@@ -106,6 +106,8 @@ struct WorkloadSubmitted {
   std::int32_t at_most = 1;
   std::optional<MaxWait> max_wait = {};
   bool goes_first = false;  // ahead of its line's others of its priority: what it comes in place of was given up (23)
+  // What follows when members fail or end; none: others take their places. Of a step its one set, which says what follows for all.
+  std::optional<FailurePolicy> on_failure = {};
 };
 
 // All its pods ended by themselves.
@@ -292,7 +294,8 @@ struct RepairChosen {
 // A pod of a running workload failed, and its node is still there: the workload has lost it.
 struct PodFailed {
   WorkloadId workload;
-  std::uint32_t pod = 0;  // from 0, among all with which it started, in the order of its pod sets
+  std::uint32_t pod = 0;       // from 0, among all with which it started, in the order of its pod sets
+  std::int32_t exit_code = 0;  // 0: nobody knows
 };
 
 // Nothing has replaced in time what a gang has lost: it stops whole, and waits again at the head of its line.
@@ -349,6 +352,23 @@ struct NodeFailureFound {
   Time at;
 };
 
+// All pods of a running workload are ready.
+struct WorkloadReady {
+  WorkloadId workload;
+};
+
+// Its pods are not all ready, and the moment has passed by which they were to be: it stops, and is tried again or has failed.
+struct NeverReady {
+  WorkloadId workload;
+};
+
+// It has run as long as its run limit allows, its queue extends that, and nobody needs its room before then: it is ended so much
+// later (rule 25).
+struct LimitExtended {
+  WorkloadId workload;
+  Duration by;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
@@ -356,6 +376,7 @@ using Event =
                  WorkloadMoved, TimePassed, WindowChanged, CalendarTurned, GrantAdded, GpuTimeUsed, PastUseFound,
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
-                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound>;
+                 ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound, WorkloadReady,
+                 NeverReady, LimitExtended>;
 
 }  // namespace berth

@@ -33,6 +33,8 @@ std::optional<std::int32_t> find_loans(std::string_view text) {
 }
 
 std::string loans_text(std::int32_t percent) { return percent == 0 ? "none" : std::to_string(percent) + "%"; }
+std::optional<OverRun> find_over_run(std::string_view name) { return find_in<OverRun>(kOverRunNames, name); }
+
 std::optional<BudgetEnd> find_budget_end(std::string_view name) { return find_in<BudgetEnd>(kBudgetEndNames, name); }
 
 void Quota::add_to(Hasher& hasher) const {
@@ -44,6 +46,7 @@ void Quota::add_to(Hasher& hasher) const {
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms).add(cooldown.ms).add(idle_after.ms);
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms).add(static_cast<std::uint64_t>(backfill));
   if (loans_percent > 0) hasher.add(loans_percent);
+  if (over_run != OverRun::kStop) hasher.add(std::uint64_t{4}).add(extend.ms).add(extensions);
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
   for (const Label& label : dedicated) hasher.add(label.key).add(label.value);
   for (const FloorCells& each : cells) hasher.add(each.flavor.value()).add(each.level).add(each.count);

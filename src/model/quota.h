@@ -66,6 +66,15 @@ enum class BudgetEnd : std::uint8_t {
 inline constexpr std::string_view kBudgetEndNames[] = {"stop", "best-effort"};
 std::optional<BudgetEnd> find_budget_end(std::string_view name);
 
+// What becomes of work that has run as long as its limit allows.
+enum class OverRun : std::uint8_t {
+  kStop,
+  kExtend,  // it goes on for a while, if nobody needs its room before that is over
+};
+inline constexpr std::string_view kOverRunNames[] = {"stop", "extend"};
+std::optional<OverRun> find_over_run(std::string_view name);
+inline constexpr std::int32_t kExtensionsMax = 1'000;
+
 // GPU time is counted in GPU-microseconds, which is thousandths of a GPU times milliseconds: 1,000,000,000 GPU-hours.
 inline constexpr std::int64_t kGpuTimeMax = 3'600'000'000'000'000'000;
 
@@ -111,6 +120,9 @@ struct Quota {
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
   std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted
   BudgetEnd budget_end = BudgetEnd::kStop;
+  OverRun over_run = OverRun::kStop;
+  Duration extend{1'800'000};   // its work goes on for so long at a time, at most
+  std::int32_t extensions = 1;  // and so often in an attempt; 1..kExtensionsMax
   // Nodes that say one of these of themselves are its own: nobody else's work goes there. The level `node` is their name.
   // INVARIANT: in order, each once.
   std::vector<Label> dedicated = {};

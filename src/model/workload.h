@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/failure_policy.h"
 #include "model/ids.h"
 #include "model/neighbours.h"
 #include "model/node_constraints.h"
@@ -130,9 +131,12 @@ enum class EvictionRule : std::uint8_t {
   kTrust,       // it was on a device with others, and they do not trust each other any more (rule 29)
   kDefragment,  // it consents to that, and was moved so that another fits (rule 20)
   kLoan,        // it was let ahead of another on loan, and that one's start is due (rule 25)
+  kRestart,     // a member failed, and all of it is to start again (rule 23)
+  kNeverReady,  // its pods were not all ready in time (rule 23)
 };
 inline constexpr std::string_view kEvictionRuleNames[] = {
-    "none", "node", "reclaim", "fair-share", "preempt", "over-run", "window", "budget", "trust", "defragment", "loan"};
+    "none",   "node",  "reclaim",    "fair-share", "preempt", "over-run",   "window",
+    "budget", "trust", "defragment", "loan",       "restart", "never-ready"};
 constexpr std::string_view name_of(EvictionRule rule) { return kEvictionRuleNames[static_cast<std::size_t>(rule)]; }
 
 // What is believed to be lost of work that never reported a checkpoint, so that never saying anything does not pay.
@@ -169,18 +173,26 @@ struct Workload {
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
   std::optional<Time> moved;             // when it was last moved (rule 20)
   std::optional<Time> lent_until;   // in this attempt it was let ahead of others on loan: then their starts are due
+  Duration extended{0};             // beyond its run limit, in this attempt
+  std::int32_t extensions = 0;      // how often that was
   std::optional<Time> resized;      // when this attempt was last made smaller, or restarted to be larger (rule 18)
   WorkloadId step_of;               // as it was submitted with
   SeriesId series;                  // the same
   std::optional<MaxWait> max_wait;  // the same, until it begins, or that is over
   std::int32_t raised = 0;          // so much higher counts its priority in its line, for it waited too long
   Time not_before;                  // as it was submitted with, or when it has backed off for long enough
+  Time backs_off_until;             // the second alone
+  std::optional<Time> ready_by;     // all its pods are to be ready then, and are not yet
   PodId first_pod;
   PodId first_leaving;  // while it migrates: where it still is
   UnitId unit;
   std::int64_t gpu_milli = 0;  // that those of its pods hold, or held, that have not ended in this attempt
   std::uint32_t attempts = 0;
-  std::uint8_t nodes_lost = 0;    // soon, in a row
+  std::uint8_t nodes_lost = 0;  // soon, in a row
+  std::uint8_t failures = 0;    // soon, in a row, for which it backs off (model/failure_policy.h)
+  std::int32_t retries = 0;     // that were made, of its policy's
+  Failure failure = Failure::kNone;
+  std::int32_t exit_code = 0;     // of the member that failed last; 0: nobody knows
   bool lost_node = false;         // since it began, or last went on
   std::int64_t ended_gpu_us = 0;  // GPU time that they had used by then
   bool best_effort = false;       // this attempt counts for nothing
@@ -193,7 +205,7 @@ struct Workload {
   bool awaits_turn = false;  // as many of its series as may have a turn
   bool goes_first = false;   // it waited for a repair in vain: ahead of its line's others of its priority
 
-  bool backs_off() const { return too_early && nodes_lost >= kNodesLostMax; }
+  bool backs_off() const { return too_early && backs_off_until == not_before && not_before > Time{}; }
 };
 
 }  // namespace berth

@@ -137,8 +137,7 @@ void LiveEngine::give_up(WorkloadId id, const MaxWait& waited) {
 }
 
 void LiveEngine::note_limit(WorkloadId id) {
-  const Workload& workload = state().workload(id);
-  const Time end = enforced_end(state().shape(workload.shape).terms, workload.started);
+  const Time end = state().end_of(id, state().workload(id).started);
   if (end != kForever) limits_.emplace(end, id);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cycle/over_run.h"
 #include "cycle/patience.h"
 #include "cycle/run_cycle.h"
 
@@ -60,7 +61,7 @@ void RunAhead::note_begun(WorkloadId id) {
 void RunAhead::expect_end_of(WorkloadId id) {
   const Workload& workload = state().workload(id);
   if (!workload.step_of.is_none()) return;  // it ends with its minimum
-  const Time limit = enforced_end(state().shape(workload.shape).terms, workload.started);
+  const Time limit = state().end_of(id, workload.started);
   const Time end = workload.started + length_of_run_(state(), id);
   ends_.push({.at = std::max(now_, std::min(end, limit)),
               .enforced = limit < end,
@@ -121,7 +122,9 @@ void RunAhead::end_who_is_due() {
     if (is_over(due)) continue;
     const Repairing* const repairing = state().find_repairing(due.workload);
     if (due.enforced) {
-      apply(WorkloadOverran{due.workload});
+      const std::optional<Duration> by = extension_of(state(), due.workload, now_);
+      by ? apply(LimitExtended{due.workload, *by}) : apply(WorkloadOverran{due.workload});
+      if (by) expect_end_of(due.workload);
     } else if (repairing != nullptr && repairing->until > now_) {
       // Who lacks some of its pods does not go on.
       ends_.push({.at = repairing->until, .enforced = false, .workload = due.workload, .attempt = due.attempt});

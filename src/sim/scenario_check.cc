@@ -280,10 +280,14 @@ void check(ScenarioWorld& world, const ExpectShrunk& expected) {
 void check(ScenarioWorld& world, const ExpectOver& expected) {
   // Who was ended by his limit has not done what he was there for.
   const Workload& found = world.workload(expected.workload);
-  const bool is_so = found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun;
+  const bool has_failed = found.failure != Failure::kNone;
+  const bool is_so =
+      found.phase == expected.phase && found.evicted_by != EvictionRule::kOverRun && has_failed == expected.failed;
   if (is_so && how_it_is(world, expected.workload).find(expected.has) != std::string::npos) return;
   world.fail("expected " + world.name_of_workload(expected.workload) +
-             (expected.phase == Phase::kEnded ? " done" : " cancelled") +
+             (expected.failed                   ? " failed"
+              : expected.phase == Phase::kEnded ? " done"
+                                                : " cancelled") +
              (expected.has.empty() ? "" : ", with " + quote(expected.has)) + ", found it " +
              how_it_is(world, expected.workload));
 }

@@ -22,8 +22,8 @@ namespace {
 
 using namespace scenario;
 
-constexpr std::string_view kVerbs[] = {"running", "waits",     "impossible", "evicted",   "evicting",
-                                       "done",    "cancelled", "migrated",   "repairing", "shrunk"};
+constexpr std::string_view kVerbs[] = {"running",   "waits",    "impossible", "evicted", "evicting", "done",
+                                       "cancelled", "migrated", "repairing",  "shrunk",  "failed"};
 constexpr std::string_view kRunningKeys[] = {"on", "ranks", "flavor", "started", "covered", "against", "has"};
 constexpr std::string_view kWaitsKeys[] = {"reason", "has", "ahead", "shadow", "would_start"};
 constexpr std::string_view kImpossibleKeys[] = {"reason", "has"};
@@ -75,8 +75,8 @@ class ExpectationReader {
     if (word == "evicted" || word == "evicting") return expect_evicted(workload, word == "evicting");
     if (word == "migrated") return expect_migrated(workload);
     if (word == "repairing") return expect_repairing(workload);
-    if (word == "done" || word == "cancelled") {
-      ExpectOver expected{workload, word == "done" ? Phase::kEnded : Phase::kCancelled};
+    if (word == "done" || word == "cancelled" || word == "failed") {
+      ExpectOver expected{workload, word == "cancelled" ? Phase::kCancelled : Phase::kEnded, word == "failed"};
       if (const ScenarioWord* const has = line_.take("has")) expected.has = has->value;
       made_ = std::move(expected);
       constexpr std::string_view kKeys[] = {"has"};

@@ -68,6 +68,7 @@ Explanation explained(ScenarioWorld& world, WorkloadId id) {
 std::string how_it_is(ScenarioWorld& world, WorkloadId id) {
   switch (world.workload(id).phase) {
     case Phase::kEnded:
+      if (world.workload(id).failure != Failure::kNone) return "failed: " + failure_text(world.workload(id));
       return world.workload(id).evicted_by == EvictionRule::kOverRun ? "evicted: it ran as long as its limit allows"
                                                                      : "done";
     case Phase::kCancelled: {

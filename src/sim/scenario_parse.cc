@@ -155,6 +155,7 @@ constexpr std::array<Keyword, 32> kKeywords = {{
     {"hold", read_hold},
     {"release", read_release},
     {"checkpoint", read_checkpoint},
+    {"ready", read_ready},
     {"cycle", read_cycle},
     {"settle", read_settle},
     {"expect", read_expect},

@@ -38,6 +38,15 @@ struct PassTime {
 struct EndWorkload {
   WorkloadId workload;
 };
+// One member of several has done its work; the others go on.
+struct EndPod {
+  WorkloadId workload;
+  std::uint32_t pod = 0;  // from 0
+};
+// All its pods say so.
+struct ReportReady {
+  WorkloadId workload;
+};
 struct CancelWorkload {
   WorkloadId workload;
 };
@@ -79,7 +88,8 @@ struct FailNextScrub {
 // One member of a workload ends without having done its work, and its node stays.
 struct FailPod {
   WorkloadId workload;
-  std::uint32_t pod = 0;  // from 0
+  std::uint32_t pod = 0;       // from 0
+  std::int32_t exit_code = 0;  // 0: nobody knows
 };
 // Of nodes by name.
 struct DeclareMaintenance {
@@ -167,6 +177,7 @@ struct ExpectShrunk {
 struct ExpectOver {
   WorkloadId workload;
   Phase phase = Phase::kEnded;  // or kCancelled
+  bool failed = false;          // ended, and not done
   std::string has = {};
 };
 struct ExpectNoneEvicted {
@@ -245,9 +256,9 @@ using Expectation =
     std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated, ExpectRepairing,
                  ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectCells,
                  ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
-using Action = std::variant<Event, PassTime, EndWorkload, CancelWorkload, SetWorkload, ReportCheckpoint, ChangeNode,
-                            RelabelNode, DeclareWindow, DeclareMaintenance, CancelReservation, FailNextScrub, FailPod,
-                            Defragment, Cycle, Settle, Expectation>;
+using Action = std::variant<Event, PassTime, EndWorkload, EndPod, ReportReady, CancelWorkload, SetWorkload,
+                            ReportCheckpoint, ChangeNode, RelabelNode, DeclareWindow, DeclareMaintenance,
+                            CancelReservation, FailNextScrub, FailPod, Defragment, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

@@ -239,6 +239,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
     }
   }
   take_parallelism(line, set);
+  set.members = take_member_words(line);
   if (set.steps > 0 && (set.topology.has_slices() || set.parallel.is_declared())) {
     line.complain(
         "slice= and parallel= are of a size that stays, and min= and max= of one that changes pod by pod; write words "

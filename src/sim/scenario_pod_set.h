@@ -11,6 +11,7 @@
 #include "model/gpu_hardware.h"
 #include "model/request.h"
 #include "model/workload.h"
+#include "sim/scenario_failures.h"
 #include "sim/scenario_line.h"
 
 namespace berth::scenario {
@@ -35,6 +36,7 @@ struct SetDraft {
   Neighbours neighbours = {};
   Parallelism parallel = {};
   std::string exclusive_level = {};  // empty: they mind nobody
+  MemberWords members = {};
 
   bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
   FlavorSet all_flavors() const {

@@ -321,28 +321,15 @@ void read_repair(ScenarioReading& reading, ScenarioLine& line) {
 
 namespace {
 
-// "w/3"
 void fail_pod(ScenarioReading& reading, ScenarioLine& line) {
   const char* const kForm = "fail pod w/3";
   const ScenarioWord* const word = line.take_plain(kForm);
-  line.finish({});
-  if (word == nullptr) return;
+  const auto pod = word == nullptr ? std::nullopt : read_pod(reading, line, *word, kForm);
+  const auto code = static_cast<std::int32_t>(line.integer(line.take("exit"), 1, kExitCodeMax, 0));
+  constexpr std::string_view kKeys[] = {"exit"};
+  line.finish(kKeys);
   reading.close_drafts();
-  const std::size_t slash = word->value.find('/');
-  const auto number = slash == std::string::npos
-                          ? std::nullopt
-                          : std::optional(parse_integer(word->value.substr(slash + 1), 0, kScenarioPodsMax - 1));
-  if (!number || !*number) return line.complain(*word, quote(word->value) + " is no pod; write " + kForm + ", from 0");
-  const auto workload = reading.names.workload(line, *word, word->value.substr(0, slash));
-  if (!workload) return;
-  const auto pods = reading.pods_of.find(*workload);
-  if (pods != reading.pods_of.end() && **number >= pods->second) {
-    const std::string first = word->value.substr(0, slash) + "/0";
-    const std::string last = word->value.substr(0, slash) + "/" + std::to_string(pods->second - 1);
-    return line.complain(*word, quote(word->value) + " is no pod of it; write " +
-                                    (pods->second == 1 ? first + ", its only one" : first + " to " + last));
-  }
-  reading.add(line, FailPod{*workload, static_cast<std::uint32_t>(**number)});
+  if (pod) reading.add(line, FailPod{pod->workload, pod->number, code});
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr std::string_view kQueueKeys[] = {
     "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",   "reclaim_within",
     "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",    "half_life",
     "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill", "cells",
-    "loans"};
+    "loans",    "over_run",   "extend",   "extensions"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
@@ -73,6 +73,20 @@ void take_cells(const ScenarioReading& reading, ScenarioLine& line, Quota& quota
 }
 
 // What the line does not name stays.
+void take_over_run(ScenarioLine& line, Quota& quota) {
+  quota.over_run = take_named(line, "over_run", kOverRunNames, quota.over_run);
+  const ScenarioWord* const extend = line.find("extend");
+  const ScenarioWord* const extensions = line.find("extensions");
+  quota.extend = take_length_of_run(line, "extend").value_or(quota.extend);
+  quota.extensions =
+      static_cast<std::int32_t>(line.integer(line.take("extensions"), 1, kExtensionsMax, quota.extensions));
+  if (quota.over_run == OverRun::kExtend) return;
+  for (const ScenarioWord* const word : {extend, extensions}) {
+    if (word != nullptr) line.complain(*word, word->key + "= is of a queue that extends limits; write over_run=extend");
+  }
+}
+
+// What the line does not name stays.
 Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
   take_amounts(reading, line, "guarantee", quota.guarantee, true);
   take_cells(reading, line, quota);
@@ -100,6 +114,7 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
     quota.loans_percent = loans.value_or(quota.loans_percent);
   }
   quota.preempt = take_named(line, "preempt", kPreemptNames, quota.preempt);
+  take_over_run(line, quota);
   if (const ScenarioWord* const word = line.take("budget")) {
     quota.budget_gpu_us = word->value == "none" ? std::nullopt : gpu_time(line, *word, word->value);
   }

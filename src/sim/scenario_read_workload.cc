@@ -20,18 +20,21 @@ constexpr std::string_view kReservedNames[] = {"none", "usage",  "fragments", "s
                                                "lent", "device", "mig",       "budget"};
 
 constexpr std::string_view kSubmitKeys[] = {
-    "queue",    "pods",   "min",         "gpus",         "gpu_memory", "cpu",         "memory",      "flavor",
-    "mixed",    "run",    "priority",    "preempts",     "guaranteed", "coverage",    "grace",       "pdb",
-    "limit",    "user",   "begin",       "after",        "after_ok",   "namespace",   "select",      "tolerate",
-    "topology", "slice",  "prefer",      "spread",       "strategy",   "latency",     "movable",     "labels",
-    "near",     "apart",  "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
-    "max",      "resize", "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
-    "then",     "only",   "days",        "zone",         "replaces",   "exclusive"};
+    "queue",    "pods",    "min",         "gpus",         "gpu_memory", "cpu",         "memory",      "flavor",
+    "mixed",    "run",     "priority",    "preempts",     "guaranteed", "coverage",    "grace",       "pdb",
+    "limit",    "user",    "begin",       "after",        "after_ok",   "namespace",   "select",      "tolerate",
+    "topology", "slice",   "prefer",      "spread",       "strategy",   "latency",     "movable",     "labels",
+    "near",     "apart",   "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
+    "max",      "resize",  "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
+    "then",     "only",    "days",        "zone",         "replaces",   "on_fail",     "on_evict",    "on_exit",
+    "on_end",   "retries", "retry_after", "never_ready",  "exclusive"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
-    "pods",        "min",          "gpus",  "gpu_memory",  "cpu",    "memory",   "flavor",   "mixed", "select",
-    "tolerate",    "topology",     "slice", "prefer",      "spread", "strategy", "labels",   "near",  "apart",
-    "rather_near", "rather_apart", "even",  "rather_even", "ports",  "parallel", "exclusive"};
+    "pods",        "min",    "gpus",     "gpu_memory", "cpu",         "memory",       "flavor",
+    "mixed",       "select", "tolerate", "topology",   "slice",       "prefer",       "spread",
+    "strategy",    "labels", "near",     "apart",      "rather_near", "rather_apart", "even",
+    "rather_even", "ports",  "parallel", "on_fail",    "on_evict",    "on_exit",      "on_end",
+    "exclusive"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;
@@ -228,10 +231,12 @@ bool are_new(const ScenarioReading& reading, const ScenarioLine& line, const Sce
 
 // With its steps.
 void submit_one(ScenarioReading& reading, const ScenarioLine& line, const WorkloadSubmitted& submitted,
-                const SetDraft& set, const std::string& name_space, std::optional<Duration> from_now) {
+                const SetDraft& set, const std::string& name_space, const RetryWords& retries,
+                std::optional<Duration> from_now) {
   const WorkloadId workload(reading.names.workloads.size());
   reading.names.workloads.add(submitted.name);
   reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
+  reading.drafts.back().retries = retries;
   note_size(reading, reading.drafts.back());
   reading.pods_of[workload] = set.count + set.steps;
   reading.add(line, Event(submitted), from_now);
@@ -260,6 +265,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   submitted.max_wait = take_max_wait(line, submitted.shape.terms);
   submitted.shape.terms.hours = take_hours(reading, line);
   const std::int64_t array = take_array(reading, line, submitted);
+  const RetryWords retries = take_retry_words(line);
   SetDraft set = take_set(reading, line);
   set.neighbours = in_namespace(std::move(set.neighbours), name_space);
   line.finish(kSubmitKeys);
@@ -276,7 +282,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   for (const std::string& each : names) {
     submitted.name = each;
     if (array > 0) reading.arrays[name->value].emplace_back(reading.names.workloads.size());
-    submit_one(reading, line, submitted, {set}, name_space, from_now);
+    submit_one(reading, line, submitted, {set}, name_space, retries, from_now);
   }
 }
 
@@ -318,9 +324,40 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   submit_steps(reading, line, *workload, submitted, set_index, set);
 }
 
+std::optional<PodOfWorkload> read_pod(const ScenarioReading& reading, const ScenarioLine& line,
+                                      const ScenarioWord& word, const std::string& form) {
+  const std::size_t slash = word.value.find('/');
+  const auto number = slash == std::string::npos
+                          ? std::nullopt
+                          : std::optional(parse_integer(word.value.substr(slash + 1), 0, kScenarioPodsMax - 1));
+  if (!number || !*number) {
+    line.complain(word, quote(word.value) + " is no pod; write " + form + ", from 0");
+    return std::nullopt;
+  }
+  const auto workload = reading.names.workload(line, word, word.value.substr(0, slash));
+  if (!workload) return std::nullopt;
+  const auto pods = reading.pods_of.find(*workload);
+  if (pods != reading.pods_of.end() && **number >= pods->second) {
+    const std::string first = word.value.substr(0, slash) + "/0";
+    const std::string last = word.value.substr(0, slash) + "/" + std::to_string(pods->second - 1);
+    line.complain(word, quote(word.value) + " is no pod of it; write " +
+                            (pods->second == 1 ? first + ", its only one" : first + " to " + last));
+    return std::nullopt;
+  }
+  return PodOfWorkload{*workload, static_cast<std::uint32_t>(**number)};
+}
+
+// Of a workload, or of one of its pods.
 void read_end(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
-  if (const auto workload = reading.take_workload(line)) reading.add(line, EndWorkload{*workload});
+  const ScenarioWord* const word = line.take_plain("the name of a workload, or pod w/3");
+  const ScenarioWord* const named = word != nullptr && word->value == "pod" ? line.take_plain() : nullptr;
+  if (named != nullptr) {
+    const auto pod = read_pod(reading, line, *named, "end pod w/3");
+    if (pod) reading.add(line, EndPod{pod->workload, pod->number});
+  } else if (const auto workload = word == nullptr ? std::nullopt : reading.names.workload(line, *word, word->value)) {
+    reading.add(line, EndWorkload{*workload});
+  }
   line.finish({});
 }
 void read_cancel(ScenarioReading& reading, ScenarioLine& line) {
@@ -335,6 +372,11 @@ void read_cancel(ScenarioReading& reading, ScenarioLine& line) {
   } else if (const auto workload = word == nullptr ? std::nullopt : reading.names.workload(line, *word, word->value)) {
     reading.add(line, CancelWorkload{*workload});
   }
+  line.finish({});
+}
+void read_ready(ScenarioReading& reading, ScenarioLine& line) {
+  reading.close_drafts();
+  if (const auto workload = reading.take_workload(line)) reading.add(line, ReportReady{*workload});
   line.finish({});
 }
 void read_checkpoint(ScenarioReading& reading, ScenarioLine& line) {

@@ -61,19 +61,23 @@ Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& wo
 }
 
 void ScenarioReading::close_drafts() {
-  const WorkloadShape* minimum = nullptr;  // whose steps come behind it
+  const WorkloadSubmitted* minimum = nullptr;  // whose steps come behind it
   for (const WorkloadDraft& draft : drafts) {
     Statement& statement = scenario.statements[draft.statement];
-    WorkloadShape& shape = std::get<WorkloadSubmitted>(std::get<Event>(statement.action)).shape;
+    auto& submitted = std::get<WorkloadSubmitted>(std::get<Event>(statement.action));
+    WorkloadShape& shape = submitted.shape;
     if (draft.step_of) {
       // One pod more of its set, in each of the ways.
-      for (const PodSets& way : minimum->ways) {
+      for (const PodSets& way : minimum->shape.ways) {
         shape.ways.push_back({way[*draft.step_of]});
         shape.ways.back().front().count = 1;
       }
+      submitted.on_failure = minimum->on_failure;
+      if (submitted.on_failure) submitted.on_failure->sets = {submitted.on_failure->sets[*draft.step_of]};
       continue;
     }
-    minimum = &shape;
+    minimum = &submitted;
+    submitted.on_failure = failure_policy_of(draft.retries, draft.sets);
     if (set_with_a_choice_of_its_own(draft.sets) != nullptr) {
       complaints.add(
           {file, statement.line, 1},

@@ -26,6 +26,7 @@ struct WorkloadDraft {
   std::string name_space = {};
   std::vector<std::string> groups = {};     // names of the sets after the first
   std::optional<std::size_t> step_of = {};  // of a step: of which set of its workload it is one pod more
+  RetryWords retries = {};
 };
 
 // INVARIANT: `flavors` and `queues` are numbered as their names are.

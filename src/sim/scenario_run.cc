@@ -62,6 +62,15 @@ void carry_out(ScenarioWorld& world, const EndWorkload& action) {
   world.finish(WorkloadEnded{action.workload}, action.workload, Phase::kEnded);
 }
 
+void carry_out(ScenarioWorld& world, const EndPod& action) { world.end_pod(action); }
+
+void carry_out(ScenarioWorld& world, const ReportReady& action) {
+  const Event ready = WorkloadReady{action.workload};
+  if (!world.state().refusal(ready)) return static_cast<void>(world.apply(ready));
+  world.fail("expected " + world.name_of_workload(action.workload) + " running, so that it could be ready, found it " +
+             how_it_is(world, action.workload));
+}
+
 void carry_out(ScenarioWorld& world, const CancelWorkload& action) {
   const Phase phase = world.workload(action.workload).phase;
   if (phase != Phase::kPending && !has_room(phase) && !is_there(phase)) {

@@ -1,6 +1,8 @@
 // How each statement of a scenario is read: `line` begins with its word, and what it says goes into `reading`.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,11 +48,19 @@ void read_reserve(ScenarioReading& reading, ScenarioLine& line);
 void read_maintain(ScenarioReading& reading, ScenarioLine& line);
 
 // sim/scenario_read_workload.cc: workloads.
+// "w/3": one pod, from 0; nothing, and a complaint, if it is none.
+struct PodOfWorkload {
+  WorkloadId workload;
+  std::uint32_t number = 0;
+};
+std::optional<PodOfWorkload> read_pod(const ScenarioReading& reading, const ScenarioLine& line,
+                                      const ScenarioWord& word, const std::string& form);
 void read_submit(ScenarioReading& reading, ScenarioLine& line);
 void read_group(ScenarioReading& reading, ScenarioLine& line);
 void read_end(ScenarioReading& reading, ScenarioLine& line);
 // Of a workload, or of a reservation.
 void read_cancel(ScenarioReading& reading, ScenarioLine& line);
+void read_ready(ScenarioReading& reading, ScenarioLine& line);
 void read_checkpoint(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set workload`.
 void set_workload(ScenarioReading& reading, ScenarioLine& line);

@@ -5,6 +5,7 @@
 
 #include "cycle/changes.h"
 #include "cycle/defragment.h"
+#include "cycle/over_run.h"
 #include "fairness/rights.h"
 #include "manifest/window_times.h"
 #include "model/plan.h"
@@ -259,7 +260,8 @@ void ScenarioWorld::pass_time(Time until) {
     const Time recut = next_recut();
     const Time deadline = next_deadline();
     const Time wait = state().next_max_wait();
-    const Time next = std::min({end, stop, scrub, recut, deadline, wait});
+    const Time unready = state().next_unready();
+    const Time next = std::min({end, stop, scrub, recut, deadline, wait, unready});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
@@ -276,6 +278,8 @@ void ScenarioWorld::pass_time(Time until) {
       recut_one();
     } else if (next == deadline) {
       give_up_one();
+    } else if (next == unready) {
+      never_ready_one();
     } else {
       end_one_wait();
     }
@@ -295,7 +299,23 @@ void ScenarioWorld::end_one() {
   if (!end.enforced && is_done && is_whole && is_there(ending.phase))
     finish(WorkloadEnded{end.workload}, end.workload, Phase::kEnded);
   // Who was told to stop has stopped by then.
-  if (end.enforced && ending.phase == Phase::kRunning) enforce_end(end.workload);
+  if (!end.enforced || ending.phase != Phase::kRunning || extend_limit(end.workload) || stopped_) return;
+  enforce_end(end.workload);
+}
+
+// Whether its queue lets it go on for a while; then that ends later.
+bool ScenarioWorld::extend_limit(WorkloadId id) {
+  const Workload& workload = state().workload(id);
+  const Quota& quota = state().queues()[workload.queue.index()].quota;
+  if (quota.over_run != OverRun::kExtend || workload.extensions >= quota.extensions) return false;
+  bring_state_to_now();
+  // Three forks at most, and cycles on them until nobody is left who starts.
+  const Wide cycles = 3 * (1 + static_cast<Wide>(state().pending()));
+  if (!afford(cycles * (cost_of_attempt() + std::ssize(state().queues()) + std::ssize(submitted_)))) return false;
+  const std::optional<Duration> by = extension_of(state(), id, now_);
+  if (!by || !apply(LimitExtended{id, *by})) return false;
+  ends_.insert({now_ + *by, true, id, state().workload(id).attempts});
+  return true;
 }
 
 void ScenarioWorld::enforce_end(WorkloadId id) {
@@ -322,6 +342,16 @@ void ScenarioWorld::give_up_one() {
   if (!afford(cost_of_freeing(id))) return;
   const std::int64_t lost = lost_gpu_s(state(), id, now_);
   if (apply(RepairGivenUp{id})) evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost}});
+}
+
+void ScenarioWorld::never_ready_one() {
+  bring_state_to_now();
+  const WorkloadId id = state().unready().begin()->second;
+  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  const auto before = with_steps(id);
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(NeverReady{id})) return;
+  note_over(before);
+  note_stopped_for_a_loss(id, lost);
 }
 
 // By the one who has waited longest.
@@ -397,9 +427,28 @@ void ScenarioWorld::turn_calendar(Time at) {
   }
 }
 
+std::vector<std::pair<WorkloadId, Workload>> ScenarioWorld::with_steps(WorkloadId id) const {
+  std::vector<std::pair<WorkloadId, Workload>> all = {{id, workload(id)}};
+  for (const WorkloadId step : state().steps_of(id)) all.emplace_back(step, workload(step));
+  return all;
+}
+
+// Those of them that were not over before, and are now: the state forgets them some day.
+void ScenarioWorld::note_over(const std::vector<std::pair<WorkloadId, Workload>>& before) {
+  for (const auto& [id, was] : before) {
+    const Workload* const now = state().workloads().find(id);
+    if (now == nullptr || (now->phase != Phase::kEnded && now->phase != Phase::kCancelled)) continue;
+    Workload last = was;
+    last.phase = now->phase;
+    last.failure = now->failure;
+    last.exit_code = now->exit_code;
+    last.first_pod = PodId();
+    submitted_[id.index()].last = last;
+  }
+}
+
 void ScenarioWorld::finish(const Event& event, WorkloadId id, Phase phase) {
-  std::vector<std::pair<WorkloadId, Workload>> over = {{id, workload(id)}};
-  for (const WorkloadId step : state().steps_of(id)) over.emplace_back(step, workload(step));
+  std::vector<std::pair<WorkloadId, Workload>> over = with_steps(id);
   if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(over) - 1)) || !apply(event)) return;
   for (auto& [each, last] : over) {
     last.phase = phase;
@@ -457,8 +506,17 @@ void ScenarioWorld::fail_node(NodeId node) {
   Wide cost = std::ssize(state().pods());
   for (const WorkloadId id : lost) cost += cost_of_freeing(id);
   std::map<WorkloadId, std::int64_t> lost_gpu_s;
-  for (const WorkloadId id : lost) lost_gpu_s[id] = berth::lost_gpu_s(state(), id, now_);
+  std::vector<std::pair<WorkloadId, Workload>> before;
+  for (const WorkloadId id : lost) {
+    lost_gpu_s[id] = berth::lost_gpu_s(state(), id, now_);
+    const WorkloadId whole = workload(id).step_of.is_none() ? id : workload(id).step_of;
+    if (state().failure_policy_of(whole) == nullptr) continue;
+    const auto all = with_steps(whole);
+    before.insert(before.end(), all.begin(), all.end());
+    cost += cost_of_freeing(std::ssize(all));
+  }
   if (!afford(cost) || !apply(NodeFailed{node})) return;
+  note_over(before);
   for (const WorkloadId id : lost) note_stopped_for_a_loss(id, lost_gpu_s[id]);
 }
 
@@ -467,37 +525,80 @@ void ScenarioWorld::fail_pod(const FailPod& action) {
   const std::int64_t minimum = state().shape(workload(id).shape).pods;
   const std::vector<WorkloadId>& steps = state().steps_of(id);
   const bool is_step = action.pod >= minimum && action.pod < minimum + std::ssize(steps);
-  if (is_step) return fail_pod({steps[action.pod - static_cast<std::size_t>(minimum)], 0});
-  if (workload(id).phase == Phase::kStopping || workload(id).phase == Phase::kMigrating) return fail_in_grace(action);
-  const PodFailed event{id, action.pod};
-  if (state().refusal(event)) return fail_for_want_of(action);
-  const std::int64_t lost = lost_gpu_s(state(), id, now_);
-  if (afford(cost_of_freeing(id)) && apply(event)) note_stopped_for_a_loss(id, lost);
+  const WorkloadId of = is_step ? steps[action.pod - static_cast<std::size_t>(minimum)] : id;
+  const PodFailed event{of, is_step ? 0 : action.pod, action.exit_code};
+  if (leave_in_grace(of, event.pod)) return;
+  if (state().refusal(event)) return fail_for_want_of(id, action.pod, "fail");
+  const std::int64_t lost = lost_gpu_s(state(), of, now_);
+  const std::int64_t lost_whole = lost_gpu_s(state(), id, now_);
+  const auto before = with_steps(id);
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(event)) return;
+  note_over(before);
+  note_stopped_for_a_loss(of, lost);
+  if (of != id) note_stopped_for_a_loss(id, lost_whole);
 }
 
-void ScenarioWorld::fail_for_want_of(const FailPod& action) {
-  fail("expected pod " + std::to_string(action.pod) + " of " + name_of_workload(action.workload) +
-       " running, so that it could fail, found that it does not");
+void ScenarioWorld::fail_for_want_of(WorkloadId id, std::uint32_t pod, const std::string& what) {
+  fail("expected pod " + std::to_string(pod) + " of " + name_of_workload(id) + " running, so that it could " + what +
+       ", found that it does not");
 }
 
-// Nobody replaces it where it was told to stop, and what it had is free at once. With the last of them all have stopped.
-void ScenarioWorld::fail_in_grace(const FailPod& action) {
-  const WorkloadId id = action.workload;
-  std::uint32_t pods = 0;
+namespace {
+
+// Which of those that are there it is, in their order; nothing: it is not there. And how many these are.
+struct PodThere {
   std::optional<std::uint32_t> at;
-  for_each_leaving_pod(state(), id, [&](const Pod& pod) {
-    if (pod.number == action.pod) at = pods;
-    ++pods;
+  std::uint32_t pods = 0;
+};
+PodThere find_there(const State& state, WorkloadId id, std::uint32_t number) {
+  PodThere found;
+  for_each_leaving_pod(state, id, [&](const Pod& pod) {
+    if (pod.number == number) found.at = found.pods;
+    ++found.pods;
   });
-  if (!at) return fail_for_want_of(action);
-  if (!afford(cost_of_freeing(id))) return;
-  pods == 1 ? apply(WorkloadStopped{id}) : apply(PodEnded{id, *at});
+  return found;
 }
 
-// Who has not been stopped is repaired.
+}  // namespace
+
+// Nobody replaces it where it was told to stop, and what it had is free at once. With the last of them all have stopped. Whether
+// it was told to stop.
+bool ScenarioWorld::leave_in_grace(WorkloadId id, std::uint32_t pod) {
+  const Phase phase = workload(id).phase;
+  if (phase != Phase::kStopping && phase != Phase::kMigrating) return false;
+  const PodThere there = find_there(state(), id, pod);
+  if (!there.at) {
+    fail_for_want_of(id, pod, "fail");
+  } else if (afford(cost_of_freeing(id))) {
+    const auto before = with_steps(id);
+    const bool stopped = there.pods == 1 ? apply(WorkloadStopped{id}) : apply(PodEnded{id, *there.at});
+    if (stopped) note_over(before);
+  }
+  return true;
+}
+
+// With the last of them it has ended.
+void ScenarioWorld::end_pod(const EndPod& action) {
+  const WorkloadId id = action.workload;
+  if (action.pod >= state().shape(workload(id).shape).pods) {
+    return fail("pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
+                " is a step: it ends with the others; write end " + name_of_workload(id));
+  }
+  if (!is_there(workload(id).phase)) return fail_for_want_of(id, action.pod, "end");
+  const PodThere there = find_there(state(), id, action.pod);
+  if (!there.at) return fail_for_want_of(id, action.pod, "end");
+  const bool is_last = there.pods == 1 && state().find_repairing(id) == nullptr;
+  if (is_last) return finish(WorkloadEnded{id}, id, Phase::kEnded);
+  const PodEnded event{id, *there.at};
+  if (const auto refusal = state().refusal(event)) return fail_for_want_of(id, action.pod, "end");
+  const auto before = with_steps(id);
+  if (afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) && apply(event)) note_over(before);
+}
+
+// Who has not been stopped is repaired; who is over is over.
 void ScenarioWorld::note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s) {
-  if (workload(id).phase == Phase::kRunning) return;
-  evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost_gpu_s}});
+  if (workload(id).phase != Phase::kPending) return;
+  evictions_.push_back({id, now_, {id, {}, workload(id).evicted_by, now_, lost_gpu_s}});
 }
 
 bool ScenarioWorld::run_cycle() {

@@ -100,6 +100,7 @@ class ScenarioWorld {
   // the calendar changes.
   void pass_time(Time until);
   void fail_pod(const FailPod& action);
+  void end_pod(const EndPod& action);
   // What it did so far is safe. PRE: it runs, or stops.
   void note_checkpoint(WorkloadId id);
   // When the next grace ends; the next scrub.
@@ -169,11 +170,15 @@ class ScenarioWorld {
   void end_one_wait();
   void note_taints(const std::vector<Taint>& taints);
   void fail_node(NodeId node);
-  void fail_in_grace(const FailPod& action);
-  void fail_for_want_of(const FailPod& action);
+  bool leave_in_grace(WorkloadId id, std::uint32_t pod);
+  void fail_for_want_of(WorkloadId id, std::uint32_t pod, const std::string& what);
+  void never_ready_one();
+  std::vector<std::pair<WorkloadId, Workload>> with_steps(WorkloadId id) const;
+  void note_over(const std::vector<std::pair<WorkloadId, Workload>>& before);
   void note_stopped_for_a_loss(WorkloadId id, std::int64_t lost_gpu_s);
   void end_one();
   void enforce_end(WorkloadId id);
+  bool extend_limit(WorkloadId id);
   void stop_one();
   void scrub_one();
   void note_scrubs();

@@ -14,6 +14,8 @@ AttemptEnd end_by(const Change& next, bool was_told) {
       return AttemptEnd::kDone;
     case Doing::kOverran:
       return AttemptEnd::kOverran;
+    case Doing::kFailed:
+      return AttemptEnd::kFailed;
     case Doing::kGone:
       return AttemptEnd::kGone;
     case Doing::kCancelled:

@@ -24,6 +24,7 @@ enum class Doing : std::uint8_t {
   kMoves,  // the same, with room elsewhere
   kDone,
   kOverran,  // its run limit ended it
+  kFailed,   // its failure policy did, or it was tried again in vain
   kCancelled,
   kGone,  // a scheduler that began anew did not find it any more
 };
@@ -89,9 +90,9 @@ struct TimeWindow {
   Duration length() const { return to - from; }
 };
 
-enum class AttemptEnd : std::uint8_t { kNone, kDone, kOverran, kCancelled, kEvicted, kMoved, kGone };
-inline constexpr std::string_view kAttemptEndNames[] = {"none",    "done",  "over-run", "cancelled",
-                                                        "evicted", "moved", "gone"};
+enum class AttemptEnd : std::uint8_t { kNone, kDone, kOverran, kFailed, kCancelled, kEvicted, kMoved, kGone };
+inline constexpr std::string_view kAttemptEndNames[] = {"none",      "done",    "over-run", "failed",
+                                                        "cancelled", "evicted", "moved",    "gone"};
 constexpr std::string_view name_of(AttemptEnd end) { return kAttemptEndNames[static_cast<std::size_t>(end)]; }
 
 // From its start, on all its places at once, until it left them.

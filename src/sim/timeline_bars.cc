@@ -26,6 +26,7 @@ constexpr CellMeaning kCells[] = {
     {kMovedCell, "moved"},
     {kCancelledCell, "cancelled"},
     {kOverranCell, "ended by its limit"},
+    {kFailedCell, "failed"},
     {'?', "gone, nobody saw how"},
     {kEvictedCell, "evicted"},
 };
@@ -59,6 +60,8 @@ char mark_of(AttemptEnd how) {
       return kDoneCell;
     case AttemptEnd::kOverran:
       return kOverranCell;
+    case AttemptEnd::kFailed:
+      return kFailedCell;
     case AttemptEnd::kCancelled:
       return kCancelledCell;
     case AttemptEnd::kEvicted:

@@ -23,7 +23,7 @@ struct CellScale {
 
 // What a cell says, the stronger over the weaker: it ran at all within it, it ended in it.
 inline constexpr char kWaitsCell = '.', kStopsCell = '-', kLacksCell = '~', kRunsCell = '#', kDoneCell = '|',
-                      kMovedCell = 'm', kCancelledCell = 'c', kOverranCell = '!', kEvictedCell = 'x';
+                      kMovedCell = 'm', kCancelledCell = 'c', kOverranCell = '!', kFailedCell = 'f', kEvictedCell = 'x';
 
 // Of exactly so many cells.
 std::string bar_of(const Timeline& timeline, const Timeline::Row& row, const CellScale& scale);

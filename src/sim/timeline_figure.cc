@@ -48,6 +48,8 @@ std::string_view doing_in_words(Doing doing) {
       return "done";
     case Doing::kOverran:
       return "ended by its limit";
+    case Doing::kFailed:
+      return "failed";
     case Doing::kCancelled:
       return "cancelled";
     case Doing::kGone:

@@ -269,7 +269,9 @@ Change TimelineRecorder::seen(const State& state, WorkloadId id, std::optional<D
       now.doing = Doing::kMoves;
       break;
     case Phase::kEnded:
-      now.doing = outcome.value_or(workload->evicted_by == EvictionRule::kOverRun ? Doing::kOverran : Doing::kDone);
+      now.doing = outcome.value_or(workload->failure != Failure::kNone              ? Doing::kFailed
+                                   : workload->evicted_by == EvictionRule::kOverRun ? Doing::kOverran
+                                                                                    : Doing::kDone);
       break;
     case Phase::kCancelled:
       now.doing = outcome.value_or(Doing::kCancelled);

@@ -53,7 +53,10 @@ class TimelineRecorder {
     look_with_steps(state, event.workload, is_known ? std::nullopt : std::optional(Doing::kCancelled));
   }
   void on(const State& state, const WorkloadStopped& event) { look_with_steps(state, event.workload); }
-  void on(const State& state, const PodEnded& event) { look(state, event.workload); }
+  // With the last of a set all of it may be done.
+  void on(const State& state, const PodEnded& event) { look_with_steps(state, event.workload); }
+  void on(const State&, const WorkloadReady&) {}
+  void on(const State&, const LimitExtended&) {}
   void on(const State& state, const WorkloadMoved& event);
   void on(const State& state, const NodesAdded& event);
   void on(const State& state, const NodeFailed& event);

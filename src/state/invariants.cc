@@ -33,6 +33,7 @@ class Inspection {
     check_lines();
     check_loans();
     check_turns();
+    check_failures();
     check_quotas();
     check_calendar();
     check_budgets();
@@ -598,6 +599,26 @@ class Inspection {
                " will not be told in time that its loan is over");
       }
     }
+  }
+
+  // Who is to be ready runs whole, and who has a policy is not over.
+  void check_failures() {
+    std::set<std::pair<Time, WorkloadId>> unready;
+    state_.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      const Named name{"workload", id.index()};
+      const FailurePolicy* const policy = state_.failure_policy_of(id);
+      const bool is_over = workload.phase == Phase::kEnded || workload.phase == Phase::kCancelled;
+      expect(policy == nullptr || !is_over, name, " is over, and has a failure policy");
+      expect(policy == nullptr || !policy->retries || workload.retries <= *policy->retries, name,
+             " was tried again more often than it may be");
+      expect(workload.failure == Failure::kNone || workload.phase == Phase::kEnded, name,
+             " has failed, and is not over");
+      if (!workload.ready_by) return;
+      unready.emplace(*workload.ready_by, id);
+      const bool runs = workload.phase == Phase::kRunning && state_.find_repairing(id) == nullptr;
+      expect(runs && policy != nullptr && policy->never_ready, name, " is to be ready, and does not run so");
+    });
+    expect(unready == state_.unready(), {"the state", 0}, " does not know when those are to be ready who are not");
   }
 
   // Those of a series who have not ended have their turn or wait for it, and nobody waits whose turn it might be.

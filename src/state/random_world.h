@@ -503,4 +503,25 @@ inline std::vector<Move> crowd(Ledger& ledger, Rng& rng, std::size_t flavors, st
   return moves;
 }
 
+// What follows when its pods fail or end; mostly they are replaced.
+inline MemberAction random_action(Rng& rng) {
+  return rng.below(2) == 0 ? MemberAction::kRestart
+                           : static_cast<MemberAction>(rng.below(std::size(kMemberActionNames)));
+}
+inline FailurePolicy random_failure_policy(Rng& rng, std::size_t sets) {
+  FailurePolicy policy{.sets = {}};
+  for (std::size_t i = 0; i < sets; ++i) {
+    MemberPolicy& set = policy.sets.emplace_back();
+    set.on_fail = random_action(rng);
+    set.on_evict = random_action(rng);
+    if (rng.below(2) == 0) set.on_exit.push_back({1, random_action(rng)});
+    if (rng.below(2) == 0) set.on_exit.push_back({2, random_action(rng)});
+    set.completes = rng.below(4) == 0;
+  }
+  if (rng.below(2) == 0) policy.retries = static_cast<std::int32_t>(rng.between(0, 3));
+  policy.retry_after = Duration{rng.between(0, 3) * 1000};
+  if (rng.below(3) == 0) policy.never_ready = Duration{rng.between(1, 5) * 1000};
+  return policy;
+}
+
 }  // namespace berth

@@ -178,6 +178,10 @@ FactRefusal refusal_of_quota(const Quota& quota, const std::vector<Flavor>& flav
                       "a loan is given if 50 to 99 of a hundred have ended by then");
       },
       [&] {
+        return unless(within(quota.extend.ms, 1, kTimeMax.ms) && within(quota.extensions, 1, kExtensionsMax),
+                      "a limit is extended by more than nothing, and 1 to 1,000 times");
+      },
+      [&] {
         return unless(!quota.budget_gpu_us || within(*quota.budget_gpu_us, 0, kGpuTimeMax),
                       "a budget is 0 to 1,000,000,000 GPU-hours");
       });
@@ -474,6 +478,64 @@ FactRefusal refusal_of_max_wait(const WorkloadSubmitted& fact) {
                   });
 }
 
+FactRefusal refusal_of_policy(const WorkloadTable& workloads, const State& state, const WorkloadSubmitted& fact) {
+  if (!fact.on_failure) return std::nullopt;
+  const FailurePolicy& policy = *fact.on_failure;
+  const auto is_action = [](MemberAction action) {
+    return static_cast<std::size_t>(action) < std::size(kMemberActionNames);
+  };
+  const auto is_sound = [&](const MemberPolicy& set) {
+    std::int32_t before = 0;
+    bool sound = is_action(set.on_fail) && is_action(set.on_evict);
+    for (const ExitRule& rule : set.on_exit) {
+      sound = sound && rule.code > before && rule.code <= kExitCodeMax && is_action(rule.then);
+      before = rule.code;
+    }
+    return sound;
+  };
+  return first_of(
+      [&] {
+        const bool of_each = !fact.shape.ways.empty() && policy.sets.size() == fact.shape.ways.front().size();
+        return unless(of_each && std::ranges::all_of(policy.sets, is_sound),
+                      "of each pod set it is known what follows, of exit codes from 1 to 255 in order");
+      },
+      [&] {
+        return unless(!policy.retries || within(*policy.retries, 0, kRetriesMax),
+                      "a workload is tried again 1,000 times at most");
+      },
+      [&] {
+        const bool in_bounds = within(policy.retry_after.ms, 0, kTimeMax.ms) &&
+                               (!policy.never_ready || within(policy.never_ready->ms, 1, kTimeMax.ms));
+        return unless(in_bounds, "a time is out of bounds");
+      },
+      [&] {
+        const bool is_step = !fact.step_of.is_none() && workloads.find(fact.step_of) != nullptr;
+        return unless(!is_step || state.failure_policy_of(fact.step_of) != nullptr,
+                      "what follows when a step fails is of a workload of which that is known");
+      });
+}
+
+FactRefusal refusal_of_extension(const State& state, const LimitExtended& fact) {
+  const Workload& workload = state.workload(fact.workload);
+  const Quota& quota = state.queues()[workload.queue.index()].quota;
+  return first_of(
+      [&] {
+        return unless(state.shape(workload.shape).terms.run_limit.has_value(),
+                      "what has no run limit does not run beyond it");
+      },
+      [&] {
+        const bool extends = quota.over_run == OverRun::kExtend && workload.extensions < quota.extensions;
+        return unless(extends && within(fact.by.ms, 1, quota.extend.ms), "its queue does not extend its limit by that");
+      },
+      [&] {
+        const Time end = state.end_of(fact.workload, workload.started);
+        return unless(end <= state.clock() && end.ms <= kTimeMax.ms, "a limit is extended when it is reached");
+      },
+      [&] {
+        return unless(!state.quotas().budgets().is_charged(fact.workload), "the hours for that were not reserved");
+      });
+}
+
 // Its hours are a window that is known, and is nothing else.
 FactRefusal refusal_of_hours(const State& state, const Terms& terms) {
   if (!terms.hours) return std::nullopt;
@@ -637,7 +699,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
           [&] { return unless(fact.at_most >= 1, "of a series one has a turn at least"); },
           [&] { return refusal_of_max_wait(fact); }, [&] { return refusal_of_hours(state, fact.shape.terms); },
           [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
-          [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_step(state, fact); });
+          [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_step(state, fact); },
+          [&] { return refusal_of_policy(state.workloads(), state, fact); });
     }
     FactRefusal operator()(const WorkloadEnded& fact) const {
       return first_of(
@@ -722,7 +785,22 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return unless(is_there && others > 0, "a workload has no such pod beside another");
     }
     FactRefusal operator()(const RepairChosen& fact) const { return refusal_of_time(Time{fact.within.ms}); }
+    FactRefusal operator()(const WorkloadReady& fact) const {
+      return first_of(
+          [&] { return workload_in_phase(fact.workload, {Phase::kRunning}); }, [&] { return no_step(fact.workload); },
+          [&] { return unless(state.find_repairing(fact.workload) == nullptr, "some of its pods are lost"); });
+    }
+    FactRefusal operator()(const NeverReady& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
+      const std::optional<Time>& ready_by = state.workload(fact.workload).ready_by;
+      return unless(ready_by && *ready_by <= state.clock(), "that workload may still become ready");
+    }
+    FactRefusal operator()(const LimitExtended& fact) const {
+      return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },
+                      [&] { return no_step(fact.workload); }, [&] { return refusal_of_extension(state, fact); });
+    }
     FactRefusal operator()(const PodFailed& fact) const {
+      if (!within(fact.exit_code, 0, kExitCodeMax)) return "an exit code is 1 to 255, or not known";
       if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
       bool is_there = false;
       for_each_leaving_pod(state, fact.workload,

@@ -368,6 +368,72 @@ TEST(Refusal, OfRunLimits) {
   EXPECT_EQ(known().refusal(end).value_or(""), "there is no such workload in that phase");
 }
 
+TEST(Refusal, OfFailurePolicies) {
+  const auto with = [](auto change) {
+    WorkloadSubmitted job = submission(QueueId(0), single_pod({}));
+    job.on_failure = FailurePolicy{.sets = {{}}};
+    change(*job.on_failure);
+    return Event(job);
+  };
+  const char* const of_sets = "of each pod set it is known what follows, of exit codes from 1 to 255 in order";
+  WorkloadSubmitted step = submission(QueueId(0), single_pod({}));
+  step.on_failure = FailurePolicy{.sets = {{}}};
+  step.step_of = WorkloadId(2);
+  State state = known();
+  state.apply(submission(QueueId(0), single_pod({})));
+  expect(state,
+         {
+             {"nothing", with([](FailurePolicy&) {}), ""},
+             {"codes in order", with([](FailurePolicy& p) { p.sets[0].on_exit = {{1, {}}, {255, {}}}; }), ""},
+             {"of no set", with([](FailurePolicy& p) { p.sets.clear(); }), of_sets},
+             {"of two sets", with([](FailurePolicy& p) { p.sets.emplace_back(); }), of_sets},
+             {"no failure", with([](FailurePolicy& p) { p.sets[0].on_exit = {{0, {}}}; }), of_sets},
+             {"no exit code", with([](FailurePolicy& p) { p.sets[0].on_exit = {{256, {}}}; }), of_sets},
+             {"twice", with([](FailurePolicy& p) { p.sets[0].on_exit = {{3, {}}, {3, {}}}; }), of_sets},
+             {"what nobody does", with([](FailurePolicy& p) { p.sets[0].on_evict = static_cast<MemberAction>(4); }),
+              of_sets},
+             {"too often", with([](FailurePolicy& p) { p.retries = kRetriesMax + 1; }),
+              "a workload is tried again 1,000 times at most"},
+             {"before", with([](FailurePolicy& p) { p.retry_after = Duration{-1}; }), "a time is out of bounds"},
+             {"never ready at once", with([](FailurePolicy& p) { p.never_ready = Duration{0}; }),
+              "a time is out of bounds"},
+             {"a step's alone", step, "what follows when a step fails is of a workload of which that is known"},
+             {"it waits", WorkloadReady{WorkloadId(2)}, "there is no such workload in that phase"},
+             {"it waits, and is not ready", NeverReady{WorkloadId(2)}, "there is no such workload in that phase"},
+         });
+}
+
+TEST(Refusal, OfLimitsThatAreExtended) {
+  const auto running = [](OverRun over_run, std::optional<Duration> limit) {
+    State state = known();
+    Queue queue = state.queues()[0];
+    queue.quota.over_run = over_run;
+    queue.quota.extend = seconds(60);
+    state.apply(QueueChanged{QueueId(0), queue});
+    WorkloadFound found{submission(QueueId(0), single_pod({})), {{NodeId(0), GpuSet()}}, Time{}};
+    found.workload.shape.terms.run_limit = limit;
+    state.apply(found);
+    return state;
+  };
+  const auto refusal = [](State state, Time now, Duration by) {
+    state.apply(TimePassed{now});
+    return state.refusal(LimitExtended{WorkloadId(2), by}).value_or("");
+  };
+  const State extends = running(OverRun::kExtend, seconds(10));
+  const Time end{10'000};
+  EXPECT_EQ(refusal(extends.fork(), end, seconds(60)), "");
+  EXPECT_EQ(refusal(extends.fork(), Time{9'999}, seconds(60)), "a limit is extended when it is reached");
+  const char* const not_by_that = "its queue does not extend its limit by that";
+  EXPECT_EQ(refusal(extends.fork(), end, seconds(61)), not_by_that);
+  EXPECT_EQ(refusal(extends.fork(), end, Duration{0}), not_by_that);
+  EXPECT_EQ(refusal(running(OverRun::kStop, seconds(10)), end, seconds(1)), not_by_that);
+  EXPECT_EQ(refusal(running(OverRun::kExtend, {}), end, seconds(1)), "what has no run limit does not run beyond it");
+  State once = extends.fork();
+  once.apply(TimePassed{end});
+  once.apply(LimitExtended{WorkloadId(2), seconds(5)});
+  EXPECT_EQ(refusal(once.fork(), Time{15'000}, seconds(5)), not_by_that) << "as often as it may";
+}
+
 TEST(Refusal, OfGangsThatAreFoundLackingSome) {
   const PodPlacement there{NodeId(0), GpuSet::from_bits(1)}, nowhere{NodeId(0), {}};
   const auto found = [](std::vector<std::uint32_t> lost, std::vector<PodPlacement> pods, Time until = Time{1}) {

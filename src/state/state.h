@@ -140,13 +140,21 @@ class State {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
            idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !parting_.empty() ||
            repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() || !max_waits_.empty() ||
-           gives_loans_;
+           gives_loans_ || extends_limits_ || !failure_policies_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const {
     const Time next_rested = rests_.empty() ? kForever : rests_.begin()->first;
     return std::min({wakes_.empty() ? kForever : wakes_.begin()->first, next_reserved(), next_rested});
   }
+  // What follows when members of this one, or of a step, fail or end; nullptr: it names nothing, and they are replaced.
+  const FailurePolicy* failure_policy_of(WorkloadId workload) const {
+    const auto found = failure_policies_.find(workload);
+    return found == failure_policies_.end() ? nullptr : found->second.get();
+  }
+  // Who is to be ready first, and when; after WorkloadReady or NeverReady it is not any more.
+  const std::set<std::pair<Time, WorkloadId>>& unready() const { return unready_; }
+  Time next_unready() const { return unready_.empty() ? kForever : unready_.begin()->first; }
   // Who has waited longest for as long as it was to, and when that is over; it does not wait any more after MaxWaitPassed.
   const std::set<std::pair<Time, WorkloadId>>& max_waits() const { return max_waits_; }
   Time next_max_wait() const { return max_waits_.empty() ? kForever : max_waits_.begin()->first; }
@@ -341,6 +349,9 @@ class State {
   void on(const DefragmentationAsked& event);
   void on(const SlicesRecut& event);
   void on(const NodeFailureFound& event);
+  void on(const WorkloadReady& event);
+  void on(const NeverReady& event);
+  void on(const LimitExtended& event);
 
   void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
   void set_open(NodeId node, bool takes_work);
@@ -389,6 +400,21 @@ class State {
   void migrates_without(WorkloadId workload, NodeId node);
   void note_lost_node(WorkloadId workload);
   void back_off(WorkloadId workload);
+  void wait_out(WorkloadId workload, Duration first, int times);
+  void follow_policy(WorkloadId workload, const std::optional<FailurePolicy>& policy);
+  template <class IsLost>
+  MemberAction what_follows(WorkloadId workload, IsLost is_lost, std::optional<std::int32_t> exit_code) const;
+  std::size_t set_of(WorkloadId workload, std::uint32_t pod) const;
+  void lose_failed(const PodFailed& event);
+  bool follow_lost_node(WorkloadId workload, NodeId node);
+  bool retry(WorkloadId workload, Failure otherwise);
+  void restart_after_failure(WorkloadId workload, EvictionRule rule);
+  void restart(WorkloadId workload, EvictionRule rule);
+  void fail(WorkloadId workload, Failure failure);
+  std::uint32_t end_pod(const PodEnded& event);
+  bool is_complete(WorkloadId workload, std::size_t set) const;
+  void ask_whether_ready(WorkloadId workload, Time from);
+  void ask_no_more(WorkloadId workload);
   template <class IsLost>
   void lose_members(WorkloadId workload, IsLost is_lost);
   void lose_on(NodeId node, WorkloadId workload);
@@ -496,9 +522,12 @@ class State {
   Followers followers_;
   SeriesTurns series_;
   std::set<std::pair<Time, WorkloadId>> max_waits_;
+  std::map<WorkloadId, std::shared_ptr<const FailurePolicy>> failure_policies_;  // of those that are not over
+  std::set<std::pair<Time, WorkloadId>> unready_;
   EndedRuns ended_runs_;
-  bool gives_loans_ = false;   // some queue does
-  std::set<WorkloadId> lent_;  // who runs on loan
+  bool gives_loans_ = false;     // some queue does
+  bool extends_limits_ = false;  // the same
+  std::set<WorkloadId> lent_;    // who runs on loan
   std::vector<Shadow> shadows_;
   std::map<ReservationId, Reservation> reservations_;
   std::vector<HeldPlaces> holdings_;

@@ -16,7 +16,8 @@ const std::vector<WorkloadId>& State::steps_of(WorkloadId id) const {
 Time State::end_of(WorkloadId id, Time started) const {
   const Workload& minimum = workloads_[minimum_of(id)];
   const bool joins = !workloads_[id].step_of.is_none() && minimum.phase == Phase::kRunning;
-  return enforced_end(shapes_[minimum.shape.index()].terms, joins ? minimum.started : started);
+  const Time end = enforced_end(shapes_[minimum.shape.index()].terms, joins ? minimum.started : started);
+  return end == kForever ? end : end + minimum.extended;
 }
 
 // Its minimum goes, or is not whole any more.

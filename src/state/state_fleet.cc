@@ -368,16 +368,14 @@ void State::on(const NodeFailed& event) {
   std::sort(lost.begin(), lost.end());
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   for (const WorkloadId id : lost) {
-    const Workload& workload = workloads_[id];
-    if (workload.phase == Phase::kPending) continue;  // a step: it has stopped with its minimum
+    const Workload* const found = workloads_.find(id);
+    // A step: it has stopped, or is over, with its minimum.
+    if (found == nullptr || (!has_room(found->phase) && !is_there(found->phase))) continue;
     if (is_on(*this, id, event.node)) {
-      const WorkloadId whole = workload.step_of.is_none() ? id : workload.step_of;
       note_lost_node(id);
-      if (workloads_[whole].nodes_lost >= kNodesLostMax) {
-        back_off(whole);
-        continue;
-      }
+      if (follow_lost_node(id, event.node)) continue;
     }
+    const Workload& workload = workloads_[id];
     if (workload.phase == Phase::kMigrating) {
       migrates_without(id, event.node);
       continue;

@@ -106,6 +106,23 @@ std::optional<Duration> State::foretold_run(WorkloadId id) const {
 
 void State::look_for_loans() {
   gives_loans_ = std::ranges::any_of(queues_, [](const Queue& queue) { return queue.quota.loans_percent > 0; });
+  extends_limits_ =
+      std::ranges::any_of(queues_, [](const Queue& queue) { return queue.quota.over_run == OverRun::kExtend; });
+}
+
+// All that is known of its end is so much later; that of its steps, too.
+void State::on(const LimitExtended& event) {
+  history_.add(event.workload.value()).add(event.by.ms);
+  Workload& workload = workloads_[event.workload];
+  workload.extended = workload.extended + event.by;
+  ++workload.extensions;
+  const Time end = end_of(event.workload, workload.started);
+  note_what_was_held(workload.queue);
+  quotas_.set_end(workload.unit, end);
+  for (const WorkloadId step : steps_of(event.workload)) {
+    if (has_room(workloads_[step].phase)) quotas_.set_end(workloads_[step].unit, end);
+  }
+  quotas_.keep();
 }
 
 // Whose room is to be free by then has to be told in time.

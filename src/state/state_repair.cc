@@ -14,8 +14,8 @@ void State::on(const RepairChosen& event) {
   repair_within_ = event.within;
 }
 
-void State::on(const PodFailed& event) {
-  history_.add(event.workload.value()).add(event.pod);
+// A step stands in for it, or it is repaired, or all of it stops.
+void State::lose_failed(const PodFailed& event) {
   const auto steps_there = [&] {
     return std::ranges::count_if(steps_of(event.workload),
                                  [&](WorkloadId step) { return has_room(workloads_[step].phase); });
@@ -40,9 +40,7 @@ void State::note_lost_node(WorkloadId id) {
 // Whatever is left of it would only take the next node along. PRE: it lost a node just now.
 void State::back_off(WorkloadId id) {
   Workload& workload = workloads_[id];
-  Duration wait = kBackOffFirst;
-  for (int lost = kNodesLostMax; lost < workload.nodes_lost && wait < kBackOffMax; ++lost) wait = wait + wait;
-  workload.not_before = std::max(workload.not_before, clock_ + std::min(wait, kBackOffMax));
+  wait_out(id, kBackOffFirst, workload.nodes_lost - kNodesLostMax + 1);
   if (workload.phase == Phase::kMigrating) {
     workload.evicted_by = EvictionRule::kNode;
     lose_room_to_come(id);
@@ -130,6 +128,7 @@ void State::lose_members(WorkloadId id, IsLost is_lost) {
                       .counted_until = clock_};
   }
   count_waiting(id);
+  ask_no_more(id);
   std::vector<LostMember>& lost = repairing_[id].lost;
   bool some_come = false;
   PodId* link = &workload.first_pod;
@@ -237,6 +236,7 @@ void State::join(WorkloadId id, Time now) {
   repairing_.erase(id);
   workload.resumed = now;
   workload.lost_node = false;
+  ask_whether_ready(id, now);
 }
 
 }  // namespace berth

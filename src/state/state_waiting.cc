@@ -210,7 +210,8 @@ bool is_met(const Dependency& dependency, const Workload* on) {
 
 // PRE: it has ended, and it is known how.
 bool is_not_done(const Workload& workload) {
-  return workload.phase == Phase::kCancelled || workload.evicted_by == EvictionRule::kOverRun;
+  return workload.phase == Phase::kCancelled || workload.evicted_by == EvictionRule::kOverRun ||
+         workload.failure != Failure::kNone;
 }
 
 }  // namespace
@@ -250,6 +251,8 @@ void State::wake() {
     wakes_.erase(wakes_.begin());
     const Workload* const workload = workloads_.find(id);
     if (workload == nullptr || workload->phase != Phase::kPending) continue;
+    const bool has_backed_off = workload->backs_off_until > Time{} && workload->not_before <= clock_;
+    if (has_backed_off) workloads_[id].backs_off_until = Time{};
     const bool too_early = is_too_early(id);
     // To whom room is promised from now on is tried again where he stands.
     if (!too_early && shadow_of(id) != nullptr && !shapes_[workload->shape.index()].cools) {

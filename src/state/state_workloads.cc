@@ -45,6 +45,7 @@ void State::on(const WorkloadSubmitted& event) {
   }
   follow(id, event.after);
   wait_at_most(id, event.max_wait);
+  follow_policy(id, event.on_failure);
   enqueue(id);
   history_.add(digest_of(shapes_[workload.shape.index()]))
       .add(workload.queue.value())
@@ -75,11 +76,13 @@ void State::on(const WorkloadCancelled& event) {
 void State::end(WorkloadId id, Phase phase, bool done) {
   const Phase before = workloads_[id].phase;
   if (before == Phase::kPending) dequeue(id);
-  if (before == Phase::kRunning && phase == Phase::kEnded) learn_run(id);
+  const bool has_failed = workloads_[id].failure != Failure::kNone;
+  if (before == Phase::kRunning && phase == Phase::kEnded && !has_failed) learn_run(id);
   if (has_room(before)) give_room_back(id);
   forget_pods(id);
   forget_max_wait(id);
   workloads_[id].phase = phase;
+  failure_policies_.erase(id);
   const SeriesId series = workloads_[id].series;
   workloads_.note_ended(id);
   end_steps(id, phase);
@@ -105,8 +108,14 @@ void State::on(const WorkloadFound& event) {
 
 void State::on(const PodEnded& event) {
   history_.add(event.workload.value()).add(event.pod);
-  Workload& workload = workloads_[event.workload];
   count_waiting(event.workload);
+  const std::uint32_t number = end_pod(event);
+  if (is_complete(event.workload, set_of(event.workload, number))) end(event.workload, Phase::kEnded, true);
+}
+
+// The number of that pod.
+std::uint32_t State::end_pod(const PodEnded& event) {
+  Workload& workload = workloads_[event.workload];
   const bool migrates = workload.phase == Phase::kMigrating;
   PodId* link = migrates ? &workload.first_leaving : &workload.first_pod;
   for (std::uint32_t at = 0; at < event.pod; ++at) link = &pods_[link->index()].next;
@@ -115,15 +124,16 @@ void State::on(const PodEnded& event) {
   *link = pod.next;
   free_pods_.push_back(ended);
   // What it holds is elsewhere already, all of it.
-  if (migrates) return;
+  if (migrates) return pod.number;
   const std::int64_t gpu_milli = gpu_milli_of(pod);
   workload.gpu_milli -= gpu_milli;
   workload.ended_gpu_us += gpu_milli * std::max<std::int64_t>(0, (clock_ - workload.started).ms);
-  if (workload.phase != Phase::kRunning) return;
+  if (workload.phase != Phase::kRunning) return pod.number;
   give_room_back(pod);
   note_what_was_held(workload.queue);
   quotas_.set_held(workload.unit, held_by(event.workload));
   quotas_.keep();
+  return pod.number;
 }
 
 void State::on(const LeavingFound& event) {
@@ -239,6 +249,9 @@ void State::start(const Start& start, Time now, std::span<const std::uint32_t> l
   workload.started = now;
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
+  workload.backs_off_until = Time{};
+  workload.extended = Duration{0};
+  workload.extensions = 0;
   workload.resized.reset();
   count_attempt(workload);
   ++running_;
@@ -267,6 +280,7 @@ void State::start(const Start& start, Time now, std::span<const std::uint32_t> l
                               held_by(start.workload));
   quotas_.keep();
   if (!start.waits) tell_followers(start.workload, Followers::News::kBegun);
+  if (!start.waits && lost.empty()) ask_whether_ready(start.workload, now);
   if (workload.step_of.is_none()) return;
   workloads_[workload.step_of].lost_node = false;
   resize(workload.step_of, false);
@@ -314,6 +328,7 @@ void State::leave(const Migration& migration, Time now) {
   history_.add(id.value()).add(migration.claimant.value()).add(migration.stop_by.ms).add(migration.lost_gpu_s);
   workload.evicted_by = is_for_its_own_sake(migration) ? EvictionRule::kNode : EvictionRule::kDefragment;
   give_up_those_to_come(id);
+  ask_no_more(id);
   repairing_.erase(id);
   workload.evicted_for = migration.claimant;
   workload.moved = now;
@@ -375,11 +390,14 @@ void State::begin(WorkloadId id, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kStarting);
   workload.phase = Phase::kRunning;
   workload.started = now;
+  workload.extended = Duration{0};
+  workload.extensions = 0;
   note_what_was_held(workload.queue);
   quotas_.set_end(workload.unit, enforced_end(shapes_[workload.shape.index()].terms, now));
   quotas_.keep();
   std::erase(starting_, id);
   tell_followers(id, Followers::News::kBegun);
+  ask_whether_ready(id, now);
 }
 
 void State::evict(const Eviction& eviction, Time now) {
@@ -412,6 +430,7 @@ void State::give_room_back(WorkloadId id) {
   if (shapes_[workload.shape.index()].terms.run_limit) --limited_;
   if (workload.phase == Phase::kStarting || workload.phase == Phase::kMigrating) std::erase(starting_, id);
   stop_steps(id);
+  ask_no_more(id);
   give_up_those_to_come(id);
   repairing_.erase(id);
   note_what_was_held(workload.queue);
@@ -478,6 +497,7 @@ void State::wait_again(WorkloadId id) {
   forget_pods(id);
   Workload& workload = workloads_[id];
   workload.phase = Phase::kPending;
+  workload.extended = Duration{0};
   workload.too_early = is_too_early(id);
   enqueue(id);
   if (!workload.step_of.is_none()) resize(workload.step_of, true);
