@@ -423,7 +423,14 @@ std::string promised_text(const State& state, const Workload& workload) {
     if (each.at < end && (first == nullptr || each.at < first->at)) first = &each;
   }
   std::string text = "there is room, promised to who waits ahead of it";
-  if (first == nullptr) return text + "; it will be tried again";
+  if (first == nullptr) {
+    const bool foresees = std::ranges::any_of(state.shadows(), [&](const Shadow& each) {
+      const QueueId line = state.line_of(state.workload(each.start.workload).queue);
+      return state.queues()[line.index()].quota.foresight;
+    });
+    return text + (foresees ? "; with its limit it may still run when that one is foretold to start (foresight)"
+                            : "; it will be tried again");
+  }
   const std::int64_t left_ms = std::max<std::int64_t>(0, (first->at - state.clock()).ms);
   text += " for in " + format_duration_ms(left_ms) + "; ";
   return text + (terms.run_limit

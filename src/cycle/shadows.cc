@@ -595,7 +595,13 @@ Time Shadows::could_start_from(WorkloadId id) {
   return first == moments.end() ? kForever : *first;
 }
 
-void Shadows::look(WorkloadId candidate) { look(all_.size(), index_of(candidate) ? candidate : WorkloadId()); }
+void Shadows::look(WorkloadId candidate) {
+  for (const Shadow& each : all_) {
+    const QueueId line = state_.line_of(state_.workload(each.start.workload).queue);
+    if (each.at > plan_.now && state_.queues()[line.index()].quota.foresight) foretell(each.start.workload);
+  }
+  look(all_.size(), index_of(candidate) ? candidate : WorkloadId());
+}
 
 void Shadows::look(std::size_t others, WorkloadId without) {
   if (others != looked_others_ || without != looked_without_) then_.assign(all_.size(), {});
@@ -726,12 +732,19 @@ bool Shadows::keep_apart(const Start& start, const Start& other) const {
   return apart;
 }
 
-bool Shadows::let(std::size_t shadow, const Start& start, Time end) {
+// By then whoever is let ahead of it has to be gone, or be beside it.
+Time Shadows::due(std::size_t shadow) const {
+  const Shadow& own = all_[shadow];
+  const auto found = foretold_.find(own.start.workload);
+  return found != foretold_.end() && found->second.promised == own.at ? found->second.at : own.at;
+}
+
+bool Shadows::let(std::size_t shadow, const Start& start, Time end, Time due) {
   const WorkloadId whose = all_[shadow].start.workload;
   if (whose == start.workload) return true;
   // Who is where his queue has reserved is in the way of nobody there who has not reserved it, too.
   if (reserved_ != nullptr && reserved_->is_inside_own(start, state_.workload(whose).queue)) return true;
-  if (end <= all_[shadow].at) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
+  if (end <= due) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
   // That somebody to whom room is promised leaves others what they need was seen when it was.
   if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
   if (keep_apart(all_[shadow].start, start)) return false;
@@ -745,7 +758,7 @@ bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
   const Time end = end_of(moved);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const bool goes_before = !claimant.is_none() && takes_promises_of(state_, claimant, all_[i].start.workload);
-    if (!let(i, moved, end) && !goes_before) return false;
+    if (!let(i, moved, end, due(i)) && !goes_before) return false;
   }
   return true;
 }
@@ -757,14 +770,14 @@ bool Shadows::lend(Start& start, Time foretold_end) {
   const Time end = end_of(start);
   Time until = kForever;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, end) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
+    if (let(i, start, end, all_[i].at) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
     until = std::min(until, Time{all_[i].at.ms - state_.scrub().ms});
   }
   if (until == kForever || foretold_end + terms_of(state_, id).grace > until) return false;
   start.lent_until = until;
   const Time taken_back = end_of(start);
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, taken_back) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
+    if (let(i, start, taken_back, all_[i].at) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
     start.lent_until.reset();
     return false;
   }
@@ -832,7 +845,7 @@ std::vector<Move> Shadows::hold(WorkloadId id) {
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose == id || end <= all_[i].at || takes_promises_of(state_, id, whose)) continue;
+    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
     std::vector<GpusOfNode> own;
     if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
     hold_back(i, asks_parts(state_, id), moves, own);
@@ -843,9 +856,10 @@ std::vector<Move> Shadows::hold(WorkloadId id) {
 std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
   const Time end = end_of(id, plan_.now);
   std::map<NodeId, std::uint64_t> kept;
-  for (const Shadow& each : all_) {
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Shadow& each = all_[i];
     const WorkloadId whose = each.start.workload;
-    if (whose == id || end <= each.at || takes_promises_of(state_, id, whose)) continue;
+    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
     for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
   }
   std::vector<GpusOfNode> gpus;
@@ -860,9 +874,10 @@ std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
   std::set<NodeId> nodes;
   if (exclusives.none()) return {};
   const Time end = end_of(id, plan_.now);
-  for (const Shadow& each : all_) {
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Shadow& each = all_[i];
     const WorkloadId whose = each.start.workload;
-    if (whose == id || end <= each.at || takes_promises_of(state_, id, whose)) continue;
+    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
     for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
       if (nodes.contains(place.node)) return;
       const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -137,7 +138,10 @@ class Shadows {
   std::vector<Time> moments(WorkloadId workload, Time before, std::size_t others);
   std::vector<Time> turns(WorkloadId workload, Time until);
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
-  bool let(std::size_t shadow, const Start& start, Time end);
+  void foretell(WorkloadId workload);
+  std::vector<End> foretold_ends();
+  Time due(std::size_t shadow) const;
+  bool let(std::size_t shadow, const Start& start, Time end, Time due);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool keep_apart(const Start& start, const Start& other) const;
   bool would_break_floors_now(const Start& start, Time at) const;
@@ -171,7 +175,14 @@ class Shadows {
   const Reserved* reserved_;
   std::vector<Shadow> all_;
   std::vector<std::vector<NodeThen>> then_;  // by shadow, by node; empty: not looked at yet
-  std::vector<End> ends_;                    // ascending
+  // When somebody to whom room is promised is foretold to start, if his queue looks ahead so, and what he was promised then: looked at
+  // once a cycle.
+  struct Foretold {
+    Time promised;
+    Time at;
+  };
+  std::map<WorkloadId, Foretold> foretold_;
+  std::vector<End> ends_;  // ascending
   std::vector<Opening> openings_;
   bool known_ends_ = false;
   std::optional<std::vector<LaterTree>>

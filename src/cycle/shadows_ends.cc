@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,47 @@ void Shadows::find_ends() {
   }
   std::ranges::sort(ends_);
   find_openings();
+}
+
+// Of whom it is foretold, then, and of the others when it is enforced.
+std::vector<Shadows::End> Shadows::foretold_ends() {
+  find_ends();
+  std::vector<End> ends;
+  std::set<WorkloadId> known;
+  for (End each : ends_) {
+    const Workload& workload = state_.workload(each.workload);
+    known.insert(each.workload);
+    const bool runs = each.start == nullptr && workload.phase == Phase::kRunning;
+    if (runs && workload.foretold_end && *workload.foretold_end > plan_.now)
+      each.at = std::min(each.at, *workload.foretold_end + state_.scrub());
+    ends.push_back(each);
+  }
+  const QuotaLedger& quotas = trial_.quotas();
+  for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
+    for (const UnitId unit : quotas.units_in(QueueId(queue))) {
+      const WorkloadId id = quotas.unit(unit).workload;
+      const Workload& workload = state_.workload(id);
+      const bool goes = std::ranges::find(plan_.evictions, id, &Eviction::workload) != plan_.evictions.end();
+      if (workload.phase != Phase::kRunning || goes || known.contains(id)) continue;
+      if (workload.foretold_end && *workload.foretold_end > plan_.now)
+        ends.push_back({*workload.foretold_end + state_.scrub(), id});
+    }
+  }
+  std::ranges::sort(ends);
+  return ends;
+}
+
+// Somebody who is promised room: when he can start if others end as foretold, if that is earlier. PRE: the trial has the places of nobody
+// who is tried.
+void Shadows::foretell(WorkloadId id) {
+  const std::size_t own = *index_of(id);
+  const Time promised = all_[own].at;
+  if (const auto found = foretold_.find(id); found != foretold_.end() && found->second.promised == promised) return;
+  std::vector<End> enforced = std::exchange(ends_, foretold_ends());
+  const auto earlier = earliest(id, promised, own);
+  ends_ = std::move(enforced);
+  then_.assign(all_.size(), {});
+  foretold_.insert_or_assign(id, Foretold{promised, earlier ? earlier->at : promised});
 }
 
 // Nodes come back by themselves when their maintenance is over, if nothing else keeps them closed.

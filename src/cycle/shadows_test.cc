@@ -27,19 +27,22 @@ constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
 // Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody takes from who runs, and
 // no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it likes all the same; in
 // some with one queue there is work of a higher priority, for which the other is promised room anew. (Of several lines whoever gives way
-// so may in turn be promised what others behind him were.) In a third of the worlds limits are extended while nobody needs the room.
+// so may in turn be promised what others behind him were.) In a third of the worlds limits are extended while nobody needs the room, and in half of them
+// queues look ahead to when promised work is foretold to start.
 class Waiting {
  public:
   explicit Waiting(Seed seed) : rng_(seed) {
     State& state = engine_.state;
     state = new_state(seed, one_of(rng_, {PlacementPolicy::kBestFit, PlacementPolicy::kRandom}), 1, {});
     gives_loans_ = rng_.below(2) == 0;
+    foresees_ = seed.value % 4 < 2;
     backfill_ = one_of(rng_, {Backfill::kEasy, Backfill::kEasy, Backfill::kConservative});
     for (std::int64_t left = rng_.below(3) == 0 ? 2 : 1; left > 0; --left) {
       Queue queue{
           .name = "queue" + std::to_string(left), .parent = {}, .order = Order::kFifo, .quota = taking_nothing()};
       queue.quota.backfill = backfill_;
       if (gives_loans_) queue.quota.loans_percent = one_of(rng_, {50, 90});
+      queue.quota.foresight = foresees_;
       if (seed.value % 3 == 0) queue.quota.over_run = OverRun::kExtend;
       queue.quota.extend = Duration{4'000};
       queue.quota.extensions = 3;
@@ -58,7 +61,7 @@ class Waiting {
       divide_into_zones(nodes.back(), rng_);
     }
     state.apply(NodesAdded{nodes});
-    if (gives_loans_) know_how_long_work_runs();
+    if (gives_loans_ || foresees_) know_how_long_work_runs();
     at_their_limits_ = rng_.below(2) == 0;
     plain_ = rng_.below(2) == 0;
     has_priorities_ = rng_.below(3) == 0 && state.queues().size() == 1;
@@ -314,6 +317,7 @@ class Waiting {
   std::map<WorkloadId, Time> earliest_promise_;
   std::int64_t let_ahead_ = 0;
   bool gives_loans_ = false;
+  bool foresees_ = false;
   bool has_priorities_ = false;
   std::set<QueueId> some_came_before_;  // work of a higher priority
   std::int64_t gave_way_ = 0;           // promises that became later for that

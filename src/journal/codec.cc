@@ -423,6 +423,7 @@ void fields(Io& io, Quota& quota) {
   fields(io, quota.dedicated);
   fields(io, quota.cells);
   io(quota.loans_percent);
+  io(quota.foresight);
   enumerator(io, quota.over_run, std::size(kOverRunNames));
   fields(io, quota.extend);
   io(quota.extensions);

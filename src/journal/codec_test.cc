@@ -159,6 +159,7 @@ Quota any_quota(Rng& rng) {
       .users = static_cast<UserOrder>(rng.below(std::size(kUserOrderNames))),
       .backfill = static_cast<Backfill>(rng.below(std::size(kBackfillNames))),
       .loans_percent = any<std::int32_t>(rng),
+      .foresight = any<bool>(rng),
       .half_life = Duration{any<std::int64_t>(rng)},
       .budget_gpu_us = any<bool>(rng) ? std::optional(any<std::int64_t>(rng)) : std::nullopt,
       .budget_end = static_cast<BudgetEnd>(rng.below(std::size(kBudgetEndNames))),

@@ -155,6 +155,11 @@ class SpecReader {
       if (!percent) complain("spec.loans", *loans, std::string(kLoansForm));
       quota.loans_percent = percent.value_or(quota.loans_percent);
     }
+    if (const Value* const foresight = given("foresight")) {
+      quota.foresight = foresight->text() == "true";
+      if (!quota.foresight && foresight->text() != "false")
+        complain("spec.foresight", *foresight, "write true or false");
+    }
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);

@@ -172,7 +172,9 @@ struct Workload {
   std::uint64_t lost_to_a_share_in = 0;  // the stretch (state.h) in which rule 14 last took its room
   std::optional<Time> gave_back;         // when an owner or another borrower last took its room (rules 13, 14)
   std::optional<Time> moved;             // when it was last moved (rule 20)
-  std::optional<Time> lent_until;   // in this attempt it was let ahead of others on loan: then their starts are due
+  std::optional<Time> lent_until;  // in this attempt it was let ahead of others on loan: then their starts are due
+  // Half of its kind that ran as long had ended by then, where some queue looks ahead so; none: not known. Past: not looked at since.
+  std::optional<Time> foretold_end;
   Duration extended{0};             // beyond its run limit, in this attempt
   std::int32_t extensions = 0;      // how often that was
   std::optional<Time> resized;      // when this attempt was last made smaller, or restarted to be larger (rule 18)

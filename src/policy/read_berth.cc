@@ -65,7 +65,7 @@ void read_berth_queue(ObjectReader& reader) {
                 {"order",          "parent",        "hold",      "stop",       "submitters", "guarantee", "limit",
                  "borrowingLimit", "lendingLimit",  "userLimit", "users",      "halfLife",   "weight",    "reclaim",
                  "preempt",        "reclaimWithin", "patience",  "minRuntime", "cooldown",   "idleAfter", "windows",
-                 "budget",         "dedicated",     "backfill",  "cells",      "loans"});
+                 "budget",         "dedicated",     "backfill",  "cells",      "loans",      "foresight"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
                   {"days", "from", "to", "zone", "guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"});

@@ -168,6 +168,7 @@ std::vector<Event> Door::opening() const {
   std::vector<Event> events{RunConfigured{options_.seed, options_.policy}};
   const auto in_line = [&](Quota quota) {
     quota.backfill = options_.order.backfill;
+    quota.foresight = options_.order.foresight;
     return quota;
   };
   for (const Flavor& flavor : flavors_) events.push_back(FlavorAdded{flavor});

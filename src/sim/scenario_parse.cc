@@ -134,7 +134,7 @@ struct Keyword {
   void (*read)(ScenarioReading&, ScenarioLine&);
 };
 
-constexpr std::array<Keyword, 32> kKeywords = {{
+constexpr Keyword kKeywords[] = {
     {"seed", read_seed},
     {"policy", read_policy},
     {"flavor", read_flavor},
@@ -168,7 +168,7 @@ constexpr std::array<Keyword, 32> kKeywords = {{
     {"reserve", read_reserve},
     {"maintain", read_maintain},
     {"defragment", read_defragment},
-}};
+};
 
 void read_statement(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord& word = *line.take_any("a statement");

@@ -21,7 +21,7 @@ constexpr std::string_view kQueueKeys[] = {
     "order",    "guarantee",  "limit",    "borrowing_limit", "lending_limit", "weight",   "reclaim_within",
     "patience", "reclaim",    "preempt",  "min_runtime",     "user_limit",    "users",    "half_life",
     "budget",   "budget_end", "cooldown", "idle_after",      "dedicated",     "backfill", "cells",
-    "loans",    "over_run",   "extend",   "extensions"};
+    "loans",    "foresight",  "over_run", "extend",          "extensions"};
 constexpr std::string_view kGrantKeys[] = {"until"};
 constexpr std::string_view kWindowKeys[] = {"guarantee", "limit", "borrowing_limit", "lending_limit", "weight", "zone"};
 
@@ -113,6 +113,12 @@ Quota take_quota(ScenarioReading& reading, ScenarioLine& line, Quota quota) {
     if (!loans) line.complain(*word, "loans: " + quote(word->value) + " is none; " + std::string(kLoansForm));
     quota.loans_percent = loans.value_or(quota.loans_percent);
   }
+  if (const ScenarioWord* const word = line.take("foresight")) {
+    quota.foresight = word->value == "yes";
+    if (!quota.foresight && word->value != "no") {
+      line.complain(*word, "foresight: " + quote(word->value) + " is neither yes nor no");
+    }
+  }
   quota.preempt = take_named(line, "preempt", kPreemptNames, quota.preempt);
   take_over_run(line, quota);
   if (const ScenarioWord* const word = line.take("budget")) {
@@ -127,6 +133,11 @@ void heed_order_of_backfill(ScenarioLine& line, const Quota& quota, Order order)
   const ScenarioWord* const loans = line.find("loans");
   if (loans != nullptr && quota.loans_percent > 0 && (order != Order::kFifo || quota.backfill == Backfill::kNone)) {
     line.complain(*loans, "loans are of those who pass a blocked head: order=fifo with backfill=easy or conservative");
+  }
+  const ScenarioWord* const foresight = line.find("foresight");
+  if (foresight != nullptr && quota.foresight && (order != Order::kFifo || quota.backfill == Backfill::kNone)) {
+    line.complain(*foresight,
+                  "foresight is about those who pass a blocked head: order=fifo with backfill=easy or conservative");
   }
   const ScenarioWord* const word = line.find("backfill");
   if (word == nullptr || order == Order::kFifo) return;

@@ -29,4 +29,14 @@ std::optional<Duration> EndedRuns::foretell(const RunKind& kind, std::int32_t pe
   return runs[enough - 1];
 }
 
+std::optional<Duration> EndedRuns::half_of_those_beyond(const RunKind& kind, Duration ran) const {
+  const auto found = known_.find(key_of(kind));
+  if (found == known_.end() || found->second.ascending.size() < kEndedMin) return std::nullopt;
+  const std::vector<Duration>& runs = found->second.ascending;
+  const auto first = static_cast<std::size_t>(std::ranges::upper_bound(runs, ran) - runs.begin());
+  const std::size_t longer = runs.size() - first;
+  if (longer == 0) return std::nullopt;
+  return runs[first + (longer + 1) / 2 - 1];
+}
+
 }  // namespace berth

@@ -30,6 +30,8 @@ class EndedRuns {
   void add(const RunKind& kind, Duration took);
   // The shortest length that so many of a hundred of its kind did not exceed; nothing: too few have ended. PRE: 1 <= percent <= 100.
   std::optional<Duration> foretell(const RunKind& kind, std::int32_t percent) const;
+  // By then half of those had ended that ran longer than so; nothing, too: none did.
+  std::optional<Duration> half_of_those_beyond(const RunKind& kind, Duration ran) const;
 
  private:
   struct Known {

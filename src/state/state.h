@@ -140,7 +140,7 @@ class State {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
            idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !parting_.empty() ||
            repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() || !max_waits_.empty() ||
-           gives_loans_ || extends_limits_ || !failure_policies_.empty();
+           learns_runs_ || extends_limits_ || !failure_policies_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const {
@@ -457,7 +457,8 @@ class State {
   void wake_in_time(WorkloadId workload);
   void retry_who_keeps_hours(std::uint32_t window);
   void learn_run(WorkloadId workload);
-  void look_for_loans();
+  void look_for_foresight();
+  void foretell_end(WorkloadId workload);
   void lend(WorkloadId workload, Time until);
   void take_back_loan(WorkloadId workload);
   void take_loans_back_for(Time promised);
@@ -525,7 +526,7 @@ class State {
   std::map<WorkloadId, std::shared_ptr<const FailurePolicy>> failure_policies_;  // of those that are not over
   std::set<std::pair<Time, WorkloadId>> unready_;
   EndedRuns ended_runs_;
-  bool gives_loans_ = false;     // some queue does
+  bool learns_runs_ = false;     // some queue gives loans, or looks ahead
   bool extends_limits_ = false;  // the same
   std::set<WorkloadId> lent_;    // who runs on loan
   std::vector<Shadow> shadows_;

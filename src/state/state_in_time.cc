@@ -90,10 +90,22 @@ void State::retry_who_keeps_hours(std::uint32_t window) {
 // What is left of an elastic workload's or a repaired gang's run says little of others'.
 void State::learn_run(WorkloadId id) {
   const Workload& workload = workloads_[id];
-  if (!gives_loans_ || !workload.step_of.is_none() || steps_.contains(id)) return;
+  if (!learns_runs_ || !workload.step_of.is_none() || steps_.contains(id)) return;
   ended_runs_.add({line_of(workload.queue), workload.user, shapes_[workload.shape.index()].gpu_milli},
                   clock_ - workload.started);
   retry_who_stands_back();
+}
+
+// Each time that has passed it is foretold anew, of those of its kind that ran longer still.
+void State::foretell_end(WorkloadId id) {
+  Workload& workload = workloads_[id];
+  if (!learns_runs_ || !workload.step_of.is_none() || steps_.contains(id)) return;
+  const RunKind kind{line_of(workload.queue), workload.user, shapes_[workload.shape.index()].gpu_milli};
+  const auto run = ended_runs_.half_of_those_beyond(kind, clock_ - workload.started);
+  workload.foretold_end.reset();
+  if (!run) return;
+  workload.foretold_end = workload.started + *run;
+  wakes_.emplace(*workload.foretold_end, id);
 }
 
 std::optional<Duration> State::foretold_run(WorkloadId id) const {
@@ -104,8 +116,9 @@ std::optional<Duration> State::foretold_run(WorkloadId id) const {
                               percent);
 }
 
-void State::look_for_loans() {
-  gives_loans_ = std::ranges::any_of(queues_, [](const Queue& queue) { return queue.quota.loans_percent > 0; });
+void State::look_for_foresight() {
+  learns_runs_ = std::ranges::any_of(
+      queues_, [](const Queue& queue) { return queue.quota.loans_percent > 0 || queue.quota.foresight; });
   extends_limits_ =
       std::ranges::any_of(queues_, [](const Queue& queue) { return queue.quota.over_run == OverRun::kExtend; });
 }

@@ -94,7 +94,8 @@ std::vector<WorkloadId> State::waiting_below(QueueId queue) const {
 
 bool State::users_matter(QueueId queue) const {
   // What is foretold of a run is of its user's, too.
-  if (queues_[line_of(queue).index()].quota.loans_percent > 0) return true;
+  const Quota& of_line = queues_[line_of(queue).index()].quota;
+  if (of_line.loans_percent > 0 || of_line.foresight) return true;
   while (!queue.is_none() && !queues_[queue.index()].quota.looks_at_users()) queue = queues_[queue.index()].parent;
   return !queue.is_none();
 }
@@ -366,7 +367,7 @@ void State::on(const QueueAdded& event) {
   rebuild_quotas(capacity());
   if (!event.queue.quota.dedicated.empty()) dedicate();
   add_to_history(event.queue);
-  look_for_loans();
+  look_for_foresight();
 }
 
 // Other amounts wake nobody by themselves: whom a quota refused, and who may take others' room, is looked at in each cycle.
@@ -379,7 +380,8 @@ void State::on(const QueueChanged& event) {
       before.order != event.now.order || before.held != event.now.held || before.closed != event.now.closed ||
       before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
       before.quota.cooldown != event.now.quota.cooldown || before.quota.backfill != event.now.quota.backfill ||
-      before.quota.loans_percent != event.now.quota.loans_percent || dedicates;
+      before.quota.loans_percent != event.now.quota.loans_percent ||
+      before.quota.foresight != event.now.quota.foresight || dedicates;
   std::vector<WorkloadId> waiting;
   const std::vector<Shadow> promised = shadows_;
   const Backfill before_backfill = before.quota.backfill;
@@ -400,7 +402,7 @@ void State::on(const QueueChanged& event) {
       before_backfill == Backfill::kConservative && event.now.quota.backfill != Backfill::kConservative;
   if (!promises_less) shadows_ = of_who_still_waits(*this, promised);
   rebuild_quotas(capacity());
-  look_for_loans();
+  look_for_foresight();
 }
 
 // Another priority is another shape: it is tried anew.

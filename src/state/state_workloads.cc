@@ -247,6 +247,8 @@ void State::start(const Start& start, Time now, std::span<const std::uint32_t> l
   workload.goes_first = false;
   if (start.waits) starting_.push_back(start.workload);
   workload.started = now;
+  workload.foretold_end.reset();
+  if (!start.waits) foretell_end(start.workload);
   workload.evicted_by = EvictionRule::kNone;
   workload.evicted_for = WorkloadId();
   workload.backs_off_until = Time{};
@@ -390,6 +392,7 @@ void State::begin(WorkloadId id, Time now) {
   BERTH_ASSERT(workload.phase == Phase::kStarting);
   workload.phase = Phase::kRunning;
   workload.started = now;
+  foretell_end(id);
   workload.extended = Duration{0};
   workload.extensions = 0;
   note_what_was_held(workload.queue);
