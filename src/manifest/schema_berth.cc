@@ -280,11 +280,11 @@ kind WhatIf "What would become of the cluster if some things were otherwise. It 
   0 status: WhatIfStatus "The answer. Read-only.";
 }
 type WhatIfSpec "What would be otherwise." {
-  0 changes: [text] atomic "In words of the scenario language, in this order: add nodes m 2 gpus=8, set queue research limit=64.";
+  0 changes: [text] "In words of the scenario language, in this order: add nodes m 2 gpus=8, set queue research limit=64.";
 }
 type WhatIfStatus "What would become of it." {
   0 asOf: microtime "Of which moment.";
-  0 changes: [text] atomic "Of which changes.";
+  0 changes: [text] "Of which changes.";
   0 problem: text "Why there is no answer.";
   0 answer: any "Both futures, as berth whatif shows them.";
 }

@@ -112,6 +112,9 @@ TEST(Filters, EachRefusesForItsOwnReason) {
        {kSpare, kNotSelected, kNotTolerated, kOtherMode, kNoPlaceForSlice, kBesideOthers, kOnDirty}) {
     reached.insert(refusal);  // below
   }
+  for (const std::string_view refusal : {kOthersOwnDomain, kAmongOthers}) {
+    reached.insert(refusal);  // exclusive_domains_test.cc
+  }
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
 }
 

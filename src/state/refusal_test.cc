@@ -158,7 +158,12 @@ TEST(Refusal, OfPodRequests) {
              {"a type of none", submit({.flavors = FlavorSet::first(1)}), bounds},
              {"none of one", gpu_but([](PodRequest& request) { request.gpu_milli = 0; }), bounds},
              {"more than one of one", gpu_but([](PodRequest& request) { request.gpu_milli = 1001; }), bounds},
-             {"no flavor", gpu_but([](PodRequest& request) { request.flavors = FlavorSet(); }), bounds},
+             {"a slice of no flavor", gpu_but([](PodRequest& request) {
+                request.sharing = Sharing::kMig;
+                request.slice = 0;
+                request.flavors = FlavorSet();
+              }),
+              bounds},
              {"an unknown flavor", gpu_but([](PodRequest& request) { request.flavors = FlavorSet::first(3); }), bounds},
              {"GPU memory", gpu_but([](PodRequest& request) { request.gpu_memory_mib = (1 << 20) + 1; }), bounds},
          });
