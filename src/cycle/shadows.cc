@@ -840,12 +840,18 @@ bool Shadows::started(const Start& start) {
   return true;
 }
 
+// If it had that room from now on, and ended then.
+bool Shadows::would_delay(std::size_t shadow, WorkloadId id, Time end) const {
+  const WorkloadId whose = all_[shadow].start.workload;
+  return whose != id && end > due(shadow) && !takes_promises_of(state_, id, whose);
+}
+
 std::vector<Move> Shadows::hold(WorkloadId id) {
   std::vector<Move> moves;
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
+    if (!would_delay(i, id, end)) continue;
     std::vector<GpusOfNode> own;
     if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
     hold_back(i, asks_parts(state_, id), moves, own);
@@ -858,8 +864,7 @@ std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
   std::map<NodeId, std::uint64_t> kept;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Shadow& each = all_[i];
-    const WorkloadId whose = each.start.workload;
-    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
+    if (!would_delay(i, id, end)) continue;
     for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
   }
   std::vector<GpusOfNode> gpus;
@@ -876,8 +881,7 @@ std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Shadow& each = all_[i];
-    const WorkloadId whose = each.start.workload;
-    if (whose == id || end <= due(i) || takes_promises_of(state_, id, whose)) continue;
+    if (!would_delay(i, id, end)) continue;
     for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
       if (nodes.contains(place.node)) return;
       const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);

@@ -141,6 +141,7 @@ class Shadows {
   void foretell(WorkloadId workload);
   std::vector<End> foretold_ends();
   Time due(std::size_t shadow) const;
+  bool would_delay(std::size_t shadow, WorkloadId workload, Time end) const;
   bool let(std::size_t shadow, const Start& start, Time end, Time due);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool keep_apart(const Start& start, const Start& other) const;

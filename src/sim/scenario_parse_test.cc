@@ -392,7 +392,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w\nexpect w waits has=\"a b", "s.txt:2:16: a quote is not closed; write has=\"some words\"\n"},
       {"submit w\nexpect w evicted rule=x",
        "s.txt:2:18: rule: 'x' is no rule; known: node, reclaim, fair-share, preempt, over-run, window, budget, trust, "
-       "defragment, loan\n"},
+       "defragment, loan, restart, never-ready\n"},
       {"submit w begin=soon", "s.txt:1:10: begin: 'soon' is not a moment; write 08:00"},
       {"submit w after=w", "s.txt:1:10: there is no workload 'w'; submit it above\n"},
       {"submit v\nsubmit w after_ok=v,u", "s.txt:2:10: there is no workload 'u'; did you mean 'v'?\n"},

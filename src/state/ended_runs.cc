@@ -31,7 +31,8 @@ std::optional<Duration> EndedRuns::foretell(const RunKind& kind, std::int32_t pe
 
 std::optional<Duration> EndedRuns::half_of_those_beyond(const RunKind& kind, Duration ran) const {
   const auto found = known_.find(key_of(kind));
-  if (found == known_.end() || found->second.ascending.size() < kEndedMin) return std::nullopt;
+  const bool has_enough = found != known_.end() && found->second.ascending.size() >= kEndedMin;
+  if (!has_enough) return std::nullopt;
   const std::vector<Duration>& runs = found->second.ascending;
   const auto first = static_cast<std::size_t>(std::ranges::upper_bound(runs, ran) - runs.begin());
   const std::size_t longer = runs.size() - first;

@@ -251,7 +251,12 @@ void State::wake() {
     const WorkloadId id = wakes_.begin()->second;
     wakes_.erase(wakes_.begin());
     const Workload* const workload = workloads_.find(id);
-    if (workload == nullptr || workload->phase != Phase::kPending) continue;
+    if (workload == nullptr) continue;
+    if (workload->phase == Phase::kRunning && workload->foretold_end && *workload->foretold_end <= clock_) {
+      foretell_end(id);
+      retry_who_stands_back();
+    }
+    if (workload->phase != Phase::kPending) continue;
     const bool has_backed_off = workload->backs_off_until > Time{} && workload->not_before <= clock_;
     if (has_backed_off) workloads_[id].backs_off_until = Time{};
     const bool too_early = is_too_early(id);
