@@ -151,7 +151,9 @@ void add_simulate_run(CLI::App& simulate, int& exit_code) {
       ->check(not_empty());
   typed->fleet_options = add_fleet_options(app, typed->fleet);
   app.add_option("--order", typed->order,
-                 "fifo (strict), easy or conservative (fifo with backfill, by limits), fifo-skip (whoever fits) or sjf "
+                 "fifo (strict), easy or conservative (fifo with backfill, by limits), easy-foresight (nobody is let "
+                 "ahead who may "
+                 "still run when the head is foretold to start), fifo-skip (whoever fits) or sjf "
                  "(shortest run first)")
       ->capture_default_str();
   app.add_option("--limits", typed->limits,

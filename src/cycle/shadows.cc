@@ -732,9 +732,10 @@ bool Shadows::keep_apart(const Start& start, const Start& other) const {
   return apart;
 }
 
-// By then whoever is let ahead of it has to be gone, or be beside it.
-Time Shadows::due(std::size_t shadow) const {
+// By then whoever is let ahead of it has to be gone, or be beside it. Who starts as he was promised himself has been looked at then.
+Time Shadows::due(std::size_t shadow, WorkloadId for_whom) const {
   const Shadow& own = all_[shadow];
+  if (index_of(for_whom)) return own.at;
   const auto found = foretold_.find(own.start.workload);
   return found != foretold_.end() && found->second.promised == own.at ? found->second.at : own.at;
 }
@@ -758,7 +759,7 @@ bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
   const Time end = end_of(moved);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const bool goes_before = !claimant.is_none() && takes_promises_of(state_, claimant, all_[i].start.workload);
-    if (!let(i, moved, end, due(i)) && !goes_before) return false;
+    if (!let(i, moved, end, due(i, claimant)) && !goes_before) return false;
   }
   return true;
 }
@@ -843,7 +844,7 @@ bool Shadows::started(const Start& start) {
 // If it had that room from now on, and ended then.
 bool Shadows::would_delay(std::size_t shadow, WorkloadId id, Time end) const {
   const WorkloadId whose = all_[shadow].start.workload;
-  return whose != id && end > due(shadow) && !takes_promises_of(state_, id, whose);
+  return whose != id && end > due(shadow, id) && !takes_promises_of(state_, id, whose);
 }
 
 std::vector<Move> Shadows::hold(WorkloadId id) {

@@ -140,7 +140,7 @@ class Shadows {
   std::size_t enough_come_free_at(WorkloadId workload, const std::vector<Time>& moments) const;
   void foretell(WorkloadId workload);
   std::vector<End> foretold_ends();
-  Time due(std::size_t shadow) const;
+  Time due(std::size_t shadow, WorkloadId for_whom) const;
   bool would_delay(std::size_t shadow, WorkloadId workload, Time end) const;
   bool let(std::size_t shadow, const Start& start, Time end, Time due);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;

@@ -97,10 +97,17 @@ std::vector<std::pair<WorkloadId, PodName>> LiveEngine::first_pods_waiting() con
   return waiting;
 }
 
+// Of those that are on their way between two places, or in whose places others are made, no pod may be there just now.
 std::map<WorkloadId, std::string> LiveEngine::who_runs() const {
   std::map<WorkloadId, std::string> names;
-  for (const auto& [id, run] : runs_)
-    names.emplace_hint(names.end(), id, name_in_words(members_.at(run.uids.front()).facts));
+  for (const auto& [id, run] : runs_) {
+    const auto known = std::ranges::find_if(run.uids, [&](const std::string& uid) { return members_.contains(uid); });
+    const PodFacts* const first = known != run.uids.end()  ? &members_.at(*known).facts
+                                  : run.moving             ? &run.moving->asked.front()
+                                  : !run.vacancies.empty() ? &run.vacancies.front().asked
+                                                           : nullptr;
+    if (first != nullptr) names.emplace_hint(names.end(), id, name_in_words(*first));
+  }
   return names;
 }
 

@@ -178,7 +178,7 @@ def what_is_not_followed_is_refused(stage):
                           "spec": {"volumeClaimPolicies": [{}], "failurePolicy": {"restartStrategy": "InPlaceRestart"},
                                    "replicatedJobs": [{"name": "w", "template": {"spec": {"template": {"spec": {
                                        "containers": [{"name": "c", "image": "i"}]}}}}}]}})
-    for word in ("berth.dev/topology", "there are no volume claims here", "write Recreate or BlockingRecreate"):
+    for word in ("berth.dev/gang", "there are no volume claims here", "write Recreate or BlockingRecreate"):
         expect(word in said, said)
 
 
