@@ -70,7 +70,8 @@ def only_what_was_shown_is_carried_out(stage):
     expect("names 1-1, which is not the plan that stands here" in status["message"], status)
     expect(status["phase"] == "Planned" and len(status["plan"]["moves"]) == 1, status)
     stage.plane.must("delete job trainer")
-    stage.wait(lambda: not stage.of_job("trainer"), "it is gone")
+    stage.plane.must("delete pods -l app=trainer --now")
+    stage.wait(lambda: not stage.get("pods -l app=trainer")["items"], "it is gone")
     revision = status["plan"]["revision"]
     stage.carry_out("mine", revision)
     status = stage.wait(lambda: stage.status("bdf", "mine").get("carriedOut") and stage.status("bdf", "mine"), "decided")
