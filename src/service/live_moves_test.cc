@@ -1,6 +1,7 @@
 // Work that consents to being moved, on a cluster: its pods are told to stop, and those that are made in their place have room.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -78,6 +79,9 @@ TEST_F(LiveMoves, WhoConsentsMakesWayAndHasRoomElsewhere) {
   EXPECT_TRUE(asked.bindings.empty());
   cluster_.gone("a");
   const Round gone = cluster_.decide(20);
+  const auto runs = cluster_.engine().who_runs();
+  EXPECT_TRUE(std::ranges::any_of(runs, [](const auto& each) { return each.second.ends_with("a"); }))
+      << "it is on its way, and no pod of it is there";
   EXPECT_EQ(where(gone, "p"), "n1");
   EXPECT_EQ(cluster_.engine().holdings_by_queue().at("default").reserved[Dim(FlavorId(0), Resource::kGpu).index()],
             16'000);

@@ -24,6 +24,22 @@ TEST(EndedRuns, ForetellTheShortestLengthThatIsLongEnough) {
   }
 }
 
+TEST(EndedRuns, OfThoseThatRanLongerHalfHadEndedBy) {
+  EndedRuns runs;
+  for (int i = 1; i < 20; ++i) runs.add(kKind, Duration{100 * i});
+  EXPECT_EQ(runs.half_of_those_beyond(kKind, Duration{0}), std::nullopt) << "nineteen are too few";
+  runs.add(kKind, Duration{2000});
+  struct Case {
+    std::int64_t ran_ms;
+    std::optional<Duration> half;
+  };
+  for (const auto& [ran_ms, half] :
+       {Case{0, Duration{1000}}, Case{1000, Duration{1500}}, Case{999, Duration{1500}}, Case{1899, Duration{1900}},
+        Case{1999, Duration{2000}}, Case{2000, std::nullopt}}) {
+    EXPECT_EQ(runs.half_of_those_beyond(kKind, Duration{ran_ms}), half) << ran_ms;
+  }
+}
+
 TEST(EndedRuns, AreOfOneKindWithinAFactorOfTwo) {
   EndedRuns runs;
   for (int i = 0; i < 20; ++i) runs.add(kKind, Duration{100});
