@@ -206,9 +206,9 @@ void allocate(OneCycle& cycle) {
   }
 }
 
-constexpr std::array kPhases = {begin,          keep_limits,       keep_budgets,    part_strangers, keep_reservations,
-                                repair_gangs,   renew_promises,    take_back_loans, allocate,       grow,
-                                defragment,     tell_reservations, tell_promises,   tell_first_end, cut_anew};
+constexpr std::array kPhases = {begin,        keep_limits,       keep_budgets,    part_strangers, keep_reservations,
+                                repair_gangs, renew_promises,    take_back_loans, allocate,       grow,
+                                defragment,   tell_reservations, tell_promises,   tell_first_end, cut_anew};
 
 }  // namespace
 

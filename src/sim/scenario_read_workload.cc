@@ -30,11 +30,10 @@ constexpr std::string_view kSubmitKeys[] = {
     "on_end",   "retries", "retry_after", "never_ready",  "exclusive"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
-    "pods",        "min",    "gpus",     "gpu_memory", "cpu",         "memory",       "flavor",
-    "mixed",       "select", "tolerate", "topology",   "slice",       "prefer",       "spread",
-    "strategy",    "labels", "near",     "apart",      "rather_near", "rather_apart", "even",
-    "rather_even", "ports",  "parallel", "on_fail",    "on_evict",    "on_exit",      "on_end",
-    "exclusive"};
+    "pods",    "min",      "gpus",        "gpu_memory",   "cpu",      "memory",      "flavor",   "mixed",
+    "select",  "tolerate", "topology",    "slice",        "prefer",   "spread",      "strategy", "labels",
+    "near",    "apart",    "rather_near", "rather_apart", "even",     "rather_even", "ports",    "parallel",
+    "on_fail", "on_evict", "on_exit",     "on_end",       "exclusive"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;
