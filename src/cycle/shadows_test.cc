@@ -353,7 +353,7 @@ TEST(Shadows, WhatStandsBehindSomebodyWhoIsLateMovesLessAndLessOften) {
 
 // A promise was made later by who went elsewhere for a stronger claim's sake, and by a loan that was not taken back in time.
 TEST(Shadows, WorldsInWhichAPromiseOnceWasNotKept) {
-  for (const std::uint64_t seed : {9'003'817, 20'000'839}) {
+  for (const std::uint64_t seed : {std::uint64_t{9'003'817}, std::uint64_t{20'000'839}}) {
     SCOPED_TRACE(name_of(Seed(seed)));
     Waiting world{Seed(seed)};
     for (int i = 0; i < 12; ++i) world.go_on();

@@ -438,10 +438,10 @@ class RunningScheduler final : public LiveScheduler {
       if (told == status || !telling_answers_.insert(key).second) continue;
       told = status;
       outbox_.send(Outbox::Urgency::kSecond, answer_call(qualified, name, status),
-                   [this, qualified, name = name, key](const ApiAnswer& answer) {
+                   [this, qualified, who = name, key](const ApiAnswer& answer) {
                      telling_answers_.erase(key);
                      if (!is_passing(answer)) return;
-                     later(kRetryMax, [this, qualified, name] { told_answers_[qualified].erase(name); });
+                     later(kRetryMax, [this, qualified, who] { told_answers_[qualified].erase(who); });
                    });
     }
   }
