@@ -200,25 +200,24 @@ class RunningScheduler final : public LiveScheduler {
         },
         [this] { begin_defragmentations(); });
   }
-  void begin_defragmentations() {
-    defragmentation_mirror_ = watch(
-        "defragmentations.berth.dev",
-        [this](const ObjectChange& change) {
-          return Fold([this, change](LiveEngine&) {
-            change.after ? defragmentations_.set(*change.after) : defragmentations_.remove(name_in(change));
+  // What operators ask by objects is no fact of the cluster: it is kept beside the engine.
+  template <class Asked>
+  std::unique_ptr<Mirror> watch_asked(std::string qualified, Asked& asked, std::function<void()> synced) {
+    return watch(
+        std::move(qualified),
+        [&asked](const ObjectChange& change) {
+          return Fold([&asked, change](LiveEngine&) {
+            change.after ? asked.set(*change.after) : asked.remove(name_in(change));
           });
         },
-        [this] { begin_what_ifs(); });
+        std::move(synced));
+  }
+  void begin_defragmentations() {
+    defragmentation_mirror_ =
+        watch_asked("defragmentations.berth.dev", defragmentations_, [this] { begin_what_ifs(); });
   }
   void begin_what_ifs() {
-    what_if_mirror_ = watch(
-        "whatifs.berth.dev",
-        [this](const ObjectChange& change) {
-          return Fold([this, change](LiveEngine&) {
-            change.after ? what_ifs_.set(*change.after) : what_ifs_.remove(name_in(change));
-          });
-        },
-        [this] { begin_other_queues(); });
+    what_if_mirror_ = watch_asked("whatifs.berth.dev", what_ifs_, [this] { begin_other_queues(); });
   }
   // Kind after kind, so that all are known before the first pod.
   void begin_other_queues() {
