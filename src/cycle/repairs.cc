@@ -11,6 +11,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
 #include "cycle/moving.h"
+#include "cycle/outranks.h"
 #include "cycle/shadows.h"
 #include "cycle/spares.h"
 #include "cycle/taking_out.h"

@@ -4,46 +4,24 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <variant>
 
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
-#include "cycle/neighbours_text.h"
+#include "cycle/outranks.h"
+#include "cycle/shadows_later.h"
+#include "cycle/terms_of.h"
 #include "fairness/gates.h"
-#include "fairness/meeting.h"
-#include "fairness/rights.h"
 #include "placement/place.h"
 #include "state/room.h"
 #include "state/turns.h"
-#include "state/zones.h"
 
 namespace berth {
 namespace {
 
-const Terms& terms_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape).terms; }
-
-// Both may be on the same GPUs, and where pods of the first may be depends on where others are, or those of the other keep some away
-// from them.
-bool mind_each_other(const State& state, WorkloadId id, WorkloadId other) {
-  const Shape& shape = state.shape(state.workload(id).shape);
-  if (!shape.flavors.meets(state.shape(state.workload(other).shape).flavors)) return false;
-  const bool spread = std::ranges::any_of(
-      shape.ways.front(), [&](const NumberedPodSet& set) { return state.topologies()[set.topology].is_spread(); });
-  return spread || looks_around(state, shape) || looks_around(state, state.shape(state.workload(other).shape));
-}
-
 // So many turns of the calendar are looked ahead.
 constexpr std::size_t kTurnsMax = 100;
-
-bool asks_parts(const State& state, WorkloadId id) {
-  const Shape& shape = state.shape(state.workload(id).shape);
-  return std::ranges::any_of(shape.ways, [&](const auto& way) {
-    return std::ranges::any_of(way,
-                               [&](const NumberedPodSet& set) { return state.request(set.request).is_fraction(); });
-  });
-}
 
 // Whether one of these fits, of which each does if one before it does; then the last that was found to fit is the first that does.
 // `mostly_not`: mostly none does, and the last says so.
@@ -74,107 +52,7 @@ Time too_late_in_its_hours(const State& state, WorkloadId id, Time now) {
   return terms.run_limit ? Time{end.ms - terms.run_limit->ms + 1} : end;
 }
 
-QueueId would_be_covered_at(const State& state, WorkloadId id) {
-  const Shape& shape = state.shape(state.workload(id).shape);
-  if (shape.terms.best_effort) return {};
-  const QuotaLedger& quotas = state.quotas();
-  return quotas.would_be_covered_at(state.workload(id).queue, asked_by(state, state.workload(id).queue, shape, 0),
-                                    quotas.end_of(shape.terms));
-}
-
-// `by_priority`: whether it counts in its queue.
-bool has_stronger_claim(const State& state, WorkloadId id, WorkloadId other, bool by_priority) {
-  const Terms& own = terms_of(state, id);
-  const Terms& others = terms_of(state, other);
-  if (own.best_effort) return false;
-  if (others.best_effort) return true;
-  const QueueId queue = state.workload(id).queue;
-  const QueueId of_other = state.workload(other).queue;
-  if (queue == of_other) {
-    return by_priority && own.priority > std::int64_t{others.priority} + state.workload(other).raised;
-  }
-  const QuotaTree& tree = state.quotas().tree();
-  const QueueId meet = where_they_meet(tree, queue, of_other);
-  const QueueId own_side = child_towards(tree, queue, meet);
-  const QueueId side = child_towards(tree, of_other, meet);
-  if (own_side.is_none() || !is_covered(tree, would_be_covered_at(state, id), own_side)) return false;
-  return side.is_none() || !is_covered(tree, would_be_covered_at(state, other), side);
-}
-
 }  // namespace
-
-bool outranks(const State& state, WorkloadId id, WorkloadId other) {
-  const QueueId queue = state.workload(id).queue;
-  const bool preempts = state.queues()[queue.index()].quota.preempt != Preempt::kNever;
-  return has_stronger_claim(state, id, other, preempts && terms_of(state, id).preempts);
-}
-
-bool takes_promises_of(const State& state, WorkloadId id, WorkloadId other) {
-  // A step comes behind all who wait, and may have what it could take from who runs.
-  const bool stands_ahead = state.workload(id).step_of.is_none();
-  return stands_ahead ? has_stronger_claim(state, id, other, true) : outranks(state, id, other);
-}
-
-// The trial as it will be: whoever ends up to a moment is out of it. INVARIANT: at its end the trial is as it was found.
-class Shadows::Later {
- public:
-  // `clean_from`: when what all have left now has been scrubbed.
-  Later(Shadows& shadows, Time clean_from)
-      : shadows_(shadows),
-        begin_(shadows.trial_.mark()),
-        clean_from_(shadows.state_.scrub() > Duration{0} ? clean_from : kForever) {}
-  ~Later() {
-    shadows_.trial_.rollback_to(begin_);
-    if (!shadows_.openings_.empty()) shadows_.trial_.end_maintenance({});
-  }
-  Later(const Later&) = delete;
-  Later& operator=(const Later&) = delete;
-
-  // Those whose end is not later, and no others.
-  void go_to(Time then) {
-    open_by(then);
-    scrub_by(then);
-    while (!marks_.empty() && shadows_.ends_[marks_.size() - 1].at > then) {
-      shadows_.trial_.rollback_to(marks_.back());
-      marks_.pop_back();
-    }
-    while (marks_.size() < shadows_.ends_.size() && shadows_.ends_[marks_.size()].at <= then) {
-      const End& end = shadows_.ends_[marks_.size()];
-      marks_.push_back(shadows_.trial_.mark());
-      take_out(end);
-    }
-  }
-
- private:
-  void open_by(Time then) {
-    if (shadows_.openings_.empty()) return;
-    std::vector<NodeId> open;
-    for (const Opening& each : shadows_.openings_) {
-      if (each.at <= then) open.push_back(each.node);
-    }
-    shadows_.trial_.end_maintenance(std::move(open));
-  }
-
-  void scrub_by(Time then) {
-    if (are_clean_ == (then >= clean_from_)) return;
-    are_clean_ = !are_clean_;
-    shadows_.trial_.rollback_to(begin_);
-    marks_.clear();
-    if (are_clean_) shadows_.trial_.scrub_idle();
-  }
-
-  void take_out(const End& end) {
-    shadows_.for_each_pod_of(end, [&](const PodRequest& request, const PodPlacement& place) {
-      shadows_.trial_.depart(move_of(request, place, Move::Direction::kGive), Emptied::kCountsAsScrubbed);
-    });
-  }
-
-  Shadows& shadows_;
-  Trial::Mark begin_;
-  std::vector<Trial::Mark> marks_;  // before each of the ends
-  Time clean_from_;
-  bool are_clean_ = false;
-};
 
 Shadows::Shadows(const State& state, Trial& trial, ScoreIndex& index, const Plan& plan, const Reserved* reserved)
     : state_(state),
@@ -259,7 +137,7 @@ bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
     }
   }
   std::vector<Move> moves;
-  for (const std::size_t each : later) hold_back(each, asks_parts(state_, id), moves);
+  for (const std::size_t each : later) hold_back(each, id, moves);
   return true;
 }
 
@@ -273,7 +151,7 @@ bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, b
     if (end <= all_[i].at) continue;
     if (keep_apart(all_[i].start, start)) return false;
     std::vector<NodeThen> beside = then_[i];
-    if (is_new && mind_each_other(state_, whose, start.workload)) return false;
+    if (is_new && mind_each_other(whose, start.workload)) return false;
     if (!fits_beside(beside, start)) return false;
     if (!leaves_quota(all_[i], start, then, others)) return false;
   }
@@ -593,313 +471,6 @@ Time Shadows::could_start_from(WorkloadId id) {
   const auto first = idle ? std::ranges::find_if(moments, fits_idle) : moments.begin();
   trial_.rollback_to(mark);
   return first == moments.end() ? kForever : *first;
-}
-
-void Shadows::look(WorkloadId candidate) {
-  for (const Shadow& each : all_) {
-    const QueueId line = state_.line_of(state_.workload(each.start.workload).queue);
-    if (each.at > plan_.now && state_.queues()[line.index()].quota.foresight) foretell(each.start.workload);
-  }
-  look(all_.size(), index_of(candidate) ? candidate : WorkloadId());
-}
-
-void Shadows::look(std::size_t others, WorkloadId without) {
-  if (others != looked_others_ || without != looked_without_) then_.assign(all_.size(), {});
-  looked_others_ = others;
-  looked_without_ = without;
-  for (std::size_t i = 0; i < others; ++i) {
-    if (then_[i].empty()) then_[i] = look_then(i, others, without);
-  }
-}
-
-// With all who will be there then, those to whom it is promised included.
-std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others, WorkloadId without) {
-  find_ends();
-  const Shadow& own = all_[shadow];
-  Later later(*this, plan_.now + Duration{1});
-  later.go_to(own.at);
-  const Trial::Mark mark = trial_.mark();
-  // Before those whose promises it takes, who are promised anew only in the next cycle.
-  put_if_free(own.start);
-  for (std::size_t i = 0; i < others; ++i) {
-    const WorkloadId whose = all_[i].start.workload;
-    const bool is_there = whose != without && all_[i].at <= own.at && end_of(whose, all_[i].at) > own.at;
-    if (i != shadow && is_there) put_if_free(all_[i].start);
-  }
-  const Ledger& ledger = trial_.ledger();
-  std::map<NodeId, NodeThen> nodes;
-  for_each_place(state_, own.start, [&](const PodRequest& request, const PodPlacement& place) {
-    NodeThen& then = nodes[place.node];
-    then.parts.resize(ledger.node(place.node).gpus);
-    if (request.gpus > 0) then.mode = request.sharing;
-    const bool is_in_one_zone = in_zones(ledger, place.node, request) == InZones::kOne;
-    place.gpus.for_each([&](int gpu) {
-      if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
-      if (!is_in_one_zone) return;
-      const int zones = ledger.zones(place.node).zones;
-      then.is_owed[static_cast<std::size_t>(zone_of_gpu(gpu, ledger.node(place.node).gpus, zones))] = true;
-    });
-    if (!then.node.is_none()) return;
-    const NodeFree& node = ledger.node(place.node);
-    const auto milli = ledger.gpu_milli(place.node);
-    const auto memory = ledger.gpu_memory_mib(place.node);
-    const auto layouts = ledger.layouts(place.node);
-    then.node = place.node;
-    then.cpu_milli = node.cpu_milli;
-    then.memory_bytes = node.memory_bytes;
-    then.rest = ledger.rest(place.node);
-    if (node.numa != NumaPolicy::kNone) then.zones_milli = ledger.zones(place.node).cpu_milli;
-    then.pods = node.pods;
-    then.gpu_milli.assign(milli.begin(), milli.end());
-    then.gpu_memory_mib.assign(memory.begin(), memory.end());
-    then.layouts.assign(layouts.begin(), layouts.end());
-  });
-  trial_.rollback_to(mark);
-  std::vector<NodeThen> all;
-  for (auto& [node, then] : nodes) all.push_back(std::move(then));
-  return all;
-}
-
-// CPUs and memory, of all accounts that know of it, and its place among the pods.
-bool Shadows::host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const {
-  const NodeFree& node = trial_.ledger().node(place.node);
-  then.cpu_milli -= request.cpu_milli;
-  then.memory_bytes -= request.memory_bytes;
-  then.pods -= 1;
-  bool fits = then.cpu_milli >= 0 && then.memory_bytes >= 0 && then.pods >= 0;
-  if (request.gpus == 0) {
-    then.rest.cpu_milli -= request.cpu_milli;
-    then.rest.memory_bytes -= request.memory_bytes;
-    fits = fits && (request.cpu_milli == 0 || then.rest.cpu_milli >= 0) &&
-           (request.memory_bytes == 0 || then.rest.memory_bytes >= 0);
-  }
-  if (!node.counts_by_zone(request)) return fits;
-  for_each_zone_of(node, trial_.ledger().zones(place.node).zones, request, place.gpus,
-                   [&](std::size_t zone, std::int64_t cpu_milli) {
-                     then.zones_milli[zone] -= cpu_milli;
-                     fits = fits && (cpu_milli == 0 || !then.is_owed[zone] || then.zones_milli[zone] >= 0);
-                   });
-  return fits;
-}
-
-// Whether what it takes is free then, too, beside the shadow; if so it is taken there.
-bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const {
-  const Trust& trust = trial_.ledger().trust();
-  const auto may_be_beside = [&](SharerId part, SharerId own) {
-    return part.is_none() || trust.all_together() || trust.may_be_together(part, own);
-  };
-  bool fits = true;
-  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
-    const auto at = std::ranges::lower_bound(then, place.node, {}, &NodeThen::node);
-    if (!fits || at == then.end() || at->node != place.node) return;
-    const NodeFree& node = trial_.ledger().node(place.node);
-    fits = host_fits_beside(*at, request, place);
-    fits = fits && (request.gpus == 0 || !at->mode || *at->mode == request.sharing);
-    place.gpus.for_each([&](int gpu) {
-      const auto each = static_cast<std::size_t>(gpu);
-      at->gpu_milli[each] = static_cast<std::int16_t>(at->gpu_milli[each] - node.milli_of(request));
-      at->gpu_memory_mib[each] -= static_cast<std::int32_t>(gpu_memory_taken(request, node.gpu_memory_mib));
-      fits = fits && at->gpu_milli[each] >= 0 && at->gpu_memory_mib[each] >= 0;
-      fits = fits && (!request.is_fraction() || may_be_beside(at->parts[each], request.sharer));
-      if (!fits || !request.is_slice()) return;
-      const auto slice = node.geometry().find_place(request.slice, place.slice_start);
-      MigPlaceSet& layout = at->layouts[each];
-      fits = slice && trial_.ledger().open_beside(place.node, each, layout).contains(*slice);
-      if (fits) layout = layout.with(*slice);
-    });
-  });
-  return fits;
-}
-
-// Whether one of the two is to have a domain for itself in which the other has GPUs.
-bool Shadows::keep_apart(const Start& start, const Start& other) const {
-  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
-  if (exclusives.none()) return false;
-  std::set<std::pair<ExclusiveId, NodeId>> there;
-  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
-    if (request.gpus > 0) there.emplace(request.exclusive, place.node);
-  });
-  bool apart = false;
-  std::optional<std::pair<ExclusiveId, NodeId>> last;
-  for_each_place(state_, other, [&](const PodRequest& request, const PodPlacement& place) {
-    const std::pair<ExclusiveId, NodeId> looked_at{request.exclusive, place.node};
-    if (apart || request.gpus == 0 || last == looked_at) return;
-    last = looked_at;
-    apart = std::ranges::any_of(there, [&](const auto& each) {
-      return exclusives.excludes(request, place.node, PodRequest{.gpus = 1, .exclusive = each.first}, each.second);
-    });
-  });
-  return apart;
-}
-
-// By then whoever is let ahead of it has to be gone, or be beside it. Who starts as he was promised himself has been looked at then.
-Time Shadows::due(std::size_t shadow, WorkloadId for_whom) const {
-  const Shadow& own = all_[shadow];
-  if (index_of(for_whom)) return own.at;
-  const auto found = foretold_.find(own.start.workload);
-  return found != foretold_.end() && found->second.promised == own.at ? found->second.at : own.at;
-}
-
-bool Shadows::let(std::size_t shadow, const Start& start, Time end, Time due) {
-  const WorkloadId whose = all_[shadow].start.workload;
-  if (whose == start.workload) return true;
-  // Who is where his queue has reserved is in the way of nobody there who has not reserved it, too.
-  if (reserved_ != nullptr && reserved_->is_inside_own(start, state_.workload(whose).queue)) return true;
-  if (end <= due) return leaves_hours(all_[shadow], start, plan_.now, all_.size());
-  // That somebody to whom room is promised leaves others what they need was seen when it was.
-  if (!index_of(start.workload) && mind_each_other(state_, whose, start.workload)) return false;
-  if (keep_apart(all_[shadow].start, start)) return false;
-  std::vector<NodeThen> beside = then_[shadow];
-  return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
-}
-
-bool Shadows::let(const Start& start) { return let_moved(start, start.workload); }
-
-bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
-  const Time end = end_of(moved);
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    const bool goes_before = !claimant.is_none() && takes_promises_of(state_, claimant, all_[i].start.workload);
-    if (!let(i, moved, end, due(i, claimant)) && !goes_before) return false;
-  }
-  return true;
-}
-
-bool Shadows::lend(Start& start, Time foretold_end) {
-  const WorkloadId id = start.workload;
-  // A start of its own is better than a loan.
-  if (index_of(id)) return false;
-  const Time end = end_of(start);
-  Time until = kForever;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, end, all_[i].at) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
-    until = std::min(until, Time{all_[i].at.ms - state_.scrub().ms});
-  }
-  if (until == kForever || foretold_end + terms_of(state_, id).grace > until) return false;
-  start.lent_until = until;
-  const Time taken_back = end_of(start);
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (let(i, start, taken_back, all_[i].at) || takes_promises_of(state_, id, all_[i].start.workload)) continue;
-    start.lent_until.reset();
-    return false;
-  }
-  return true;
-}
-
-// Whether somebody would not start as promised if that one stayed, who could just be told to stop in time.
-bool Shadows::delays_when_due(WorkloadId id) {
-  const Time gone = end_of_running(id);
-  const Time told_by = plan_.now + terms_of(state_, id).grace + state_.scrub();
-  find_ends();
-  const std::vector<End> ends = ends_;
-  std::erase_if(ends_, [&](const End& each) { return each.workload == id; });
-  then_.assign(all_.size(), {});
-  bool delays = false;
-  for (std::size_t i = 0; !delays && i < all_.size(); ++i) {
-    if (all_[i].at >= gone && all_[i].at <= told_by) delays = !is_still_there(all_[i], i);
-  }
-  ends_ = ends;
-  then_.assign(all_.size(), {});
-  return delays;
-}
-
-std::vector<WorkloadId> Shadows::loans_due() {
-  std::vector<WorkloadId> due;
-  for (const WorkloadId id : state_.lent()) {
-    const bool goes = std::ranges::find(plan_.evictions, id, &Eviction::workload) != plan_.evictions.end();
-    if (!goes && state_.workload(id).phase == Phase::kRunning && delays_when_due(id)) due.push_back(id);
-  }
-  return due;
-}
-
-void Shadows::look_again() {
-  known_ends_ = false;
-  then_.assign(all_.size(), {});
-}
-
-bool Shadows::started(const Start& start) {
-  known_ends_ = false;
-  if (all_.empty()) return false;
-  const Time end = end_of(start);
-  std::vector<WorkloadId> in_the_way;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    const WorkloadId whose = all_[i].start.workload;
-    if (whose == start.workload || end <= all_[i].at) continue;
-    const bool apart = keep_apart(all_[i].start, start);
-    if (apart || then_[i].empty() || !fits_beside(then_[i], start)) in_the_way.push_back(whose);
-  }
-  const auto own = index_of(start.workload);
-  if (own) replace(*own, std::nullopt);
-  // The trial has those elsewhere who move for it; the next cycle looks at what that leaves.
-  if (!plan_.migrations.empty()) return own.has_value();
-  const auto is_displaced = [&](WorkloadId whose) {
-    const std::size_t at = *index_of(whose);
-    return !is_still_there(all_[at], at);
-  };
-  const auto first = std::ranges::find_if(in_the_way, is_displaced);
-  if (first == in_the_way.end()) return own.has_value();
-  promise_anew_from(*index_of(*first));
-  return true;
-}
-
-// If it had that room from now on, and ended then.
-bool Shadows::would_delay(std::size_t shadow, WorkloadId id, Time end) const {
-  const WorkloadId whose = all_[shadow].start.workload;
-  return whose != id && end > due(shadow, id) && !takes_promises_of(state_, id, whose);
-}
-
-std::vector<Move> Shadows::hold(WorkloadId id) {
-  std::vector<Move> moves;
-  const Time end = end_of(id, plan_.now);
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    const WorkloadId whose = all_[i].start.workload;
-    if (!would_delay(i, id, end)) continue;
-    std::vector<GpusOfNode> own;
-    if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
-    hold_back(i, asks_parts(state_, id), moves, own);
-  }
-  return moves;
-}
-
-std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
-  const Time end = end_of(id, plan_.now);
-  std::map<NodeId, std::uint64_t> kept;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    const Shadow& each = all_[i];
-    if (!would_delay(i, id, end)) continue;
-    for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
-  }
-  std::vector<GpusOfNode> gpus;
-  for (const auto& [node, bits] : kept) {
-    if (bits != 0) gpus.push_back({node, GpuSet::from_bits(bits)});
-  }
-  return gpus;
-}
-
-std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
-  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
-  std::set<NodeId> nodes;
-  if (exclusives.none()) return {};
-  const Time end = end_of(id, plan_.now);
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    const Shadow& each = all_[i];
-    if (!would_delay(i, id, end)) continue;
-    for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
-      if (nodes.contains(place.node)) return;
-      const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);
-      nodes.insert(own.begin(), own.end());
-    });
-  }
-  return {nodes.begin(), nodes.end()};
-}
-
-std::optional<Start> Shadows::own_room(WorkloadId id) {
-  const auto own = index_of(id);
-  if (!own || looks_around(state_, state_.shape(state_.workload(id).shape))) return std::nullopt;
-  return put_if_free(all_[*own].start) ? std::optional(all_[*own].start) : std::nullopt;
-}
-
-void Shadows::give_back(const std::vector<Move>& moves) {
-  for (const Move& move : moves) trial_.apply(inverse(move));
 }
 
 }  // namespace berth

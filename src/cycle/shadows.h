@@ -130,7 +130,7 @@ class Shadows {
   // Not on nodes where something of the workload's `own` is.
   void hold(const Move& move, std::vector<Move>& moves);
   void hold_back_accounts(const NodeThen& then, std::vector<Move>& moves);
-  void hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
+  void hold_back(std::size_t shadow, WorkloadId from_whom, std::vector<Move>& moves,
                  const std::vector<GpusOfNode>& own = {});
   void look(std::size_t others, WorkloadId without);
   std::vector<NodeThen> look_then(std::size_t shadow, std::size_t others, WorkloadId without);
@@ -145,6 +145,7 @@ class Shadows {
   bool let(std::size_t shadow, const Start& start, Time end, Time due);
   bool fits_beside(std::vector<NodeThen>& then, const Start& start) const;
   bool keep_apart(const Start& start, const Start& other) const;
+  bool mind_each_other(WorkloadId workload, WorkloadId other) const;
   bool would_break_floors_now(const Start& start, Time at) const;
   bool host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const;
   bool leaves_others(const Start& start, Time then, std::size_t others, bool is_new);
@@ -192,12 +193,5 @@ class Shadows {
   std::size_t looked_others_ = 0;
   WorkloadId looked_without_;
 };
-
-// Whether a waiting workload could take another's room if that one had started: covered where that one is not (rule 13), or with
-// a higher priority in its queue (15). Shares are no reason: they turn with each start.
-bool outranks(const State& state, WorkloadId workload, WorkloadId other);
-// Whether it may have what was promised to another: as above, but that whoever takes nothing by his priority stands ahead by it all
-// the same, for that one does not run yet.
-bool takes_promises_of(const State& state, WorkloadId workload, WorkloadId other);
 
 }  // namespace berth

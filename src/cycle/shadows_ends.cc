@@ -8,11 +8,10 @@
 
 #include "cycle/for_each_place.h"
 #include "cycle/shadows.h"
+#include "cycle/terms_of.h"
 
 namespace berth {
 namespace {
-
-const Terms& terms_of(const State& state, WorkloadId id) { return state.shape(state.workload(id).shape).terms; }
 
 // Who is late is expected a second after his end, then two, four, eight: so what stands behind him moves a few times, and not with
 // every look at the clock.

@@ -2,15 +2,32 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
+#include "cycle/for_each_place.h"
+#include "cycle/neighbours_text.h"
 #include "cycle/shadows.h"
 
 namespace berth {
+namespace {
+
+bool asks_parts(const State& state, WorkloadId id) {
+  const Shape& shape = state.shape(state.workload(id).shape);
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    return std::ranges::any_of(way,
+                               [&](const NumberedPodSet& set) { return state.request(set.request).is_fraction(); });
+  });
+}
+
+}  // namespace
 
 // What of it is free now: whole GPUs, CPUs and memory. What is left to chance of parts of devices let() sees.
-void Shadows::hold_back(std::size_t shadow, bool from_parts, std::vector<Move>& moves,
+void Shadows::hold_back(std::size_t shadow, WorkloadId from_whom, std::vector<Move>& moves,
                         const std::vector<GpusOfNode>& own) {
+  const bool from_parts = asks_parts(state_, from_whom);
   for (const NodeThen& then : then_[shadow]) {
     const NodeFree& node = trial_.ledger().node(then.node);
     if (node.pods < 1 || std::ranges::binary_search(own, then.node, {}, &GpusOfNode::node)) continue;
@@ -60,6 +77,61 @@ void Shadows::hold_back_accounts(const NodeThen& then, std::vector<Move>& moves)
           .zone = zone},
          moves);
   }
+}
+
+std::vector<Move> Shadows::hold(WorkloadId id) {
+  std::vector<Move> moves;
+  const Time end = end_of(id, plan_.now);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const WorkloadId whose = all_[i].start.workload;
+    if (!would_delay(i, id, end)) continue;
+    std::vector<GpusOfNode> own;
+    if (reserved_ != nullptr) own = reserved_->own_places(state_.workload(id).queue, state_.workload(whose).queue);
+    hold_back(i, id, moves, own);
+  }
+  return moves;
+}
+
+std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
+  const Time end = end_of(id, plan_.now);
+  std::map<NodeId, std::uint64_t> kept;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Shadow& each = all_[i];
+    if (!would_delay(i, id, end)) continue;
+    for (const PodPlacement& pod : each.start.pods) kept[pod.node] |= pod.gpus.bits();
+  }
+  std::vector<GpusOfNode> gpus;
+  for (const auto& [node, bits] : kept) {
+    if (bits != 0) gpus.push_back({node, GpuSet::from_bits(bits)});
+  }
+  return gpus;
+}
+
+std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
+  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
+  std::set<NodeId> nodes;
+  if (exclusives.none()) return {};
+  const Time end = end_of(id, plan_.now);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Shadow& each = all_[i];
+    if (!would_delay(i, id, end)) continue;
+    for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
+      if (nodes.contains(place.node)) return;
+      const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);
+      nodes.insert(own.begin(), own.end());
+    });
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+std::optional<Start> Shadows::own_room(WorkloadId id) {
+  const auto own = index_of(id);
+  if (!own || looks_around(state_, state_.shape(state_.workload(id).shape))) return std::nullopt;
+  return put_if_free(all_[*own].start) ? std::optional(all_[*own].start) : std::nullopt;
+}
+
+void Shadows::give_back(const std::vector<Move>& moves) {
+  for (const Move& move : moves) trial_.apply(inverse(move));
 }
 
 }  // namespace berth
