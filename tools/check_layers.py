@@ -308,7 +308,7 @@ def check_draws(code):
             yield code.count("\n", 0, call.start()) + 1, call.group(1)
 
 
-TYPE = re.compile(r"^(?:class|struct|enum class|union) (\w+)(?! *;)(?!\w)|^using (\w+) =", re.MULTILINE)
+TYPE = re.compile(r"^(?:class|struct|enum class|union) (\w+)(?! *;)(?!\w|::)|^using (\w+) =", re.MULTILINE)
 CONSTANT = re.compile(r"^inline constexpr [\w:<>\s*&,]+?\b(k[A-Z]\w*)(?:\[\])?\s*[={]", re.MULTILINE)
 
 
