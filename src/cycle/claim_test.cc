@@ -22,7 +22,7 @@ namespace {
 
 constexpr Time kNow{1'000'000};
 constexpr std::size_t kVictimsMax = 8;
-constexpr std::uint64_t kSeeds = kSanitized ? 1500 : 10'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 1500 : 10'000;
 constexpr Dim kGpu(FlavorId(0), Resource::kGpu);
 constexpr Dim kOtherGpu(FlavorId(1), Resource::kGpu);
 

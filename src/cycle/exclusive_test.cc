@@ -177,7 +177,7 @@ TEST(ExclusiveProperty, NobodyIsInAnothersDomainAndNobodyWaitsWhoMightRun) {
   std::int64_t by_reason = 0;
   std::int64_t alone = 0;
   std::int64_t taken = 0;
-  for (const Seed seed : property_seeds(kSanitized ? 100 : 1500)) {
+  for (const Seed seed : property_seeds(kFewSeeds ? 100 : 1500)) {
     SCOPED_TRACE(name_of(seed));
     World made(seed);
     for (std::int64_t steps = 0; steps < 25; ++steps) {

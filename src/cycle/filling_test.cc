@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
 // ---- the four properties ------------------------------------------------------------------------------------------
 

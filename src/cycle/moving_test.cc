@@ -22,7 +22,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 300 : 5'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 300 : 5'000;
 
 // Every single move, tried: where one is enough, somebody is moved.
 TEST(MovingProperty, WhereOneMoveIsEnoughSomebodyIsMoved) {

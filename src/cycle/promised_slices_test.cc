@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 40 : 300;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 40 : 300;
 
 // A few A100s that are cut; small work inside a floor of GPUs, others who only borrow, and one who was promised one large slice.
 class World {

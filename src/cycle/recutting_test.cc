@@ -119,7 +119,7 @@ TEST(NextCutProperty, IsALayoutWithAllThatIsTakenAndNoRoomForMore) {
 
 // ---- random histories of nodes that may be cut anew -----------------------------------------------------------------
 
-constexpr std::uint64_t kSeeds = kSanitized ? 50 : 1'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 50 : 1'000;
 
 struct Seen {
   int cuts = 0, cuts_for_claimants = 0, waited_for_a_cut = 0, waited_for_an_end = 0, waited_for_the_rest = 0;

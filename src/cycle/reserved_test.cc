@@ -21,7 +21,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 100 : 3'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 100 : 3'000;
 
 // Nodes of one flavor, queues with floors and without, work with limits and without, and what is promised to some of them.
 class Reserving {
@@ -367,7 +367,7 @@ class Choosing {
 
 TEST(Reserved, NoOtherPlacesHaveLessInTheWay) {
   std::int64_t some_go = 0;
-  for (const Seed seed : property_seeds(kSanitized ? 50 : 1'000)) {
+  for (const Seed seed : property_seeds(kFewSeeds ? 50 : 1'000)) {
     SCOPED_TRACE(name_of(seed));
     Choosing world(seed);
     world.check();

@@ -23,7 +23,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
 // Any policies at all, sums above parents and above the fleet among them.
 Queue random_queue(Rng& rng, QueueId parent) {

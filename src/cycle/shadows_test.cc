@@ -22,7 +22,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 200 : 10'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 200 : 10'000;
 
 // Work with limits, and some without, that comes, ends when it likes and at its limit at the latest; nobody takes from who runs, and
 // no node is lost, so that every promise is kept. In some worlds queues give loans, to work that ends when it likes all the same; in

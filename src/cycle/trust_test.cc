@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = kSanitized ? 300 : 10'000;
+constexpr std::uint64_t kSeeds = kFewSeeds ? 300 : 10'000;
 
 // How often what is to be shown came up.
 struct Seen {

@@ -26,8 +26,8 @@ using Failure = FaultyDisk::Failure;
 using Unsynced = FaultyDisk::Unsynced;
 
 // Under a sanitizer everything takes five times as long: some of the crashes, always the same.
-constexpr std::int64_t kStride = kSanitized ? 7 : 1;
-constexpr std::int64_t kFailuresOfAKind = kSanitized ? 3 : 12;
+constexpr std::int64_t kStride = kFewSeeds ? 7 : 1;
+constexpr std::int64_t kFailuresOfAKind = kFewSeeds ? 3 : 12;
 
 constexpr const char* kFullText = "the disk that holds the API objects is full: nothing was written; free some space";
 constexpr const char* kFailedText = "the disk that holds the API objects failed: nothing was written; reads go on";

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 
 from stories import PodStage, expect, main
 
@@ -310,14 +311,37 @@ def what_is_mistyped(stage):
     says("topology --levels rak", 3, "no node has the label rak, did you mean rack?")
     says("topology nothing", 3, "there is no Topology 'nothing'; `kubectl get topologies` shows all")
     says("topology some --levels rack", 2, "a Topology has levels of its own")
+    says("topology --apply", 2, "nothing is applied without a file; write --from topology.conf")
     says("nodes --levels rack", 2, "only a map has levels; write -o map, too")
     says("nodes -o map -w", 2, "a map is one picture, and does not go on")
     says("nodes -o mab", 2, "write table, wide, map, json, yaml or name")
     expect("Examples:" in stage.berth("topology --help"), "no examples")
 
 
+def places_from_a_file(stage):
+    """First shown, then written to the nodes: Slurm's file and our own."""
+    with tempfile.TemporaryDirectory() as folder:
+        slurm, own = os.path.join(folder, "topology.conf"), os.path.join(folder, "places.yaml")
+        with open(slurm, "w") as file:
+            file.write("SwitchName=leaf1 Nodes=h100-000[1-2]\nSwitchName=leaf2 Nodes=h100-000[3-4],gone\n"
+                       "SwitchName=top Switches=leaf[1-2]\n")
+        with open(own, "w") as file:
+            file.write("levels: [leaf]\ndomains: {leaf9: h100-0001}\n")
+        leaves = lambda: stage.plane.must("get nodes -l leaf -o jsonpath={range.items[*]}{.metadata.labels.leaf},{end}")
+        shown = stage.plane.run_berth(f"topology --from {slurm} --levels spine,leaf")
+        expect(re.search(r"^h100-0004 +- -> top +- -> leaf2$", shown.stdout, re.M), shown.stdout)
+        expect("gone" in shown.stderr and "Nothing was changed" in shown.stderr, shown.stderr)
+        expect(leaves() == "", leaves())
+        stage.berth(f"topology --from {slurm} --levels spine,leaf --apply")
+        expect(leaves() == "leaf1,leaf1,leaf2,leaf2,", leaves())
+        expect(re.search(r"^top +spine +4 +32 H100", stage.berth("topology --levels spine,leaf"), re.M), "no spine")
+        stage.berth(f"topology --from {own} --apply")
+        expect(leaves() == "leaf9,leaf1,leaf2,leaf2,", leaves())
+        stage.plane.must("label nodes --all leaf- spine-")
+
+
 STORIES = (kueues_setup, what_is_refused, a_topology_that_is_missing, levels_of_another_topology, what_people_see,
-           what_gangs_put_on_uplinks, spares, volcanos_hyper_nodes, what_is_mistyped)
+           what_gangs_put_on_uplinks, spares, volcanos_hyper_nodes, places_from_a_file, what_is_mistyped)
 
 
 if __name__ == "__main__":
