@@ -96,7 +96,7 @@ void add_simulate_forecast(CLI::App& simulate, int& exit_code) {
   const auto typed = std::make_shared<Typed>();
   app.add_option("--jobs", typed->jobs, "Jobs: Philly, SWF, or Berth's CSV or JSON")->required()->check(not_empty());
   app.add_option("--gpus", typed->gpus, "So many GPUs in one pool; nothing else counts")->check(not_empty());
-  app.add_option("--order", typed->order, "Of the line: easy, easy-foresight, conservative, fifo, fifo-skip or sjf")
+  app.add_option("--order", typed->order, "Of the line: easy, easy-limits, conservative, fifo, fifo-skip or sjf")
       ->capture_default_str();
   app.add_option("--limits", typed->limits, "K: each job's run limit is its run time x U(1, K)")->required();
   app.add_option("--every", typed->every, "One of so many jobs that have to wait asks, drawn")->capture_default_str();

@@ -150,11 +150,11 @@ void add_simulate_run(CLI::App& simulate, int& exit_code) {
                  "Instead of files: a fleet of so many nodes with its jobs, made from the seed")
       ->check(not_empty());
   typed->fleet_options = add_fleet_options(app, typed->fleet);
-  app.add_option("--order", typed->order,
-                 "fifo (strict), easy or conservative (fifo with backfill, by limits), easy-foresight (nobody is let "
-                 "ahead who may "
-                 "still run when the head is foretold to start), fifo-skip (whoever fits) or sjf "
-                 "(shortest run first)")
+  app.add_option(
+         "--order", typed->order,
+         "fifo (strict), easy (fifo with backfill: nobody passes the head who may still run when it is foretold to "
+         "start), easy-limits (the same by limits alone), conservative (backfill that promises to all), fifo-skip "
+         "(whoever fits) or sjf (shortest run first)")
       ->capture_default_str();
   app.add_option("--limits", typed->limits,
                  "Gives each job a limit: its run time times a number between 1 and this one, drawn from the seed")

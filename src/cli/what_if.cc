@@ -117,7 +117,7 @@ int run(const Typed& typed) {
   if (!recorded) complaints.add_all(recorded.error());
   complaints.add_all(page_over_an_input(typed.page, {typed.path, typed.file}));
   if (!complaints.empty()) return complain(complaints);
-  const Result<std::vector<Event>> changes =
+  const Result<Changes> changes =
       read_changes(typed.file.empty() ? "--change" : typed.file, *text, *recorded, recorded->workloads);
   if (!changes) return complain(changes.error());
   return show(typed, what_if(*recorded, *changes, {}), typed.path, *text);
@@ -151,7 +151,8 @@ void add_what_if(CLI::App& berth, int& exit_code) {
       "\n"
       "Changes: add nodes, drain, fail, restore and remove node, queue, set, hold, release and remove queue, set "
       "workload,\n"
-      "submit, cancel, end (docs/scenarios.md). Run times are drawn from those of work that ended before, the same "
+      "submit, cancel, end, policy spread (docs/scenarios.md). Run times are drawn from those of work that ended "
+      "before, the same "
       "ones both times; nobody "
       "else\n"
       "comes. Nothing is changed but a copy.");

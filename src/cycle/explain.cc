@@ -426,7 +426,7 @@ std::string promised_text(const State& state, const Workload& workload) {
   if (first == nullptr) {
     const bool foresees = std::ranges::any_of(state.shadows(), [&](const Shadow& each) {
       const QueueId line = state.line_of(state.workload(each.start.workload).queue);
-      return state.queues()[line.index()].quota.foresight;
+      return state.queues()[line.index()].foresees();
     });
     return text + (foresees ? "; with its limit it may still run when that one is foretold to start (foresight)"
                             : "; it will be tried again");

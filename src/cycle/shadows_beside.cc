@@ -20,7 +20,7 @@ namespace berth {
 void Shadows::look(WorkloadId candidate) {
   for (const Shadow& each : all_) {
     const QueueId line = state_.line_of(state_.workload(each.start.workload).queue);
-    if (each.at > plan_.now && state_.queues()[line.index()].quota.foresight) foretell(each.start.workload);
+    if (each.at > plan_.now && state_.queues()[line.index()].foresees()) foretell(each.start.workload);
   }
   look(all_.size(), index_of(candidate) ? candidate : WorkloadId());
 }

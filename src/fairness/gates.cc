@@ -4,8 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/wide.h"
+#include "state/pod_amounts.h"
 
 namespace berth {
 namespace {
@@ -177,6 +179,30 @@ bool tells_flavors_apart(const QuotaTree& tree, QueueId queue) {
   return !queue.is_none() || tree.has_floors();
 }
 
+// What few pods hold, of the many dimensions that a tree may have.
+class HeldAmounts {
+ public:
+  explicit HeldAmounts(const QuotaTree& tree) : dims_(tree.dims()) {}
+
+  void add(const PodRequest& request, FlavorId flavor, std::int64_t pods) {
+    for_each_amount(request, flavor, pods, [&](Dim dim, std::int64_t amount) {
+      if (amount == 0 || dim.index() >= dims_) return;
+      const auto at = std::ranges::lower_bound(held_, dim, {}, &Amount::dim);
+      if (at != held_.end() && at->dim == dim) {
+        at->amount += amount;
+      } else {
+        held_.insert(at, {dim, amount});
+      }
+    });
+  }
+  const AmountList& all() const { return held_; }
+  AmountList take() && { return std::move(held_); }
+
+ private:
+  std::size_t dims_;
+  AmountList held_;  // ascending, none of them 0
+};
+
 // Flavor by flavor, as many pods as it is asked for.
 class Mixing {
  public:
@@ -210,10 +236,10 @@ class Mixing {
   template <class Allowed>
   std::optional<Mixture> fill(Allowed allowed) const {
     Mixture mixture = all_in_first();
-    AmountsByDim sums(quotas_.tree().dims());
+    HeldAmounts sums(quotas_.tree());
     for (const NumberedPodSet& set : sets_) {
       const PodRequest& request = state_.request(set.request);
-      if (!may_mix(set)) add_amounts(request, first_flavor(state_, request), set.count, sums);
+      if (!may_mix(set)) sums.add(request, first_flavor(state_, request), set.count);
     }
     for (std::size_t i = 0; i < sets_.size(); ++i) {
       if (!may_mix(sets_[i])) continue;
@@ -225,7 +251,7 @@ class Mixing {
         if (!request.flavors.contains(flavor)) continue;
         const std::int64_t pods = most_allowed(request, flavor, left, sums, allowed);
         if (pods == 0) continue;
-        add_amounts(request, flavor, pods, sums);
+        sums.add(request, flavor, pods);
         mixture[i].push_back({flavor, pods});
         left -= pods;
       }
@@ -236,13 +262,13 @@ class Mixing {
 
   template <class Allowed>
   static std::int64_t most_allowed(const PodRequest& request, FlavorId flavor, std::int64_t pods,
-                                   const AmountsByDim& sums, Allowed allowed) {
+                                   const HeldAmounts& sums, Allowed allowed) {
     std::int64_t least = 0;
     for (std::int64_t most = pods; least < most;) {
       const std::int64_t middle = least + (most - least + 1) / 2;
-      AmountsByDim with = sums;
-      add_amounts(request, flavor, middle, with);
-      if (allowed(amounts_of(with))) {
+      HeldAmounts with = sums;
+      with.add(request, flavor, middle);
+      if (allowed(with.all())) {
         least = middle;
       } else {
         most = middle - 1;
@@ -271,31 +297,31 @@ Mixture mixture_of(const State& state, QueueId queue, const Shape& shape, std::s
 AmountList asked_by(const State& state, QueueId queue, const Shape& shape, std::size_t way) {
   if (shape.terms.best_effort) return {};
   const std::vector<NumberedPodSet>& sets = shape.ways[way];
-  AmountsByDim sums(state.quotas().tree().dims());
+  HeldAmounts sums(state.quotas().tree());
   // Most often there is nothing to mix, and nothing is allocated for it.
   const bool mixes = may_mix(sets) && tells_flavors_apart(state.quotas().tree(), queue);
   const Mixture mixture = mixes ? mixture_of(state, queue, shape, way) : Mixture();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const PodRequest& request = state.request(sets[i].request);
     if (mixture.empty() || mixture[i].empty()) {
-      add_amounts(request, first_flavor(state, request), sets[i].count, sums);
+      sums.add(request, first_flavor(state, request), sets[i].count);
     } else {
-      for (const PodsOfFlavor& each : mixture[i]) add_amounts(request, each.flavor, each.pods, sums);
+      for (const PodsOfFlavor& each : mixture[i]) sums.add(request, each.flavor, each.pods);
     }
   }
-  return amounts_of(sums);
+  return std::move(sums).take();
 }
 
 AmountList amounts_held(const State& state, const Shape& shape, const Start& start) {
   if (shape.terms.best_effort || start.best_effort) return {};
-  AmountsByDim sums(state.quotas().tree().dims());
+  HeldAmounts sums(state.quotas().tree());
   std::size_t at = 0;
   for (const NumberedPodSet& set : shape.ways[start.way]) {
     for (std::int64_t i = 0; i < set.count; ++i, ++at) {
-      add_amounts(state.request(set.request), state.node(start.pods[at].node).flavor, 1, sums);
+      sums.add(state.request(set.request), state.node(start.pods[at].node).flavor, 1);
     }
   }
-  return amounts_of(sums);
+  return std::move(sums).take();
 }
 
 std::optional<QuotaRefusal> budget_refusal(const QuotaLedger& quotas, QueueId queue, const Terms& terms,

@@ -32,6 +32,9 @@ struct Queue {
   bool held = false;    // nothing of it or below it starts
   bool closed = false;  // what is submitted to it or below it from now on does not start
 
+  // Of a line of its own: whether it looks at when the one who is promised room is foretold to start.
+  bool foresees() const { return order == Order::kFifo && quota.backfill == Backfill::kEasy && quota.foresight; }
+
   friend bool operator==(const Queue&, const Queue&) = default;
 };
 

@@ -46,7 +46,7 @@ void Quota::add_to(Hasher& hasher) const {
   hasher.add(reclaim_within.ms).add(patience.ms).add(min_runtime.ms).add(cooldown.ms).add(idle_after.ms);
   hasher.add(static_cast<std::uint64_t>(users)).add(half_life.ms).add(static_cast<std::uint64_t>(backfill));
   if (loans_percent > 0) hasher.add(loans_percent);
-  if (foresight) hasher.add(std::uint64_t{5});
+  if (!foresight) hasher.add(std::uint64_t{5});
   if (over_run != OverRun::kStop) hasher.add(std::uint64_t{4}).add(extend.ms).add(extensions);
   hasher.add(budget_gpu_us.value_or(-1)).add(static_cast<std::uint64_t>(budget_end));
   for (const Label& label : dedicated) hasher.add(label.key).add(label.value);

@@ -116,8 +116,9 @@ struct Quota {
   Backfill backfill = Backfill::kEasy;  // of its line, where the order is fifo
   // Its work may go ahead of who is promised room on loan, if so many of a hundred of its kind had ended by then; 0: it may not.
   std::int32_t loans_percent = 0;
-  // Nobody passes the one who is promised room unless he has ended by when that one is foretold to start, or is beside his room.
-  bool foresight = false;
+  // With EASY backfill: nobody passes the one who is promised room unless he has ended by when that one is foretold to start, or is
+  // beside his room.
+  bool foresight = true;
   Duration half_life{
       0};  // of what it held above its floor, in the order among its siblings; 0: the past does not count
   std::optional<std::int64_t> budget_gpu_us = {};  // of it and all below it; none: it is not counted

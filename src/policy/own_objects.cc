@@ -122,7 +122,7 @@ class Writer {
       spec.set("backfill", kBackfillNames[static_cast<std::size_t>(quota.backfill)]);
     }
     if (quota.loans_percent != 0) spec.set("loans", loans_text(quota.loans_percent));
-    if (quota.foresight) spec.set("foresight", true);
+    if (!quota.foresight && queue.queue.order == Order::kFifo) spec.set("foresight", false);
     if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
     if (quota.fair_reclaim != usual.fair_reclaim) {
       spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);

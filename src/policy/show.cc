@@ -220,7 +220,7 @@ class Shown {
       words.push_back("backfill=" + std::string(kBackfillNames[static_cast<std::size_t>(quota.backfill)]));
     }
     if (quota.loans_percent != 0) words.push_back("loans=" + loans_text(quota.loans_percent));
-    if (quota.foresight) words.emplace_back("foresight=yes");
+    if (!quota.foresight && queue.queue.order == Order::kFifo) words.emplace_back("foresight=no");
     if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
     if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));

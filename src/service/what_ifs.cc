@@ -48,7 +48,7 @@ Value what_if_answer(const State& state, const NamesOfWork& names, const RunTime
   std::string text;
   for (const Value& line : spec["changes"].items()) text += std::string(line.text()) + "\n";
   std::vector<std::string> all_names = there.workloads;
-  const Result<std::vector<Event>> changes = read_changes("change", text, there, all_names);
+  const Result<Changes> changes = read_changes("change", text, there, all_names);
   if (!changes) {
     status.set("problem", changes.error().to_string());
     return status;

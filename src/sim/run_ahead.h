@@ -39,6 +39,8 @@ class RunAhead {
   Time now() const { return now_; }
   // A fact that is true from now on.
   void apply(const Event& event);
+  // PRE: as of State's, and nothing was decided yet.
+  void place_by(PlacementPolicy policy) { engine_.state.place_by(policy); }
   // Cycles at the present moment, until there is nothing more to try.
   void decide();
   // Goes to the next moment at which something ends or somebody may do more, and decides; false: there is none until `horizon`.

@@ -135,9 +135,9 @@ void heed_order_of_backfill(ScenarioLine& line, const Quota& quota, Order order)
     line.complain(*loans, "loans are of those who pass a blocked head: order=fifo with backfill=easy or conservative");
   }
   const ScenarioWord* const foresight = line.find("foresight");
-  if (foresight != nullptr && quota.foresight && (order != Order::kFifo || quota.backfill == Backfill::kNone)) {
+  if (foresight != nullptr && quota.foresight && (order != Order::kFifo || quota.backfill != Backfill::kEasy)) {
     line.complain(*foresight,
-                  "foresight is about those who pass a blocked head: order=fifo with backfill=easy or conservative");
+                  "foresight is about those who pass the one that is promised room: order=fifo with backfill=easy");
   }
   const ScenarioWord* const word = line.find("backfill");
   if (word == nullptr || order == Order::kFifo) return;

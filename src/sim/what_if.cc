@@ -43,6 +43,27 @@ void know(ScenarioReading& reading, const Recorded& recorded) {
   reading.clock.advance_to(recorded.now);
 }
 
+// The last that is named, if any is.
+std::optional<PlacementPolicy> policy_in(const std::vector<Statement>& statements) {
+  std::optional<PlacementPolicy> policy;
+  for (const Statement& statement : statements) {
+    const auto* const event = std::get_if<Event>(&statement.action);
+    const auto* const configured = event == nullptr ? nullptr : std::get_if<RunConfigured>(event);
+    if (configured != nullptr) policy = configured->policy;
+  }
+  return policy;
+}
+
+void read_policy_fact(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const word = line.take_plain("policy best-fit");
+  const auto policy = word == nullptr ? std::nullopt : find_placement_policy(word->value);
+  if (word != nullptr && !policy) {
+    line.complain(*word, "there is no policy " + quote(word->value) + line.instead(word->value, kPlacementPolicyNames));
+  }
+  line.finish({});
+  if (policy) reading.add(line, RunConfigured{Seed{}, *policy});
+}
+
 struct Word {
   std::string_view name;
   void (*read)(ScenarioReading&, ScenarioLine&);
@@ -82,10 +103,10 @@ void read_remove(ScenarioReading& reading, ScenarioLine& line) {
 }
 
 constexpr Word kWords[] = {
-    {"add", read_add},       {"submit", read_submit},   {"group", read_group},  {"end", read_end},
-    {"cancel", read_cancel}, {"fail", read_fail},       {"drain", read_drain},  {"restore", read_restore},
-    {"hold", read_hold},     {"release", read_release}, {"set", read_set_fact}, {"queue", read_queue},
-    {"remove", read_remove},
+    {"add", read_add},       {"submit", read_submit},      {"group", read_group},  {"end", read_end},
+    {"cancel", read_cancel}, {"fail", read_fail},          {"drain", read_drain},  {"restore", read_restore},
+    {"hold", read_hold},     {"release", read_release},    {"set", read_set_fact}, {"queue", read_queue},
+    {"remove", read_remove}, {"policy", read_policy_fact},
 };
 
 void read_line(ScenarioReading& reading, ScenarioLine& line) {
@@ -144,10 +165,10 @@ class Facts {
 
 class Future {
  public:
-  Future(const Recorded& recorded, const std::vector<WorkloadId>& waiting, const std::vector<Event>& changes,
+  Future(const Recorded& recorded, const std::vector<WorkloadId>& waiting, const Changes& changes,
          RunAhead::LengthOfRun run_of)
       : waiting_(waiting),
-        submitted_(submitted_by(recorded.engine.state, changes)),
+        submitted_(submitted_by(recorded.engine.state, changes.facts)),
         ahead_(recorded.engine.state, recorded.now, std::move(run_of),
                [this](const State& state, const JournalRecord& record) { recorder_.take(state, record); }) {
     recorder_.begin_with(ahead_.state(), recorded.workloads, recorded.now);
@@ -155,7 +176,8 @@ class Future {
       for (const WorkloadId id : *all) starts_[id] = std::nullopt;
     }
     left_ = starts_.size();
-    for (const Event& event : changes) ahead_.apply(event);
+    if (changes.policy) ahead_.place_by(*changes.policy);
+    for (const Event& event : changes.facts) ahead_.apply(event);
     ahead_.decide();
     note_starts();
   }
@@ -237,8 +259,8 @@ void sum_up(const State& state, const std::vector<std::string>& queues, Time now
 
 }  // namespace
 
-Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
-                                        std::vector<std::string>& workloads) {
+Result<Changes> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
+                             std::vector<std::string>& workloads) {
   ScenarioReading reading(source);
   know(reading, recorded);
   const std::size_t known = reading.names.workloads.size();
@@ -247,8 +269,17 @@ Result<std::vector<Event>> read_changes(const std::string& source, std::string_v
   if (!reading.complaints.empty()) return reading.complaints;
   for (std::size_t i = known; i < reading.names.workloads.size(); ++i) workloads.push_back(reading.names.workloads[i]);
   State fork = recorded.engine.state.fork();
-  std::vector<Event> events;
+  Changes changes{.facts = {}, .policy = policy_in(reading.scenario.statements)};
   for (const Statement& statement : reading.scenario.statements) {
+    const auto* const told = std::get_if<Event>(&statement.action);
+    if (told != nullptr && std::holds_alternative<RunConfigured>(*told)) {
+      if (needs_typical_pods(*changes.policy) && fork.typical_pods().empty()) {
+        reading.complaints.add({source, statement.line}, quote(name_of(*changes.policy)) +
+                                                             " measures by typical pods, and this cluster knows none; "
+                                                             "write best-fit, or another that needs none");
+      }
+      continue;
+    }
     Facts of_line(reading.names.nodes, recorded.now);
     of_line.add(statement.action);
     for (Event& event : std::move(of_line).take()) {
@@ -257,11 +288,11 @@ Result<std::vector<Event>> read_changes(const std::string& source, std::string_v
         continue;
       }
       fork.apply(event);
-      events.push_back(std::move(event));
+      changes.facts.push_back(std::move(event));
     }
   }
   if (!reading.complaints.empty()) return reading.complaints;
-  return events;
+  return changes;
 }
 
 RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed) {
@@ -272,7 +303,7 @@ RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed) {
   };
 }
 
-WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, const WhatIfOptions& options) {
+WhatIf what_if(const Recorded& recorded, const Changes& changes, const WhatIfOptions& options) {
   const State& state = recorded.engine.state;
   std::vector<WorkloadId> waiting;
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
@@ -296,7 +327,7 @@ WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, cons
   both.running = static_cast<std::int64_t>(state.running());
   both.pending = static_cast<std::int64_t>(state.pending());
   for (const Queue& queue : state.queues()) both.queues.push_back(queue.name);
-  for (const Event& event : changes) {
+  for (const Event& event : changes.facts) {
     if (const auto* const added = std::get_if<QueueAdded>(&event)) both.queues.push_back(added->queue.name);
     const auto* const submitted = std::get_if<WorkloadSubmitted>(&event);
     if (submitted != nullptr && submitted->step_of.is_none())

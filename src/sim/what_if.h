@@ -18,12 +18,18 @@
 
 namespace berth {
 
-// Facts in the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node
-// n3", "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3". Names are those of the recorded cluster. Statements that are no facts (cycle, at,
-// expect) and those that declare what there is already are refused. `source` is for the complaints; the names of workloads that
-// are submitted are added to `workloads`.
-Result<std::vector<Event>> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
-                                        std::vector<std::string>& workloads);
+// What is otherwise from the first moment on. INVARIANT: the state refuses none of the facts, each told after those before it.
+struct Changes {
+  std::vector<Event> facts = {};
+  std::optional<PlacementPolicy> policy = {};  // by which places are chosen; none: as now
+};
+
+// In the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node n3",
+// "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3", "policy spread". Names are
+// those of the recorded cluster. Statements that are no facts (cycle, at, expect) and those that declare what there is already are
+// refused. `source` is for the complaints; the names of workloads that are submitted are added to `workloads`.
+Result<Changes> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
+                             std::vector<std::string>& workloads);
 
 // One future.
 struct Outlook {
@@ -79,8 +85,7 @@ struct WhatIf {
   bool has_timelines() const { return !before.timeline.rows.empty() || !after.timeline.rows.empty(); }
 };
 
-// PRE: the state refuses none of the changes, each told after those before it.
-WhatIf what_if(const Recorded& recorded, const std::vector<Event>& changes, const WhatIfOptions& options);
+WhatIf what_if(const Recorded& recorded, const Changes& changes, const WhatIfOptions& options);
 
 // The same draws for the same workload, whatever else happens.
 RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed);

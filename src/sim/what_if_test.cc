@@ -33,11 +33,11 @@ Recorded recorded(const std::string& text) {
   return there;
 }
 
-std::vector<Event> changes(const Recorded& there, const std::string& text) {
+Changes changes(const Recorded& there, const std::string& text) {
   std::vector<std::string> names = there.workloads;
   const auto read = read_changes("changes", text, there, names);
   EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().to_string());
-  return read ? *read : std::vector<Event>();
+  return read ? *read : Changes();
 }
 
 TEST(WhatIf, EqualsByteForByteDoingIt) {
@@ -58,7 +58,7 @@ TEST(WhatIf, EqualsByteForByteDoingIt) {
   for (const std::string text : cases) {
     SCOPED_TRACE(text);
     RunAhead ahead(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
-    for (const Event& event : changes(there, text)) ahead.apply(event);
+    for (const Event& event : changes(there, text).facts) ahead.apply(event);
     ahead.decide();
     const Recorded done = recorded(kBusy + text + "cycle\ncycle\ncycle\n");
     EXPECT_EQ(ahead.state().hash(), done.engine.state.hash());
@@ -95,12 +95,33 @@ TEST(WhatIf, TellsWhatComesWithTheChanges) {
   EXPECT_GT(done.after.queues[1].gpu_milli_ms, 0);
 }
 
+// Two small ones on one node leave the other whole; one on each do not.
+TEST(WhatIf, PlacesByAnotherPolicy) {
+  const std::string text =
+      "nodes n 2 gpus=8\nqueue q\nsubmit x queue=q gpus=8 pods=2 limit=1h\ncycle\nsubmit a queue=q gpus=2 "
+      "limit=3h\nsubmit b queue=q "
+      "gpus=2 limit=3h\nsubmit c queue=q gpus=8 limit=1h\n";
+  const Recorded there = recorded(text);
+  const WhatIf done = what_if(there, changes(there, "policy spread\n"), {});
+  const auto start_of_c = [](const Outlook& outlook) { return outlook.waiting.at(2).starts.value(); };
+  EXPECT_LT(start_of_c(done.before), start_of_c(done.after));
+  std::vector<std::string> names;
+  const auto wrong = read_changes("changes", "policy sprad\npolicy fgd\n", there, names);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().to_string().find("changes:1:8: there is no policy 'sprad'"), std::string::npos)
+      << wrong.error().to_string();
+  const auto unknown = read_changes("changes", "policy fgd\n", there, names);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().to_string().find("changes:1: 'fgd' measures by typical pods"), std::string::npos)
+      << unknown.error().to_string();
+}
+
 // What waits in it waits on, and what runs goes on.
 TEST(WhatIf, AQueueThatIsRemovedStartsNothing) {
   const Recorded there = recorded(
       "nodes n 2 gpus=8\nqueue q\nqueue r\nsubmit a queue=q gpus=8 limit=1h\n"
       "submit x queue=r gpus=8 limit=2h\ncycle\nsubmit b queue=q gpus=8 limit=1h\ncycle\n");
-  EXPECT_EQ(changes(there, "remove queue q\n").size(), 1u);
+  EXPECT_EQ(changes(there, "remove queue q\n").facts.size(), 1u);
   const WhatIf done = what_if(there, changes(there, "remove queue q\n"), {});
   ASSERT_EQ(done.before.waiting.size(), 1u);
   EXPECT_TRUE(done.before.waiting[0].starts);
@@ -112,8 +133,8 @@ TEST(WhatIf, ARemovedNodeIsOneThatFails) {
   const Recorded there = recorded(kBusy);
   RunAhead removed(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
   RunAhead failed(there.engine.state, there.now, [](const State&, WorkloadId) { return seconds(3600); });
-  for (const Event& event : changes(there, "remove node n1\n")) removed.apply(event);
-  for (const Event& event : changes(there, "fail node n1\n")) failed.apply(event);
+  for (const Event& event : changes(there, "remove node n1\n").facts) removed.apply(event);
+  for (const Event& event : changes(there, "fail node n1\n").facts) failed.apply(event);
   EXPECT_EQ(removed.state().hash(), failed.state().hash());
   EXPECT_NE(removed.state().hash(), there.engine.state.hash());
 }
@@ -142,7 +163,7 @@ TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
       {"queue q\n", "there is a queue 'q' already"},
       {"remove queue p\n", "'p'"},
       {"remove w\n", "cannot be removed; write remove node n3 or remove queue research"},
-      {"policy spread\n", "is no change"},
+      {"seed 7\n", "is no change"},
       {"queue s/t\nremove queue s\n", "has others below it; remove these before"},
       {"set queue p limit=8\n", "'p'"},
       {"drain node n9\n", "'n9'"},
@@ -162,7 +183,7 @@ TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
 TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
   Recorded there = recorded(kBusy);
   there.workloads = {"job", "b", "job", "v"};
-  const std::vector<Event> read = changes(there, "cancel job\n");
+  const std::vector<Event> read = changes(there, "cancel job\n").facts;
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(std::get<WorkloadCancelled>(read.front()).workload, WorkloadId(2));
 }

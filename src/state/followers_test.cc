@@ -135,7 +135,7 @@ TEST(Series, HaveAsManyTurnsAsTheLastOfThemSays) {
 }
 
 TEST(Waking, ComesWithTimeAndNotBefore) {
-  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip});
   EXPECT_FALSE(state.keeps_time());
   WorkloadSubmitted early = job({});
   early.not_before = Time{100};

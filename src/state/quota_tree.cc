@@ -6,17 +6,14 @@
 
 #include "base/wide.h"
 #include "model/gpu_hardware.h"
+#include "state/pod_amounts.h"
 
 namespace berth {
 
 void add_amounts(const PodRequest& request, FlavorId flavor, std::int64_t pods, AmountsByDim& sums) {
-  constexpr std::int64_t kMib = 1 << 20;
-  sums[Dim(flavor, Resource::kGpu).index()] += pods * request.gpu_milli_total();
-  sums[Dim(flavor, Resource::kCpu).index()] += pods * request.cpu_milli;
-  sums[Dim(flavor, Resource::kMemory).index()] += pods * ((request.memory_bytes + kMib - 1) / kMib);
-  if (!request.is_slice() || flavor.is_none()) return;
-  const std::size_t slices = Dim::of_slices(flavor, request.slice).index();
-  if (slices < sums.size()) sums[slices] += pods;
+  for_each_amount(request, flavor, pods, [&](Dim dim, std::int64_t amount) {
+    if (dim.index() < sums.size()) sums[dim.index()] += amount;
+  });
 }
 
 AmountList amounts_of(const AmountsByDim& sums) {

@@ -107,6 +107,8 @@ class State {
   void adopt(const Plan& plan);
   // A copy to try things on; it costs its live records, which are flat.
   State fork() const { return *this; }
+  // From now on. Of a fork alone: what really is so begins with RunConfigured. PRE: where that policy needs typical pods there are some.
+  void place_by(PlacementPolicy policy) { policy_ = policy; }
 
   State() = default;
   State(State&&) = default;

@@ -118,7 +118,7 @@ std::optional<Duration> State::foretold_run(WorkloadId id) const {
 
 void State::look_for_foresight() {
   learns_runs_ = std::ranges::any_of(
-      queues_, [](const Queue& queue) { return queue.quota.loans_percent > 0 || queue.quota.foresight; });
+      queues_, [](const Queue& queue) { return queue.quota.loans_percent > 0 || queue.foresees(); });
   extends_limits_ =
       std::ranges::any_of(queues_, [](const Queue& queue) { return queue.quota.over_run == OverRun::kExtend; });
 }

@@ -94,8 +94,7 @@ std::vector<WorkloadId> State::waiting_below(QueueId queue) const {
 
 bool State::users_matter(QueueId queue) const {
   // What is foretold of a run is of its user's, too.
-  const Quota& of_line = queues_[line_of(queue).index()].quota;
-  if (of_line.loans_percent > 0 || of_line.foresight) return true;
+  if (queues_[line_of(queue).index()].quota.loans_percent > 0) return true;
   while (!queue.is_none() && !queues_[queue.index()].quota.looks_at_users()) queue = queues_[queue.index()].parent;
   return !queue.is_none();
 }
@@ -386,7 +385,7 @@ void State::on(const QueueChanged& event) {
       before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
       before.quota.cooldown != event.now.quota.cooldown || before.quota.backfill != event.now.quota.backfill ||
       before.quota.loans_percent != event.now.quota.loans_percent ||
-      before.quota.foresight != event.now.quota.foresight || dedicates;
+      before.foresees() != event.now.foresees() || dedicates;
   std::vector<WorkloadId> waiting;
   const std::vector<Shadow> promised = shadows_;
   const Backfill before_backfill = before.quota.backfill;
