@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/table_printer.h"
+#include "manifest/reservation_spec.h"
 #include "manifest/timestamp.h"
 
 namespace berth {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "manifest/reservation_spec.h"
 #include "manifest/timestamp.h"
 
 namespace berth {

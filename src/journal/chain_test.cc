@@ -334,13 +334,13 @@ TEST(Chain, AJournalOfFormatSixteenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0f0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c100000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "884ef66a9edeed6f74eca04a832a6cbd6fe8b7506ae15c3de837a31ebbb2f0eb"
+            "70ccfe3f898451e29878b6b861e0c84ca74e2504882e70b73d98b10c6362e886"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "1039b6d57b785711a77034a984f43d677c7cbae778e695b6b055e4223faa0cd0"
+            "d6261d6cd8336ffc023caa1af7076a1edbaf136f84d4d283db2bc1c40fddff09"
             "020000004201"  // closed with hash 1
-            "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd");
+            "c9fcb3b0aa3bfac889eb351eaa8dd7d3bcace804a7739699a2b3eaad7558fccf");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {

@@ -68,12 +68,12 @@ TEST(TimeRequest, SaysWhatToWriteInstead) {
     const char* why;
   };
   const Case cases[] = {
-      {R"({"berth.dev/never-ready": "soon"})", "annotation berth.dev/never-ready: "},
-      {R"({"berth.dev/never-ready": "0s"})", "annotation berth.dev/never-ready: nobody is ready in no time; write 5m"},
-      {R"({"berth.dev/never-ready": "5m often"})", "annotation berth.dev/never-ready: how often it is tried again: "},
+      {R"({"berth.dev/never-ready": "soon"})", "never-ready: "},
+      {R"({"berth.dev/never-ready": "0s"})", "never-ready: nobody is ready in no time; write 5m"},
+      {R"({"berth.dev/never-ready": "5m often"})", "never-ready: how often it is tried again: "},
       {R"({"berth.dev/never-ready": "5m 3 cancel"})",
-       "annotation berth.dev/never-ready: write how long, and how often it is tried again if that has an end: 5m 3"},
-      {R"({"berth.dev/run-limit": "0s"})", "annotation berth.dev/run-limit: a run is longer than nothing; write 4h"},
+       "never-ready: write how long, and how often it is tried again if that has an end: 5m 3"},
+      {R"({"berth.dev/run-limit": "0s"})", "run-limit: a run is longer than nothing; write 4h"},
       {R"({"berth.dev/not-before": "tomorrow"})", "not-before: write a time as in 2026-11-21T20:00:00Z"},
       {R"({"berth.dev/hours": "at night"})", "hours: write hours of a clock, as in 20:00-08:00"},
       {R"({"berth.dev/hours": "mon tue 20:00-08:00"})", "hours: write hours of a clock, as in 20:00-08:00"},
