@@ -22,7 +22,7 @@ Refusal check_reservations(AdmissionRequest& request, Transaction& transaction, 
   if (reservations < kReservationsMax) return {};
   return forbidden(*request.kind, (*request.object)["metadata"]["name"].text(),
                    "there are 100 reservations that are not over, and no more may be; delete some, or let one come "
-                   "every day");
+                   "again");
 }
 
 // Each costs the scheduler an answer.

@@ -116,11 +116,7 @@ TEST(JobSets, AreRefusedWithWhatToWriteInstead) {
       {set_of(kWorkers, "", "annotations: {alpha.jobset.sigs.k8s.io/node-selector: 'true'}"),
        "metadata.annotations[alpha.jobset.sigs.k8s.io/node-selector]: Forbidden: is not followed; to keep pods in "
        "one domain, write the annotation berth.dev/topology: required:LABEL"},
-      {set_of(kWorkers, "", "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}"),
-       "metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]: Forbidden: gives each Job a domain for "
-       "itself, and its Jobs start together; write the annotation berth.dev/gang: \"false\" on the JobSet"},
-      {set_of(kWorkers, "",
-              "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: a rack, berth.dev/gang: 'false'}"),
+      {set_of(kWorkers, "", "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: a rack}"),
        "metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]: Invalid value: \"a rack\": is no label"},
       {set_of(kWorkers, "", "annotations: {berth.dev/gang: no-way}"),
        "metadata.annotations[berth.dev/gang]: Unsupported value"},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/table_printer.h"
+#include "manifest/reservation_spec.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -310,7 +311,7 @@ Value::List reservation_cells(const Value& reservation, Time now) {
           maintenance ? Value(std::to_string(spec["nodes"].items().size()) + " nodes")
                       : Value(std::to_string(spec["gpus"].integer()) + " GPUs"),
           from ? format_timestamp(*from) : std::string(spec["from"].text()),
-          std::string(spec["for"].text()) + (spec["daily"].truth() ? " daily" : ""),
+          times_text(spec),
           Value(status["phase"].text()),
           maintenance || status["gpus"].is_null() ? Value("") : Value(std::to_string(status["gpus"].integer())),
           age_cell(reservation, now)};

@@ -245,6 +245,10 @@ TEST(Tables, ShowTheOtherKinds) {
        R"("daily":true},"status":{"phase":"Coming","from":"2026-11-22T09:00:00.000000Z","gpus":12,"short":4}})",
        R"(["r","research","16 GPUs","2026-11-22T09:00:00Z","4h daily","Coming","12","<unknown>"])"},
       {"berth.dev", "v1alpha1", "reservations",
+       R"({"metadata":{"name":"r"},"spec":{"queue":"q","gpus":1,"from":"2026-11-20T09:00:00Z","for":"4h",)"
+       R"("days":"mon-fri","zone":"Europe/Berlin"}})",
+       R"(["r","q","1 GPUs","2026-11-20T09:00:00Z","4h mon-fri Europe/Berlin","","","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "reservations",
        R"({"metadata":{"name":"r"},"spec":{"nodes":["n1","n2"],"from":"2026-11-20T09:00:00Z","for":"4h"}})",
        R"(["r","maintenance","2 nodes","2026-11-20T09:00:00Z","4h","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "defragmentations",

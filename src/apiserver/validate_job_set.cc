@@ -70,17 +70,9 @@ void check_targets(const Value& targets, const Names& names, const std::string& 
   }
 }
 
-// Each Job has a domain for itself: of Jobs that start together nobody looks for several.
-void check_exclusive(const Value& label, const Value& set, const std::string& path, Causes& causes) {
-  if (!is_label_key(label.text())) {
-    causes.push_back(invalid_value(path, label, "is no label; write one that nodes have, as in example.com/rack"));
-  } else if (set["metadata"]["annotations"][kGangAnnotation].text() != "false") {
-    causes.push_back(forbidden_value(path,
-                                     "gives each Job a domain for itself, and its Jobs start together; write the "
-                                     "annotation berth.dev/gang: \"false\" on the JobSet to have each Job start by "
-                                     "itself, or berth.dev/exclusive-topology on the pod templates to have domains for "
-                                     "all of them together"));
-  }
+void check_exclusive(const Value& label, const std::string& path, Causes& causes) {
+  if (is_label_key(label.text())) return;
+  causes.push_back(invalid_value(path, label, "is no label; write one that nodes have, as in example.com/rack"));
 }
 
 // `of_jobs`: the set, where JobSet reads words of its own that are about each Job; nullptr: it reads none there.
@@ -88,7 +80,7 @@ void check_annotations(const Value& metadata, const Value* of_jobs, const std::s
   for (const Value::Member& each : metadata["annotations"].members()) {
     if (!each.key.starts_with(kPrivatePrefix)) continue;
     if (of_jobs != nullptr && each.key == kJobSetExclusiveAnnotation) {
-      check_exclusive(each.value, *of_jobs, path + ".annotations[" + each.key + "]", causes);
+      check_exclusive(each.value, path + ".annotations[" + each.key + "]", causes);
       continue;
     }
     causes.push_back(forbidden_value(path + ".annotations[" + each.key + "]",

@@ -579,6 +579,24 @@ TEST(Validate, SaysAllThatIsWrongWithAReservation) {
       "spec.from: Invalid value: \"monday\": is no moment; write when it begins, such as 2026-12-01T09:00:00Z; "
       "spec.for: Invalid value: \"25h\": what comes every day lasts at most 24 hours; write at most 24h, or leave "
       "daily out");
+  EXPECT_EQ(wrongs(with("nodes: [n1], days: mon-fri" + ahead)), "");
+  EXPECT_EQ(wrongs(with("nodes: [n1], days: weekly, zone: Europe/Berlin" + ahead)), "");
+  EXPECT_EQ(wrongs(with("nodes: [n1], daily: true, zone: Europe/Berlin" + ahead)), "");
+  EXPECT_EQ(wrongs(with("nodes: [n1], daily: true, days: mon" + ahead)),
+            "spec.days: Invalid value: \"mon\": is more than daily says; leave one of them out");
+  EXPECT_EQ(
+      wrongs(with("nodes: [n1], zone: UTC" + ahead)),
+      "spec.zone: Invalid value: \"UTC\": is of what comes again; write days beside it, as in mon-fri, or leave it "
+      "out");
+  EXPECT_EQ(wrongs(with("nodes: [n1], days: weekdays" + ahead)),
+            "spec.days: Invalid value: \"weekdays\": 'weekdays' are no days; write daily, mon-fri or sat,sun");
+  EXPECT_EQ(wrongs(with("nodes: [n1], days: mon, zone: Berlin" + ahead)),
+            "spec.zone: Invalid value: \"Berlin\": zone: 'Berlin' is no time zone; write one such as Europe/Berlin, or "
+            "leave it out");
+  EXPECT_EQ(
+      wrongs(with("nodes: [n1], days: mon, from: '2126-12-01T09:00:30Z', for: 4h")),
+      "spec.days: Invalid value: \"mon\": what comes on days of a calendar begins and ends at a whole minute; write "
+      "one");
   EXPECT_EQ(wrongs(with("nodes: [n1, n1, ''], gpus: 8, for: 9000h, from: '2126-12-01T09:00:00Z'")),
             "spec.gpus: Invalid value: 8: maintenance is of whole nodes; leave it out, or write for which queue; "
             "spec.nodes[2]: Invalid value: \"\": is no name of a node; write it as `kubectl get nodes` shows it; "

@@ -207,12 +207,15 @@ Json timeline_as_json(const TimelineView& view, const RowFilter& filter) {
   for (const std::size_t row : view.chosen.rows) workloads.push_back(row_as_json(timeline, timeline.rows[row]));
   Json reservations = Json::array();
   for (const Timeline::Reserved& each : timeline.reserved) {
+    Json later = Json::array();
+    for (const Interval& time : each.later) later.push_back({time.from.ms, time.to.ms});
     reservations.push_back({{"name", each.name},
                             {"queue", each.queue.empty() ? Json(nullptr) : Json(each.queue)},
                             {"gpus", each.gpus},
                             {"from_ms", each.from.ms},
                             {"lasts_ms", each.lasts.ms},
                             {"every_ms", each.every.ms == 0 ? Json(nullptr) : Json(each.every.ms)},
+                            {"later_ms", std::move(later)},
                             {"removed_ms", moment_or_null(each.removed)}});
   }
   Json capacity = Json::array();

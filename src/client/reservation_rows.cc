@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "manifest/reservation_spec.h"
 #include "manifest/timestamp.h"
 
 namespace berth {
@@ -73,7 +74,7 @@ ListingRow row_of(const Value& reservation) {
                spec["queue"].is_empty() ? "maintenance" : std::string(spec["queue"].text()),
                what_of(spec),
                moment_of(from),
-               std::string(spec["for"].text()) + (spec["daily"].truth() ? " daily" : ""),
+               times_text(spec),
                phase,
                counts ? std::to_string(status["gpus"].integer()) : "-",
                counts ? std::to_string(status["short"].integer()) : "-",
@@ -82,7 +83,7 @@ ListingRow row_of(const Value& reservation) {
                names_of(status["leaving"]),
                why_of(status)};
   row.facts = Value::map_of({{"name", name}, {"state", phase}});
-  for (const char* const field : {"queue", "gpus", "flavor", "nodes", "from", "for", "daily"}) {
+  for (const char* const field : {"queue", "gpus", "flavor", "nodes", "from", "for", "daily", "days", "zone"}) {
     if (!spec[field].is_empty()) row.facts.set(field, spec[field]);
   }
   if (counts) row.facts.set("has", status["gpus"]);

@@ -20,10 +20,10 @@ void hand_down(const Value& maker, Value& made) {
     copy_where_missing(maker, "labels", key, made);
   }
   for (const std::string_view key :
-       {kRunForAnnotation, kExitCodeAnnotation, kStopAfterAnnotation, kGpuMilliAnnotation, kGpuModelsAnnotation,
-        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation, kVolcanoQueueAnnotation, kNotBeforeAnnotation,
-        kHoursAnnotation, kMaxWaitAnnotation, kSingletonAnnotation, kAfterAnnotation, kAfterAnyAnnotation,
-        kAfterOkAnnotation, kAfterStartAnnotation, kRepairAnnotation}) {
+       {kRunForAnnotation,  kExitCodeAnnotation, kStopAfterAnnotation,  kGpuMilliAnnotation,     kGpuModelsAnnotation,
+        kFlavorsAnnotation, kCoverageAnnotation, kUserAnnotation,       kVolcanoQueueAnnotation, kNotBeforeAnnotation,
+        kHoursAnnotation,   kMaxWaitAnnotation,  kNeverReadyAnnotation, kRunLimitAnnotation,     kSingletonAnnotation,
+        kAfterAnnotation,   kAfterAnyAnnotation, kAfterOkAnnotation,    kAfterStartAnnotation,   kRepairAnnotation}) {
     copy_where_missing(maker, "annotations", key, made);
   }
 }

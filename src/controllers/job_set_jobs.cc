@@ -121,12 +121,13 @@ bool joins_gangs(const Value& part) {
          job["spec"]["template"]["metadata"]["labels"][kGroupLabel].is_empty();
 }
 
-// Each Job has a domain for itself, and is in one. The part's word goes before the set's.
-void add_exclusive_domain(const Value& set, const Value& part, Value& metadata) {
+// Each Job has a domain for itself, and is in one, also where they start together. The part's word goes before the set's.
+void add_exclusive_domain(const Value& set, const Value& part, const std::string& job, Value& metadata) {
   const Value& of_part = part["template"]["metadata"]["annotations"][kJobSetExclusiveAnnotation];
   const Value& label = of_part.is_null() ? set["metadata"]["annotations"][kJobSetExclusiveAnnotation] : of_part;
   if (label.is_null()) return;
   Value& annotations = metadata.at("annotations");
+  if (annotations[kPodSetAnnotation].is_null()) annotations.set(kPodSetAnnotation, job);
   if (annotations[kExclusiveTopologyAnnotation].is_null()) annotations.set(kExclusiveTopologyAnnotation, label);
   if (annotations[kTopologyAnnotation].is_null()) {
     annotations.set(kTopologyAnnotation, "required:" + std::string(label.text()));
@@ -207,7 +208,7 @@ Value job_of_set(const Value& set, std::size_t part, std::int64_t index) {
   Value pod_metadata = made_metadata(pods["metadata"]);
   add_marks(marks, pod_metadata);
   if (const auto gang = gang_of(set, part)) add_gang(set, *gang, pod_metadata);
-  add_exclusive_domain(set, replicated, pod_metadata);
+  add_exclusive_domain(set, replicated, job_name_of(set, replicated, index), pod_metadata);
   pods.set("metadata", std::move(pod_metadata));
   if (set["spec"]["network"]["enableDNSHostnames"].truth(true)) pods.at("spec").set("subdomain", subdomain_of(set));
   Value job = Value::map_of({{"apiVersion", "batch/v1"}, {"kind", "Job"}});

@@ -145,10 +145,15 @@ TEST(GangsOfASet, AreWrittenOnThePodsAndAreOthersInEachAttempt) {
 }
 
 TEST(JobsOfASet, AreEachAloneInADomainWhereTheSetSaysSo) {
-  const JobSetWorld world(kWorkers, "", "{berth.dev/gang: 'false', alpha.jobset.sigs.k8s.io/exclusive-topology: rack}");
-  const Value annotations = job_of_set(world.set, 0, 0)["spec"]["template"]["metadata"]["annotations"];
-  EXPECT_EQ(annotations["berth.dev/exclusive-topology"].text(), "rack");
-  EXPECT_EQ(annotations["berth.dev/topology"].text(), "required:rack");
+  for (const char* const gang : {"", "berth.dev/gang: 'false', "}) {
+    const JobSetWorld world(kWorkers, "",
+                            "{" + std::string(gang) + "alpha.jobset.sigs.k8s.io/exclusive-topology: rack}");
+    const Value annotations = job_of_set(world.set, 0, 1)["spec"]["template"]["metadata"]["annotations"];
+    EXPECT_EQ(annotations["berth.dev/exclusive-topology"].text(), "rack");
+    EXPECT_EQ(annotations["berth.dev/topology"].text(), "required:rack");
+    EXPECT_EQ(annotations["berth.dev/pod-set"].text(), "train-workers-1") << "without the other Jobs of its gang";
+    EXPECT_EQ(annotations[kGroupSizeAnnotation].is_null(), *gang != 0);
+  }
 }
 
 TEST(PodsAtOnce, AreNoMoreThanAreWanted) {

@@ -303,6 +303,7 @@ TEST(KueueWorkload, SaysByWhichRuleInKueuesWords) {
       {"over-run: x", "MaximumExecutionTimeExceeded", ""},
       {"defragment: x", "Migrated", ""},
       {"node: x", "NodeFailures", ""},
+      {"never-ready: x", "PodsReadyTimeout", ""},
       {"window: x", "QuotaLowered", ""},
       {"budget: x", "BudgetUsed", ""},
       {"trust: x", "TrustEnded", ""},

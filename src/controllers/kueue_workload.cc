@@ -173,6 +173,7 @@ constexpr KueuesWord kWords[] = {
     {"preempt: ", "Preempted", "InClusterQueue"},
     {"defragment: ", "Migrated", ""},
     {"node: ", "NodeFailures", ""},
+    {"never-ready: ", "PodsReadyTimeout", ""},
     {"over-run: ", "MaximumExecutionTimeExceeded", ""},
     {"window: ", "QuotaLowered", ""},
     {"budget: ", "BudgetUsed", ""},

@@ -16,7 +16,10 @@ PodSet asked_again(const State& state, const NumberedPodSet& set) {
   request.neighbours = NeighboursId(0);
   request.sharer = {};
   const ExclusiveDomains& exclusives = state.ledger().exclusives();
-  if (exclusives.is_exclusive(request.exclusive)) asked.exclusive_level = exclusives[request.exclusive].level;
+  if (exclusives.is_exclusive(request.exclusive)) {
+    asked.exclusive_level = exclusives[request.exclusive].level;
+    asked.exclusive_part = exclusives[request.exclusive].part;
+  }
   request.exclusive = {};
   asked.request = request;
   return asked;

@@ -93,6 +93,7 @@ class World {
       if (rng_.below(3) == 0) set.topology = random_topology(rng_, set.count);
       if (set.request.gpus > 0 && rng_.below(3) == 0) {
         set.exclusive_level = one_of<std::string>(rng_, {"node", "rack", "rack", "zone"});
+        if (rng_.below(3) == 0) set.exclusive_part = one_of<std::string>(rng_, {"a", "b"});
       }
       shape.ways.front().push_back(std::move(set));
     }

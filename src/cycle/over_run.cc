@@ -83,9 +83,7 @@ Time free_until(const State& state, WorkloadId id, Time now) {
     const bool is_of_its_kind = !reservation.is_maintenance() && shape.flavors.contains(reservation.flavor);
     if (!is_of_its_nodes && !is_of_its_kind) continue;
     if (is_of_its_nodes && reservation.has_begun(now)) return now;
-    Time next = reservation.from;
-    if (next <= now && reservation.every > Duration{0}) next = next + reservation.every;
-    if (next > now) until = std::min(until, Time{next.ms - state.scrub().ms});
+    if (const auto next = reservation.time_after(now)) until = std::min(until, Time{next->from.ms - state.scrub().ms});
   }
   return until;
 }

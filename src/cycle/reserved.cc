@@ -289,15 +289,15 @@ std::vector<Time> Reserved::ends() const {
 }
 
 std::vector<Time> Reserved::turns(std::optional<Duration> run_limit, Time until) const {
-  constexpr int kTimesMax = 100;  // that a daily one is looked ahead
+  constexpr int kTimesMax = 100;  // that one that comes again is looked ahead
   std::vector<Time> turns;
   for (const auto& [id, reservation] : state_.reservations()) {
-    Time from = reservation.from;
-    for (int times = reservation.every > Duration{0} ? kTimesMax : 1; times > 0; --times) {
-      if (run_limit) turns.push_back(Time{from.ms - run_limit->ms + 1});
-      turns.push_back(from + reservation.lasts);
+    std::optional<Interval> each = Interval{reservation.from, reservation.to()};
+    for (int times = kTimesMax; times > 0 && each; --times) {
+      if (run_limit) turns.push_back(Time{each->from.ms - run_limit->ms + 1});
+      turns.push_back(each->to);
       if (turns.back() > until) break;
-      from = from + reservation.every;
+      each = reservation.time_after(each->from);
     }
   }
   return turns;

@@ -119,6 +119,11 @@ class Reserving {
       made.flavor = FlavorId(0);
       made.gpus = rng_.between(1, 8);
     }
+    for (Time end = made.to(); rng_.below(3) == 0;) {
+      const Time from = end + Duration{rng_.between(0, 6) * 1000};
+      end = from + Duration{rng_.between(1, 10) * 1000};
+      made.later.push_back({from, end});
+    }
     if (!state().refusal(ReservationAdded{made})) engine_.state.apply(ReservationAdded{made});
     if (!state().reservations().empty() && rng_.below(8) == 0)
       engine_.state.apply(ReservationRemoved{state().reservations().begin()->first});
@@ -444,11 +449,55 @@ TEST(Reservation, MeetsWhatItLastsDuring) {
   for (const Case& each : cases) {
     EXPECT_EQ(one(9, 13, each.daily).meets(at(each.start), at(each.end)), each.meets) << each.what;
   }
+  Reservation weekday = one(9, 13, false);
+  weekday.later = {{at(33), at(37)}, {at(81), at(85)}};
+  struct OnDays {
+    const char* what;
+    std::int64_t start, end;
+    bool meets;
+  };
+  const OnDays on_days[] = {
+      {"the next time", 36, 38, true},        {"between two times", 37, 81, false}, {"into the last one", 50, 82, true},
+      {"after the last one", 85, 900, false}, {"into the first", 0, 10, true},
+  };
+  for (const OnDays& each : on_days) {
+    EXPECT_EQ(weekday.meets(at(each.start), at(each.end)), each.meets) << each.what;
+    EXPECT_EQ(weekday.meets(one(each.start, each.end, false)), each.meets) << each.what;
+    EXPECT_EQ(one(each.start, each.end, false).meets(weekday), each.meets) << each.what;
+  }
+  EXPECT_FALSE(weekday.meets(one(13, 20, true))) << "one behind the other, every day";
+  EXPECT_TRUE(one(12, 20, true).meets(weekday));
+  Reservation other = one(13, 33, false);
+  other.later = {{at(60), at(81)}};
+  EXPECT_FALSE(weekday.meets(other) || other.meets(weekday));
+  other.later.push_back({at(84), at(86)});
+  EXPECT_TRUE(weekday.meets(other) && other.meets(weekday));
   EXPECT_TRUE(one(9, 13, true).meets(at(13), kForever)) << "for ever meets every day";
   EXPECT_FALSE(one(9, 13, true).meets(one(13, 20, true))) << "one behind the other, every day";
   EXPECT_TRUE(one(9, 13, true).meets(one(36, 40, true))) << "another that begins a day later, inside";
   EXPECT_FALSE(one(9, 13, true).meets(one(37, 42, false)));
   EXPECT_TRUE(one(37, 58, false).meets(one(9, 13, true))) << "once, into the third day";
+}
+
+TEST(Reservation, PassesFromOneTimeToTheNext) {
+  const auto times_of = [](Reservation made, std::vector<std::int64_t> moments) {
+    std::string text;
+    for (const std::int64_t at : moments) {
+      const bool stays = made.pass(Time{at});
+      const auto next = made.time_after(Time{at});
+      text += (stays ? std::to_string(made.from.ms) + "-" + std::to_string(made.to().ms) : "over") + "/" +
+              (next ? std::to_string(next->from.ms) + "-" + std::to_string(next->to.ms) : "none") + " ";
+    }
+    return text;
+  };
+  Reservation made{.name = "r", .queue = {}, .flavor = {}, .nodes = {}, .from = Time{10}, .lasts = Duration{5}};
+  EXPECT_EQ(times_of(made, {5, 10, 14, 15}), "10-15/10-15 10-15/none 10-15/none over/none ");
+  made.later = {{Time{20}, Time{30}}, {Time{30}, Time{32}}};
+  EXPECT_EQ(times_of(made, {14, 15, 29, 30, 32}), "10-15/20-30 20-30/20-30 20-30/30-32 30-32/none over/none ");
+  EXPECT_EQ(times_of(made, {31}), "30-32/none ") << "one that it slept through";
+  made.later = {};
+  made.every = Duration{100};
+  EXPECT_EQ(times_of(made, {15, 315}), "110-115/110-115 410-415/410-415 ");
 }
 
 }  // namespace

@@ -368,6 +368,7 @@ void fields(Io& io, PodSet& set) {
   fields(io, set.neighbours);
   fields(io, set.parallel);
   io(set.exclusive_level);
+  io(set.exclusive_part);
 }
 
 template <class Io>
@@ -526,6 +527,7 @@ void fields(Io& io, ReservationAdded& event) {
   fields(io, reservation.from);
   fields(io, reservation.lasts);
   fields(io, reservation.every);
+  fields(io, reservation.later);
   io(event.found);
   fields(io, event.had);
 }
@@ -546,6 +548,12 @@ void fields(Io& io, DefragmentationAsked& event) {
 template <class Io>
 void fields(Io& io, ReservationRemoved& event) {
   fields(io, event.reservation);
+}
+
+template <class Io>
+void fields(Io& io, ReservationTimesTold& event) {
+  fields(io, event.reservation);
+  fields(io, event.later);
 }
 
 template <class Io>
@@ -697,6 +705,13 @@ void fields(Io& io, Dependency& dependency) {
 }
 
 template <class Io>
+void fields(Io& io, BackOff& before) {
+  fields(io, before.until);
+  enumerator(io, before.why, std::size(kEvictionRuleNames));
+  io(before.times);
+}
+
+template <class Io>
 void fields(Io& io, WorkloadSubmitted& event) {
   io(event.name);
   fields(io, event.queue);
@@ -715,6 +730,7 @@ void fields(Io& io, WorkloadSubmitted& event) {
   io(event.goes_first);
   fields(io, event.at_home_with);
   fields(io, event.on_failure);
+  fields(io, event.backs_off);
 }
 
 template <class Io, class Event>

@@ -132,7 +132,15 @@ PodSet any_set(Rng& rng) {
            static_cast<Spreading>(rng.below(4)), any_text(rng)},
           any_neighbours(rng),
           {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)},
+          any_text(rng),
           any_text(rng)};
+}
+
+std::vector<Interval> any_times(Rng& rng) {
+  return any_list(rng, [&] {
+    const Time from{any<std::int64_t>(rng)};
+    return Interval{from, Time{any<std::int64_t>(rng)}};
+  });
 }
 
 AmountList any_amounts(Rng& rng) {
@@ -206,6 +214,10 @@ WorkloadSubmitted any_submission(Rng& rng) {
   submitted.series = any_id<SeriesId>(rng);
   submitted.at_most = any<std::int32_t>(rng);
   submitted.goes_first = any<bool>(rng);
+  if (any<bool>(rng)) {
+    const auto why = static_cast<EvictionRule>(rng.below(std::size(kEvictionRuleNames)));
+    submitted.backs_off = BackOff{.until = Time{any<std::int64_t>(rng)}, .why = why, .times = any<std::uint8_t>(rng)};
+  }
   if (any<bool>(rng)) submitted.on_failure = any_failure_policy(rng);
   if (any<bool>(rng)) {
     const auto then = static_cast<AfterWait>(rng.below(std::size(kAfterWaitNames)));
@@ -353,8 +365,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
         *amounts = any_amounts(rng);
       }
       if (any<bool>(rng)) changed.window.weight_milli = any<std::int64_t>(rng);
-      changed.window.open =
-          any_list(rng, [&] { return Interval{Time{any<std::int64_t>(rng)}, Time{any<std::int64_t>(rng)}}; });
+      changed.window.open = any_times(rng);
       changed.window.known_until = Time{any<std::int64_t>(rng)};
       return Event(changed);
     }
@@ -400,7 +411,7 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(ReservationAdded{
           {any_text(rng), any_id<QueueId>(rng), any_id<FlavorId>(rng), any<std::int64_t>(rng),
            any_list(rng, [&] { return any_id<NodeId>(rng); }), Time{any<std::int64_t>(rng)},
-           Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}},
+           Duration{any<std::int64_t>(rng)}, Duration{any<std::int64_t>(rng)}, any_times(rng)},
           any<bool>(rng),
           any_list(rng, [&] { return GpusOfNode{any_id<NodeId>(rng), GpuSet::from_bits(rng.next())}; })});
     case 39:
@@ -424,6 +435,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(NeverReady{any_id<WorkloadId>(rng)});
     case 46:
       return Event(LimitExtended{any_id<WorkloadId>(rng), Duration{any<std::int64_t>(rng)}});
+    case 47:
+      return Event(ReservationTimesTold{any_id<ReservationId>(rng), any_times(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:
@@ -473,6 +486,7 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(job->at_most, again.at_most);
     ASSERT_EQ(job->max_wait, again.max_wait);
     ASSERT_EQ(job->goes_first, again.goes_first);
+    ASSERT_EQ(job->backs_off, again.backs_off);
     ASSERT_EQ(job->on_failure, again.on_failure);
     ASSERT_EQ(job->shape, again.shape);
   } else if (const auto* const found = std::get_if<WorkloadFound>(&event)) {
@@ -481,6 +495,11 @@ void expect_same_fields(const JournalRecord& a, const JournalRecord& b) {
     ASSERT_EQ(found->lost, std::get<WorkloadFound>(other).lost);
     ASSERT_EQ(found->repair_until, std::get<WorkloadFound>(other).repair_until);
     ASSERT_EQ(found->workload.shape, std::get<WorkloadFound>(other).workload.shape);
+  } else if (const auto* const reserved = std::get_if<ReservationAdded>(&event)) {
+    ASSERT_EQ(reserved->reservation, std::get<ReservationAdded>(other).reservation);
+  } else if (const auto* const told = std::get_if<ReservationTimesTold>(&event)) {
+    ASSERT_EQ(told->reservation, std::get<ReservationTimesTold>(other).reservation);
+    ASSERT_EQ(told->later, std::get<ReservationTimesTold>(other).later);
   } else if (const auto* const window = std::get_if<WindowChanged>(&event)) {
     ASSERT_EQ(window->number, std::get<WindowChanged>(other).number);
     ASSERT_EQ(window->window, std::get<WindowChanged>(other).window);

@@ -49,6 +49,12 @@ inline constexpr std::string_view kStopAfterAnnotation = "berth.dev/stop-after";
 inline constexpr std::string_view kQueuedAtAnnotation = "berth.dev/queued-at";
 // "10m": so long a gang that lost a pod keeps what it has for the one that is made anew; "0s": not at all.
 inline constexpr std::string_view kRepairAnnotation = "berth.dev/repair";
+// Of a pod that started together with others: which of them it is, from 0; how many they are; "n1:8,n2:8": on which nodes, in the
+// order of their ranks; and how the first is reached.
+inline constexpr std::string_view kRankAnnotation = "berth.dev/rank";
+inline constexpr std::string_view kWorldSizeAnnotation = "berth.dev/world-size";
+inline constexpr std::string_view kHostsAnnotation = "berth.dev/hosts";
+inline constexpr std::string_view kLeaderAnnotation = "berth.dev/leader";
 inline constexpr std::string_view kMovableAnnotation = "berth.dev/movable";  // "true": it consents to being moved
 // "true", stamped by the scheduler: it borrows on others' whole domains, and comes into no floor while it runs.
 inline constexpr std::string_view kOnlyBorrowsAnnotation = "berth.dev/only-borrows";

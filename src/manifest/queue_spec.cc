@@ -160,6 +160,7 @@ class SpecReader {
       if (!quota.foresight && foresight->text() != "false")
         complain("spec.foresight", *foresight, "write true or false");
     }
+    read_over_run(quota);
     read_duration("reclaimWithin", quota.reclaim_within);
     read_duration("patience", quota.patience);
     read_duration("minRuntime", quota.min_runtime);
@@ -236,6 +237,26 @@ class SpecReader {
   }
 
   // ---- the calendar ---------------------------------------------------------------------------------------------------
+
+  void read_over_run(Quota& quota) {
+    const Value* const extend = given("extend");
+    const Value* const times = given("extensions");
+    if (const Value* const over_run = given("overRun"))
+      read_name("spec.overRun", *over_run, kOverRunNames, quota.over_run);
+    read_duration("extend", quota.extend);
+    if (extend != nullptr && quota.extend <= Duration{0})
+      complain("spec.extend", *extend, "is no time; write for how long at a time at most, as in 30m");
+    if (times != nullptr && (times->integer() < 1 || times->integer() > kExtensionsMax)) {
+      complain("spec.extensions", *times,
+               "write how often at most in one attempt, 1 to " + std::to_string(kExtensionsMax));
+    } else if (times != nullptr) {
+      quota.extensions = static_cast<std::int32_t>(times->integer());
+    }
+    if (quota.over_run == OverRun::kExtend) return;
+    for (const auto& [field, value] : {std::pair{"spec.extend", extend}, std::pair{"spec.extensions", times}}) {
+      if (value != nullptr) complain(field, *value, "is of a queue that extends limits; write overRun: extend");
+    }
+  }
 
   void read_windows() {
     const Value& windows = spec_["windows"];

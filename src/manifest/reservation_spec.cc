@@ -97,6 +97,26 @@ class Reader {
     } else {
       made_.spec.lasts = Duration{*ms};
     }
+    read_days();
+  }
+
+  // Days, or the zone in which it comes every day.
+  void read_days() {
+    const Value& days = spec_["days"];
+    const Value& zone = spec_["zone"];
+    const bool daily = made_.spec.daily;
+    if (daily && !days.is_empty()) return complain("spec.days", days, "is more than daily says; leave one of them out");
+    if (!daily && days.is_empty() && !zone.is_empty())
+      return complain("spec.zone", zone,
+                      "is of what comes again; write days beside it, as in mon-fri, or leave it out");
+    if (days.is_empty() && zone.is_empty()) return;
+    if (!made_.mistakes.empty()) return;
+    const auto times = WindowTimes::coming_again(made_.spec.from, made_.spec.lasts, daily ? "daily" : days.text(),
+                                                 zone.is_empty() ? WindowTimes::kUtc : zone.text(), Duration{0});
+    const bool is_zone = !times && times.error().starts_with("zone");
+    if (!times) return complain(is_zone ? "spec.zone" : "spec.days", is_zone ? zone : days, times.error());
+    made_.spec.daily = false;
+    made_.spec.times = *times;
   }
 
   const Value& spec_;
@@ -105,10 +125,20 @@ class Reader {
 
 }  // namespace
 
-Time ReservationSpec::next_from(Time now) const {
-  if (!daily || from + lasts > now) return from;
-  const std::int64_t times = (now - (from + lasts)).ms / kReservationDay.ms + 1;
-  return from + Duration{times * kReservationDay.ms};
+std::vector<Interval> ReservationSpec::times_from(Time now) const {
+  if (times) return times->openings_since(from, now, Duration{0});
+  if (!daily || from + lasts > now) return {{from, from + lasts}};
+  const Time next = from + Duration{((now - (from + lasts)).ms / kReservationDay.ms + 1) * kReservationDay.ms};
+  return {{next, next + lasts}};
+}
+
+std::string times_text(const Value& spec) {
+  std::string text(spec["for"].text());
+  if (spec["daily"].truth()) text += " daily";
+  for (const char* const field : {"days", "zone"}) {
+    if (!spec[field].is_empty()) text.append(" ").append(spec[field].text());
+  }
+  return text;
 }
 
 ReservationSpecReading read_reservation_spec(const Value& spec) { return Reader(spec).read(); }

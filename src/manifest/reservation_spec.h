@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "manifest/queue_spec.h"
 #include "manifest/value.h"
+#include "manifest/window_times.h"
 
 namespace berth {
 
@@ -22,13 +24,15 @@ struct ReservationSpec {
   std::vector<std::string> nodes = {};  // of maintenance alone; ascending, each once
   Time from;                            // the first time
   Duration lasts;
-  bool daily = false;
+  bool daily = false;  // again every 24 hours
+  // Again on days of the calendar.
+  std::optional<WindowTimes> times = {};
 
   bool is_maintenance() const { return queue.empty(); }
   // Nothing of it comes any more.
-  bool is_over(Time now) const { return !daily && from + lasts <= now; }
-  // When it began that lasts, or begins next; of one that is over, when it began.
-  Time next_from(Time now) const;
+  bool is_over(Time now) const { return !daily && !times && from + lasts <= now; }
+  // When it lasts now or next, and, on days of the calendar, after that; of one that is over, when it lasted.
+  std::vector<Interval> times_from(Time now) const;
 
   friend bool operator==(const ReservationSpec&, const ReservationSpec&) = default;
 };
@@ -39,5 +43,8 @@ struct ReservationSpecReading {
 };
 
 ReservationSpecReading read_reservation_spec(const Value& spec);
+
+// How long it lasts, and when it comes again, as people read it: "4h daily", "4h mon-fri Europe/Berlin".
+std::string times_text(const Value& reservation_spec);
 
 }  // namespace berth

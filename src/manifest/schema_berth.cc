@@ -29,6 +29,11 @@ type QueueSpec "What a queue is meant to be." {
   0 userLimit: <quantity> "The most that one user's running work holds, here and below.";
   0 users: text oneof=none|fair "fair: among equal priorities whose user holds least goes first.";
   0 backfill: text oneof=none|easy|conservative "Who passes in order fifo: nobody; who delays not the first; who delays nobody.";
+  0 overRun: text oneof=stop|extend
+    "What becomes of work that reaches its run limit (berth.dev/run-limit): stop (if absent), or extend: it goes on while "
+    "nobody needs its room.";
+  0 extend: text "With overRun: extend, for how long at a time at most; 30m if absent.";
+  0 extensions: int "With overRun: extend, how often in one attempt; once if absent.";
   0 loans: text
     "Its work may go ahead of who is promised room, on loan, if such a part of its kind (90%) had ended by then: it is taken back "
     "when that one's start is due. Absent: it may not.";
@@ -202,8 +207,10 @@ type ReservationSpec "What is promised, to whom, and when." {
   0 flavor: text "Of which. Absent: of the only flavor that nodes have.";
   0 nodes: [text] set "Maintenance: nodes on which nobody is while it lasts.";
   0 from: text! "When it begins (the first time), such as 2026-12-01T09:00:00Z.";
-  0 for: text! "How long it lasts, such as 4h; at most 366d, or 24h where it comes every day.";
+  0 for: text! "How long it lasts, such as 4h; at most 366d, or 24h where it comes again.";
   0 daily: bool "Whether it comes again every 24 hours.";
+  0 days: text "On which days it comes again, at the same time of the clock: weekly (on that of `from`), mon-fri, sat,sun.";
+  0 zone: text "Where that clock hangs, also of what comes daily, such as Europe/Berlin; UTC if absent.";
 }
 type ReservationStatus "What the scheduler makes of a reservation." {
   0 phase: text "Coming, Lasting, Over or NotInForce.";

@@ -32,6 +32,8 @@ class Reader {
     read_not_before();
     read_hours();
     read_max_wait();
+    read_never_ready();
+    read_run_limit();
     read_singleton();
     read_after(kAfterAnnotation, DependsOn::kEnd);
     read_after(kAfterAnyAnnotation, DependsOn::kEnd);
@@ -97,6 +99,34 @@ class Reader {
                                               ": guaranteed) does not go on as best effort; leave one of the two out");
     }
     made_.request.max_wait = wait;
+  }
+
+  void read_never_ready() {
+    const Value* const value = annotations_.find(kNeverReadyAnnotation);
+    if (value == nullptr) return;
+    const std::vector<std::string_view> words = split(value->text(), ' ');
+    if (words.size() > 2)
+      return complain(kNeverReadyAnnotation,
+                      "write how long, and how often it is tried again if that has an end: 5m 3");
+    const auto ms = parse_duration_ms(words[0]);
+    if (!ms) return complain(kNeverReadyAnnotation, ms.error());
+    if (*ms < 1 || *ms > kTimeMax.ms) return complain(kNeverReadyAnnotation, "nobody is ready in no time; write 5m");
+    ReadyInTime ready{Duration{*ms}};
+    if (words.size() == 2) {
+      const auto retries = parse_integer(words[1], 0, kRetriesMax);
+      if (!retries) return complain(kNeverReadyAnnotation, "how often it is tried again: " + retries.error());
+      ready.retries = static_cast<std::int32_t>(*retries);
+    }
+    made_.request.ready = ready;
+  }
+
+  void read_run_limit() {
+    const Value* const value = annotations_.find(kRunLimitAnnotation);
+    if (value == nullptr) return;
+    const auto ms = parse_duration_ms(value->text());
+    if (!ms) return complain(kRunLimitAnnotation, ms.error());
+    if (*ms < 1 || *ms > kTimeMax.ms) return complain(kRunLimitAnnotation, "a run is longer than nothing; write 4h");
+    made_.request.run_limit = Duration{*ms};
   }
 
   void read_singleton() {

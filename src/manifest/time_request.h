@@ -2,6 +2,7 @@
 // with what else they take turns. The words are those of scenarios (docs/semantics.md, "Order").
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,12 @@ namespace berth {
 inline constexpr std::string_view kNotBeforeAnnotation = "berth.dev/not-before";  // RFC 3339
 inline constexpr std::string_view kHoursAnnotation =
     "berth.dev/hours";  // "20:00-08:00", "mon-fri 20:00-08:00 Asia/Tokyo"
-inline constexpr std::string_view kMaxWaitAnnotation = "berth.dev/max-wait";  // "2h cancel", "2h raise:100"
+inline constexpr std::string_view kMaxWaitAnnotation = "berth.dev/max-wait";        // "2h cancel", "2h raise:100"
+inline constexpr std::string_view kNeverReadyAnnotation = "berth.dev/never-ready";  // "5m", "5m 3"
+// "4h": the scheduler ends its Job so long after it started, or later, where its queue extends limits; by how much it did, and how
+// often, it stamps on the pods: "30m 1".
+inline constexpr std::string_view kRunLimitAnnotation = "berth.dev/run-limit";
+inline constexpr std::string_view kExtendedAnnotation = "berth.dev/extended";
 inline constexpr std::string_view kSingletonAnnotation = "berth.dev/singleton";
 // "job/a,pod/b": of the same namespace. The second is the same in Slurm's word.
 inline constexpr std::string_view kAfterAnnotation = "berth.dev/after";
@@ -48,10 +54,20 @@ struct WrittenHours {
   friend bool operator==(const WrittenHours&, const WrittenHours&) = default;
 };
 
+// All pods that start together are ready so long after they began, or all stop and are tried again: so often, or for ever.
+struct ReadyInTime {
+  Duration within{};
+  std::optional<std::int32_t> retries = {};
+
+  friend bool operator==(const ReadyInTime&, const ReadyInTime&) = default;
+};
+
 struct TimeRequest {
   std::optional<Time> not_before = {};
   std::optional<WrittenHours> hours = {};
   std::optional<MaxWait> max_wait = {};
+  std::optional<ReadyInTime> ready = {};
+  std::optional<Duration> run_limit = {};
   std::string singleton = {};  // empty: it takes no turns
   std::vector<AfterName> after = {};
 

@@ -46,6 +46,16 @@ TEST(TimeRequest, MaxWaitSaysWhatThen) {
   EXPECT_EQ(wait("30m best-effort").max_wait, (MaxWait{seconds(1800), AfterWait::kBestEffort}));
 }
 
+TEST(TimeRequest, NeverReadySaysHowOften) {
+  const auto ready = [](const std::string& text) {
+    return read(R"({"berth.dev/never-ready": ")" + text + "\"}").request.ready;
+  };
+  EXPECT_EQ(ready("5m"), (ReadyInTime{seconds(300)}));
+  EXPECT_EQ(ready("5m 0"), (ReadyInTime{seconds(300), 0}));
+  EXPECT_EQ(ready("90s 3"), (ReadyInTime{seconds(90), 3}));
+  EXPECT_EQ(read(R"({"berth.dev/run-limit": "4h"})").request.run_limit, seconds(4 * 3600));
+}
+
 TEST(TimeRequest, NothingIsNothing) {
   EXPECT_TRUE(read("{}").request.asks_nothing());
   EXPECT_TRUE(read("{}").problems.empty());
@@ -58,6 +68,12 @@ TEST(TimeRequest, SaysWhatToWriteInstead) {
     const char* why;
   };
   const Case cases[] = {
+      {R"({"berth.dev/never-ready": "soon"})", "never-ready: "},
+      {R"({"berth.dev/never-ready": "0s"})", "never-ready: nobody is ready in no time; write 5m"},
+      {R"({"berth.dev/never-ready": "5m often"})", "never-ready: how often it is tried again: "},
+      {R"({"berth.dev/never-ready": "5m 3 cancel"})",
+       "never-ready: write how long, and how often it is tried again if that has an end: 5m 3"},
+      {R"({"berth.dev/run-limit": "0s"})", "run-limit: a run is longer than nothing; write 4h"},
       {R"({"berth.dev/not-before": "tomorrow"})", "not-before: write a time as in 2026-11-21T20:00:00Z"},
       {R"({"berth.dev/hours": "at night"})", "hours: write hours of a clock, as in 20:00-08:00"},
       {R"({"berth.dev/hours": "mon tue 20:00-08:00"})", "hours: write hours of a clock, as in 20:00-08:00"},

@@ -35,6 +35,15 @@ class Reader {
     if (const Value* const exclusive = annotations_.find(kExclusiveTopologyAnnotation)) {
       read_.exclusive_level = level_in(kExclusiveTopologyAnnotation, exclusive->text());
     }
+    if (const Value* const set = annotations_.find(kPodSetAnnotation)) {
+      read_.pod_set = set->text();
+      if (set->is_empty() || !is_label_value(set->text())) {
+        complain(kPodSetAnnotation,
+                 quote(set->text()) +
+                     " is no name; write one of letters, digits, dashes, dots and underscores, as in "
+                     "workers-0, of 63 at most");
+      }
+    }
     return std::move(read_);
   }
 

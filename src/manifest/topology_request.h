@@ -24,6 +24,8 @@ inline constexpr std::string_view kVolcanoHighestTierAnnotation = "volcano.sh/ne
 
 // "LABEL": as long as it has GPUs in a domain of that label, nobody else has any there; and JobSet's, of each of its Jobs.
 inline constexpr std::string_view kExclusiveTopologyAnnotation = "berth.dev/exclusive-topology";
+// "NAME": of its gang those who say the same are together, and have domains for themselves, without the others.
+inline constexpr std::string_view kPodSetAnnotation = "berth.dev/pod-set";
 inline constexpr std::string_view kJobSetExclusiveAnnotation = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 
 // What has no meaning here, and what to write instead.
@@ -38,6 +40,7 @@ struct TopologyProblem {
 struct ReadTopology {
   Topology topology;
   std::string exclusive_level = {};  // in the domains of which it is to be alone; empty: it minds nobody
+  std::string pod_set = {};          // as part of its gang that goes by itself; empty: that of those who name none
   std::vector<TopologyProblem> problems;
 };
 // Berth's words go before Kueue's, and those before Volcano's. The level of single nodes has their label's name, kubernetes.io/hostname.

@@ -72,7 +72,60 @@ std::int64_t ms_of(const cctz::time_zone& zone, const cctz::civil_second& clock)
   return std::chrono::duration_cast<std::chrono::milliseconds>(moment.time_since_epoch()).count();
 }
 
+// "20:05"; of the end of a day "24:00".
+std::string clock_text(std::int64_t minute) {
+  const auto two_digits = [](std::int64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+  return two_digits(minute / 60) + ":" + two_digits(minute % 60);
+}
+
 }  // namespace
+
+Parsed<WindowTimes> WindowTimes::coming_again(Time first, Duration lasts, std::string_view days, std::string_view zone,
+                                              Duration zero_since_1970) {
+  constexpr std::int64_t kMinuteMs = 60'000;
+  // What is wrong with days and zone comes first.
+  if (auto known = read(days == "weekly" ? "daily" : days, "00:00-24:00", zone); !known) return known;
+  cctz::time_zone where;
+  cctz::load_time_zone(std::string(zone), &where);
+  const std::int64_t first_ms = first.ms + zero_since_1970.ms;
+  const auto clock = cctz::convert(cctz::time_point<cctz::seconds>(cctz::seconds(first_ms / 1000)), where);
+  if (first_ms % kMinuteMs != 0 || clock.second() != 0 || lasts.ms % kMinuteMs != 0)
+    return std::unexpected("what comes on days of a calendar begins and ends at a whole minute; write one");
+  if (lasts <= Duration{0} || lasts.ms > kDayMinutes * kMinuteMs)
+    return std::unexpected("what comes on days of a calendar lasts at most 24 hours on each; write at most 24h");
+  const std::int64_t opens = clock.hour() * 60 + clock.minute();
+  std::int64_t closes = opens + lasts.ms / kMinuteMs;
+  if (closes > kDayMinutes) closes -= kDayMinutes;
+  const bool is_whole_day = closes == opens;
+  auto times =
+      read(days == "weekly" ? kDays[static_cast<std::size_t>(cctz::get_weekday(cctz::civil_day(clock)))] : days,
+           clock_text(opens) + "-" + clock_text(is_whole_day ? (opens + 1) % kDayMinutes : closes), zone);
+  if (!times) return times;
+  if (is_whole_day) times->closes_minute_ = opens + kDayMinutes;
+  if (is_whole_day && times->days_ == kEveryDay)
+    return std::unexpected("it would never end; write less than 24h, or fewer days");
+  return times;
+}
+
+Parsed<Time> WindowTimes::next_at(Duration since_midnight, std::string_view zone, Time now, Duration zero_since_1970) {
+  if (const auto known = read("daily", "00:00-24:00", zone); !known) return std::unexpected(known.error());
+  cctz::time_zone where;
+  cctz::load_time_zone(std::string(zone), &where);
+  const std::int64_t now_ms = now.ms + zero_since_1970.ms;
+  const auto clock = cctz::convert(cctz::time_point<cctz::seconds>(cctz::seconds(now_ms / 1000)), where);
+  for (cctz::civil_day day(clock);; ++day) {
+    const std::int64_t at_ms = ms_of(where, cctz::civil_second(day) + since_midnight.ms / 1000);
+    if (at_ms >= now_ms) return Time{at_ms - zero_since_1970.ms};
+  }
+}
+
+std::vector<Interval> WindowTimes::openings_since(Time first, Time now, Duration zero_since_1970) const {
+  const Time from = std::max(first, now);
+  std::vector<Interval> times = openings(from, from + kCalendarAhead, zero_since_1970);
+  std::erase_if(times, [&](const Interval& each) { return each.to <= first; });
+  for (Interval& each : times) each.from = std::max(each.from, first);
+  return times;
+}
 
 Parsed<WindowTimes> WindowTimes::read(std::string_view days, std::string_view hours, std::string_view zone) {
   WindowTimes times;

@@ -25,13 +25,22 @@ class WindowTimes {
   // second time is not after the first; "24:00" is the end of a day.
   static Parsed<WindowTimes> read(std::string_view days, std::string_view hours, std::string_view zone);
 
-  // Whether it is the same on every day at UTC, so that no date is needed to know it.
+  // What begins at this moment, lasts so long, and comes again on these days ("weekly": on that of the moment) by the clock of
+  // the zone: from a whole minute on, and 24 hours at most.
+  static Parsed<WindowTimes> coming_again(Time first, Duration lasts, std::string_view days, std::string_view zone,
+                                          Duration zero_since_1970);
 
   // All its openings that are not over at `from`, up to those that begin at `to`, for a virtual clock whose zero was so
   // long after 1970. A time of the clock that a day has twice is the first; one that it has not is the moment at which the
   // clock jumps over it. So two windows of which one closes as the other opens neither overlap nor leave a gap. Where it closes
   // on one day as it opens on the next it does not close at all; one that never does has been open since Time{}.
   std::vector<Interval> openings(Time from, Time to, Duration zero_since_1970) const;
+
+  // The first moment from now on at which the clock of the zone shows this.
+  static Parsed<Time> next_at(Duration since_midnight, std::string_view zone, Time now, Duration zero_since_1970);
+
+  // Of these what comes at `first` or later, and is not over now: as far ahead as is told.
+  std::vector<Interval> openings_since(Time first, Time now, Duration zero_since_1970) const;
 
   friend bool operator==(const WindowTimes&, const WindowTimes&) = default;
 

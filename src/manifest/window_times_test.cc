@@ -74,6 +74,58 @@ TEST(WindowTimes, FollowTheClockOfTheirZone) {
   }
 }
 
+TEST(WindowTimes, WhatBeginsAtAMomentComesAgainByTheClockOfItsZone) {
+  struct Case {
+    const char* what;
+    Night date;
+    double from, lasts;  // in hours at UTC, since the date's midnight
+    const char* days;
+    const char* zone;
+    double now;
+    std::vector<std::pair<double, double>> times;  // the first two
+  };
+  const Case cases[] = {
+      {"weekly, on the day of the first", {2026, 11, 23}, 9, 4, "weekly", "UTC", 0, {{9, 13}, {177, 181}}},
+      {"which is another in its zone", {2026, 11, 22}, 23, 4, "weekly", "Asia/Tokyo", 0, {{23, 27}, {191, 195}}},
+      {"from the first such day on", {2026, 11, 21}, 9, 4, "mon-fri", "UTC", 0, {{57, 61}, {81, 85}}},
+      {"while it lasts", {2026, 11, 23}, 9, 4, "mon-fri", "UTC", 10, {{9, 13}, {33, 37}}},
+      {"long after the first time", {2026, 11, 23}, 9, 4, "mon", "UTC", 200, {{345, 349}, {513, 517}}},
+      {"over the end of summer time", {2026, 10, 24}, 7, 2, "daily", "Europe/Berlin", 0, {{7, 9}, {32, 34}}},
+      {"a night with an hour more", {2026, 10, 24}, 20, 8, "daily", "Europe/Berlin", 0, {{20, 29}, {45, 53}}},
+      {"whole days are one stretch", {2026, 11, 23}, 9, 24, "mon-fri", "UTC", 0, {{9, 129}, {177, 297}}},
+      {"of which the first begins no earlier", {2026, 11, 24}, 9, 24, "mon-fri", "UTC", 0, {{9, 105}, {153, 273}}},
+      {"until midnight", {2026, 11, 23}, 20, 4, "mon", "UTC", 0, {{20, 24}, {188, 192}}},
+  };
+  const auto hours = [](double length) { return static_cast<std::int64_t>(length * static_cast<double>(kHourMs)); };
+  for (const Case& c : cases) {
+    const Duration zero{midnight_ms(c.date.year, c.date.month, c.date.day)};
+    const Time first{hours(c.from)};
+    const auto times = WindowTimes::coming_again(first, Duration{hours(c.lasts)}, c.days, c.zone, zero);
+    ASSERT_TRUE(times.has_value()) << c.what << ": " << times.error();
+    const std::vector<Interval> found = times->openings_since(first, Time{hours(c.now)}, zero);
+    ASSERT_GE(found.size(), 2U) << c.what;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Interval expected{Time{hours(c.times[i].first)}, Time{hours(c.times[i].second)}};
+      EXPECT_EQ(found[i], expected) << c.what << ", time " << i << ": " << found[i].from.ms / kHourMs << " to "
+                                    << found[i].to.ms / kHourMs;
+    }
+  }
+}
+
+TEST(WindowTimes, TheClockOfAZoneShowsATimeNext) {
+  const Duration zero{midnight_ms(2026, 10, 24)};
+  const auto next = [&](std::int64_t clock, const char* zone, std::int64_t now) {
+    return WindowTimes::next_at(Duration{clock * kHourMs}, zone, Time{now * kHourMs}, zero)->ms / kHourMs;
+  };
+  EXPECT_EQ(next(9, "UTC", 0), 9);
+  EXPECT_EQ(next(9, "UTC", 9), 9);
+  EXPECT_EQ(next(9, "UTC", 10), 33);
+  EXPECT_EQ(next(9, "Europe/Berlin", 0), 7);
+  EXPECT_EQ(next(9, "Europe/Berlin", 8), 32) << "summer time has ended";
+  EXPECT_EQ(next(0, "Asia/Tokyo", 0), 15);
+  EXPECT_FALSE(WindowTimes::next_at(Duration{0}, "Berlin", Time{}, zero).has_value());
+}
+
 TEST(WindowTimes, TwoThatMeetLeaveNoGapAndDoNotOverlap) {
   const auto night = WindowTimes::read("daily", "20:00-02:30", "Europe/Berlin");
   const auto day = WindowTimes::read("daily", "02:30-20:00", "Europe/Berlin");

@@ -106,6 +106,7 @@ struct WorkloadSubmitted {
   std::int32_t at_most = 1;
   std::optional<MaxWait> max_wait = {};
   bool goes_first = false;  // ahead of its line's others of its priority: what it comes in place of was given up (23)
+  std::optional<BackOff> backs_off = {};  // for what it comes in place of was stopped, several times in a row
   // What follows when members fail or end; none: others take their places. Of a step its one set, which says what follows for all.
   std::optional<FailurePolicy> on_failure = {};
 };
@@ -369,6 +370,12 @@ struct LimitExtended {
   Duration by;
 };
 
+// When a reservation lasts after this time is known further ahead: its later times, all of them.
+struct ReservationTimesTold {
+  ReservationId reservation;
+  std::vector<Interval> later;
+};
+
 using Event =
     std::variant<RunConfigured, FlavorAdded, TypicalPodsChosen, QueueAdded, NodesAdded, NodeFailed, NodeDrained,
                  NodeRestored, WorkloadSubmitted, WorkloadEnded, WorkloadCancelled, WorkloadFound, WorkloadStopped,
@@ -377,6 +384,6 @@ using Event =
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
                  ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound, WorkloadReady,
-                 NeverReady, LimitExtended>;
+                 NeverReady, LimitExtended, ReservationTimesTold>;
 
 }  // namespace berth

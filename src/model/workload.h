@@ -29,6 +29,8 @@ struct PodSet {
       {};  // of its whole GPUs, all of them; then it has no slices, spreads nothing and asks no neighbours
   // In the domains of this level in which they are nobody else's pods have GPUs; empty: they do not mind. Then they have GPUs.
   std::string exclusive_level = {};
+  // Nor have those of other parts of the workload; empty: of those that name none. Only beside a level.
+  std::string exclusive_part = {};
 
   friend bool operator==(const PodSet&, const PodSet&) = default;
 };
@@ -154,6 +156,23 @@ inline constexpr Duration kNodeLostSoon{3'600'000};
 inline constexpr int kNodesLostMax = 3;
 inline constexpr Duration kBackOffFirst{600'000};
 inline constexpr Duration kBackOffMax{24 * 3'600'000};
+
+// Twice as long with each further time, and never longer than the last.
+constexpr Duration back_off_after(Duration first, int times) {
+  Duration wait = first;
+  for (; times > 1 && wait < kBackOffMax; --times) wait = wait + wait;
+  return wait < kBackOffMax ? wait : kBackOffMax;
+}
+
+// What was tried before in a workload's place: it was stopped for one cause so many times in a row. INVARIANT: kNode or kNeverReady;
+// times > 0.
+struct BackOff {
+  Time until;
+  EvictionRule why = EvictionRule::kNode;
+  std::uint8_t times = 0;
+
+  friend bool operator==(const BackOff&, const BackOff&) = default;
+};
 
 // A workload as the state holds it. INVARIANT: it has pods exactly while it has room or is stopping, and a unit exactly
 // while it has room; pods that leave exactly while it migrates. While it is repaired (state/repairing.h) it runs, and lacks some.

@@ -123,6 +123,11 @@ class Writer {
     }
     if (quota.loans_percent != 0) spec.set("loans", loans_text(quota.loans_percent));
     if (!quota.foresight && queue.queue.order == Order::kFifo) spec.set("foresight", false);
+    if (quota.over_run == OverRun::kExtend) {
+      spec.set("overRun", "extend");
+      if (quota.extend != usual.extend) spec.set("extend", format_duration_ms(quota.extend.ms));
+      if (quota.extensions != usual.extensions) spec.set("extensions", std::int64_t{quota.extensions});
+    }
     if (quota.weight_milli != usual.weight_milli) spec.set("weight", format_milli(quota.weight_milli));
     if (quota.fair_reclaim != usual.fair_reclaim) {
       spec.set("reclaim", kFairReclaimNames[static_cast<std::size_t>(quota.fair_reclaim)]);

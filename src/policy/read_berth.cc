@@ -61,11 +61,12 @@ void read_berth_queue(ObjectReader& reader) {
   add_amounts(reader, "userLimit", AmountKind::kUserLimit, read.spec.user_limit, queue);
   queue.cells = read.spec.cells;
   read_submitters(spec["submitters"], queue);
-  reader.finish(spec, "spec",
-                {"order",          "parent",        "hold",      "stop",       "submitters", "guarantee", "limit",
-                 "borrowingLimit", "lendingLimit",  "userLimit", "users",      "halfLife",   "weight",    "reclaim",
-                 "preempt",        "reclaimWithin", "patience",  "minRuntime", "cooldown",   "idleAfter", "windows",
-                 "budget",         "dedicated",     "backfill",  "cells",      "loans",      "foresight"});
+  reader.finish(
+      spec, "spec",
+      {"order",        "parent",     "hold",      "stop",      "submitters", "guarantee", "limit",     "borrowingLimit",
+       "lendingLimit", "userLimit",  "users",     "halfLife",  "weight",     "reclaim",   "preempt",   "reclaimWithin",
+       "patience",     "minRuntime", "cooldown",  "idleAfter", "windows",    "budget",    "dedicated", "backfill",
+       "cells",        "loans",      "foresight", "overRun",   "extend",     "extensions"});
   for (std::size_t i = 0; i < spec["windows"].items().size(); ++i) {
     reader.finish(spec["windows"].items()[i], "spec.windows[" + std::to_string(i) + "]",
                   {"days", "from", "to", "zone", "guarantee", "limit", "borrowingLimit", "lendingLimit", "weight"});

@@ -89,6 +89,11 @@ class Shown {
     }
     made.set("loans", loans_text(quota.loans_percent));
     made.set("foresight", quota.foresight);
+    made.set("overRun", kOverRunNames[static_cast<std::size_t>(quota.over_run)]);
+    if (quota.over_run == OverRun::kExtend) {
+      made.set("extend", length(quota.extend));
+      made.set("extensions", std::int64_t{quota.extensions});
+    }
     made.set("cooldown", length(quota.cooldown));
     made.set("idleAfter", length(quota.idle_after));
     made.set("halfLife", length(quota.half_life));
@@ -221,6 +226,10 @@ class Shown {
     }
     if (quota.loans_percent != 0) words.push_back("loans=" + loans_text(quota.loans_percent));
     if (!quota.foresight && queue.queue.order == Order::kFifo) words.emplace_back("foresight=no");
+    if (quota.over_run == OverRun::kExtend) {
+      words.push_back("over_run=extend extend=" + length(quota.extend) +
+                      " extensions=" + std::to_string(quota.extensions));
+    }
     if (quota.cooldown != usual.cooldown) words.push_back("cooldown=" + length(quota.cooldown));
     if (quota.idle_after != usual.idle_after) words.push_back("idle_after=" + length(quota.idle_after));
     if (quota.half_life != usual.half_life) words.push_back("half_life=" + length(quota.half_life));

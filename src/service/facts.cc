@@ -152,6 +152,7 @@ class PodReader {
       if (condition["type"].text() == kBestEffortCondition && condition["status"].text() == "True") {
         facts_.terms.best_effort = true;
       }
+      if (condition["type"].text() == "Ready") facts_.ready = condition["status"].text() == "True";
       if (condition["type"].text() == kChangesCondition) facts_.told_changes = !condition["message"].is_empty();
       if (condition["type"].text() != "PodScheduled") continue;
       if (condition["status"].text() == "False") facts_.told = condition["message"].text();
@@ -381,11 +382,42 @@ class PodReader {
     for (const TimeProblem& each : reading.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
     if (!problems.empty()) complain(std::move(problems));
     facts_.time = std::move(reading.request);
+    read_run_limit();
+    if (facts_.time.ready && facts_.owner.uid.empty()) {
+      complain("annotation " + std::string(kNeverReadyAnnotation) +
+               ": nothing would make this pod anew; let a Job make it, or leave it out");
+    } else if (facts_.time.ready && facts_.time.ready->retries && facts_.owner.kind != "Job") {
+      complain("annotation " + std::string(kNeverReadyAnnotation) +
+               ": how often it is tried again is said of Jobs alone; write how long, as in 5m");
+    }
     // Whether it has begun before is known of Jobs, and a pod alone is never made again.
     const bool known = facts_.owner.uid.empty() || facts_.owner.kind == "Job";
     if (known || (facts_.time.after.empty() && !facts_.time.max_wait)) return;
     complain("annotation " + std::string(facts_.time.max_wait ? kMaxWaitAnnotation : kAfterAnnotation) +
              ": it is of Jobs, and of pods that nothing made; leave it out");
+  }
+
+  // What its node ends before is none of the scheduler's.
+  void read_run_limit() {
+    if (!facts_.time.run_limit) return;
+    if (facts_.owner.kind != "Job") {
+      return complain("annotation " + std::string(kRunLimitAnnotation) +
+                      ": it is of Jobs, which are ended then; write activeDeadlineSeconds in the spec of the pod");
+    }
+    std::optional<Duration>& limit = facts_.terms.run_limit;
+    facts_.ends_by_scheduler = !limit || *facts_.time.run_limit < *limit;
+    if (!facts_.ends_by_scheduler) return;
+    limit = facts_.time.run_limit;
+    const std::string_view stamped = annotations_[kExtendedAnnotation].text();
+    const std::size_t blank = std::min(stamped.find(' '), stamped.size());
+    const auto ms = parse_duration_ms(stamped.substr(0, blank));
+    const auto times = parse_integer(stamped.substr(std::min(blank + 1, stamped.size())), 1, kExtensionsMax);
+    if (ms && times && *ms > 0 && *ms <= kTimeMax.ms) {
+      facts_.extended = Duration{*ms};
+      facts_.extensions = static_cast<std::int32_t>(*times);
+      limit = *limit + facts_.extended;
+    }
+    facts_.run = *limit;
   }
 
   // To be moved is to be stopped here and begun elsewhere, by whatever made it.
@@ -419,6 +451,7 @@ class PodReader {
     for (const TopologyProblem& each : topology.problems) problems += (problems.empty() ? "" : "; ") + each.to_string();
     if (!problems.empty()) complain(std::move(problems));
     facts_.topology = std::move(topology.topology);
+    facts_.pod_set = std::move(topology.pod_set);
     // Who asks no GPUs is in nobody's way, and nobody in its.
     if (facts_.request.gpus > 0) facts_.exclusive_level = std::move(topology.exclusive_level);
     read_parallelism();
@@ -435,9 +468,33 @@ class PodReader {
     }
   }
 
+  // As its controller numbers its pods; whoever numbers none has them in the order in which they were made.
+  void read_rank() {
+    const Value& labels = pod_["metadata"]["labels"];
+    const auto number = [](const Value& text) { return parse_integer(text.text(), 0, kPodsPerWorkloadMax); };
+    facts_.number = number(annotations_[kCompletionIndexAnnotation]).value_or(0);
+    for (const char* const label :
+         {"training.kubeflow.org/replica-index", "leaderworkerset.sigs.k8s.io/worker-index"}) {
+      if (const auto its = number(labels[label])) facts_.number = *its;
+    }
+    if (const auto its = number(annotations_["volcano.sh/task-index"])) facts_.number = *its;
+    facts_.job_number = number(labels["jobset.sigs.k8s.io/job-global-index"]).value_or(0);
+    const std::string_view type = labels["training.kubeflow.org/replica-type"].text();
+    facts_.leads = labels["training.kubeflow.org/job-role"].text() == "master" || type == "master" || type == "chief" ||
+                   labels["leaderworkerset.sigs.k8s.io/worker-index"].text() == "0" ||
+                   labels["ray.io/node-type"].text() == "head";
+    const Value& subdomain = spec_["subdomain"];
+    const Value& host = spec_["hostname"];
+    if (!subdomain.is_empty()) {
+      facts_.host_name = host.is_empty() ? facts_.name : std::string(host.text());
+      facts_.host_name.append(".").append(subdomain.text());
+    }
+    if (const auto rank = number(annotations_[kRankAnnotation])) facts_.rank = static_cast<std::uint32_t>(*rank);
+  }
+
   // PRE: its request and its topology are known.
   void read_parallelism() {
-    facts_.number = parse_integer(annotations_[kCompletionIndexAnnotation].text(), 0, kPodsPerWorkloadMax).value_or(0);
+    read_rank();
     const Value* const value = annotations_.find(kParallelismAnnotation);
     if (value == nullptr) return;
     const std::string annotation = "annotation " + std::string(kParallelismAnnotation) + ": ";

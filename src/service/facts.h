@@ -113,17 +113,26 @@ struct PodFacts {
   std::string need_counted = {};  // of what the memory is made that each of its GPUs must have; empty: it said how much
   NodeConstraints constraints;
   Topology topology;                 // with those of its group who ask the same
-  std::string exclusive_level = {};  // its group is alone with its GPUs in the domains of this level
+  std::string exclusive_level = {};  // its pod set is alone with its GPUs in the domains of this level
+  std::string pod_set = {};          // of its group those who name the same go by themselves
   Neighbours neighbours = {};
   std::vector<NamespacesByLabel> namespaces_by_label = {};  // looked up by Namespaces
   Parallelism parallel = {};                                // with those of its group who say the same
-  std::int64_t number = 0;                                  // among those of its Job
+  std::int64_t number = 0;                                  // among those of its Job, or of what else numbers its pods
+  std::int64_t job_number = 0;                              // of its Job among those of its JobSet
+  bool leads = false;                      // its controller calls it the first of them: a master, chief, leader or head
+  std::string host_name = {};              // by which others reach it, "HOSTNAME.SUBDOMAIN"; empty: it has none
+  std::optional<std::uint32_t> rank = {};  // as which of its gang it was bound
+  bool ends_by_scheduler = false;          // its run limit is, and no node's; then
+  Duration extended{0};                    // the part of it by which it was extended in this attempt,
+  std::int32_t extensions = 0;             // and how often that was
   PodStage stage = PodStage::kGated;
   std::string node;                // kBound: where
   std::optional<GivenGpus> given;  // kBound: which devices, where the binding named them
   Time created;
   Time queued;  // since when it waits or runs, also as another pod of the same Job
   std::optional<Time> bound_at;
+  bool ready = false;            // its node says so
   std::optional<Time> ended_at;  // kSucceeded, kFailed: as its node says
   Duration run = kRunNotDeclared;
   Terms terms = {};                   // its disruption budget is another object's word: BudgetFacts

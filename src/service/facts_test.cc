@@ -168,6 +168,49 @@ TEST(PodFacts, KnowGroupsModelsFractionsAndRunLimits) {
   EXPECT_NE(read_pod(pod("{}", "{}", "{berth.dev/pod-group: g}")).problem, "");
 }
 
+TEST(PodFacts, KnowRanksReadinessAndWhoEndsThem) {
+  const auto read = [](const std::string& metadata, const std::string& more = "spec: {}") {
+    return read_pod(object("{metadata: {uid: u, namespace: d, name: p, " + metadata + "}, " + more + "}"));
+  };
+  const std::string job = "ownerReferences: [{kind: Job, name: j, uid: job, controller: true}], ";
+  const std::string set = "ownerReferences: [{kind: ReplicaSet, name: s, uid: set, controller: true}], ";
+  EXPECT_EQ(read("labels: {training.kubeflow.org/replica-index: '3'}").number, 3);
+  EXPECT_EQ(read("labels: {leaderworkerset.sigs.k8s.io/worker-index: '2'}").number, 2);
+  EXPECT_EQ(read("annotations: {volcano.sh/task-index: '4'}").number, 4);
+  EXPECT_EQ(read("labels: {jobset.sigs.k8s.io/job-global-index: '5'}").job_number, 5);
+  EXPECT_TRUE(read("labels: {training.kubeflow.org/replica-type: master}").leads);
+  EXPECT_TRUE(read("labels: {ray.io/node-type: head}").leads);
+  EXPECT_TRUE(read("labels: {leaderworkerset.sigs.k8s.io/worker-index: '0'}").leads);
+  EXPECT_FALSE(read("labels: {training.kubeflow.org/replica-type: worker}").leads);
+  EXPECT_EQ(read("annotations: {berth.dev/rank: '7'}").rank, 7U);
+  EXPECT_EQ(read("annotations: {}", "spec: {hostname: h, subdomain: s}").host_name, "h.s");
+  EXPECT_EQ(read("annotations: {}", "spec: {subdomain: s}").host_name, "p.s");
+  EXPECT_EQ(read("annotations: {}", "spec: {hostname: h}").host_name, "");
+  EXPECT_TRUE(read("labels: {}", "status: {conditions: [{type: Ready, status: 'True'}]}").ready);
+  EXPECT_FALSE(read("labels: {}", "status: {conditions: [{type: Ready, status: 'False'}]}").ready);
+  EXPECT_EQ(read("annotations: {berth.dev/pod-set: workers-0}").pod_set, "workers-0");
+  EXPECT_NE(read("annotations: {berth.dev/pod-set: 'a b'}").problem, "");
+
+  EXPECT_EQ(read(set + "annotations: {berth.dev/never-ready: 5m}").problem, "");
+  EXPECT_EQ(read(job + "annotations: {berth.dev/never-ready: 5m 3}").problem, "");
+  EXPECT_EQ(read("annotations: {berth.dev/never-ready: 5m}").problem,
+            "annotation berth.dev/never-ready: nothing would make this pod anew; let a Job make it, or leave it out");
+  EXPECT_EQ(
+      read(set + "annotations: {berth.dev/never-ready: 5m 3}").problem,
+      "annotation berth.dev/never-ready: how often it is tried again is said of Jobs alone; write how long, as in 5m");
+  const PodFacts limited = read(job + "annotations: {berth.dev/run-limit: 4h, berth.dev/extended: 30m 2}");
+  EXPECT_TRUE(limited.ends_by_scheduler);
+  EXPECT_EQ(limited.terms.run_limit, seconds(4 * 3600 + 1800));
+  EXPECT_EQ(limited.extensions, 2);
+  const PodFacts by_node = read(job + "annotations: {berth.dev/run-limit: 4h}", "spec: {activeDeadlineSeconds: 60}");
+  EXPECT_FALSE(by_node.ends_by_scheduler) << "the shorter holds";
+  EXPECT_EQ(by_node.terms.run_limit, seconds(60));
+  EXPECT_EQ(
+      read(set + "annotations: {berth.dev/run-limit: 4h}").problem,
+      "annotation berth.dev/run-limit: it is of Jobs, which are ended then; write activeDeadlineSeconds in the spec "
+      "of the pod");
+}
+
 TEST(PodFacts, OfAGroupKnowWhatItBelongsTo) {
   const auto in_group = [](const std::string& metadata) {
     return read_pod(object("{metadata: {uid: u, namespace: d, name: p, " + metadata + "}, spec: {}}"));

@@ -159,6 +159,7 @@ class Cluster {
     pods_[pod.uid] = pod;
     engine_->set_pod(pod);
   }
+  const PodFacts& pod_named(const std::string& name) const { return pods_.at("uid-" + name); }
   void gone(const std::string& name) {
     pods_.erase("uid-" + name);
     engine_->remove_pod("uid-" + name);

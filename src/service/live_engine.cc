@@ -50,6 +50,7 @@ void LiveEngine::end(Member& member, Ending ending) {
   const auto at = std::ranges::find(run.uids, member.facts.uid);
   if (state().workload(id).phase == Phase::kMigrating && at != run.uids.end()) return leave_old_place(member);
   if (run.starting) return give_up_start(id);
+  if (ending == Ending::kLost && !run.stop_by) note_lost_with_node(member);
   const bool is_whole = run.vacancies.empty();
   if (run.uids.size() == 1 && !run.stop_by && is_whole) note_ended_run(member);
   Vacancy vacancy{.number = run.numbers[static_cast<std::size_t>(at - run.uids.begin())], .asked = member.facts};
@@ -149,6 +150,8 @@ Round LiveEngine::decide(Time now) {
   note_who_borrows_again();
   give_up_moves(now);
   forget_who_went_first(now);
+  forget_tries(now);
+  count_lost_nodes(now);
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
   end_waits(now);
@@ -157,8 +160,10 @@ Round LiveEngine::decide(Time now) {
   round.given_up = std::exchange(given_up_, {});
   round.to_part = std::exchange(notices_, {});
   for (const WorkloadId id : std::exchange(moved_in_, {})) begin(id, round, now);
-  note_overruns(now);
+  note_overruns(round, now);
   give_up_repairs(round, now);
+  stop_who_loses_nodes(round, now);
+  stop_who_is_never_ready(round, now);
   tell_asked_moves();
   for (bool finished = false; !finished;) {
     const Plan plan = session_->one_cycle(now, kEffort);
@@ -231,10 +236,14 @@ void LiveEngine::bind(WorkloadId id, Round& round) {
   const std::string coverage = coverage_in_words(id);
   note_limit(id);
   note_movable(id);
-  for (const std::string& uid : run.uids) bind_member(members_.at(uid), id, coverage, round);
+  ask_whether_ready(id);
+  rank_who_begins(run);
+  const std::optional<Rendezvous> rendezvous = rendezvous_of(run);
+  for (const std::string& uid : run.uids) bind_member(members_.at(uid), id, coverage, rendezvous, round);
 }
 
-void LiveEngine::bind_member(Member& member, WorkloadId id, const std::string& coverage, Round& round) {
+void LiveEngine::bind_member(Member& member, WorkloadId id, const std::string& coverage,
+                             const std::optional<Rendezvous>& rendezvous, Round& round) {
   const Workload& workload = state().workload(id);
   untold_.insert(member.group);
   touch(member.group);
@@ -247,7 +256,9 @@ void LiveEngine::bind_member(Member& member, WorkloadId id, const std::string& c
                             .coverage = coverage,
                             .best_effort = workload.best_effort && !member.facts.terms.best_effort,
                             .only_borrows = workload.only_borrows,
-                            .moved_at = workload.moved});
+                            .moved_at = workload.moved,
+                            .rendezvous = rendezvous});
+  if (rendezvous) round.bindings.back().rendezvous->rank = *member.rank;
 }
 
 // Its pods say so from now on, for a scheduler that is started anew; who is bound in this very round says it in his binding.

@@ -126,13 +126,16 @@ class LiveEngine {
     WorkloadId running;          // of runs_; none: it holds no place and is not about to leave one
     std::string node;            // where it holds one
     GivenGpus given;
-    std::optional<Time> stop_by;  // it was told to leave it
-    bool confirmed = false;       // the API server says so too
-    bool refused = false;         // its last binding was
-    bool stands_in = false;       // it was given the place of one that its gang had lost
-    bool best_effort = false;     // a budget had not enough left for it
-    bool only_borrows = false;    // it was given its place on others' whole domains
-    std::string leaves_for;       // the reservation that it was evicted for
+    std::optional<Time> stop_by;        // it was told to leave it
+    bool confirmed = false;             // the API server says so too
+    bool refused = false;               // its last binding was
+    bool was_ready = false;             // once, or when it was found its time was over
+    bool node_failed = false;           // the node on which it is or was, and has not come back before it left
+    std::optional<std::uint32_t> rank;  // among those with whom it started; none: it started alone
+    bool stands_in = false;             // it was given the place of one that its gang had lost
+    bool best_effort = false;           // a budget had not enough left for it
+    bool only_borrows = false;          // it was given its place on others' whole domains
+    std::string leaves_for;             // the reservation that it was evicted for
     std::string told;
     Time told_at;
     bool telling = false;            // it is on its way
@@ -309,6 +312,7 @@ class LiveEngine {
   std::vector<NamedGpus> held_by(ReservationId id) const;
   void tell_reservations(Time now);
   void tell_reservation(LiveReservation& reservation, Time now);
+  void tell_later_times(Time now);
   std::optional<ReservationAdded> reservation_of(const ReservationSpec& spec, Time now, Obstacle& why_not) const;
   std::vector<GpusOfNode> places_of(const std::vector<NamedGpus>& held, FlavorId flavor) const;
   void give_up_starts_on_closed_nodes(const Reservation& reservation, Time now);
@@ -362,10 +366,17 @@ class LiveEngine {
   // The code and text of what keeps a group from the engine; empty code: nothing does.
   std::pair<std::string, std::string> obstacle(const Tally& tally) const;
   void note_failure(const NodeFacts& node);
+  void note_who_is_on(const NodeFacts& node);
   void tell_failures(const std::string& name);
   WorkloadId one_at_work(const Group& group) const;
   const Member* one_that_runs(const Group& group, const PodFacts& pod) const;
   bool are_alike(const PodFacts& a, const PodFacts& b) const;
+  // Which domains of its gang are its own; empty: those of all who name no pod set.
+  static std::string part_of(const PodFacts& pod) { return pod.exclusive_level.empty() ? std::string() : pod.pod_set; }
+  static std::tuple<bool, std::int64_t, std::int64_t> rank_order(const Member* member) {
+    const PodFacts& pod = member->facts;
+    return {!pod.leads, pod.job_number, pod.number};
+  }
   static bool asks_the_same(const PodFacts& a, const PodFacts& b);
   static bool may_stand_in(const PodFacts& heir, const PodFacts& lost);
   void note_who_is_selected(const Neighbours& asked);
@@ -381,7 +392,12 @@ class LiveEngine {
   void carry_out(const Plan& plan, Round& round, Time now);
   void take(const Start& start);
   void bind(WorkloadId run, Round& round);
-  void bind_member(Member& member, WorkloadId run, const std::string& coverage, Round& round);
+  void rank_who_begins(const Run& run);
+  void rank_who_comes(const Run& run, const std::vector<std::string>& heirs);
+  std::optional<Rendezvous> rendezvous_of(const Run& run) const;
+  void tell_rendezvous(const Run& run, const std::vector<std::string>& heirs, Round& round) const;
+  void bind_member(Member& member, WorkloadId id, const std::string& coverage,
+                   const std::optional<Rendezvous>& rendezvous, Round& round);
 
   // Gangs that lose pods: live_engine_repairs.cc.
   bool is_made_anew(const Member& lost) const;
@@ -426,6 +442,19 @@ class LiveEngine {
   enum class Ending : std::uint8_t { kEnded, kLost };
   void end(Member& member, Ending ending = Ending::kEnded);
   void note_ended_run(const Member& member);
+  void note_lost_with_node(const Member& member);
+  void count_lost_nodes(Time now);
+  void stop_who_loses_nodes(Round& round, Time now);
+  void ask_whether_ready(WorkloadId run);
+  Time ready_by(WorkloadId run) const;
+  bool is_ready(const Run& run) const;
+  void believe_who_is_found(Time now);
+  void stop_who_is_never_ready(Round& round, Time now);
+  void stop_never_ready(WorkloadId run, Round& round, Time now);
+  void end_for_good(const Run& run, const std::string& reason, const std::string& why, Round& round) const;
+  void stop_for(EvictionRule rule, WorkloadId run, const std::string& why, Round& round, Time now);
+  void forget_tries(Time now);
+  std::optional<BackOff> backs_off(const PodFacts& pod, Time now) const;
   void give_up_start(WorkloadId run);
   void note_checkpoints(Time now);
   void note_unpaid(WorkloadId run, Round& round);
@@ -433,7 +462,9 @@ class LiveEngine {
   void note_limit(WorkloadId run);
   void note_movable(WorkloadId run);
   void note_moved_before(const PodFacts& found, Time now);
-  void note_overruns(Time now);
+  void note_overruns(Round& round, Time now);
+  bool ends_by_scheduler(const Run& run) const;
+  bool extend(WorkloadId run, Round& round, Time now);
   // When time alone may give somebody a right, or the calendar turns.
   std::optional<Time> next_moment(Time now) const;
   Time end_of_patience(const ShapeInLine& entry) const;
@@ -500,6 +531,23 @@ class LiveEngine {
     Time at;
   };
   std::map<std::string, GaveBack> gave_back_;
+  // What became of a group's starts before, or of what one maker made: until it is told of a scheduler that is started anew.
+  struct Tries {
+    int lost_nodes = 0;                // in a row, one for each beginning
+    int never_ready = 0;               // in a row
+    std::optional<Time> lost_at = {};  // when the last was counted
+    std::optional<BackOff> backs_off = {};
+    Time noted = {};
+  };
+  std::map<std::string, Tries> tries_;
+  struct LostWithNode {
+    std::string group;
+    Time began;
+  };
+  std::vector<LostWithNode> lost_with_nodes_;  // not counted yet
+  std::set<std::string> lose_nodes_;           // groups that are to be stopped for it
+  std::set<WorkloadId> unready_;               // of the engine's present life: runs whose pods are to be ready in time
+  bool has_decided_ = false;
   std::map<std::string, Time> goes_first_;  // groups whose repair was given up, and when: until they have begun anew
   // By queue, of the life that ended last: what its record says in words, exactly.
   struct KeptPast {

@@ -11,7 +11,7 @@ bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
          a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
          a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
-         a.neighbours == b.neighbours && a.parallel == b.parallel && a.number == b.number &&
+         a.pod_set == b.pod_set && a.neighbours == b.neighbours && a.parallel == b.parallel && a.number == b.number &&
          a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem &&
          a.time == b.time && a.has_begun == b.has_begun;
 }
@@ -21,6 +21,7 @@ bool LiveEngine::may_stand_in(const PodFacts& heir, const PodFacts& lost) {
   PodFacts as_it = heir;
   as_it.group_size = lost.group_size;  // fewer are left to run since
   if (!lost.parallel.is_declared()) as_it.number = lost.number;
+  if (lost.extensions > 0) std::tie(as_it.run, as_it.terms.run_limit) = std::tie(lost.run, lost.terms.run_limit);
   return asks_the_same(as_it, lost);
 }
 
@@ -87,6 +88,16 @@ void LiveEngine::note_failure(const NodeFacts& node) {
   if (!state().refusal(failed)) session_->apply(failed);
 }
 
+// Whoever is lost while it is not ready, or was told to leave by then, is lost with it.
+void LiveEngine::note_who_is_on(const NodeFacts& node) {
+  const auto before = nodes_.find(node.name);
+  if (before == nodes_.end() || before->second.not_ready_since.has_value() == node.not_ready_since.has_value()) return;
+  for (auto& [uid, member] : members_) {
+    if (member.running.is_none() || member.node != node.name) continue;
+    member.node_failed = node.not_ready_since.has_value() || (member.node_failed && member.facts.deleted);
+  }
+}
+
 // To a state in which the node is new.
 void LiveEngine::tell_failures(const std::string& name) {
   const auto found = failures_.find(name);
@@ -100,6 +111,7 @@ void LiveEngine::tell_failures(const std::string& name) {
 void LiveEngine::set_node(const NodeFacts& node) {
   note_records(node);
   note_failure(node);
+  note_who_is_on(node);
   const auto known = nodes_.find(node.name);
   if (known == nodes_.end()) {
     new_nodes_.insert(node.name);
@@ -166,6 +178,8 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   if (pod.gave_back && !gave_back_.contains(pod.maker_uid)) note_gave_back(pod.maker_uid, pod.queue, *pod.gave_back);
   member.facts = pod;
   member.group = group;
+  member.was_ready = member.was_ready || pod.ready;
+  if (pod.rank) member.rank = pod.rank;
   note_who_is_selected(pod.neighbours);
   note_asked(member);
   if (groups_[group].members.insert(member.sequence).second) groups_[group].refused = false;

@@ -210,6 +210,7 @@ bool LiveEngine::find_places(const std::vector<Member*>& members, const std::vec
   if (!run.stop_by) {
     note_limit(id);
     note_movable(id);
+    ask_whether_ready(id);
     note_moved_before(members.front()->facts, now);
   }
   if (run.stop_by) session_->apply(LeavingFound{id, std::max(*run.stop_by, now)});
@@ -283,6 +284,7 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
   std::vector<std::vector<Member*>> of_set;
   std::vector<Member*> all = members;
   all.insert(all.end(), heirs.begin(), heirs.end());
+  std::ranges::stable_sort(all, {}, rank_order);
   // Where it has to be matters to who comes in the place of another.
   const bool is_whole = std::ssize(all) == first.group_size;
   for (Member* const member : all) {
@@ -292,9 +294,10 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
     const Topology topology = is_whole ? member->facts.topology : Topology();
     Neighbours neighbours = neighbours_of(member->facts);
     const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {
-      return set.request == request && set.neighbours == neighbours && set.parallel == member->facts.parallel &&
-             set.constraints == member->facts.constraints && set.topology == topology &&
-             set.exclusive_level == member->facts.exclusive_level;
+      const auto& first_of_it = of_set[static_cast<std::size_t>(&set - sets.data())].front()->facts;
+      return first_of_it.pod_set == member->facts.pod_set && set.request == request && set.neighbours == neighbours &&
+             set.parallel == member->facts.parallel && set.constraints == member->facts.constraints &&
+             set.topology == topology && set.exclusive_level == member->facts.exclusive_level;
     });
     const auto number = static_cast<std::size_t>(same - sets.begin());
     if (same == sets.end()) {
@@ -304,7 +307,8 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
                       .topology = topology,
                       .neighbours = std::move(neighbours),
                       .parallel = member->facts.parallel,
-                      .exclusive_level = member->facts.exclusive_level});
+                      .exclusive_level = member->facts.exclusive_level,
+                      .exclusive_part = part_of(member->facts)});
       of_set.emplace_back();
     }
     ++sets[number].count;
@@ -314,7 +318,6 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
     if (!sets[at].parallel.is_declared()) continue;
     // Whose gang is not whole puts nothing on the network that could be told.
     if (!problem_of(sets[at].parallel, sets[at].count, sets[at].request.gpus).empty()) sets[at].parallel = {};
-    std::ranges::stable_sort(of_set[at], {}, [](const Member* member) { return member->facts.number; });
   }
   for (const auto& each : of_set) in_order.insert(in_order.end(), each.begin(), each.end());
   return {.workload = {.name = first.group.empty() ? first.name_space + "/" + first.name : first.group,

@@ -131,7 +131,7 @@ std::size_t LiveEngine::remembered() const {
          without_room_.size() + checkpoints_.size() + found_.size() + unsettled_.size() + untold_.size() +
          partial_.size() + uncounted_.size() + counted_.size() + by_queue_.size() + by_door_.size() +
          explained_.size() + gave_back_.size() + moves_.size() + moved_in_.size() + lacking_.size() + heirs_.size() +
-         goes_first_.size();
+         goes_first_.size() + tries_.size() + unready_.size();
 }
 
 bool Holding::is_nothing() const {

@@ -74,6 +74,7 @@ void LiveEngine::rebuild(Time now) {
   without_room_.clear();
   held_otherwise_.clear();
   limits_.clear();
+  unready_.clear();
   movable_from_.clear();
   movable_again_.clear();
   queue_problems_.clear();

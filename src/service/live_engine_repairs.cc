@@ -173,7 +173,7 @@ void LiveEngine::tell_losses(WorkloadId id, const std::vector<std::uint32_t>& nu
 // Those for whom there is room in which nobody is left.
 void LiveEngine::fill(WorkloadId id, Round& round) {
   Run& run = runs_.at(id);
-  const std::string coverage = coverage_in_words(id);
+  std::vector<std::string> come;
   for (const Vacancy& vacancy : run.vacancies) {
     const Pod* const pod = vacancy.heir.empty() ? nullptr : find_pod(state(), id, vacancy.number);
     if (pod == nullptr || pod->comes) continue;
@@ -189,11 +189,17 @@ void LiveEngine::fill(WorkloadId id, Round& round) {
     run.numbers.insert(run.numbers.begin() + at, vacancy.number);
     run.uids.insert(run.uids.begin() + at, vacancy.heir);
     heirs_.erase(vacancy.heir);
-    bind_member(heir, id, coverage, round);
+    come.push_back(vacancy.heir);
   }
+  rank_who_comes(run, come);
+  const std::string coverage = coverage_in_words(id);
+  const std::optional<Rendezvous> rendezvous = rendezvous_of(run);
+  for (const std::string& uid : come) bind_member(members_.at(uid), id, coverage, rendezvous, round);
+  tell_rendezvous(run, come, round);
   std::erase_if(run.vacancies,
                 [&](const Vacancy& each) { return std::ranges::binary_search(run.numbers, each.number); });
   if (run.vacancies.empty()) forget_vacancies(id);
+  ask_whether_ready(id);
 }
 
 // Nobody is to be in the place of any that it has lost.

@@ -129,6 +129,18 @@ void LiveEngine::tell_reservation(LiveReservation& reservation, Time now) {
   session_->apply(*made);
 }
 
+// On days of the calendar: further ahead, when less is left of what was told.
+void LiveEngine::tell_later_times(Time now) {
+  for (const auto& [name, reservation] : reservations_) {
+    const auto known = state().reservations().find(reservation.id);
+    if (reservation.id.is_none() || known == state().reservations().end() || !reservation.facts.spec.times) continue;
+    if (!known->second.ends_before(now + kCalendarLeft)) continue;
+    ReservationTimesTold told{reservation.id, reservation.facts.spec.times_from(now)};
+    std::erase_if(told.later, [&](const Interval& each) { return each.from < known->second.to(); });
+    if (told.later != known->second.later && !state().refusal(told)) session_->apply(told);
+  }
+}
+
 // Whoever has room on nodes that are closed by then waits again, and its pods have to know it.
 void LiveEngine::give_up_starts_on_closed_nodes(const Reservation& reservation, Time now) {
   if (!reservation.has_begun(now)) return;
@@ -144,8 +156,14 @@ std::optional<ReservationAdded> LiveEngine::reservation_of(const ReservationSpec
                                                            Obstacle& why_not) const {
   ReservationAdded made{.reservation = {}, .found = true, .had = {}};
   Reservation& reservation = made.reservation;
-  reservation.from = spec.next_from(now);
-  reservation.lasts = spec.lasts;
+  std::vector<Interval> times = spec.times_from(now);
+  if (times.empty()) {
+    why_not = {"NotFollowed", "it does not come within a year; write other days, or a moment that is nearer"};
+    return std::nullopt;
+  }
+  reservation.from = times.front().from;
+  reservation.lasts = times.front().to - times.front().from;
+  reservation.later.assign(times.begin() + 1, times.end());
   reservation.every = spec.daily ? kReservationDay : Duration{0};
   if (spec.is_maintenance()) {
     for (const std::string& name : spec.nodes) {

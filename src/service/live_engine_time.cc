@@ -3,7 +3,9 @@
 #include <tuple>
 #include <utility>
 
+#include "cycle/over_run.h"
 #include "cycle/patience.h"
+#include "manifest/timestamp.h"
 #include "model/quantity.h"
 #include "service/live_engine.h"
 
@@ -15,11 +17,15 @@ void LiveEngine::it_is(Time now) {
   if (now > state().clock()) {
     for (const auto& [id, reservation] : state().reservations()) give_up_starts_on_closed_nodes(reservation, now);
   }
-  if (state().next_turn() > now) return session_->pass_time(now);
+  if (state().next_turn() > now) {
+    session_->pass_time(now);
+    return tell_later_times(now);
+  }
   session_->apply(CalendarTurned{now});
   for (std::size_t number = 0; number < windows_.size(); ++number) {
     if (state().windows()[number].known_until < now + kCalendarLeft) tell_window(number, now);
   }
+  tell_later_times(now);
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
 }
 
@@ -131,6 +137,7 @@ void LiveEngine::give_up(WorkloadId id, const MaxWait& waited) {
     if (!pod.owner.uid.empty() && !told.insert(pod.owner.uid).second) continue;
     given_up_.push_back({.pod = {pod.uid, pod.name_space, pod.name},
                          .owner = pod.owner,
+                         .reason = "MaxWait",
                          .text = "it has waited for " + format_duration_ms(waited.length.ms) +
                                  ", as long as it was to (" + std::string(kMaxWaitAnnotation) + "), and is ended"});
   }
@@ -158,14 +165,60 @@ void LiveEngine::note_moved_before(const PodFacts& found, Time now) {
   movable_again_.insert(Time{(from + kTogether_ms - 1) / kTogether_ms * kTogether_ms});
 }
 
-// Their nodes end them, and may be late: until they have gone they are there, and their room is no longer their own.
-void LiveEngine::note_overruns(Time now) {
+bool LiveEngine::ends_by_scheduler(const Run& run) const {
+  return std::ranges::all_of(run.uids,
+                             [&](const std::string& uid) { return members_.at(uid).facts.ends_by_scheduler; });
+}
+
+// Whether it goes on beyond its limit: its queue extends that, and nobody needs its room.
+bool LiveEngine::extend(WorkloadId id, Round& round, Time now) {
+  const Run& run = runs_.at(id);
+  const Workload& workload = state().workload(id);
+  Duration before{0};
+  std::int32_t times = 0;
+  for (const std::string& uid : run.uids) {
+    before = std::max(before, members_.at(uid).facts.extended);
+    times = std::max(times, members_.at(uid).facts.extensions);
+  }
+  // What stands on its pods was in this state's life, or before it.
+  before = std::max(before, workload.extended);
+  times = std::max(times, workload.extensions);
+  if (times >= state().queues()[workload.queue.index()].quota.extensions) return false;
+  session_->pass_time(now);
+  const auto by = extension_of(state(), id, now);
+  if (!by || state().refusal(LimitExtended{id, *by})) return false;
+  session_->apply(LimitExtended{id, *by});
+  const Time end = state().end_of(id, state().workload(id).started);
+  limits_.emplace(end, id);
+  for (const std::string& uid : run.uids) {
+    const PodFacts& pod = members_.at(uid).facts;
+    round.extended.push_back({.pod = {uid, pod.name_space, pod.name},
+                              .extended = before + *by,
+                              .extensions = times + 1,
+                              .text = "it has run for as long as it may, and goes on until " + format_timestamp(end) +
+                                      " at most: its queue extends limits while nobody needs the room"});
+  }
+  return true;
+}
+
+// Nodes end those whose limit is theirs, and may be late; the Jobs of the others are ended. Until they have gone they are there, and
+// their room is no longer their own.
+void LiveEngine::note_overruns(Round& round, Time now) {
   movable_from_.erase(movable_from_.begin(), movable_from_.upper_bound({now, WorkloadId()}));
   while (!limits_.empty() && limits_.begin()->first <= now) {
     const auto [end, id] = *limits_.begin();
     limits_.erase(limits_.begin());
     const auto run = runs_.find(id);
     if (run == runs_.end() || state().workload(id).phase != Phase::kRunning) continue;
+    const bool is_ours = ends_by_scheduler(run->second) && !run->second.uids.empty();
+    if (is_ours && extend(id, round, now)) continue;
+    if (is_ours) {
+      const Duration limit = end - state().workload(id).started;
+      end_for_good(run->second, "OverRun",
+                   "it has run for " + format_duration_ms(limit.ms) + ", as long as it may (" +
+                       std::string(kRunLimitAnnotation) + ")",
+                   round);
+    }
     session_->apply(LeavingFound{id, end + state().shape(state().workload(id).shape).terms.grace});
     uncounted_.insert(members_.at(run->second.uids.front()).group);
     forget_vacancies(id);
@@ -189,6 +242,7 @@ std::optional<Time> LiveEngine::next_moment(Time now) const {
     for (const Vacancy& each : runs_.at(id).vacancies) consider(each.kept_until);
   }
   for (const auto& [device, by] : state().parting()) consider(by);
+  for (const WorkloadId id : unready_) consider(ready_by(id));
   for (std::size_t i = 0; i < state().queues().size(); ++i) {
     if (state().quotas().budgets().may_run_out(QueueId(i))) consider(end_of_budget(QueueId(i), now));
   }

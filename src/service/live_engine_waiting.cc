@@ -30,7 +30,7 @@ bool names_no_flavor(const QueueSpec& spec) {
 bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
   return a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
          a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
-         neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
+         a.pod_set == b.pod_set && neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
 }
 
 void LiveEngine::settle(Time now) {
@@ -326,7 +326,8 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
              pod.topology,
              neighbours_of(pod),
              pod.parallel,
-             pod.exclusive_level};
+             pod.exclusive_level,
+             part_of(pod)};
   const bool is_placed_whole = !pod.topology.asks_nothing() || pod.parallel.is_declared();
   const Member* const other = is_placed_whole ? one_that_runs(group, pod) : nullptr;
   if (other == nullptr) return set;
@@ -394,7 +395,10 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
     std::vector<const Member*> pods;
   };
   std::vector<Equal> sets;
-  for (const Member* const member : members) {
+  // Ranks, and with parallel sizes the network, go by it.
+  std::vector<Member*> in_order = members;
+  std::ranges::stable_sort(in_order, {}, rank_order);
+  for (const Member* const member : in_order) {
     std::vector<FlavorId> flavors;
     if (member->facts.request.gpus > 0) flavors = *flavors_of(member->facts);
     auto same = std::ranges::find_if(
@@ -402,10 +406,7 @@ std::vector<PodSets> LiveEngine::ways_of(const Group& group, const std::vector<M
     if (same == sets.end()) same = sets.insert(sets.end(), {&member->facts, std::move(flavors), {}});
     same->pods.push_back(member);
   }
-  for (Equal& set : sets) {
-    // The network is laid out in the order in which the pods number their GPUs.
-    if (set.asks->parallel.is_declared())
-      std::ranges::stable_sort(set.pods, {}, [](const Member* pod) { return pod->facts.number; });
+  for (const Equal& set : sets) {
     for (const Member* const pod : set.pods) uids.push_back(pod->facts.uid);
   }
   const auto with_gpus = std::ranges::find_if(sets, [](const Equal& set) { return !set.flavors.empty(); });
@@ -471,13 +472,17 @@ void LiveEngine::submit(const std::string& key, Group& group, const Tally& tally
                         .at_home_with = one_at_work(group),
                         .series = is_first ? series_of(first) : SeriesId(),
                         .max_wait = is_first && !first.has_begun ? first.time.max_wait : std::nullopt,
-                        .goes_first = goes_first_.contains(key)};
+                        .goes_first = goes_first_.contains(key),
+                        .backs_off = is_first ? backs_off(first, now) : std::nullopt};
   if (const auto refusal = state().refusal(submitted)) {
     group.unsubmitted_code = "NotFollowed";
     group.unsubmitted_why = *refusal;
     group.refused = true;
     return;
   }
+  // How long it still waits is told from now on.
+  const bool waits_for_time = is_first && backs_off(first, now);
+  if (waits_for_time && now > state().clock()) session_->apply(TimePassed{now});
   group.pending = state().workloads().next_id();
   session_->apply(submitted);
   cool_down(group.pending, first);

@@ -88,6 +88,7 @@ inline PodFacts bound(PodFacts pod, const Binding& binding, Time at) {
   pod.node = binding.node;
   pod.given = binding.given;
   pod.bound_at = at;
+  if (binding.rendezvous) pod.rank = binding.rendezvous->rank;
   return pod;
 }
 

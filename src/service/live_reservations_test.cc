@@ -96,6 +96,28 @@ TEST(LiveReservations, KeepTheirGpusForTheirQueueAndSaySo) {
   EXPECT_TRUE(violations(cluster.engine().state()).empty());
 }
 
+// 1970-01-01 was a Thursday.
+TEST(LiveReservations, ComeOnDaysOfTheCalendarForAsLongAsTheyAreThere) {
+  Cluster cluster = two_nodes();
+  cluster.add_reservation("days", of_queue("research", 8, R"(,"days":"thu,mon","zone":"Europe/Berlin")"));
+  const auto from_at = [&](std::int64_t now_s) {
+    cluster.decide(now_s);
+    cluster.write_reservations(now_s);
+    return std::string(cluster.reservation("days")["status"]["phase"].text()) + " " +
+           std::string(cluster.reservation("days")["status"]["from"].text());
+  };
+  constexpr std::int64_t kDay = 86'400;
+  EXPECT_EQ(from_at(1), "Coming 1970-01-01T01:00:00.000000Z");
+  EXPECT_EQ(from_at(3600), "Lasting 1970-01-01T01:00:00.000000Z");
+  EXPECT_EQ(from_at(7200), "Coming 1970-01-05T01:00:00.000000Z");
+  cluster.begin_anew();
+  EXPECT_EQ(from_at(4 * kDay + 3600), "Lasting 1970-01-05T01:00:00.000000Z") << "by another scheduler";
+  // Whoever looks again and again is never at the end of what was told.
+  for (std::int64_t day = 5; day < 800; day += 5) cluster.decide(day * kDay);
+  EXPECT_EQ(from_at(800 * kDay), "Coming 1972-03-13T01:00:00.000000Z");
+  EXPECT_TRUE(violations(cluster.engine().state()).empty());
+}
+
 TEST(LiveReservations, TakenBackTheyKeepNothing) {
   Cluster cluster = two_nodes();
   cluster.add_reservation("monday", of_queue("research", 16));

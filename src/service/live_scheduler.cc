@@ -370,6 +370,13 @@ class RunningScheduler final : public LiveScheduler {
     for (const PodEviction& eviction : round.evictions) evict(eviction, now);
     for (const RoomTaken& taken : round.taken) tell(taken);
     for (const PodNotice& notice : round.to_part) tell(notice);
+    for (const LimitExtension& extension : round.extended) {
+      record(extension.pod, EventRecorder::Type::kNormal, "LimitExtended", extension.text);
+      outbox_.send(Outbox::Urgency::kSecond, extended_call(extension), [](const ApiAnswer&) {});
+    }
+    for (const RendezvousChanged& changed : round.elsewhere) {
+      outbox_.send(Outbox::Urgency::kTelling, rendezvous_call(changed), [](const ApiAnswer&) {});
+    }
     for (const GivenUp& given_up : round.given_up) give_up(given_up);
     for (const PodName& pod : round.best_effort) mark_best_effort(pod, kRetryFirst);
     for (const Rollback& rollback : round.rollbacks) take_back(rollback);
@@ -608,9 +615,10 @@ class RunningScheduler final : public LiveScheduler {
   }
 
   void give_up(const GivenUp& given_up) {
-    record(given_up.pod, EventRecorder::Type::kWarning, "MaxWait", given_up.text);
+    record(given_up.pod, EventRecorder::Type::kWarning, given_up.reason.c_str(), given_up.text);
     if (!given_up.owner.uid.empty()) {
-      record(given_up.owner, given_up.pod.name_space, EventRecorder::Type::kWarning, "MaxWait", given_up.text);
+      record(given_up.owner, given_up.pod.name_space, EventRecorder::Type::kWarning, given_up.reason.c_str(),
+             given_up.text);
     }
     send_end(given_up, kRetryFirst);
   }

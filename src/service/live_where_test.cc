@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "service/live_cluster.h"
+#include "state/invariants.h"
 
 namespace berth {
 namespace {
@@ -82,6 +83,45 @@ TEST(LiveWhere, AGangKeepsTogetherAlsoWhereOnePodIsMadeAnew) {
   const Round repaired = cluster.decide(6);
   EXPECT_EQ(names_of(repaired), std::set<std::string>{"g1-again"});
   EXPECT_EQ(racks_in(repaired), std::set<std::string>{"r1"});
+}
+
+// A gang of two Jobs: each in one rack, and alone in it; all at once.
+TEST(LiveWhere, EachPodSetOfAGangHasARackForItself) {
+  const auto of = [](const std::string& job, const std::string& name) {
+    PodFacts facts = in_gang(pod(name, 4, 2000), "g", 4);
+    facts.owner = {"batch/v1", "Job", job, "uid-of-" + job};
+    facts.maker_uid = "uid-of-set";
+    facts.pod_set = job;
+    facts.exclusive_level = "rack";
+    facts.topology = {.together = Togetherness::kRequired, .level = "rack"};
+    return facts;
+  };
+  Cluster cluster;
+  cluster.add(in_rack(node("n1"), "r1"));
+  for (const char* const name : {"a0", "a1"}) cluster.set(of("a", name));
+  for (const char* const name : {"b0", "b1"}) cluster.set(of("b", name));
+  EXPECT_TRUE(cluster.decide(2).bindings.empty()) << "there is one rack";
+  cluster.add(in_rack(node("n2"), "r2"));
+  const Round round = cluster.decide(3);
+  ASSERT_EQ(round.bindings.size(), 4U);
+  std::map<std::string, std::set<std::string>> racks;
+  for (const Binding& each : round.bindings) racks[each.pod.name.substr(0, 1)].insert(each.node);
+  EXPECT_EQ(racks["a"].size(), 1U);
+  EXPECT_EQ(racks["b"].size(), 1U);
+  EXPECT_NE(racks["a"], racks["b"]);
+  for (const bool anew : {false, true}) {
+    if (anew) cluster.begin_anew();
+    cluster.set(pod("x" + std::to_string(anew), 1, 4000));
+    EXPECT_TRUE(cluster.decide(5).bindings.empty()) << "nobody else is there";
+    const std::string lost = anew ? "a0-again" : "a0";
+    cluster.gone(lost);
+    cluster.set(of("a", lost + "-again"));
+    Round repaired = cluster.decide(6);
+    if (repaired.bindings.empty()) repaired = cluster.decide(7);
+    EXPECT_EQ(names_of(repaired), std::set<std::string>{lost + "-again"});
+    for (const Binding& each : repaired.bindings) EXPECT_EQ(std::set{each.node}, racks["a"]) << "beside its own";
+  }
+  EXPECT_TRUE(violations(cluster.engine().state()).empty());
 }
 
 // Of pods above a minimum each is a workload of its own: at home in the rack of the others, before and after a restart.

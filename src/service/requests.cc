@@ -16,6 +16,36 @@
 #include "model/quantity.h"
 
 namespace berth {
+namespace {
+
+void add_rendezvous(const Rendezvous& rendezvous, Value& metadata) {
+  Value& annotations = metadata.at("annotations");
+  annotations.set(kRankAnnotation, std::to_string(rendezvous.rank));
+  annotations.set(kWorldSizeAnnotation, std::to_string(rendezvous.world_size));
+  annotations.set(kLeaderAnnotation, rendezvous.leader);
+  if (!rendezvous.hosts.empty()) annotations.set(kHostsAnnotation, rendezvous.hosts);
+}
+
+}  // namespace
+
+ApiCall rendezvous_call(const RendezvousChanged& changed) {
+  Value body;
+  body.at("metadata").set("uid", changed.pod.uid);
+  add_rendezvous(changed.now, body.at("metadata"));
+  return call_with("PATCH", api_path("pods", changed.pod.name_space, changed.pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
+ApiCall extended_call(const LimitExtension& extension) {
+  Value body;
+  body.at("metadata").set("uid", extension.pod.uid);
+  body.at("metadata")
+      .at("annotations")
+      .set(kExtendedAnnotation, format_duration_ms(extension.extended.ms) + " " + std::to_string(extension.extensions));
+  return call_with("PATCH", api_path("pods", extension.pod.name_space, extension.pod.name, "status"), body,
+                   "application/strategic-merge-patch+json");
+}
+
 ApiCall binding_call(const Binding& binding) {
   Value body = Value::map_of({{"apiVersion", "v1"}, {"kind", "Binding"}});
   Value& metadata = body.at("metadata");
@@ -28,6 +58,7 @@ ApiCall binding_call(const Binding& binding) {
   if (binding.best_effort) metadata.at("annotations").set(kCoverageAnnotation, "best-effort");
   if (binding.only_borrows) metadata.at("annotations").set(kOnlyBorrowsAnnotation, "true");
   if (binding.moved_at) metadata.at("annotations").set(kMovedAtAnnotation, format_timestamp(*binding.moved_at));
+  if (binding.rendezvous) add_rendezvous(*binding.rendezvous, metadata);
   body.set("target", Value::map_of({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}}));
   return call_with("POST", api_path("pods", binding.pod.name_space, binding.pod.name, "binding"), body);
 }
@@ -90,13 +121,13 @@ ApiCall give_up_call(const GivenUp& given_up, Time now) {
   }
   body.at("metadata").set("uid", given_up.pod.uid);
   body.at("status").set("phase", "Failed");
-  body.at("status").set("reason", "MaxWait");
+  body.at("status").set("reason", given_up.reason);
   body.at("status").set("message", given_up.text);
   body.at("status")
       .at("conditions")
       .push_back(Value::map_of({{"type", "Ready"},
                                 {"status", "False"},
-                                {"reason", "MaxWait"},
+                                {"reason", given_up.reason},
                                 {"lastTransitionTime", format_timestamp(now)}}));
   return call_with("PATCH", api_path("pods", given_up.pod.name_space, given_up.pod.name, "status"), body,
                    "application/strategic-merge-patch+json");

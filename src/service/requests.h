@@ -13,6 +13,8 @@
 namespace berth {
 
 ApiCall binding_call(const Binding& binding);
+ApiCall rendezvous_call(const RendezvousChanged& changed);
+ApiCall extended_call(const LimitExtension& extension);
 // Condition PodScheduled=False with reason Unschedulable, as Kubernetes' own scheduler and autoscalers know it. Refused with
 // 409 if the pod has changed since: it may have been bound.
 ApiCall waiting_call(const WaitingReason& reason, Time now);

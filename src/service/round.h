@@ -27,6 +27,16 @@ struct PodName {
   std::string uid, name_space, name;
 };
 
+// Where a pod and those are who started together with it, for what runs in them.
+struct Rendezvous {
+  std::uint32_t rank = 0;
+  std::int64_t world_size = 0;
+  std::string hosts;   // empty: they are too many to be written down
+  std::string leader;  // how the first of them is reached: its host name, or else its node
+
+  friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
+};
+
 struct Binding {
   PodName pod;
   std::string node;
@@ -34,7 +44,22 @@ struct Binding {
   std::string coverage = {};  // who may take the room back, in words; empty where there are no floors
   bool best_effort = false;   // it has become so, for a budget had not enough left: its pod has to say so from now on
   bool only_borrows = false;  // it comes into no floor while it runs, and its pod has to say so from now on
-  std::optional<Time> moved_at = {};  // it was moved here, and is not moved again for a while
+  std::optional<Time> moved_at = {};          // it was moved here, and is not moved again for a while
+  std::optional<Rendezvous> rendezvous = {};  // of who starts together with others
+};
+
+// Others of a gang that runs are elsewhere from now on.
+struct RendezvousChanged {
+  PodName pod;
+  Rendezvous now;
+};
+
+// It goes on beyond its run limit, as its queue allows it.
+struct LimitExtension {
+  PodName pod;
+  Duration extended;  // in all, in this attempt
+  std::int32_t extensions = 0;
+  std::string text;
 };
 
 // A pod whose workload has to make room.
@@ -120,12 +145,15 @@ struct FoundChanges {
 struct GivenUp {
   PodName pod;
   OwnerFacts owner;
+  std::string reason;  // MaxWait, NeverReady
   std::string text;
 };
 
 struct Round {
   std::vector<NodeUses> uses;  // to be written before those are bound who are given places there
   std::vector<Binding> bindings;
+  std::vector<RendezvousChanged> elsewhere;
+  std::vector<LimitExtension> extended;
   std::vector<PodEviction> evictions;
   std::vector<RoomTaken> taken;
   std::vector<WaitingReason> reasons;

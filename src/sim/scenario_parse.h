@@ -91,10 +91,16 @@ struct FailPod {
   std::uint32_t pod = 0;       // from 0
   std::int32_t exit_code = 0;  // 0: nobody knows
 };
-// Of nodes by name.
-struct DeclareMaintenance {
+// Of nodes by name, where it is maintenance; and where it comes again on days of the calendar, when that is is found as time comes.
+struct DeclareReservation {
+  struct OnDays {
+    std::string days;  // "weekly", or as windows have them
+    std::string zone;
+    bool begins_by_its_clock = false;  // the first time, too: at that time of the zone's clock, and not at that moment
+  };
   Reservation reservation;
-  std::vector<std::string> nodes;
+  std::vector<std::string> nodes = {};
+  std::optional<OnDays> on_days = {};
 };
 struct CancelReservation {
   ReservationId reservation;
@@ -257,7 +263,7 @@ using Expectation =
                  ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectCells,
                  ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
 using Action = std::variant<Event, PassTime, EndWorkload, EndPod, ReportReady, CancelWorkload, SetWorkload,
-                            ReportCheckpoint, ChangeNode, RelabelNode, DeclareWindow, DeclareMaintenance,
+                            ReportCheckpoint, ChangeNode, RelabelNode, DeclareWindow, DeclareReservation,
                             CancelReservation, FailNextScrub, FailPod, Defragment, Cycle, Settle, Expectation>;
 
 struct Statement {

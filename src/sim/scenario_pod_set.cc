@@ -202,6 +202,30 @@ void take_sizes(ScenarioReading& reading, ScenarioLine& line, SetDraft& set) {
 
 }  // namespace
 
+// "rack", or "rack:each".
+void take_exclusive(ScenarioLine& line, SetDraft& set) {
+  constexpr std::string_view kEach = ":each";
+  constexpr std::int64_t kSlicesMax = 1'000;
+  const ScenarioWord* const word = line.take("exclusive");
+  if (word == nullptr) return;
+  set.exclusive_level = word->value;
+  if (set.request.gpus == 0) {
+    line.complain(*word, "exclusive= is of pods that ask GPUs, and keeps others with GPUs away; write gpus=, too");
+  }
+  if (!set.exclusive_level.ends_with(kEach)) return;
+  set.exclusive_level.resize(set.exclusive_level.size() - kEach.size());
+  set.exclusive_each = true;
+  if (!set.topology.has_slices()) return;
+  if (set.topology.slice_level != set.exclusive_level || set.topology.together != Togetherness::kAnywhere) {
+    line.complain(
+        *word,
+        "exclusive: each slice has a domain for itself where all of it is in one, and nothing joins them; write " +
+            std::string("slice= of the same level, and no topology="));
+  } else if (set.topology.slice_pods > 0 && set.count / set.topology.slice_pods > kSlicesMax) {
+    line.complain(*word, "exclusive: more than 1,000 slices, each with a domain for itself; take fewer");
+  }
+}
+
 SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   SetDraft set;
   set.count = line.integer(line.take("pods"), 1, kScenarioPodsMax, 1);
@@ -232,12 +256,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.constraints = take_constraints(line);
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);
-  if (const ScenarioWord* const word = line.take("exclusive")) {
-    set.exclusive_level = word->value;
-    if (set.request.gpus == 0) {
-      line.complain(*word, "exclusive= is of pods that ask GPUs, and keeps others with GPUs away; write gpus=, too");
-    }
-  }
+  take_exclusive(line, set);
   take_parallelism(line, set);
   set.members = take_member_words(line);
   if (set.steps > 0 && (set.topology.has_slices() || set.parallel.is_declared())) {
@@ -252,6 +271,14 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
         "one after the other; write words of one kind");
   }
   return set;
+}
+
+std::vector<SetDraft> sets_of(SetDraft set) {
+  if (!set.exclusive_each || !set.topology.has_slices()) return {std::move(set)};
+  const auto slices = static_cast<std::size_t>(set.count / set.topology.slice_pods);
+  set.count = set.pods = set.topology.slice_pods;
+  set.topology = {.together = Togetherness::kRequired, .level = set.exclusive_level};
+  return std::vector(slices, set);
 }
 
 const SetDraft* set_with_a_choice_of_its_own(const std::vector<SetDraft>& sets) {
@@ -282,6 +309,7 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
     for (const SetDraft& set : sets) {
       PodSet& made = way.emplace_back(PodSet{set.request, set.count, set.constraints, set.topology, set.neighbours,
                                              set.parallel, set.exclusive_level});
+      if (set.exclusive_each) made.exclusive_part = std::to_string(way.size() - 1);
       const bool in_one = !flavor.is_none() && set.allows(flavor) && (leads(set) || leader == sets.end());
       made.request.flavors = in_one ? FlavorSet::of(flavor) : set.all_flavors();
       if (!set.asks_slice() || set.flavors.empty()) continue;

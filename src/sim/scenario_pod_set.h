@@ -36,6 +36,7 @@ struct SetDraft {
   Neighbours neighbours = {};
   Parallelism parallel = {};
   std::string exclusive_level = {};  // empty: they mind nobody
+  bool exclusive_each = false;       // nor has another set of the workload, or another slice
   MemberWords members = {};
 
   bool asks_slice() const { return !slice.empty() || slice_need.has_value(); }
@@ -50,6 +51,9 @@ struct SetDraft {
 
 // What a line says of its pods.
 SetDraft take_set(ScenarioReading& reading, ScenarioLine& line);
+
+// The set, or, where each of its slices is to have a domain for itself, one for each.
+std::vector<SetDraft> sets_of(SetDraft set);
 
 // A set that would have to choose its own flavor, because the first set with GPUs may take one that it may not; nullptr
 // if there is none.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -234,7 +235,7 @@ void submit_one(ScenarioReading& reading, const ScenarioLine& line, const Worklo
                 std::optional<Duration> from_now) {
   const WorkloadId workload(reading.names.workloads.size());
   reading.names.workloads.add(submitted.name);
-  reading.drafts.push_back({workload, reading.scenario.statements.size(), {set}, name_space});
+  reading.drafts.push_back({workload, reading.scenario.statements.size(), sets_of(set), name_space});
   reading.drafts.back().retries = retries;
   note_size(reading, reading.drafts.back());
   reading.pods_of[workload] = set.count + set.steps;
@@ -281,7 +282,7 @@ void read_submit(ScenarioReading& reading, ScenarioLine& line) {
   for (const std::string& each : names) {
     submitted.name = each;
     if (array > 0) reading.arrays[name->value].emplace_back(reading.names.workloads.size());
-    submit_one(reading, line, submitted, {set}, name_space, retries, from_now);
+    submit_one(reading, line, submitted, set, name_space, retries, from_now);
   }
 }
 
@@ -317,7 +318,7 @@ void read_group(ScenarioReading& reading, ScenarioLine& line) {
   set.neighbours = in_namespace(std::move(set.neighbours), draft->name_space);
   if (set.steps > 0 && !are_new_steps(reading, line, *name, name->value, set.steps)) return;
   reading.pods_of[*workload] += set.count + set.steps;
-  draft->sets.push_back(set);
+  std::ranges::move(sets_of(set), std::back_inserter(draft->sets));
   note_size(reading, *draft);
   const std::size_t set_index = draft->sets.size() - 1;
   submit_steps(reading, line, *workload, submitted, set_index, set);

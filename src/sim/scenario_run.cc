@@ -19,7 +19,7 @@ namespace {
 
 void carry_out(ScenarioWorld& world, const Event& event) { world.declare(event); }
 void carry_out(ScenarioWorld& world, const DeclareWindow& window) { world.declare(window); }
-void carry_out(ScenarioWorld& world, const DeclareMaintenance& maintenance) { world.declare(maintenance); }
+void carry_out(ScenarioWorld& world, const DeclareReservation& reservation) { world.declare(reservation); }
 void carry_out(ScenarioWorld& world, const CancelReservation& action) { world.cancel(action); }
 void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_node(action); }
 void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
@@ -109,14 +109,10 @@ Action at_its_time(const Statement& statement, Time now) {
     if (auto* const grant = std::get_if<GrantAdded>(event); grant != nullptr && statement.from_now) {
       grant->until = now + *statement.from_now;
     }
-    if (auto* const reserved = std::get_if<ReservationAdded>(event); reserved != nullptr && statement.from_now) {
-      reserved->reservation.from = now + *statement.from_now;
-    }
     if (auto* const trust = std::get_if<TrustChanged>(event)) trust->part_by = now + *statement.from_now;
   }
-  if (auto* const maintenance = std::get_if<DeclareMaintenance>(&action);
-      maintenance != nullptr && statement.from_now) {
-    maintenance->reservation.from = now + *statement.from_now;
+  if (auto* const reserved = std::get_if<DeclareReservation>(&action); reserved != nullptr && statement.from_now) {
+    reserved->reservation.from = now + *statement.from_now;
   }
   return action;
 }

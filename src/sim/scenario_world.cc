@@ -266,6 +266,12 @@ void ScenarioWorld::pass_time(Time until) {
       turn_calendar(turn);
       continue;
     }
+    if (const Time telling = next_telling(); telling < next && telling <= until) {
+      now_ = std::max(now_, telling);
+      if (!apply(TimePassed{now_})) break;
+      tell_later_times();
+      continue;
+    }
     if (next > until) break;
     now_ = std::max(now_, next);
     if (next == end) {
@@ -388,13 +394,58 @@ void ScenarioWorld::declare(const DeclareWindow& window) {
   if (apply(TimePassed{now_})) tell_window(windows_.size() - 1);
 }
 
-void ScenarioWorld::declare(const DeclareMaintenance& maintenance) {
-  Reservation reservation = maintenance.reservation;
-  for (const std::string& name : maintenance.nodes) {
+void ScenarioWorld::declare(const DeclareReservation& declared) {
+  Reservation reservation = declared.reservation;
+  for (const std::string& name : declared.nodes) {
     if (const auto node = find_node(name)) reservation.nodes.push_back(*node);
   }
   std::ranges::sort(reservation.nodes);
+  if (declared.on_days && !place_on_days(*declared.on_days, reservation)) return;
   declare(Event(ReservationAdded{std::move(reservation)}));
+}
+
+// When it comes, as far as that is told now.
+bool ScenarioWorld::place_on_days(const DeclareReservation::OnDays& asked, Reservation& reservation) {
+  if (!afford(kCalendarAhead.ms / kDayMs)) return false;
+  Time first = reservation.from;
+  if (asked.begins_by_its_clock)
+    first = WindowTimes::next_at(Duration{first.ms % kDayMs}, asked.zone, now_, zero_since_1970_).value_or(first);
+  const auto times = WindowTimes::coming_again(first, reservation.lasts, asked.days, asked.zone, zero_since_1970_);
+  const std::vector<Interval> all =
+      times ? times->openings_since(first, now_, zero_since_1970_) : std::vector<Interval>();
+  if (all.empty()) {
+    fail("expected times at which reservation " + reservation.name + " comes, found " +
+         (times ? "none within 400 days" : "that " + times.error()));
+    return false;
+  }
+  reservation.from = all.front().from;
+  reservation.lasts = all.front().to - all.front().from;
+  reservation.later.assign(all.begin() + 1, all.end());
+  reserved_on_days_.insert_or_assign(state().next_reservation(), OnDays{first, *times});
+  return true;
+}
+
+// When less is left of what was told than has to be.
+Time ScenarioWorld::next_telling() const {
+  Time next = kForever;
+  for (const auto& [id, on_days] : reserved_on_days_) {
+    const auto known = state().reservations().find(id);
+    if (known == state().reservations().end()) continue;
+    const Time last = known->second.later.empty() ? known->second.from : known->second.later.back().from;
+    next = std::min(next, Time{last.ms - kCalendarLeft.ms + 1});
+  }
+  return next;
+}
+
+void ScenarioWorld::tell_later_times() {
+  for (const auto& [id, on_days] : reserved_on_days_) {
+    const auto known = state().reservations().find(id);
+    if (known == state().reservations().end() || !known->second.ends_before(now_ + kCalendarLeft)) continue;
+    if (!afford(kCalendarAhead.ms / kDayMs)) return;
+    ReservationTimesTold told{id, on_days.times.openings_since(on_days.first, now_, zero_since_1970_)};
+    std::erase_if(told.later, [&](const Interval& each) { return each.from < known->second.to(); });
+    apply(told);
+  }
 }
 
 void ScenarioWorld::cancel(const CancelReservation& action) {

@@ -84,7 +84,7 @@ class ScenarioWorld {
   // A fact that the text tells, with all that follows from it.
   void declare(const Event& event);
   void declare(const DeclareWindow& window);
-  void declare(const DeclareMaintenance& maintenance);
+  void declare(const DeclareReservation& declared);
   void cancel(const CancelReservation& action);
   void defragment(const Defragment& asked);
   // Over or not.
@@ -190,6 +190,9 @@ class ScenarioWorld {
   void refuse_where_scrubs_fail(const std::map<Device, std::set<Attempt>>& before);
   void tell_window(std::size_t number);
   void turn_calendar(Time at);
+  bool place_on_days(const DeclareReservation::OnDays& asked, Reservation& reservation);
+  Time next_telling() const;
+  void tell_later_times();
 
   // Room that comes free on a node is counted for every shape that waits for some.
   Wide cost_of_freeing(std::int64_t pods_or_nodes) const;
@@ -215,6 +218,11 @@ class ScenarioWorld {
   std::map<std::string, NodeId> node_ids_;
   std::set<End> ends_;
   std::vector<DeclareWindow> windows_;
+  struct OnDays {
+    Time first;
+    WindowTimes times;
+  };
+  std::map<ReservationId, OnDays> reserved_on_days_;
   std::vector<std::string> reservations_;  // by number
   std::vector<Evicted> evictions_;
   std::map<Device, Time> scrubs_;               // when each ends that has begun

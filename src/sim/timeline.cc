@@ -95,11 +95,15 @@ std::vector<TimeWindow> times_of(const Timeline::Reserved& reserved, TimeWindow 
   if (reserved.every > Duration{0} && window.from > reserved.from) {
     skipped = (window.from - reserved.from).ms / reserved.every.ms;
   }
-  for (Time from = reserved.from + Duration{skipped * reserved.every.ms}; from < end; from = from + reserved.every) {
-    const TimeWindow lasts{std::max(from, window.from), std::min(from + reserved.lasts, end)};
+  const auto add = [&](Time from, Time to) {
+    const TimeWindow lasts{std::max(from, window.from), std::min(to, end)};
     if (lasts.from < lasts.to) times.push_back(lasts);
+  };
+  for (Time from = reserved.from + Duration{skipped * reserved.every.ms}; from < end; from = from + reserved.every) {
+    add(from, from + reserved.lasts);
     if (reserved.every == Duration{0}) break;
   }
+  for (const Interval& each : reserved.later) add(each.from, each.to);
   return times;
 }
 

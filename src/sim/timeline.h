@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "base/wide.h"
+#include "model/calendar.h"
 #include "model/workload.h"
 
 namespace berth {
@@ -68,7 +69,8 @@ struct Timeline {
     std::int64_t gpus = 0;  // of maintenance all of its nodes
     Time from;
     Duration lasts;
-    Duration every{0};  // none: once
+    Duration every{0};                 // none: once, and
+    std::vector<Interval> later = {};  // at these times, as far as they are known
     std::optional<Time> removed;
   };
 

@@ -184,6 +184,7 @@ void TimelineRecorder::reserve(const State& state, ReservationId id, const Reser
                               .from = made.from,
                               .lasts = made.lasts,
                               .every = made.every,
+                              .later = made.later,
                               .removed = {}};
   // One that the run before had already.
   const auto same = std::ranges::find_if(timeline_.reserved, [&](const Timeline::Reserved& each) {
@@ -191,6 +192,15 @@ void TimelineRecorder::reserve(const State& state, ReservationId id, const Reser
   });
   reserved_[id] = static_cast<std::size_t>(same - timeline_.reserved.begin());
   if (same == timeline_.reserved.end()) timeline_.reserved.push_back(std::move(reserved));
+}
+
+// Those that it has begun by then are behind it.
+void TimelineRecorder::on(const State& state, const ReservationTimesTold& event) {
+  std::vector<Interval>& later = timeline_.reserved[reserved_.at(event.reservation)].later;
+  const Time known = event.later.empty() ? kForever : event.later.front().from;
+  std::erase_if(later, [&](const Interval& each) { return each.from >= known; });
+  later.insert(later.end(), event.later.begin(), event.later.end());
+  look_at_everybody(state);
 }
 
 void TimelineRecorder::on(const State& state, const ReservationRemoved& event) {

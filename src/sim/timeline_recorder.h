@@ -63,6 +63,7 @@ class TimelineRecorder {
   void on(const State& state, const NodeRestored& event);
   void on(const State& state, const ReservationAdded& event);
   void on(const State& state, const ReservationRemoved& event);
+  void on(const State& state, const ReservationTimesTold& event);
   void on(const State& state, const TimePassed& event);
   void on(const State&, const CheckpointReported&) {}
   // All others are rare, and whoever has room may lose it by them.

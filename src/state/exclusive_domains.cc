@@ -49,12 +49,12 @@ bool ExclusiveDomains::count(Level& level, DomainId domain, ExclusiveId id, std:
     return was_there != (there > 0);
   };
   if (id.is_none()) return turns(level.strangers[domain.index()], pods);
-  const auto& [owner, at] = asked_[id.index()];
+  const std::uint32_t owner = asked_[id.index()].owner;
   std::vector<Owned>& owned = level.owned[domain.index()];
   auto own = std::ranges::lower_bound(owned, owner, {}, &Owned::owner);
   if (own == owned.end() || own->owner != owner) own = owned.insert(own, {owner, 0, 0});
   const bool comes_or_goes = turns(own->pods, pods);
-  const bool turned = at == level.name && turns(own->exclusive, pods);
+  const bool turned = asked_[id.index()].level == level.name && turns(own->exclusive, pods);
   if (own->pods == 0) owned.erase(own);
   return comes_or_goes || turned;
 }

@@ -22,10 +22,11 @@ namespace berth {
 class ExclusiveDomains {
  public:
   // Of a workload that is exclusive somewhere: in whose name, and in the domains of which level; in no level (empty) where another
-  // pod set of the workload is, and this one is only at home there.
+  // pod set of the workload is, and this one is only at home there. Parts of one workload have numbers of their own.
   struct Asked {
     std::uint32_t owner = 0;
     std::string level = {};
+    std::string part = {};
 
     friend bool operator==(const Asked&, const Asked&) = default;
   };

@@ -9,10 +9,12 @@
 
 namespace berth {
 
-// "workloads 3 and 5 have GPUs in one rack, which is one's own": all such pairs that have room. Steps are of their minimum.
+// "workloads 3 and 5 have GPUs in one rack, which is one's own": all such pairs, of workloads or of parts of one, that have room.
+// Steps are of their minimum.
 inline std::vector<std::string> who_share_exclusive_domains(const State& state) {
   struct There {
     WorkloadId of;
+    std::string part;   // of it
     std::string level;  // empty: it minds nobody
     NodeId node;
   };
@@ -24,7 +26,8 @@ inline std::vector<std::string> who_share_exclusive_domains(const State& state) 
       const PodRequest& request = state.request(pod.request);
       if (request.gpus == 0) return;
       const bool minds = exclusives.is_exclusive(request.exclusive);
-      there.push_back({state.minimum_of(id), minds ? exclusives[request.exclusive].level : "", pod.node});
+      const std::string part = request.exclusive.is_none() ? "" : exclusives[request.exclusive].part;
+      there.push_back({state.minimum_of(id), part, minds ? exclusives[request.exclusive].level : "", pod.node});
     });
   });
   const auto domain = [&](const std::string& level, NodeId node) {
@@ -36,7 +39,8 @@ inline std::vector<std::string> who_share_exclusive_domains(const State& state) 
   for (const There& one : there) {
     if (one.level.empty()) continue;
     for (const There& other : there) {
-      if (other.of == one.of || domain(one.level, one.node).empty()) continue;
+      const bool own = other.of == one.of && other.part == one.part;
+      if (own || domain(one.level, one.node).empty()) continue;
       if (domain(one.level, one.node) != domain(one.level, other.node)) continue;
       pairs.push_back("workloads " + std::to_string(one.of.index()) + " and " + std::to_string(other.of.index()) +
                       " have GPUs in one " + one.level + ", which is the first one's own");

@@ -69,6 +69,14 @@ FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
   return std::nullopt;
 }
 
+FactRefusal refusal_of_back_off(const std::optional<BackOff>& backs_off) {
+  if (!backs_off) return std::nullopt;
+  if (backs_off->why != EvictionRule::kNode && backs_off->why != EvictionRule::kNeverReady)
+    return "nobody backs off from the start but for lost nodes, and pods that were never ready";
+  if (backs_off->times == 0) return "who backs off was stopped once at least";
+  return unless(within(backs_off->until.ms, 0, kTimeMax.ms), "a time is out of bounds");
+}
+
 // One more pod of one of the pod sets of a workload that is there or may come.
 FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
   if (!fact.at_home_with.is_none()) {
@@ -81,7 +89,8 @@ FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
   const bool is_over = minimum == nullptr || minimum->phase == Phase::kEnded || minimum->phase == Phase::kCancelled;
   if (is_over || !minimum->step_of.is_none()) return "a step is of a workload that has not ended";
   if (fact.queue != minimum->queue) return "a step is in its workload's queue";
-  const bool waits = fact.not_before > Time{} || !fact.after.empty() || !fact.series.is_none() || fact.max_wait;
+  const bool waits =
+      fact.not_before > Time{} || !fact.after.empty() || !fact.series.is_none() || fact.max_wait || fact.backs_off;
   if (waits) return "a step waits for its workload alone";
   const auto& ways = state.shape(minimum->shape).ways;
   const auto is_one_of = [&](const PodSets& own, const std::vector<NumberedPodSet>& way) {
@@ -694,7 +703,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
           [&] {
             return fact.declared_run == kRunNotDeclared ? FactRefusal() : refusal_of_time(Time{fact.declared_run.ms});
           },
-          [&] { return refusal_of_time(fact.not_before); },
+          [&] { return refusal_of_time(fact.not_before); }, [&] { return refusal_of_back_off(fact.backs_off); },
           [&] { return refusal_of_dependencies(state.workloads(), fact.after); },
           [&] { return unless(fact.at_most >= 1, "of a series one has a turn at least"); },
           [&] { return refusal_of_max_wait(fact); }, [&] { return refusal_of_hours(state, fact.shape.terms); },
@@ -812,6 +821,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
       return unless(repairing != nullptr && !repairing->lost.empty(), "that workload lacks nobody");
     }
     FactRefusal operator()(const ReservationAdded& fact) const { return refusal_of_reservation(state, fact); }
+    FactRefusal operator()(const ReservationTimesTold& fact) const { return refusal_of_times_told(state, fact); }
     FactRefusal operator()(const ReservationRemoved& fact) const {
       return unless(state.reservations().contains(fact.reservation), "there is no such reservation");
     }

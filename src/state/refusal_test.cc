@@ -1005,6 +1005,7 @@ TEST(Refusal, OfReservations) {
   state.apply(had);
   state.apply(TimePassed{Time{5000}});
   const char* const past = "a reservation begins in the past; let it begin later";
+  const char* const one_by_one = "the times of a reservation are one after the other, and each lasts for some time";
   const char* const of_gpus = "there are 4 GPUs of flavor that are not shared; reserve no more";
   expect(
       state,
@@ -1025,6 +1026,26 @@ TEST(Refusal, OfReservations) {
              r.lasts = kReservationDay + Duration{1};
            }),
            "what comes every day lasts at most 24 hours"},
+          {"on days",
+           with([](Reservation& r) { r.later = {{Time{11'000}, Time{12'000}}, {Time{12'000}, Time{13'000}}}; }), ""},
+          {"on days, and every day", with([](Reservation& r) {
+             r.every = kReservationDay;
+             r.later = {{Time{11'000}, Time{12'000}}};
+           }),
+           "what comes every day has no other times besides"},
+          {"again before it is over", with([](Reservation& r) { r.later = {{Time{10'999}, Time{12'000}}}; }),
+           one_by_one},
+          {"again for no time", with([](Reservation& r) { r.later = {{Time{11'000}, Time{11'000}}}; }), one_by_one},
+          {"again, and again before",
+           with([](Reservation& r) { r.later = {{Time{13'000}, Time{14'000}}, {Time{11'000}, Time{12'000}}}; }),
+           one_by_one},
+          {"again for too long",
+           with([](Reservation& r) { r.later = {{Time{11'000}, Time{11'001} + kReservationLastsMax}}; }),
+           "a reservation lasts at most 366 days"},
+          {"later times", ReservationTimesTold{ReservationId(0), {{Time{11'000}, Time{12'000}}}}, ""},
+          {"later times of none", ReservationTimesTold{ReservationId(1), {}}, "there is no such reservation"},
+          {"later times that are not", ReservationTimesTold{ReservationId(0), {{Time{10'999}, Time{12'000}}}},
+           one_by_one},
           {"every hour", with([](Reservation& r) { r.every = Duration{3'600'000}; }),
            "a reservation comes once or every day"},
           {"an unknown queue", with([](Reservation& r) { r.queue = QueueId(2); }), "there is no such queue"},
@@ -1081,6 +1102,32 @@ TEST(Refusal, OfReservations) {
           {"its end", ReservationRemoved{ReservationId(0)}, ""},
           {"the end of another", ReservationRemoved{ReservationId(1)}, "there is no such reservation"},
       });
+}
+
+TEST(Refusal, OfWhoBacksOffFromTheStartAndOfPartsWithoutALevel) {
+  const State state = known();
+  const auto job = [](auto change) {
+    WorkloadSubmitted made = submission(QueueId(0), single_pod({.gpus = 1, .gpu_milli = kMilliPerGpu}));
+    made.backs_off = BackOff{.until = Time{5000}, .why = EvictionRule::kNode, .times = 3};
+    change(made);
+    return Event(made);
+  };
+  const char* const of_others = "nobody backs off from the start but for lost nodes, and pods that were never ready";
+  expect(state, {{"for lost nodes", job([](WorkloadSubmitted&) {}), ""},
+                 {"never ready", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kNeverReady; }), ""},
+                 {"for a claim", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kReclaim; }), of_others},
+                 {"never", job([](WorkloadSubmitted& w) { w.backs_off->times = 0; }),
+                  "who backs off was stopped once at least"},
+                 {"for ever", job([](WorkloadSubmitted& w) { w.backs_off->until = kForever; }), "a time is out of bounds"},
+                 {"a part", job([](WorkloadSubmitted& w) {
+                    w.shape.ways.front().front().exclusive_level = "rack";
+                    w.shape.ways.front().front().exclusive_part = "a";
+                  }),
+                  ""},
+                 {"a part of nothing", job([](WorkloadSubmitted& w) {
+                    w.shape.ways.front().front().exclusive_part = "a";
+                  }),
+                  "a part of a workload has domains for itself only where a level is named"}});
 }
 
 TEST(Refusal, OfMovesThatAreAskedFor) {

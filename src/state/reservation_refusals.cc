@@ -11,11 +11,24 @@ namespace {
 
 using Refusal = std::optional<std::string>;
 
+Refusal refusal_of_later_times(Time after, const std::vector<Interval>& later) {
+  if (later.size() > kOpeningsMax) return "more than 10,000 times of a reservation; tell some of them later";
+  for (const Interval& each : later) {
+    if (each.from < after || each.from >= each.to || each.to > kTimeMax)
+      return "the times of a reservation are one after the other, and each lasts for some time";
+    if (each.to - each.from > kReservationLastsMax) return "a reservation lasts at most 366 days";
+    after = each.to;
+  }
+  return std::nullopt;
+}
+
 Refusal refusal_of_times(const State& state, const Reservation& added, bool found) {
   const bool in_bounds = added.from.ms >= 0 && added.from <= kTimeMax;
   if (!in_bounds || (!found && added.from < state.clock()))
     return "a reservation begins in the past; let it begin later";
   if (added.lasts <= Duration{0}) return "a reservation lasts no time; write for how long";
+  if (auto refusal = refusal_of_later_times(added.to(), added.later)) return refusal;
+  if (!added.later.empty() && added.every > Duration{0}) return "what comes every day has no other times besides";
   if (added.every == Duration{0}) {
     return added.lasts > kReservationLastsMax ? Refusal("a reservation lasts at most 366 days") : std::nullopt;
   }
@@ -105,6 +118,13 @@ Refusal refusal_of_places(const State& state, const ReservationAdded& event) {
 }
 
 }  // namespace
+
+std::optional<std::string> refusal_of_times_told(const State& state, const ReservationTimesTold& event) {
+  const auto known = state.reservations().find(event.reservation);
+  if (known == state.reservations().end()) return "there is no such reservation";
+  if (known->second.every > Duration{0}) return "what comes every day has no other times besides";
+  return refusal_of_later_times(known->second.to(), event.later);
+}
 
 std::optional<std::string> refusal_of_reservation(const State& state, const ReservationAdded& event) {
   const Reservation& added = event.reservation;

@@ -11,5 +11,6 @@ namespace berth {
 
 // In words of the state alone; none if it does.
 std::optional<std::string> refusal_of_reservation(const State& state, const ReservationAdded& event);
+std::optional<std::string> refusal_of_times_told(const State& state, const ReservationTimesTold& event);
 
 }  // namespace berth

@@ -347,6 +347,7 @@ class State {
   void on(const RepairGivenUp& event);
   void on(const ReservationAdded& event);
   void on(const ReservationRemoved& event);
+  void on(const ReservationTimesTold& event);
   void on(const MaxWaitPassed& event);
   void on(const DefragmentationAsked& event);
   void on(const SlicesRecut& event);
@@ -361,6 +362,7 @@ class State {
   Time next_reserved() const;
   void pass_reservations();
   void drop_reservation(ReservationId reservation);
+  void note(const std::vector<Interval>& times);
   void maintain();
   void reopen(NodeId node);
   void hold(const std::vector<HeldPlaces>& holdings);
@@ -375,8 +377,7 @@ class State {
   void change_requests(Shape& shape, Change change);
   void tell_whose_parts(Workload& workload);
   void tell_whose_domains(const WorkloadSubmitted& event, Workload& workload);
-  std::optional<std::uint32_t> number_as_owner(WorkloadId id) const;
-  std::uint32_t new_owner();
+  std::uint32_t number_as_owner(WorkloadId id, WorkloadId at_home_with, const std::string& part);
   void forget_failures();
   void look_at_exclusives();
   void let_part_by(Time part_by);
@@ -402,6 +403,7 @@ class State {
   void migrates_without(WorkloadId workload, NodeId node);
   void note_lost_node(WorkloadId workload);
   void back_off(WorkloadId workload);
+  static void back_off(Workload& workload, const BackOff& before, Time now);
   void wait_out(WorkloadId workload, Duration first, int times);
   void follow_policy(WorkloadId workload, const std::optional<FailurePolicy>& policy);
   template <class IsLost>
@@ -537,7 +539,11 @@ class State {
   std::size_t reservations_made_ = 0;
   std::optional<DefragmentationAsked> defragmentation_;
   // Whose each number in the ledger's exclusive domains is, and of whoever is at home with them; empty: nobody's now.
-  std::vector<std::vector<WorkloadId>> exclusive_owners_;
+  struct ExclusiveOwner {
+    std::vector<WorkloadId> workloads = {};
+    std::string part = {};  // of each of them
+  };
+  std::vector<ExclusiveOwner> exclusive_owners_;
   NodeFailures failures_;
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on

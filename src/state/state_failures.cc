@@ -130,10 +130,8 @@ void State::fail(WorkloadId id, Failure failure) {
 
 // So long for the first time in a row, and with each further one twice as long.
 void State::wait_out(WorkloadId id, Duration first, int times) {
-  Duration wait = first;
-  for (; times > 1 && wait < kBackOffMax; --times) wait = wait + wait;
   Workload& workload = workloads_[id];
-  const Time until = clock_ + std::min(wait, kBackOffMax);
+  const Time until = clock_ + back_off_after(first, times);
   if (until < workload.not_before) return;
   workload.not_before = workload.backs_off_until = until;
 }

@@ -31,6 +31,7 @@ void State::on(const ReservationAdded& event) {
   history_.add(added.name).add(added.queue.value()).add(added.flavor.value()).add(added.gpus);
   for (const NodeId node : added.nodes) history_.add(node.value());
   history_.add(added.from.ms).add(added.lasts.ms).add(added.every.ms);
+  note(added.later);
   history_.add(std::uint64_t{event.had.size()});
   for (const GpusOfNode& had : event.had) history_.add(had.node.value()).add(had.gpus.bits());
   const ReservationId id(reservations_made_++);
@@ -56,6 +57,19 @@ void State::on(const ReservationRemoved& event) {
   retry_who_waits_for_room();
 }
 
+// Who was let ahead, or promised a start, was so for what was known.
+void State::on(const ReservationTimesTold& event) {
+  history_.add(event.reservation.value());
+  note(event.later);
+  reservations_.at(event.reservation).later = event.later;
+  retry_who_waits_for_room();
+}
+
+void State::note(const std::vector<Interval>& times) {
+  history_.add(std::uint64_t{times.size()});
+  for (const Interval& each : times) history_.add(each.from.ms).add(each.to.ms);
+}
+
 void State::drop_reservation(ReservationId id) {
   reservations_.erase(id);
   std::erase_if(holdings_, [&](const HeldPlaces& each) { return each.reservation == id; });
@@ -68,12 +82,10 @@ void State::pass_reservations() {
     auto& [id, reservation] = *at++;
     if (reservation.to() > clock_) continue;
     any_over = true;
-    if (reservation.every == Duration{0}) {
+    if (!reservation.pass(clock_)) {
       drop_reservation(id);
       continue;
     }
-    const std::int64_t times = ((clock_ - reservation.to()).ms / reservation.every.ms) + 1;
-    reservation.from = reservation.from + Duration{times * reservation.every.ms};
     std::erase_if(holdings_, [&, gone = id](const HeldPlaces& each) { return each.reservation == gone; });
   }
   maintain();

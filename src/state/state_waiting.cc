@@ -139,39 +139,47 @@ void State::tell_whose_parts(Workload& workload) {
   workload.shape = ShapeId(shapes_.intern(shape));
 }
 
-// Under which it has domains for itself, or is at home with who has.
-std::optional<std::uint32_t> State::number_as_owner(WorkloadId id) const {
-  const auto has_it = [&](const std::vector<WorkloadId>& ids) { return std::ranges::find(ids, id) != ids.end(); };
-  const auto known = std::ranges::find_if(exclusive_owners_, has_it);
-  if (id.is_none() || known == exclusive_owners_.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(known - exclusive_owners_.begin());
-}
-
-// Numbers are used again: what is kept for each distinct request does not grow with the work that has come and gone.
-std::uint32_t State::new_owner() {
-  auto unused = std::ranges::find_if(exclusive_owners_, [](const auto& ids) { return ids.empty(); });
-  if (unused == exclusive_owners_.end()) unused = exclusive_owners_.emplace(unused);
-  return static_cast<std::uint32_t>(unused - exclusive_owners_.begin());
+// Under which this part of it has domains for itself, or is at home with who has. Numbers are used again: what is kept for each
+// distinct request does not grow with the work that has come and gone.
+std::uint32_t State::number_as_owner(WorkloadId id, WorkloadId at_home_with, const std::string& part) {
+  const auto is_of = [&](const ExclusiveOwner& each, WorkloadId of) {
+    return each.part == part && std::ranges::find(each.workloads, of) != each.workloads.end();
+  };
+  const auto first = [&](const auto& which) { return std::ranges::find_if(exclusive_owners_, which); };
+  auto found = first([&](const ExclusiveOwner& each) { return is_of(each, id); });
+  if (found == exclusive_owners_.end() && !at_home_with.is_none())
+    found = first([&](const ExclusiveOwner& each) { return is_of(each, at_home_with); });
+  if (found == exclusive_owners_.end())
+    found = first([](const ExclusiveOwner& each) { return each.workloads.empty(); });
+  if (found == exclusive_owners_.end()) found = exclusive_owners_.emplace(found);
+  if (!is_of(*found, id)) found->workloads.push_back(id);
+  found->part = part;
+  return static_cast<std::uint32_t>(found - exclusive_owners_.begin());
 }
 
 // A step is at home in the domains of its minimum, and so are the pod sets of an exclusive workload that do not mind others.
 void State::tell_whose_domains(const WorkloadSubmitted& event, Workload& workload) {
-  std::optional<std::uint32_t> owner = number_as_owner(event.step_of.is_none() ? event.at_home_with : event.step_of);
+  const WorkloadId with = event.step_of.is_none() ? event.at_home_with : event.step_of;
   const bool minds_others =
       std::ranges::any_of(event.shape.ways.front(), [](const PodSet& set) { return !set.exclusive_level.empty(); });
-  if (!minds_others && !owner) return;
-  if (!owner) owner = new_owner();
-  exclusive_owners_[*owner].push_back(workloads_.next_id());
+  const bool is_at_home = std::ranges::any_of(exclusive_owners_, [&](const ExclusiveOwner& each) {
+    return !with.is_none() && std::ranges::find(each.workloads, with) != each.workloads.end();
+  });
+  if (!minds_others && !is_at_home) return;
+  const WorkloadId id = workloads_.next_id();
   Shape shape = shapes_[workload.shape.index()];
   for (std::size_t way = 0; way < shape.ways.size(); ++way) {
     for (std::size_t at = 0; at < shape.ways[way].size(); ++at) {
       const std::string& level = event.shape.ways[way][at].exclusive_level;
+      const std::string& part = event.shape.ways[way][at].exclusive_part;
       history_.add(level);
+      if (!part.empty()) history_.add(part);
       NumberedPodSet& set = shape.ways[way][at];
+      if (requests_[set.request.index()].gpus == 0) continue;
+      const std::uint32_t owner = number_as_owner(id, with, part);
       for (RequestId* const each : {&set.request, &set.in_first_flavor}) {
         PodRequest request = requests_[each->index()];
-        if (request.gpus == 0) continue;
-        request.exclusive = ledger_.exclusives().intern({*owner, level}, *nodes_);
+        request.exclusive = ledger_.exclusives().intern({owner, level, part}, *nodes_);
         *each = RequestId(requests_.intern(request));
       }
     }

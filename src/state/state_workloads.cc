@@ -20,6 +20,16 @@ void count_attempt(Workload& workload) {
 
 }  // namespace
 
+// As if that had been of this one.
+void State::back_off(Workload& workload, const BackOff& before, Time now) {
+  workload.evicted_by = before.why;
+  (before.why == EvictionRule::kNode ? workload.nodes_lost : workload.failures) = before.times;
+  if (before.why == EvictionRule::kNeverReady) workload.retries = before.times;
+  if (before.until <= std::max(now, workload.not_before)) return;
+  workload.not_before = workload.backs_off_until = before.until;
+  workload.too_early = true;
+}
+
 void State::on(const WorkloadSubmitted& event) {
   Workload workload;
   workload.shape = intern_shape(event.shape);
@@ -37,6 +47,7 @@ void State::on(const WorkloadSubmitted& event) {
   workload.series = event.series;
   workload.awaits_turn = !event.series.is_none();
   workload.goes_first = event.goes_first;
+  if (event.backs_off) back_off(workload, *event.backs_off, std::max(clock_, event.at));
   const WorkloadId id = workloads_.add(workload);
   workloads_[id].too_early = workload.too_early || hours_from(event.shape.terms, clock_) > clock_;
   if (!event.step_of.is_none()) {
@@ -59,6 +70,10 @@ void State::on(const WorkloadSubmitted& event) {
   }
   if (!event.at_home_with.is_none()) history_.add(event.at_home_with.value());
   if (event.goes_first) history_.add(std::uint64_t{event.goes_first});
+  if (event.backs_off)
+    history_.add(event.backs_off->until.ms)
+        .add(static_cast<std::uint64_t>(event.backs_off->why))
+        .add(event.backs_off->times);
   if (!event.series.is_none()) take_turns(id, event.series, event.at_most);
 }
 
@@ -86,7 +101,7 @@ void State::end(WorkloadId id, Phase phase, bool done) {
   const SeriesId series = workloads_[id].series;
   workloads_.note_ended(id);
   end_steps(id, phase);
-  for (std::vector<WorkloadId>& each : exclusive_owners_) std::erase(each, id);
+  for (ExclusiveOwner& each : exclusive_owners_) std::erase(each.workloads, id);
   followers_.forget(id);
   tell_followers(id, done ? Followers::News::kDone : Followers::News::kNotDone);
   if (!series.is_none()) have_turns(series_.leave(id, series));

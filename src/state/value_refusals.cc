@@ -145,7 +145,7 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
     if (takes_turns(request) && takes_turns(b[i].request)) request.sharing = b[i].request.sharing;
     if (request != b[i].request || a[i].count != b[i].count || a[i].constraints != b[i].constraints ||
         a[i].topology != b[i].topology || a[i].neighbours != b[i].neighbours || a[i].parallel != b[i].parallel ||
-        a[i].exclusive_level != b[i].exclusive_level) {
+        a[i].exclusive_level != b[i].exclusive_level || a[i].exclusive_part != b[i].exclusive_part) {
       return false;
     }
   }
@@ -219,6 +219,8 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
       if (auto refusal = refusal_of_neighbours(set)) return refusal;
       if (!set.exclusive_level.empty() && set.request.gpus == 0)
         return "a pod set that has domains for itself has GPUs";
+      if (set.exclusive_level.empty() && !set.exclusive_part.empty())
+        return "a part of a workload has domains for itself only where a level is named";
       pods += set.count;
     }
     if (!within(pods, 1, kPodsPerWorkloadMax)) return "a workload has 1 to 1,000,000 pods";

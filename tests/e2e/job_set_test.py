@@ -174,11 +174,11 @@ def suspended_and_resumed(stage):
 def what_is_not_followed_is_refused(stage):
     """With what to write instead, all at once."""
     said = stage.refused({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
-                          "metadata": {"name": "bad", "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": "rack"}},
+                          "metadata": {"name": "bad", "annotations": {"alpha.jobset.sigs.k8s.io/node-selector": "true"}},
                           "spec": {"volumeClaimPolicies": [{}], "failurePolicy": {"restartStrategy": "InPlaceRestart"},
                                    "replicatedJobs": [{"name": "w", "template": {"spec": {"template": {"spec": {
                                        "containers": [{"name": "c", "image": "i"}]}}}}}]}})
-    for word in ("berth.dev/gang", "there are no volume claims here", "write Recreate or BlockingRecreate"):
+    for word in ("required:LABEL", "there are no volume claims here", "write Recreate or BlockingRecreate"):
         expect(word in said, said)
 
 

@@ -62,6 +62,16 @@ class RepairStage(PodStage):
         self.wait(lambda: len(self.of_job("gang")) == 2, "another is made")
         return node
 
+    def annotations(self):
+        gang = self.of_job("gang")
+        return [each["metadata"]["annotations"] for each in self.pods() if each["metadata"]["name"] in gang]
+
+    def ranks(self):
+        return {f"{each.get('berth.dev/rank')} of {each.get('berth.dev/world-size')}" for each in self.annotations()}
+
+    def hosts(self):
+        return {each.get("berth.dev/hosts") for each in self.annotations()}
+
     def heir(self, gang):
         return next(name for name in self.of_job("gang") if name not in gang)
 
@@ -81,6 +91,8 @@ def what_it_had_is_kept(stage):
     expect(len(set(before) & set(now)) == 1, "who was left was left alone")
     expect("waits" not in stage.placed(), "who waits got its place")
     expect(node == now[stage.heir(before)], now)
+    stage.wait(lambda: stage.ranks() == {"0 of 2", "1 of 2"} and len(stage.hosts()) == 1, "each has a rank, and all know where")
+    expect(sorted(stage.hosts().pop().split(",")) == sorted(f"{each}:1" for each in now.values()), stage.hosts())
 
 
 def another_node_before_all_who_wait(stage):
