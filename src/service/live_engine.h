@@ -275,6 +275,7 @@ class LiveEngine {
     CircleFacts facts;
     bool gone = false;               // there is no such object any more
     std::vector<std::string> holds;  // who trusts each other now; at first, who did when the last scheduler ended
+    Apart apart;                     // how far they are kept from strangers; the same
     std::vector<EndedTrust> ended;
     std::vector<QueueCondition> conditions;
   };
@@ -283,6 +284,10 @@ class LiveEngine {
   bool is_one_too_many(const LiveCircle& circle) const;
   bool can_be_tenant(const std::string& queue) const;
   bool hold(LiveCircle& circle, Time now);
+  Apart to_keep_apart(const LiveCircle& circle) const;
+  bool keep_apart(LiveCircle& circle, Time now);
+  bool some_keep_apart() const;
+  void give_up_starts_among_strangers(const TrustChanged& changed);
   void tell_circles(const std::vector<const EndedTrust*>& still, Time part_by);
   void tell_who_trusted(Time now);
   void tell_who_has_to_part();
