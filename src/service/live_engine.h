@@ -378,6 +378,11 @@ class LiveEngine {
   PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
   std::vector<PodSets> ways_of(const Group& group, const std::vector<Member*>& members,
                                std::vector<std::string>& uids) const;
+  // Of a node's images those that some pod has asked.
+  std::vector<NodeImage> images_of(const NodeFacts& node) const;
+  void tell_images(NodeId id, const NodeFacts& node);
+  void note_images(const PodFacts& pod);
+  void count_images(const std::vector<NodeImage>& images, std::int64_t more);
   void change_node(NodeId id, const NodeFacts& before, const NodeFacts& now);
   void submit(const std::string& key, Group& group, const Tally& tally, Time now);
   void withdraw(Group& group);
@@ -558,7 +563,9 @@ class LiveEngine {
   AskedKinds asked_;
   std::vector<EndedRun> ended_runs_;
 
-  bool anew_ = true;  // the engine must be made anew
+  std::set<std::string> asked_images_;
+  std::map<std::string, std::int64_t> images_there_;  // on how many nodes each is
+  bool anew_ = true;                                  // the engine must be made anew
   // Whether some pod ever selected others, and by which labels.
   bool somebody_selects_ = false;
   std::set<std::string> selected_keys_;
