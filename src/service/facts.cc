@@ -408,6 +408,7 @@ class PodReader {
     for (const char* const kind : {"initContainers", "containers"}) {
       for (const Value& container : spec_[kind].items()) {
         std::string image(container["image"].text());
+        if (image.empty()) continue;
         if (image.rfind(':') == std::string::npos || image.rfind(':') < image.rfind('/') + 1) image += ":latest";
         facts_.images.push_back(std::move(image));
       }

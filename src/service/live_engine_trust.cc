@@ -211,18 +211,18 @@ void LiveEngine::give_up_starts_among_strangers(const TrustChanged& changed) {
   const auto keeps_room = [&](const State& then, WorkloadId id) {
     return std::ranges::find(then.starting(), id) != then.starting().end();
   };
-  const auto then = [&] {
+  const auto after_it = [&] {
     State then = state().fork();
     then.apply(changed);
     return then;
   };
   const std::vector<WorkloadId> starting(state().starting().begin(), state().starting().end());
   if (starting.empty()) return;
-  State now = then();
+  State now = after_it();
   for (const WorkloadId id : starting) {
     if (!runs_.contains(id) || keeps_room(now, id)) continue;
     give_up_start(id);
-    now = then();
+    now = after_it();
   }
 }
 
