@@ -361,14 +361,15 @@ class Search {
     on_node_.erase(std::unique(on_node_.begin(), on_node_.end()), on_node_.end());
   }
 
-  // Where somebody is to be alone, the claimant or the victim, it is in the way of the other in the whole domain.
+  // Where somebody is to be alone, the claimant or the victim, or keeps strangers away, it is in the way of the other in the whole
+  // domain.
   std::vector<NodeId> kept_from_claimant(const Pod& pod) const {
-    const ExclusiveDomains& exclusives = state_.ledger().exclusives();
-    if (exclusives.none() || pod.gpus.empty()) return {};
-    std::vector<NodeId> nodes = exclusives.own_nodes(state_.request(pod.request), pod.node);
+    std::vector<NodeId> nodes;
+    if (!state_.ledger().some_keep_apart() || pod.gpus.empty()) return nodes;
     for (const NumberedPodSet& set : sets_) {
-      const std::vector<NodeId> own = exclusives.own_nodes(state_.request(set.request), pod.node);
-      nodes.insert(nodes.end(), own.begin(), own.end());
+      const std::vector<NodeId> kept =
+          state_.ledger().nodes_kept(state_.request(pod.request), pod.node, state_.request(set.request));
+      nodes.insert(nodes.end(), kept.begin(), kept.end());
     }
     return nodes;
   }

@@ -50,6 +50,12 @@ State without_exclusive_domains(const State& state) {
   return unheeded;
 }
 
+State without_strangers(const State& state) {
+  State unheeded = state.fork();
+  unheeded.ledger_for_trial().tenants() = state.ledger().tenants().unheeded();
+  return unheeded;
+}
+
 std::optional<std::string> exclusive_text(const State& state, const Shape& shape) {
   const ExclusiveDomains& exclusives = state.ledger().exclusives();
   if (exclusives.none() || kept_away_by_neighbours(state, shape)) return std::nullopt;

@@ -280,11 +280,11 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
   const bool quarantines = !ledger.broken().empty();
-  const bool may_be_kept = shape.leaves_residue || quarantines || has_mode(state, Sharing::kTimeslice);
+  const bool may_be_kept = shape.has_sharers || quarantines || has_mode(state, Sharing::kTimeslice);
   const auto as_it_is = [&](const PodRequest& request, NodeId node) { return room_for(ledger, node, request); };
   if (!may_be_kept || each_set_fits(state, shape, as_it_is)) return std::nullopt;
   const auto fits_if = [&](Occupants occupants) {
-    return (shape.leaves_residue || quarantines) &&
+    return (shape.has_sharers || quarantines) &&
            each_set_fits(state, shape, [&](const PodRequest& request, NodeId node) {
              return room_for(ledger, node, request, occupants);
            });
@@ -632,6 +632,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   if (!state.ledger().exclusives().none() && has_room(without_exclusive_domains(state), open)) {
     return ReasonCode::kAffinity;
   }
+  if (!state.ledger().tenants().none() && has_room(without_strangers(state), open)) return ReasonCode::kTrust;
   if (asks_for_domains(open) && fits_apart(state, open)) {
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
@@ -705,7 +706,8 @@ Explanation explain(const State& state, WorkloadId id) {
     explanation.text = reserved ? *reserved : promised_text(state, workload);
     return explanation;
   }
-  explanation.text = waits_for_a_domain(state, shape)
+  const bool by_strangers = explanation.code == ReasonCode::kTrust && !state.ledger().tenants().none();
+  explanation.text = !by_strangers && waits_for_a_domain(state, shape)
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
   if (const Shadow* const shadow = state.shadow_of(id)) {

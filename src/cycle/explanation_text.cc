@@ -56,6 +56,8 @@ constexpr std::array<Wording, kFilterCount> kWordings = {{
      "are in domains that others have for themselves"},
     {kAmongOthers, Lacking::kNone, "is in a domain in which others have GPUs",
      "are in domains in which others have GPUs"},
+    {kNearStrangers, Lacking::kNone, "is too near to work of tenants that it does not trust",
+     "are too near to work of tenants that it does not trust"},
     {"too many pods", Lacking::kNone, "has as many pods as it may", "have as many pods as they may"},
 }};
 

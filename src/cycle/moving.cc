@@ -39,8 +39,9 @@ class Search {
     std::int64_t found = take_free_room(wanted, within);
     found_free_ += found;
     if (found < wanted) found += free_nodes(wanted - found, within);
-    // Where the last has left a domain that it is to have for itself, all of that is free.
-    const bool is_alone = state_.ledger().exclusives().is_exclusive(state_.request(request).exclusive);
+    // Where the last has left a domain that it is to have for itself, or of the strangers there, all of that is free.
+    const bool is_alone = state_.ledger().exclusives().is_exclusive(state_.request(request).exclusive) ||
+                          !state_.ledger().tenants().none();
     if (found < wanted && is_alone) found += take_free_room(wanted - found, within);
     if (found < wanted) found += move_one_by_one(wanted - found, within);
     return found;

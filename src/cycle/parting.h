@@ -1,4 +1,4 @@
-// Work that is on one device and does not trust each other any more (docs/semantics.md, rule 29).
+// Work that is on one device, or otherwise too near to each other, and does not trust each other any more (docs/semantics.md, rule 29).
 #pragma once
 
 #include <vector>

@@ -89,6 +89,7 @@ std::vector<Reserved::Told> Reserved::in_the_way(const HeldPlaces& holding, cons
       const auto there = who_->by_device().find({held.node, gpu});
       if (there != who_->by_device().end()) std::ranges::for_each(there->second, note);
     });
+    std::ranges::for_each(who_->strangers_around(state_.reserved_gpu(reservation), held.node), note);
   }
   std::vector<Told> told;
   for (const auto& [id, end] : ends) {
@@ -194,8 +195,34 @@ KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_part
 KeptRoom Reserved::kept_from(WorkloadId id, Time start, Heeding heeding, QueueId covered_at) const {
   if (none()) return {};
   const Shape& shape = state_.shape(state_.workload(id).shape);
-  return kept_from(state_.workload(id).queue, start, enforced_end(shape.terms, start), asks_parts(state_, shape),
-                   heeding, covered_at);
+  const Time end = enforced_end(shape.terms, start);
+  const QueueId queue = state_.workload(id).queue;
+  return away_from_strangers(id, start, end,
+                             kept_from(queue, start, end, asks_parts(state_, shape), heeding, covered_at));
+}
+
+// And where it would be too near to what strangers have reserved of that.
+KeptRoom Reserved::away_from_strangers(WorkloadId id, Time start, Time end, KeptRoom kept) const {
+  const Ledger& ledger = state_.ledger();
+  if (ledger.tenants().none()) return kept;
+  const Shape& shape = state_.shape(state_.workload(id).shape);
+  std::set<NodeId> near(kept.nodes.begin(), kept.nodes.end());
+  for (const HeldPlaces& holding : all_) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    if (reservation.is_maintenance() || !reservation.meets(start, end)) continue;
+    const PodRequest reserved = state_.reserved_gpu(reservation);
+    for (const GpusOfNode& each : holding.gpus) {
+      const auto is_kept = std::ranges::find(kept.gpus, each.node, &GpusOfNode::node);
+      if (is_kept == kept.gpus.end() || (is_kept->gpus.bits() & each.gpus.bits()) == 0) continue;
+      for (const NumberedPodSet& set : shape.ways.front()) {
+        const std::vector<NodeId> nodes =
+            ledger.tenants().nodes_kept(ledger.trust(), reserved, each.node, state_.request(set.request));
+        near.insert(nodes.begin(), nodes.end());
+      }
+    }
+  }
+  kept.nodes.assign(near.begin(), near.end());
+  return kept;
 }
 
 template <class Placed>
@@ -224,15 +251,17 @@ Time Reserved::end_of(const Start& start, Time begins) const {
 
 bool Reserved::lets(const Start& start, Time begins, Heeding heeding, QueueId covered_at) const {
   if (none() || heeding == Heeding::kNone) return true;
-  const QueueId queue = state_.workload(start.workload).queue;
-  return leaves_alone(kept_from(queue, plan_.now, end_of(start, begins), false, heeding, covered_at), start);
+  const Time end = end_of(start, begins);
+  const KeptRoom kept = kept_from(state_.workload(start.workload).queue, plan_.now, end, false, heeding, covered_at);
+  return leaves_alone(away_from_strangers(start.workload, plan_.now, end, kept), start);
 }
 
 bool Reserved::lets(const Repair& repair) const {
   if (none()) return true;
   const Workload& gang = state_.workload(repair.workload);
   const Time end = state_.end_of(repair.workload, gang.started);
-  return leaves_alone(kept_from(gang.queue, plan_.now, end), repair);
+  const KeptRoom kept = kept_from(gang.queue, plan_.now, end);
+  return leaves_alone(away_from_strangers(repair.workload, plan_.now, end, kept), repair);
 }
 
 bool Reserved::started(const Start& start) {

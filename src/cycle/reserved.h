@@ -75,6 +75,7 @@ class Reserved {
     Time at;
     Time stop_by;
   };
+  KeptRoom away_from_strangers(WorkloadId workload, Time start, Time end, KeptRoom kept) const;
   std::vector<Told> in_the_way(const HeldPlaces& holding, const Reservation& reservation) const;
   Duration notice_of(WorkloadId workload, const Reservation& reservation) const;
 

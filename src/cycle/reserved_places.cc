@@ -157,13 +157,15 @@ class Choice {
         }
       }
     }
-    // Who is alone there keeps everybody from what is free.
-    for (const Stay& each : who_.alone_around(device.node)) {
+    // Who is alone there keeps everybody from what is free, and who keeps strangers away them.
+    const auto note = [&](const Stay& each) {
       if (each.end > then_ && !is_own(state_, reservation_, each.workload) &&
           std::ranges::find(by, each.workload) == by.end()) {
         by.push_back(each.workload);
       }
-    }
+    };
+    std::ranges::for_each(who_.alone_around(device.node), note);
+    std::ranges::for_each(who_.strangers_around(state_.reserved_gpu(reservation_), device.node), note);
     if (by.empty()) ++open_on_[device.node];
     if (taken_.contains(device)) return;
     if (!by.empty()) return blocked_.push_back({device, std::move(by)});
@@ -381,7 +383,7 @@ bool is_own(const State& state, const Reservation& reservation, WorkloadId workl
   return !reservation.is_maintenance() && state.is_below(state.workload(workload).queue, reservation.queue);
 }
 
-WhoStays::WhoStays(const State& state, const Plan& plan) : latest_leave_(plan.now) {
+WhoStays::WhoStays(const State& state, const Plan& plan) : state_(state), latest_leave_(plan.now) {
   for (const WorkloadId id : state.stopping()) latest_leave_ = std::max(latest_leave_, state.workload(id).stop_by);
   std::set<WorkloadId> told;
   for (const Eviction& each : plan.evictions) {
@@ -404,6 +406,10 @@ WhoStays::WhoStays(const State& state, const Plan& plan) : latest_leave_(plan.no
         std::vector<Stay>& around = alone_around_[node];
         if (around.empty() || around.back() != stay) around.push_back(stay);
       }
+      if (state.ledger().tenants().none() || pod.gpus.empty()) return;
+      auto& with_gpus = with_gpus_[pod.node];
+      const std::pair there{stay, pod.request};
+      if (with_gpus.empty() || with_gpus.back() != there) with_gpus.push_back(there);
     });
   });
 }
@@ -412,6 +418,21 @@ const std::vector<Stay>& WhoStays::on(NodeId node) const {
   static const std::vector<Stay> kNobody;
   const auto found = by_node_.find(node);
   return found == by_node_.end() ? kNobody : found->second;
+}
+
+std::vector<Stay> WhoStays::strangers_around(const PodRequest& pod, NodeId node) const {
+  std::vector<Stay> strangers;
+  const Ledger& ledger = state_.ledger();
+  if (ledger.tenants().none()) return strangers;
+  for (const NodeId at : ledger.tenants().nodes_around(node)) {
+    const auto there = with_gpus_.find(at);
+    if (there == with_gpus_.end()) continue;
+    for (const auto& [stay, request] : there->second) {
+      const bool kept = ledger.tenants().keep_apart(ledger.trust(), pod, node, state_.request(request), at);
+      if (kept && std::ranges::find(strangers, stay) == strangers.end()) strangers.push_back(stay);
+    }
+  }
+  return strangers;
 }
 
 const std::vector<Stay>& WhoStays::alone_around(NodeId node) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "fairness/rights.h"
@@ -32,13 +33,18 @@ class WhoStays {
   const std::vector<Stay>& on(NodeId node) const;
   // Those who have a domain for themselves in which the node is.
   const std::vector<Stay>& alone_around(NodeId node) const;
+  // Those who would keep away a pod from the node, as strangers that are too near.
+  std::vector<Stay> strangers_around(const PodRequest& pod, NodeId node) const;
   // By when all have left who were told to: who waits for them begins then at the latest.
   Time latest_leave() const { return latest_leave_; }
 
  private:
+  const State& state_;
   Stays by_device_;
   std::map<NodeId, std::vector<Stay>> by_node_;
   std::map<NodeId, std::vector<Stay>> alone_around_;
+  std::map<NodeId, std::vector<std::pair<Stay, RequestId>>>
+      with_gpus_;  // where strangers are kept further away than from a device
   Time latest_leave_;
 };
 

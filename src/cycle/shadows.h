@@ -80,7 +80,7 @@ class Shadows {
   std::vector<Move> hold(WorkloadId workload);
   // The GPUs in which it would be in somebody's way then, by node, whether they are free now or not.
   std::vector<GpusOfNode> kept_from(WorkloadId workload) const;
-  // The nodes of domains that others will have for themselves then; ascending.
+  // The nodes of domains that others will have for themselves then, or where they will be who keep it away as a stranger; ascending.
   std::vector<NodeId> nodes_kept_from(WorkloadId workload) const;
   // What is promised to it, if that is free now; its moves stay in the trial.
   std::optional<Start> own_room(WorkloadId workload);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -133,22 +134,28 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
   return fits;
 }
 
-// Whether one of the two is to have a domain for itself in which the other has GPUs.
+// Whether one of the two is to have a domain for itself in which the other has GPUs, or they are strangers and would be too near.
 bool Shadows::keep_apart(const Start& start, const Start& other) const {
-  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
-  if (exclusives.none()) return false;
-  std::set<std::pair<ExclusiveId, NodeId>> there;
+  const Ledger& ledger = trial_.ledger();
+  if (!ledger.some_keep_apart()) return false;
+  using There = std::tuple<ExclusiveId, SharerId, Sharing, NodeId>;
+  const auto there_as = [](const PodRequest& request, const PodPlacement& place) {
+    return There{request.exclusive, request.sharer, request.sharing, place.node};
+  };
+  std::set<There> there;
   for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
-    if (request.gpus > 0) there.emplace(request.exclusive, place.node);
+    if (request.gpus > 0) there.insert(there_as(request, place));
   });
   bool apart = false;
-  std::optional<std::pair<ExclusiveId, NodeId>> last;
+  std::optional<There> last;
   for_each_place(state_, other, [&](const PodRequest& request, const PodPlacement& place) {
-    const std::pair<ExclusiveId, NodeId> looked_at{request.exclusive, place.node};
+    const There looked_at = there_as(request, place);
     if (apart || request.gpus == 0 || last == looked_at) return;
     last = looked_at;
-    apart = std::ranges::any_of(there, [&](const auto& each) {
-      return exclusives.excludes(request, place.node, PodRequest{.gpus = 1, .exclusive = each.first}, each.second);
+    apart = std::ranges::any_of(there, [&](const There& each) {
+      const auto& [exclusive, sharer, sharing, node] = each;
+      const PodRequest own{.gpus = 1, .sharing = sharing, .sharer = sharer, .exclusive = exclusive};
+      return ledger.keep_apart(request, place.node, own, node);
     });
   });
   return apart;

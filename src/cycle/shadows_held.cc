@@ -108,17 +108,23 @@ std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
 }
 
 std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
-  const ExclusiveDomains& exclusives = trial_.ledger().exclusives();
+  const Ledger& ledger = trial_.ledger();
   std::set<NodeId> nodes;
-  if (exclusives.none()) return {};
+  if (!ledger.some_keep_apart()) return {};
+  const auto& sets = state_.shape(state_.workload(id).shape).ways.front();
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Shadow& each = all_[i];
     if (!would_delay(i, id, end)) continue;
     for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
       if (nodes.contains(place.node)) return;
-      const std::vector<NodeId> own = exclusives.own_nodes(request, place.node);
+      const std::vector<NodeId> own = ledger.exclusives().own_nodes(request, place.node);
       nodes.insert(own.begin(), own.end());
+      for (const NumberedPodSet& set : sets) {
+        const std::vector<NodeId> near =
+            ledger.tenants().nodes_kept(ledger.trust(), request, place.node, state_.request(set.request));
+        nodes.insert(near.begin(), near.end());
+      }
     });
   }
   return {nodes.begin(), nodes.end()};

@@ -1,10 +1,12 @@
-// Whom no circle of trust holds both never share a device, whatever happens (docs/semantics.md, rule 29).
+// Whom no circle of trust holds both never share a device, whatever happens, and come no nearer to each other than they may
+// (docs/semantics.md, rule 29).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,10 @@ struct Seen {
   int had_room_while_scrubbed = 0;
   int scrubbed = 0;
   int quarantined = 0;
+  int near_friends = 0;  // of another tenant, where strangers would have been too near
+  int waited_afar = 0;   // for trust, where there was room on devices of their own
+  int parted_afar = 0;   // who were on no device together
+  int went_on_near = 0;  // strangers, until the time to part
 };
 
 // Who is on each device, and who has been there since it was last empty, as rule 29 has it and no ledger looks it up.
@@ -43,6 +49,16 @@ class Neighbourhood {
     UserId user;
     bool running = true;  // else told to stop, and still there
     bool mps = false;
+  };
+  // Somebody with GPUs, as far as others may mind.
+  struct Near {
+    WorkloadId workload;
+    QueueId tenant;
+    Sharing mode = Sharing::kExclusive;
+    NodeId node;
+    bool running = true;
+
+    friend auto operator<=>(const Near&, const Near&) = default;
   };
 
   void set_scrubs() { scrubs_ = true; }
@@ -63,14 +79,29 @@ class Neighbourhood {
   void set_circles(std::vector<Circle> circles) { circles_ = std::move(circles); }
   bool trust(QueueId a, QueueId b) const {
     if (a == b) return true;
-    for (const Circle& circle : circles_) {
-      if (std::ranges::count(circle, a) > 0 && std::ranges::count(circle, b) > 0) return true;
+    for (const auto& [queues, apart] : circles_) {
+      if (std::ranges::count(queues, a) > 0 && std::ranges::count(queues, b) > 0) return true;
+    }
+    return false;
+  }
+  // Whether one of the two keeps strangers so far away.
+  bool would_be_too_near(const State& state, const Near& a, const Near& b) const {
+    const std::string* const rack = find_label(state.node(a.node).labels, "rack");
+    const std::string* const other = find_label(state.node(b.node).labels, "rack");
+    const bool one_rack = rack != nullptr && other != nullptr && *rack == *other;
+    for (const auto& [queues, apart] : circles_) {
+      for (const Near* const each : {&a, &b}) {
+        if (!queues.empty() && std::ranges::count(queues, each->tenant) == 0) continue;
+        const std::string& level = apart[static_cast<std::size_t>(each->mode)];
+        if (!level.empty() && (a.node == b.node || (level == "rack" && one_rack))) return true;
+      }
     }
     return false;
   }
 
   // As the state says it is now: who has come has to suit who is there and who has been.
   void look(const State& state, Seen& seen) {
+    look_around(state, seen);
     std::map<Where, std::map<WorkloadId, Guest>> now;
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
       if (!is_there(workload.phase)) return;
@@ -108,6 +139,49 @@ class Neighbourhood {
     state.workloads().for_each([&](WorkloadId id, const Workload& workload) { attempts_[id] = workload.attempts; });
   }
 
+  // Who has come is as far from strangers as they want it.
+  void look_around(const State& state, Seen& seen) {
+    std::set<Near> now;
+    state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
+      if (!is_there(workload.phase)) return;
+      for_each_leaving_pod(state, id, [&](const Pod& pod) {
+        now.insert({id, state.tenant_of(workload.queue), state.request(pod.request).sharing, pod.node,
+                    workload.phase == Phase::kRunning});
+      });
+    });
+    const auto was_there = [&](const Near& each) {
+      return !has_come(state, each.workload) && std::ranges::any_of(near_, [&](const Near& other) {
+        return other.workload == each.workload && other.node == each.node;
+      });
+    };
+    for (const Near& each : now) {
+      if (was_there(each)) continue;
+      for (const Near& other : now) {
+        if (other.tenant == each.tenant || !would_be_too_near(state, each, other)) continue;
+        EXPECT_TRUE(trust(each.tenant, other.tenant)) << "a stranger is near";
+        ++seen.near_friends;
+      }
+    }
+    near_ = std::move(now);
+  }
+
+  // Of those who run, pairs that are nearer than they may be: known, and not yet to part.
+  int too_near(const State& state, Time now) const {
+    int count = 0;
+    for (const Near& a : near_) {
+      for (const Near& b : near_) {
+        if (!a.running || !b.running || trust(a.tenant, b.tenant) || !would_be_too_near(state, a, b)) continue;
+        ++count;
+        const auto one = state.parting_nodes().find(a.node);
+        const auto other = state.parting_nodes().find(b.node);
+        EXPECT_TRUE(one != state.parting_nodes().end() && other != state.parting_nodes().end());
+        if (::testing::Test::HasFailure()) return count;
+        EXPECT_GT(std::max(one->second, other->second), now) << "the time to part is over";
+      }
+    }
+    return count;
+  }
+
   // Of those who run, pairs that may not be together; and of these, whether somebody knows of each.
   int strangers(const State& state) const {
     int count = 0;
@@ -140,6 +214,7 @@ class Neighbourhood {
   std::vector<Circle> circles_;
   std::map<Where, std::map<WorkloadId, Guest>> guests_;
   std::map<Where, std::set<QueueId>> been_;
+  std::set<Near> near_;
   std::map<WorkloadId, std::uint32_t> attempts_;
 };
 
@@ -156,8 +231,10 @@ class History {
         queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), rng_.between(1, 3) * 500}};
       state.apply(QueueAdded{queue});
     }
+    looks_around_ = rng_.below(2) == 0;
+    if (looks_around_) state.apply(TrustChanged{{}, Time{}, true});
     std::vector<Node> nodes;
-    for (std::int64_t left = rng_.between(1, 2); left > 0; --left) {
+    for (std::int64_t left = rng_.between(1, looks_around_ ? 3 : 2); left > 0; --left) {
       nodes.push_back(
           {.name = "node",
            .flavor = FlavorId(0),
@@ -165,6 +242,8 @@ class History {
            .cpu_milli = 64'000,
            .sharing = one_of(rng_, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kMps, Sharing::kTimeslice})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
+      if (looks_around_ && rng_.below(3) > 0)
+        nodes.back().labels = {{"rack", one_of<std::string>(rng_, {"r1", "r1", "r2"})}};
     }
     state.apply(NodesAdded{nodes});
     if (rng_.below(2) == 0) {
@@ -192,8 +271,10 @@ class History {
     const Plan plan = run_cycle(engine_, now_, Effort::unbounded());
     const Plan again = run_cycle(engine_, now_, Effort::unbounded());
     ASSERT_EQ(plan, again);
+    const bool were_at_peace = state().parting().empty();
     state().adopt(plan);
     for (const Eviction& each : plan.evictions) {
+      seen.parted_afar += each.rule == EvictionRule::kTrust && were_at_peace ? 1 : 0;
       seen.parted += each.rule == EvictionRule::kTrust ? 1 : 0;
       seen.taken += each.rule != EvictionRule::kTrust ? 1 : 0;
     }
@@ -201,6 +282,7 @@ class History {
     around_.look(state(), seen);
     const int strangers = around_.strangers(state());
     seen.went_on_as_strangers += strangers > 0 ? 1 : 0;
+    seen.went_on_near += around_.too_near(state(), now_) > 0 ? 1 : 0;
     for (const auto& [device, part_by] : state().parting()) ASSERT_GT(part_by, now_) << "the time to part is over";
     const std::vector<std::string> wrong = violations(state());
     ASSERT_TRUE(wrong.empty()) << wrong.front();
@@ -208,6 +290,8 @@ class History {
       if (workload.phase != Phase::kPending && workload.phase != Phase::kStarting) return;
       const ReasonCode code = reason_of(state(), id);
       seen.waited_for_trust += code == ReasonCode::kTrust ? 1 : 0;
+      const bool whole = state().request(state().shape(workload.shape).ways.front().front().request).gpu_milli == 1000;
+      seen.waited_afar += code == ReasonCode::kTrust && whole ? 1 : 0;
       if (state().scrub() == Duration{0} || code != ReasonCode::kDirty) return;
       ++(has_room(workload.phase) ? seen.had_room_while_scrubbed : seen.waited_for_scrub);
     });
@@ -261,14 +345,23 @@ class History {
     for (std::int64_t left = rng_.between(0, 3); left > 0; --left) {
       Circle circle;
       for (std::size_t queue = 0; queue < state().queues().size(); ++queue) {
-        if (rng_.below(5) < (queue < 3 ? 3u : 1u)) circle.push_back(QueueId(queue));
+        if (rng_.below(5) < (queue < 3 ? 3u : 1u)) circle.queues.push_back(QueueId(queue));
       }
-      if (!circle.empty()) circles.push_back(circle);
+      keep_strangers_away(circle);
+      if (!circle.queues.empty()) circles.push_back(circle);
     }
+    Circle of_all;
+    keep_strangers_away(of_all);
+    if (of_all.keeps_apart()) circles.push_back(of_all);
     const TrustChanged event{circles, now_ + Duration{rng_.between(0, 4) * 1000}};
     if (state().refusal(event)) return;
     state().apply(event);
     around_.set_circles(circles);
+  }
+
+  void keep_strangers_away(Circle& circle) {
+    if (!looks_around_ || rng_.below(2) == 0) return;
+    for (std::string& level : circle.apart) level = one_of<std::string>(rng_, {"", "", "node", "rack"});
   }
 
   void scrub_some(Seen& seen) {
@@ -299,6 +392,7 @@ class History {
   Engine engine_;
   Time now_;
   Neighbourhood around_;
+  bool looks_around_ = false;
 };
 
 TEST(TrustProperty, StrangersNeverShareADevice) {
@@ -323,6 +417,10 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.had_room_while_scrubbed, least);
   EXPECT_GT(seen.scrubbed, least);
   EXPECT_GT(seen.quarantined, least);
+  EXPECT_GT(seen.near_friends, least);
+  EXPECT_GT(seen.waited_afar, least);
+  EXPECT_GT(seen.parted_afar, least / 8);
+  EXPECT_GT(seen.went_on_near, least);
 }
 
 }  // namespace

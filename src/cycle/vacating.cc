@@ -134,12 +134,13 @@ bool Vacating::is_in_the_way(const NodeFree& node, const PodOnNode& leaving, con
   return !mig.open_beside(MigPlaceSet::of(*a)).contains(*b);
 }
 
-// One of the two is to be alone there.
+// One of the two is to be alone there, or they are strangers and too near.
 bool Vacating::is_in_its_domain(const State& state, const PodOnNode& leaving, const PodOnNode& pod) {
   const auto asks = [](const PodOnNode& each) {
-    return PodRequest{.gpus = each.gpus.size(), .exclusive = each.exclusive};
+    return PodRequest{
+        .gpus = each.gpus.size(), .sharing = each.sharing, .sharer = each.sharer, .exclusive = each.exclusive};
   };
-  return state.ledger().exclusives().excludes(asks(pod), pod.node, asks(leaving), leaving.node);
+  return state.ledger().keep_apart(asks(pod), pod.node, asks(leaving), leaving.node);
 }
 
 // Those who are leaving have CPUs of a zone that it is to have, and too few others are free there: its kubelet would not let it in.

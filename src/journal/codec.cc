@@ -258,6 +258,7 @@ void fields(Io& io, NodeConstraints& constraints) {
   fields(io, constraints.any_of);
   fields(io, constraints.tolerations);
   fields(io, constraints.preferred);
+  fields(io, constraints.images);
 }
 
 template <class Io>
@@ -319,6 +320,12 @@ void fields(Io& io, Parallelism& parallel) {
 }
 
 template <class Io>
+void fields(Io& io, NodeImage& image) {
+  io(image.name);
+  io(image.bytes);
+}
+
+template <class Io>
 void fields(Io& io, Node& node) {
   io(node.name);
   fields(io, node.flavor);
@@ -341,6 +348,7 @@ void fields(Io& io, Node& node) {
   io(node.links.pcie);
   io(node.links.nvlink);
   io(node.spare);
+  fields(io, node.images);
 }
 
 template <class Io>
@@ -646,9 +654,22 @@ void fields(Io& io, NodeRelabelled& event) {
 }
 
 template <class Io>
+void fields(Io& io, Circle& circle) {
+  fields(io, circle.queues);
+  for (std::string& level : circle.apart) io(level);
+}
+
+template <class Io>
 void fields(Io& io, TrustChanged& event) {
   fields(io, event.circles);
   fields(io, event.part_by);
+  io(event.beyond_devices);
+}
+
+template <class Io>
+void fields(Io& io, NodeImagesChanged& event) {
+  fields(io, event.node);
+  fields(io, event.images);
 }
 
 template <class Io>

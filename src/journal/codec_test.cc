@@ -62,7 +62,18 @@ NodeConstraints any_constraints(Rng& rng) {
       .tolerations = any_list(
           rng,
           [&] { return Toleration{any_text(rng), any<bool>(rng), any_text(rng), any<bool>(rng), any_effect(rng)}; }),
-      .preferred = any_list(rng, [&] { return PreferredTerm{any_term(rng), any<std::int32_t>(rng)}; })};
+      .preferred = any_list(rng, [&] { return PreferredTerm{any_term(rng), any<std::int32_t>(rng)}; }),
+      .images = any_list(rng, [&] { return any_text(rng); })};
+}
+
+std::vector<NodeImage> any_images(Rng& rng) {
+  return any_list(rng, [&] { return NodeImage{any_text(rng), any<std::int64_t>(rng)}; });
+}
+
+Circle any_circle(Rng& rng) {
+  Circle circle{.queues = any_list(rng, [&] { return any_id<QueueId>(rng); })};
+  for (std::string& level : circle.apart) level = any_text(rng);
+  return circle;
 }
 
 Sharing any_sharing(Rng& rng) { return static_cast<Sharing>(rng.below(std::size(kSharingNames))); }
@@ -92,7 +103,8 @@ Node any_node(Rng& rng) {
           any<std::int32_t>(rng),
           any_numa_policy(rng),
           GpuLinks{any<std::int32_t>(rng), any<std::int32_t>(rng)},
-          any<bool>(rng)};
+          any<bool>(rng),
+          any_images(rng)};
 }
 
 PodPlacement any_placement(Rng& rng) {
@@ -395,8 +407,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 31:
       return Event(NodeRelabelled{any_id<NodeId>(rng), any_labels(rng), any_taints(rng), any<bool>(rng)});
     case 32:
-      return Event(TrustChanged{any_list(rng, [&] { return any_list(rng, [&] { return any_id<QueueId>(rng); }); }),
-                                Time{any<std::int64_t>(rng)}});
+      return Event(
+          TrustChanged{any_list(rng, [&] { return any_circle(rng); }), Time{any<std::int64_t>(rng)}, any<bool>(rng)});
     case 33:
       return Event(ScrubChosen{Duration{any<std::int64_t>(rng)}});
     case 34:
@@ -437,6 +449,8 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(LimitExtended{any_id<WorkloadId>(rng), Duration{any<std::int64_t>(rng)}});
     case 47:
       return Event(ReservationTimesTold{any_id<ReservationId>(rng), any_times(rng)});
+    case 48:
+      return Event(NodeImagesChanged{any_id<NodeId>(rng), any_images(rng)});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

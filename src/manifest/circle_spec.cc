@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "manifest/topology_request.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -31,6 +32,30 @@ std::string why_no_queue(std::string_view name) {
   return "write the name of a queue as reasons do: NAME, clusterqueue/NAME, cohort/NAME or volcano/NAME";
 }
 
+// Objects name nodes by their label, as topologies do.
+Apart read_apart(const Value& apart, const std::function<void(std::string_view, std::string)>& complain) {
+  Apart read;
+  for (const auto& [mode, level] : apart.members()) {
+    const auto* const known = std::ranges::find(kSharingNames, mode);
+    if (known == std::end(kSharingNames)) {
+      complain(mode, "is no mode of GPUs; write exclusive, mig, mps or timeslice");
+    } else if (level.is_empty()) {
+      complain(mode, "names no label; write kubernetes.io/hostname for nodes, or the label of a wider domain");
+    } else {
+      read[static_cast<std::size_t>(known - std::begin(kSharingNames))] = level_named(level.text());
+    }
+  }
+  return read;
+}
+
+Value apart_value(const Apart& apart) {
+  Value written;
+  for (std::size_t mode = 0; mode < apart.size(); ++mode) {
+    if (!apart[mode].empty()) written.set(std::string(kSharingNames[mode]), label_of_level(apart[mode]));
+  }
+  return written;
+}
+
 CircleSpecReading read_circle_spec(const Value& spec) {
   CircleSpecReading made;
   const auto complain = [&](std::string field, const Value& value, std::string text) {
@@ -38,7 +63,13 @@ CircleSpecReading read_circle_spec(const Value& spec) {
   };
   std::vector<std::string>& queues = made.spec.queues;
   const Value::List& named = spec["queues"].items();
-  if (named.empty()) complain("spec.queues", spec["queues"], "names nobody; write the queues that trust each other");
+  made.spec.apart = read_apart(spec["apart"], [&](std::string_view mode, std::string why) {
+    complain("spec.apart." + std::string(mode), spec["apart"][mode], std::move(why));
+  });
+  const bool of_all = made.spec.apart != Apart() || !made.mistakes.empty();
+  if (named.empty() && !of_all) {
+    complain("spec.queues", spec["queues"], "names nobody; write the queues that trust each other");
+  }
   if (named.size() > kQueuesInCircleMax) {
     complain("spec.queues", Value(static_cast<std::int64_t>(named.size())),
              "are more than 1,000 queues; name the queues above them");

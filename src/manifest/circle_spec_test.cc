@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "manifest/json.h"
 #include "manifest/yaml.h"
 
 namespace berth {
@@ -28,6 +29,16 @@ TEST(CircleSpec, NamesQueuesAsReasonsDo) {
   EXPECT_EQ(read("{queues: [a], within: 0s}").spec.within, Duration{0});
 }
 
+TEST(CircleSpec, SaysHowFarStrangersAreKeptAway) {
+  const CircleSpecReading made =
+      read("{apart: {exclusive: kubernetes.io/hostname, mig: nvidia.com/gpu.clique}, within: 1m}");
+  EXPECT_TRUE(made.mistakes.empty());
+  EXPECT_TRUE(made.spec.queues.empty()) << "it is of all";
+  EXPECT_EQ(made.spec.apart, (Apart{"node", "nvidia.com/gpu.clique", "", ""}));
+  EXPECT_EQ(to_json(apart_value(made.spec.apart)),
+            R"({"exclusive":"kubernetes.io/hostname","mig":"nvidia.com/gpu.clique"})");
+}
+
 TEST(CircleSpec, SaysAllThatIsWrongAtOnce) {
   const std::string name =
       "write the name of a queue as reasons do: NAME, clusterqueue/NAME, cohort/NAME or volcano/NAME";
@@ -46,6 +57,10 @@ TEST(CircleSpec, SaysAllThatIsWrongAtOnce) {
         {"spec.queues[4]", name},
         {"spec.queues[6]", "a LocalQueue is only a door; name the queue behind it: clusterqueue/NAME"}}},
       {"{queues: [B], within: soon}", {{"spec.queues[0]", name}, {"spec.within", ""}}},
+      {"{queues: [b], apart: {whole: rack}}",
+       {{"spec.apart.whole", "is no mode of GPUs; write exclusive, mig, mps or timeslice"}}},
+      {"{apart: {mig: ''}}",
+       {{"spec.apart.mig", "names no label; write kubernetes.io/hostname for nodes, or the label of a wider domain"}}},
       {"{queues: [b], within: 3651d}", {{"spec.within", "is longer than 3650d; write less"}}},
   };
   for (const auto& each : cases) {

@@ -171,7 +171,7 @@ type ResourceFlavorSpec "Which GPUs a flavor means." {
   0 weight: int "What a GPU of it counts in shares: 1 to 1000; 1 if absent.";
 }
 
-kind TrustCircle "Tenants that trust each other: parts of one GPU may be theirs. Two who are in none together are strangers." {
+kind TrustCircle "Tenants that trust each other: parts of one GPU may be theirs. Two who are in none together are strangers. How far from strangers they are kept." {
   0 metadata: ObjectMeta;
   0 spec: TrustCircleSpec "Who trusts whom.";
   0 status: TrustCircleStatus "What the scheduler makes of it. Read-only.";
@@ -179,18 +179,23 @@ kind TrustCircle "Tenants that trust each other: parts of one GPU may be theirs.
 type TrustCircleSpec "Who trusts whom." {
   0 queues: [text] set
     "Each is a tenant, with all below it up to the next that a circle names: NAME, clusterqueue/NAME, cohort/NAME or "
-    "volcano/NAME.";
+    "volcano/NAME. Absent, where apart is there: apart is of all tenants.";
+  0 apart: <text>
+    "How far from strangers their work with GPUs is kept, by the mode of the GPUs (exclusive, mig, mps, timeslice): the "
+    "label of the domains, kubernetes.io/hostname for nodes. Absent: as near as GPUs of that mode allow.";
   0 within: text
-    "How long those who are on one GPU have to part, when the circle is deleted or names one of them no more: 10m if "
-    "absent.";
+    "How long those who are on one GPU, or too near, have to part, when the circle is deleted, names one of them no more "
+    "or keeps strangers further away: 10m if absent.";
 }
 type TrustCircleStatus "What the scheduler makes of a circle." {
   0 queues: [text] set "Who is in it now.";
+  0 apart: <text> "How far from strangers they are kept now.";
   0 parting: [TrustParting] "Trust that has ended, while some are still on one GPU for it.";
   0 conditions: [Condition] keys=type "What is true of the circle now.";
 }
 type TrustParting "Trust that has ended." {
   0 queues: [text] "Who trusted each other.";
+  0 apart: <text> "How far from strangers they were kept, where that has changed.";
   0 since: microtime! "When it ended.";
   0 by: microtime! "Who is on one GPU then, and does not trust who stays, has to stop.";
 }

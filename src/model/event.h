@@ -267,11 +267,13 @@ struct FloorUseFound {
   std::vector<FloorUse> held;
 };
 
-// These tenants trust each other from now on, and no others. Whose work is on one device and no longer trusts each other has to
-// part by that moment.
+// These tenants trust each other from now on, and no others. Whose work is on one device, or otherwise nearer to a stranger's than
+// it may be from now on, has to part by that moment.
 struct TrustChanged {
   std::vector<Circle> circles;
   Time part_by;
+  // Circles may keep strangers further away than from one device, now or later: said before anybody is there, and never taken back.
+  bool beyond_devices = false;
 };
 
 // So long a device is scrubbed when all have left it; it is dirty until then.
@@ -374,6 +376,16 @@ struct LimitExtended {
 struct ReservationTimesTold {
   ReservationId reservation;
   std::vector<Interval> later;
+
+  friend bool operator==(const ReservationTimesTold&, const ReservationTimesTold&) = default;
+};
+
+// The images of containers that a node has.
+struct NodeImagesChanged {
+  NodeId node;
+  std::vector<NodeImage> images;
+
+  friend bool operator==(const NodeImagesChanged&, const NodeImagesChanged&) = default;
 };
 
 using Event =
@@ -384,6 +396,6 @@ using Event =
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
                  ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound, WorkloadReady,
-                 NeverReady, LimitExtended, ReservationTimesTold>;
+                 NeverReady, LimitExtended, ReservationTimesTold, NodeImagesChanged>;
 
 }  // namespace berth

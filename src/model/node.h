@@ -88,6 +88,16 @@ struct HostAmounts {
   friend bool operator==(const HostAmounts&, const HostAmounts&) = default;
 };
 
+// An image of containers, under one of its names.
+struct NodeImage {
+  std::string name;
+  std::int64_t bytes = 0;
+
+  friend bool operator==(const NodeImage&, const NodeImage&) = default;
+};
+inline constexpr std::size_t kImagesMax = 10'000;                      // of one node
+inline constexpr std::int64_t kImageBytesMax = std::int64_t{1} << 40;  // of one, a TiB
+
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
 // fixed slices are a layout of its GPUs' model, and empty where they are not cut; only what was cut beforehand is cut anew, in 0..kRecutMax. The other modes are none of these: not the one
@@ -111,8 +121,9 @@ struct Node {
   HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
-  GpuLinks links = {};  // which of its GPUs are nearer to each other; with a policy, inside its zones
-  bool spare = false;   // nobody starts there: it is for those whom gangs have lost elsewhere
+  GpuLinks links = {};                 // which of its GPUs are nearer to each other; with a policy, inside its zones
+  bool spare = false;                  // nobody starts there: it is for those whom gangs have lost elsewhere
+  std::vector<NodeImage> images = {};  // that it has, by their names, each once
 
   // Those that stay, whatever is asked: there is nothing else to be had of it.
   MigPlaceSet lasting_slices() const { return recut > Duration{0} ? MigPlaceSet() : fixed_slices; }

@@ -91,6 +91,7 @@ void NodeConstraints::add_to(Hasher& hasher) const {
     add(hasher, each.term);
     hasher.add(each.weight);
   }
+  for (const std::string& each : images) hasher.add(each);
 }
 
 bool selects(const NodeConstraints& constraints, std::string_view name, const Labels& labels) {
@@ -109,6 +110,16 @@ bool tolerates(const NodeConstraints& constraints, std::span<const Taint> taints
   return std::ranges::all_of(taints, [&](const Taint& taint) {
     return taint.effect == TaintEffect::kPreferNoSchedule || bears(constraints, taint);
   });
+}
+
+// Less than 23 MB is there in no time; above 1000 MB a container it makes no difference how much more
+// (k8s.io/kubernetes, plugins/imagelocality).
+std::int64_t image_points(std::int64_t bytes, std::size_t containers) {
+  constexpr std::int64_t kMegabyte = 1024 * 1024;
+  constexpr std::int64_t kLeast = 23 * kMegabyte;
+  if (containers == 0) return 0;
+  const std::int64_t most = 1000 * kMegabyte * static_cast<std::int64_t>(containers);
+  return kImagePointsMax * (std::clamp(bytes, kLeast, most) - kLeast) / (most - kLeast);
 }
 
 std::int64_t liking(const NodeConstraints& constraints, std::string_view name, const Labels& labels,

@@ -83,6 +83,7 @@ struct NodeConstraints {
   std::vector<NodeSelectorTerm> any_of = {};  // and one of these, if there are any (required node affinity)
   std::vector<Toleration> tolerations = {};
   std::vector<PreferredTerm> preferred = {};  // (preferred node affinity)
+  std::vector<std::string> images = {};       // of its containers, one each: rather where they are already
 
   void add_to(Hasher& hasher) const;
   friend bool operator==(const NodeConstraints&, const NodeConstraints&) = default;
@@ -98,6 +99,11 @@ bool selects(const NodeConstraints& constraints, std::string_view name, const La
 bool tolerates(const Toleration& toleration, const Taint& taint);
 // Whether no taint keeps the pod away. (kPreferNoSchedule never does.)
 bool tolerates(const NodeConstraints& constraints, std::span<const Taint> taints);
+
+// By how much a node is better for a pod because images of its containers, of these many, are there already: 0 to 100, as
+// kube-scheduler's ImageLocality has it. `bytes`: of those that it has, each times the part of all nodes that have it.
+inline constexpr std::int64_t kImagePointsMax = 100;
+std::int64_t image_points(std::int64_t bytes, std::size_t containers);
 
 // Among the nodes that fit, those that a pod likes best come before all others, whatever their room: those with the fewest
 // kPreferNoSchedule taints that it does not tolerate; of these, those whose fulfilled terms weigh most together. 0 where it

@@ -113,5 +113,22 @@ TEST(NodeConstraints, EachTaintMustBeTolerated) {
   }
 }
 
+// As kube-scheduler counts them: nothing up to 23 MB, all from 1000 MB for each container, and evenly between.
+TEST(NodeConstraints, ImagesMakePointsAsInKubeScheduler) {
+  constexpr std::int64_t kMegabyte = 1024 * 1024;
+  const struct {
+    std::int64_t megabytes;
+    std::size_t containers;
+    std::int64_t points;
+  } cases[] = {
+      {0, 1, 0},        {23, 1, 0},    {33, 1, 1},     {250, 1, 23}, {1000, 1, 100},
+      {20'000, 1, 100}, {1000, 2, 49}, {2000, 2, 100}, {1000, 0, 0},
+  };
+  for (const auto& each : cases) {
+    EXPECT_EQ(image_points(each.megabytes * kMegabyte, each.containers), each.points)
+        << each.megabytes << " MB, " << each.containers << " containers";
+  }
+}
+
 }  // namespace
 }  // namespace berth

@@ -28,6 +28,7 @@ inline constexpr std::string_view kKeptForGpus = "kept for GPUs";
 inline constexpr std::string_view kSpare = "spare for repairs";
 inline constexpr std::string_view kOthersOwnDomain = "in domains of others alone";
 inline constexpr std::string_view kAmongOthers = "in domains with others";
+inline constexpr std::string_view kNearStrangers = "near others alone whom its tenant does not trust";
 inline constexpr std::string_view kNotTolerated = "with a taint that is not tolerated";
 
 inline constexpr std::tuple kFilters = {
@@ -90,6 +91,8 @@ inline constexpr std::tuple kFilters = {
            [](const NodeView& node, const PodRequest& request) {
              return node.refused_in_domains(request) != ExclusiveDomains::Refusal::kAmongOthers;
            }},
+    Filter{kNearStrangers,
+           [](const NodeView& node, const PodRequest& request) { return node.is_away_from_strangers(request); }},
     Filter{"too many pods", [](const NodeView& node, const PodRequest&) { return node.free.pods > 0; }},
 };
 

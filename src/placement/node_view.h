@@ -23,6 +23,10 @@ class NodeView {
   ExclusiveDomains::Refusal refused_in_domains(const PodRequest& request) const {
     return ledger_.exclusives().refusal(request, id_);
   }
+  std::int64_t image_points(const PodRequest& request) const {
+    return ledger_.matches().image_points(request.constraints, id_);
+  }
+  bool is_away_from_strangers(const PodRequest& request) const { return ledger_.is_away_from_strangers(request, id_); }
   std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
   MigPlaceSet fixed_slices() const { return ledger_.fixed_slices(id_); }
   const GpuCut* cut_of(std::size_t gpu) const { return ledger_.cut_of(id_, gpu); }

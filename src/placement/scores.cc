@@ -242,11 +242,18 @@ int groups_too_many_on(const NodeView& node, const PodRequest& request) {
   return groups_too_many(gpus, node.links());
 }
 
+// A little better where its images are: by a tenth of what fills a node. Where a slice is cut is decided by that alone.
+Score with_images(Score score, const NodeView& node, const PodRequest& request) {
+  constexpr std::int64_t kPointsPerScore = 10;
+  return clamped(score + node.image_points(request) / kPointsPerScore);
+}
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  const Score plain = request.is_slice() ? slice_score(node, request) : score(node, request, usual);
+  const Score plain =
+      request.is_slice() ? slice_score(node, request) : with_images(score(node, request, usual), node, request);
   if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
   return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
 }

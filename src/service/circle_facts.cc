@@ -21,6 +21,10 @@ std::vector<std::string> sorted_texts(const Value& list) {
   return found;
 }
 
+Apart written_apart(const Value& apart) {
+  return read_apart(apart, [](std::string_view, const std::string&) {});
+}
+
 }  // namespace
 
 bool CircleFacts::is_kept() const { return std::ranges::find(finalizers, kPartingFinalizer) != finalizers.end(); }
@@ -36,14 +40,17 @@ CircleFacts read_circle(const Value& circle) {
                     .spec = std::move(reading.spec),
                     .leaving = !metadata["deletionTimestamp"].is_null(),
                     .finalizers = texts(metadata["finalizers"]),
-                    .queues = sorted_texts(circle["status"]["queues"])};
+                    .queues = sorted_texts(circle["status"]["queues"]),
+                    .apart = written_apart(circle["status"]["apart"])};
   for (const SpecMistake& mistake : reading.mistakes) {
     facts.problem += (facts.problem.empty() ? "" : "; ") + mistake.field + ": " + mistake.text;
   }
   for (const Value& each : circle["status"]["parting"].items()) {
     const auto since = parse_timestamp(each["since"].text());
     const auto by = parse_timestamp(each["by"].text());
-    if (since && by) facts.parting.push_back({sorted_texts(each["queues"]), *since, *by});
+    if (!since || !by) continue;
+    facts.parting.push_back({sorted_texts(each["queues"]), *since, *by});
+    if (!each["apart"].is_null()) facts.parting.back().apart = written_apart(each["apart"]);
   }
   facts.conditions = read_conditions(circle["status"]);
   return facts;

@@ -1,6 +1,7 @@
 // A TrustCircle object as facts: whom it is meant to hold, and what the last scheduler wrote down in its status.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,11 @@ inline constexpr std::string_view kPartingFinalizer = "berth.dev/parting";
 inline constexpr std::string_view kInForceCondition = "InForce";
 inline constexpr std::string_view kPartingCondition = "Parting";
 
-// These trusted each other until then, and have to part.
+// These trusted each other until then, or were kept no further from strangers than that, and have to part.
 struct EndedTrust {
   std::vector<std::string> queues;  // ascending
   Time since, by;
+  std::optional<Apart> apart = {};  // where that has changed
 
   friend bool operator==(const EndedTrust&, const EndedTrust&) = default;
 };
@@ -36,6 +38,7 @@ struct CircleFacts {
   std::vector<std::string> finalizers = {};
   // Its status: who may be in it, as was written down before they trusted each other; and what else is to be known of it.
   std::vector<std::string> queues = {};  // ascending
+  Apart apart = {};
   std::vector<EndedTrust> parting = {};
   std::vector<QueueCondition> conditions = {};
 
@@ -51,6 +54,7 @@ struct CircleStanding {
   CircleFacts said;  // by it now
   std::vector<std::string> finalizers;
   std::vector<std::string> queues;
+  Apart apart;
   std::vector<EndedTrust> parting;
   std::vector<QueueCondition> conditions;
 

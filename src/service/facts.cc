@@ -96,6 +96,7 @@ class PodReader {
     read_terms();
     read_time();
     read_constraints();
+    read_images();
     refuse_what_is_not_followed();
     return std::move(facts_);
   }
@@ -434,6 +435,18 @@ class PodReader {
     }
   }
 
+  // As kubelets name them: without a tag it is the latest.
+  void read_images() {
+    for (const char* const kind : {"initContainers", "containers"}) {
+      for (const Value& container : spec_[kind].items()) {
+        std::string image(container["image"].text());
+        if (image.empty()) continue;
+        if (image.rfind(':') == std::string::npos || image.rfind(':') < image.rfind('/') + 1) image += ":latest";
+        facts_.images.push_back(std::move(image));
+      }
+    }
+  }
+
   void read_constraints() {
     // Of GPUs it names the model, in any of its names; of a pod without them it is a label like any other.
     ReadConstraints read = read_node_constraints(spec_, facts_.request.gpus > 0 ? kGpuProductLabel : "");
@@ -539,6 +552,23 @@ bool NodeFacts::same_machine(const NodeFacts& other) const {
          numa_policy == other.numa_policy && links == other.links && problem == other.problem;
 }
 
+namespace {
+
+// What is no size counts for nothing, and of a name that is there twice the first.
+std::vector<NodeImage> read_images(const Value& images) {
+  std::vector<NodeImage> read;
+  for (const Value& image : images.items()) {
+    const std::int64_t bytes = std::clamp<std::int64_t>(image["sizeBytes"].integer(), 0, kImageBytesMax);
+    for (const Value& name : image["names"].items()) read.push_back({std::string(name.text()), bytes});
+  }
+  std::ranges::stable_sort(read, {}, &NodeImage::name);
+  const auto twice = std::ranges::unique(read, {}, &NodeImage::name);
+  read.erase(twice.begin(), twice.end());
+  return read;
+}
+
+}  // namespace
+
 NodeFacts read_node(const Value& node) {
   NodeFacts facts;
   facts.name = node["metadata"]["name"].text();
@@ -585,6 +615,7 @@ NodeFacts read_node(const Value& node) {
   facts.open = is_ready(node) && !node["spec"]["unschedulable"].truth() &&
                node["metadata"]["deletionTimestamp"].is_null() && std::ranges::none_of(facts.says.taints, closes);
   std::erase_if(facts.says.taints, [](const Taint& each) { return says_how_it_is(each.key); });
+  facts.images = read_images(node["status"]["images"]);
   return facts;
 }
 

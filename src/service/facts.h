@@ -62,7 +62,8 @@ struct NodeFacts {
   GpuRecords records = {};  // what is left on its GPUs
   bool open = true;         // ready, not cordoned
   std::optional<Time> not_ready_since = {};
-  std::string problem;  // why it cannot be used at all; empty: it can
+  std::string problem;                 // why it cannot be used at all; empty: it can
+  std::vector<NodeImage> images = {};  // by their names, each once
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
   // The same machine to the engine, whether open or closed, and whatever it says of itself.
@@ -111,10 +112,11 @@ struct PodFacts {
   std::optional<SliceNeed> slice_need = {};
   std::vector<std::string> gpu_models;  // empty: any
   std::string need_counted = {};  // of what the memory is made that each of its GPUs must have; empty: it said how much
-  NodeConstraints constraints;
-  Topology topology;                 // with those of its group who ask the same
-  std::string exclusive_level = {};  // its pod set is alone with its GPUs in the domains of this level
-  std::string pod_set = {};          // of its group those who name the same go by themselves
+  NodeConstraints constraints;    // without images
+  std::vector<std::string> images = {};  // of its containers, one each
+  Topology topology;                     // with those of its group who ask the same
+  std::string exclusive_level = {};      // its pod set is alone with its GPUs in the domains of this level
+  std::string pod_set = {};              // of its group those who name the same go by themselves
   Neighbours neighbours = {};
   std::vector<NamespacesByLabel> namespaces_by_label = {};  // looked up by Namespaces
   Parallelism parallel = {};                                // with those of its group who say the same

@@ -371,6 +371,15 @@ TEST(PodFacts, KnowWhereItMayBe) {
   EXPECT_EQ(choosy.constraints,
             (NodeConstraints{.select = {{"rack", LabelOperator::kIn, {"r1"}}}, .tolerations = {{.any_value = true}}}));
   EXPECT_EQ(choosy.topology, (Topology{.together = Togetherness::kRequired, .level = "rack"}));
+  EXPECT_EQ(
+      read_pod(pod("{initContainers: [{image: 'reg:5000/base'}], containers: [{image: trainer}, {image: 'a/b:1'}, "
+                   "{image: 'c@sha256:00'}, {}]}"))
+          .images,
+      (std::vector<std::string>{"reg:5000/base:latest", "trainer:latest", "a/b:1", "c@sha256:00"}));
+  EXPECT_EQ(read_node(object("{metadata: {name: n}, status: {images: [{names: [b:1, 'b@sha256:0'], sizeBytes: 7}, "
+                             "{names: [a:1], sizeBytes: -1}, {names: [b:1], sizeBytes: 8}]}}"))
+                .images,
+            (std::vector<NodeImage>{{"a:1", 0}, {"b:1", 7}, {"b@sha256:0", 7}}));
   const std::string gpu = "{containers: [{resources: {requests: {nvidia.com/gpu: '1'}}}]}";
   EXPECT_EQ(read_pod(pod(gpu, "{berth.dev/exclusive-topology: kubernetes.io/hostname}")).exclusive_level, "node");
   EXPECT_EQ(read_pod(pod("{}", "{berth.dev/exclusive-topology: rack}")).exclusive_level, "") << "it asks no GPUs";

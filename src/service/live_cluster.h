@@ -78,7 +78,9 @@ class Cluster {
     engine_->set_node(node_named(name));
   }
   // A TrustCircle, as it is written.
-  void add_circle(const std::string& name, const std::vector<std::string>& queues, const std::string& within = "10m") {
+  // `apart`: the label of the domains in which no stranger has whole GPUs.
+  void add_circle(const std::string& name, const std::vector<std::string>& queues, const std::string& within = "10m",
+                  const std::string& apart = "") {
     Value& object = circles_[name];
     object.at("metadata").set("name", name);
     object.at("metadata").set("uid", "uid-" + name);
@@ -86,6 +88,7 @@ class Cluster {
     for (const std::string& each : queues) named.push_back(each);
     object.at("spec").set("queues", std::move(named));
     object.at("spec").set("within", within);
+    object.at("spec").set("apart", apart.empty() ? Value::map() : Value::map_of({{"exclusive", apart}}));
     engine_->set_circle(read_circle(object));
   }
   // With a finalizer it stays until that is taken away.

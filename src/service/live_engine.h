@@ -278,6 +278,7 @@ class LiveEngine {
     CircleFacts facts;
     bool gone = false;               // there is no such object any more
     std::vector<std::string> holds;  // who trusts each other now; at first, who did when the last scheduler ended
+    Apart apart;                     // how far they are kept from strangers; the same
     std::vector<EndedTrust> ended;
     std::vector<QueueCondition> conditions;
   };
@@ -286,6 +287,10 @@ class LiveEngine {
   bool is_one_too_many(const LiveCircle& circle) const;
   bool can_be_tenant(const std::string& queue) const;
   bool hold(LiveCircle& circle, Time now);
+  Apart to_keep_apart(const LiveCircle& circle) const;
+  bool keep_apart(LiveCircle& circle, Time now);
+  bool some_keep_apart() const;
+  void give_up_starts_among_strangers(const TrustChanged& changed);
   void tell_circles(const std::vector<const EndedTrust*>& still, Time part_by);
   void tell_who_trusted(Time now);
   void tell_who_has_to_part();
@@ -384,6 +389,11 @@ class LiveEngine {
   PodSet set_of(const Group& group, const PodFacts& pod, const PodRequest& request, std::size_t pods) const;
   std::vector<PodSets> ways_of(const Group& group, const std::vector<Member*>& members,
                                std::vector<std::string>& uids) const;
+  // Of a node's images those that some pod has asked.
+  std::vector<NodeImage> images_of(const NodeFacts& node) const;
+  void tell_images(NodeId id, const NodeFacts& node);
+  void note_images(const PodFacts& pod);
+  void count_images(const std::vector<NodeImage>& images, std::int64_t more);
   void change_node(NodeId id, const NodeFacts& before, const NodeFacts& now);
   void submit(const std::string& key, Group& group, const Tally& tally, Time now);
   void withdraw(Group& group);
@@ -601,7 +611,9 @@ class LiveEngine {
   AskedKinds asked_;
   std::vector<EndedRun> ended_runs_;
 
-  bool anew_ = true;  // the engine must be made anew
+  std::set<std::string> asked_images_;
+  std::map<std::string, std::int64_t> images_there_;  // on how many nodes each is
+  bool anew_ = true;                                  // the engine must be made anew
   // Whether some pod ever selected others, and by which labels.
   bool somebody_selects_ = false;
   std::set<std::string> selected_keys_;

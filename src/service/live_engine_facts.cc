@@ -1,5 +1,6 @@
 // What a LiveEngine is told: queues, flavors, nodes, pods and disruption budgets, one after the other.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "service/live_engine.h"
@@ -126,10 +127,51 @@ void LiveEngine::set_node(const NodeFacts& node) {
   } else if (node_ids_.contains(node.name) && !anew_) {
     change_node(node_ids_.at(node.name), known->second, node);
   }
-  nodes_[node.name] = node;
+  NodeFacts& now = nodes_[node.name];
+  if (now.images != node.images) {
+    count_images(now.images, -1);
+    count_images(node.images, 1);
+  }
+  now = node;
+}
+
+void LiveEngine::count_images(const std::vector<NodeImage>& images, std::int64_t more) {
+  for (const NodeImage& each : images) {
+    std::int64_t& nodes = images_there_[each.name];
+    nodes += more;
+    if (nodes == 0) images_there_.erase(each.name);
+  }
+}
+
+std::vector<NodeImage> LiveEngine::images_of(const NodeFacts& node) const {
+  std::vector<NodeImage> asked;
+  std::ranges::copy_if(node.images, std::back_inserter(asked),
+                       [&](const NodeImage& each) { return asked_images_.contains(each.name); });
+  return asked;
+}
+
+void LiveEngine::tell_images(NodeId id, const NodeFacts& node) {
+  const NodeImagesChanged changed{id, images_of(node)};
+  if (changed.images != state().node(id).images && !state().refusal(changed)) session_->apply(changed);
+}
+
+// An image that nobody had asked is told with the nodes that have it.
+void LiveEngine::note_images(const PodFacts& pod) {
+  std::set<std::string> unknown;
+  for (const std::string& image : pod.images) {
+    if (asked_images_.insert(image).second) unknown.insert(image);
+  }
+  if (unknown.empty() || anew_) return;
+  for (const auto& [name, node] : nodes_) {
+    const auto id = node_ids_.find(name);
+    const bool has_some =
+        std::ranges::any_of(node.images, [&](const NodeImage& each) { return unknown.contains(each.name); });
+    if (has_some && id != node_ids_.end()) tell_images(id->second, node);
+  }
 }
 
 void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts& now) {
+  if (before.images != now.images) tell_images(id, now);
   const bool was_open = takes_work(before), is_open = takes_work(now);
   if (was_open == is_open && before.says == now.says) return;
   if (before.says != now.says) {
@@ -151,7 +193,12 @@ void LiveEngine::change_node(NodeId id, const NodeFacts& before, const NodeFacts
 void LiveEngine::remove_node(const std::string& name) {
   new_nodes_.erase(name);
   failures_.erase(name);
-  if (nodes_.erase(name) > 0) anew_ = true;
+  const auto known = nodes_.find(name);
+  if (known != nodes_.end()) {
+    count_images(known->second.images, -1);
+    nodes_.erase(known);
+    anew_ = true;
+  }
   uses_.erase(name);
 }
 
@@ -182,6 +229,7 @@ void LiveEngine::set_pod(const PodFacts& pod) {
   if (pod.rank) member.rank = pod.rank;
   note_who_is_selected(pod.neighbours);
   note_asked(member);
+  if (is_new) note_images(pod);
   if (groups_[group].members.insert(member.sequence).second) groups_[group].refused = false;
   touch(group);
 

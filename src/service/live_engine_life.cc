@@ -432,7 +432,8 @@ void LiveEngine::add_new_nodes(Time now) {
               .numa_zones = facts.numa_zones,
               .numa_policy = facts.numa_policy,
               .links = facts.links,
-              .spare = facts.says.spare};
+              .spare = facts.says.spare,
+              .images = images_of(facts)};
     const bool unknown_left = scrubs_ == Scrubs::kByNodes && !facts.records.problem.empty();
     if (!known || !facts.problem.empty() || unknown_left || !is_of_its_flavor(facts) ||
         session_->state().refusal(NodesAdded{{node}}))

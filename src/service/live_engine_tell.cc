@@ -392,8 +392,10 @@ void LiveEngine::note_amounts(QueueId queue, QueueStanding& standing) const {
 std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
   const std::string until = "; it stops by " + format_timestamp(eviction.stop_by);
   if (eviction.rule == EvictionRule::kTrust) {
+    const bool some_keep_apart = !state().ledger().trust().apart_levels().empty();
     return std::string(name_of(eviction.rule)) +
-           ": on its GPU is work with a stronger claim of queues that its tenant trusts no more" + until;
+           (some_keep_apart ? ": on its GPU, or too near to it," : ": on its GPU") +
+           " is work with a stronger claim of queues that its tenant trusts no more" + until;
   }
   if (eviction.rule == EvictionRule::kLoan) {
     return std::string(name_of(eviction.rule)) +

@@ -12,6 +12,7 @@
 
 #include "base/wording.h"
 #include "manifest/timestamp.h"
+#include "manifest/topology_request.h"
 #include "service/live_engine.h"
 #include "state/starting.h"
 
@@ -27,8 +28,37 @@ bool holds_all(const std::vector<std::string>& of, const std::vector<std::string
 
 EndedTrust together(const EndedTrust& a, const EndedTrust& b) {
   EndedTrust both{.queues = {}, .since = std::min(a.since, b.since), .by = std::max(a.by, b.by)};
+  both.apart = a.apart ? a.apart : b.apart;
   std::ranges::set_union(a.queues, b.queues, std::back_inserter(both.queues));
   return both;
+}
+
+void bound_ended(std::vector<EndedTrust>& ended) {
+  if (ended.size() <= kEndedMax) return;
+  const EndedTrust last = std::move(ended.back());
+  ended.pop_back();
+  ended.back() = together(ended.back(), last);
+}
+
+// Whether nobody is kept further away than before, in any mode: labels say nothing of which domains are the wider.
+bool allows_all_that(const Apart& now, const Apart& before) {
+  bool allows = true;
+  for (std::size_t mode = 0; mode < now.size(); ++mode) {
+    allows = allows &&
+             (now[mode].empty() || now[mode] == before[mode] || (now[mode] == kNodeLevel && !before[mode].empty()));
+  }
+  return allows;
+}
+
+// "work of these queues may be on one GPU; strangers are kept away from exclusive GPUs by kubernetes.io/hostname"
+std::string what_holds(const std::vector<std::string>& queues, const Apart& apart) {
+  std::string text = queues.empty() ? "" : "work of these queues may be on one GPU";
+  for (std::size_t mode = 0; mode < apart.size(); ++mode) {
+    if (apart[mode].empty()) continue;
+    text += (text.empty() ? "" : "; ") + std::string("strangers are kept away from ") +
+            std::string(kSharingNames[mode]) + " GPUs by " + label_of_level(apart[mode]);
+  }
+  return text;
 }
 
 // As a status says it.
@@ -41,6 +71,7 @@ void LiveEngine::set_circle(const CircleFacts& facts) {
   LiveCircle& circle = at->second;
   if (is_new) {
     circle.holds = facts.queues;
+    circle.apart = facts.apart;
     circle.ended = facts.parting;
     circle.conditions = facts.conditions;
     // Who trusted each other when nobody looked is told before who runs.
@@ -48,6 +79,16 @@ void LiveEngine::set_circle(const CircleFacts& facts) {
   }
   circle.facts = facts;
   circle.gone = false;
+  // Whose work is on which GPUs an engine has to know from its first day on.
+  anew_ = anew_ || (some_keep_apart() && !state().ledger().trust().looks_beyond_devices());
+}
+
+bool LiveEngine::some_keep_apart() const {
+  return std::ranges::any_of(circles_, [](const auto& each) {
+    const LiveCircle& circle = each.second;
+    return circle.apart != Apart() || circle.facts.spec.apart != Apart() ||
+           std::ranges::any_of(circle.ended, [](const EndedTrust& ended) { return ended.apart.has_value(); });
+  });
 }
 
 void LiveEngine::remove_circle(const std::string& name) {
@@ -99,26 +140,49 @@ bool LiveEngine::hold(LiveCircle& circle, Time now) {
   std::swap(holds, circle.holds);
   if (holds_all(circle.holds, holds)) return true;
   circle.ended.push_back({std::move(holds), now, now + circle.facts.spec.within});
-  if (circle.ended.size() > kEndedMax) {
-    const EndedTrust last = std::move(circle.ended.back());
-    circle.ended.pop_back();
-    circle.ended.back() = together(circle.ended.back(), last);
-  }
+  bound_ended(circle.ended);
+  return true;
+}
+
+Apart LiveEngine::to_keep_apart(const LiveCircle& circle) const {
+  const bool is_void = circle.gone || circle.facts.leaving || !circle.facts.problem.empty() || is_one_too_many(circle);
+  return is_void || !circle.facts.is_kept() ? Apart() : circle.facts.spec.apart;
+}
+
+// From now on it keeps strangers as far away as it should; false: it does already, or may not before that is written down.
+bool LiveEngine::keep_apart(LiveCircle& circle, Time now) {
+  const Apart apart = to_keep_apart(circle);
+  if (apart == circle.apart) return false;
+  const bool is_nearer = allows_all_that(apart, circle.apart);
+  if (is_nearer && !circle.gone && circle.facts.apart != apart) return false;
+  const Apart before = std::exchange(circle.apart, apart);
+  if (is_nearer) return true;
+  circle.ended.push_back({.queues = {}, .since = now, .by = now + circle.facts.spec.within, .apart = before});
+  bound_ended(circle.ended);
   return true;
 }
 
 // The circles as they are, and beside them trust that has ended, as if it had not.
 void LiveEngine::tell_circles(const std::vector<const EndedTrust*>& still, Time part_by) {
   std::vector<Circle> circles;
-  const auto add = [&](const std::vector<std::string>& names) {
-    Circle circle;
+  const auto add = [&](const std::vector<std::string>& names, const Apart& apart = {}) {
+    Circle circle{.queues = {}, .apart = apart};
     for (const std::string& name : names) {
-      if (const auto queue = queue_named(name)) circle.push_back(*queue);
+      if (const auto queue = queue_named(name)) circle.queues.push_back(*queue);
     }
-    std::ranges::sort(circle);
-    if (!circle.empty()) circles.push_back(std::move(circle));
+    std::ranges::sort(circle.queues);
+    // Whom it names has nobody yet: it is not of all.
+    const bool of_all = names.empty() && circle.keeps_apart();
+    if (!circle.queues.empty() || of_all) circles.push_back(std::move(circle));
   };
-  for (const auto& [name, circle] : circles_) add(circle.holds);
+  for (const auto& [name, circle] : circles_) {
+    const auto as_before = std::ranges::find_if(circle.ended, [&](const EndedTrust& each) {
+      return each.apart && std::ranges::find(still, &each) != still.end();
+    });
+    const Apart& apart = as_before == circle.ended.end() ? circle.apart : *as_before->apart;
+    const bool names_nobody = circle.holds.empty() && !circle.facts.spec.queues.empty();
+    if (!names_nobody) add(circle.holds, apart);
+  }
   // Where there are more than can be told apart the last are told as one.
   const std::size_t room = kCirclesMax - circles.size();
   const std::size_t alone = still.size() <= room ? still.size() : std::max<std::size_t>(room, 1) - 1;
@@ -131,42 +195,44 @@ void LiveEngine::tell_circles(const std::vector<const EndedTrust*>& still, Time 
     }
   }
   if (circles.size() < kCirclesMax) add(others.queues);
-  if (circles == state().ledger().trust().circles()) return;
-  const TrustChanged changed{std::move(circles), part_by};
+  const bool beyond_devices = some_keep_apart() || state().ledger().trust().looks_beyond_devices();
+  const bool is_known = beyond_devices == state().ledger().trust().looks_beyond_devices();
+  if (is_known && circles == state().ledger().trust().circles()) return;
+  const TrustChanged changed{std::move(circles), part_by, beyond_devices};
   if (state().refusal(changed)) return;
-  // Who has room where others still are, and is among strangers now, waits again.
-  Trust trust = state().ledger().trust();
-  trust.set_circles(changed.circles);
-  const auto is_among_strangers = [&](WorkloadId id) {
-    bool found = false;
-    for_each_pod(state(), id, [&](const Pod& pod) {
-      const PodRequest& request = state().request(pod.request);
-      if (!state().ledger().leaves_residue(request)) return;
-      pod.gpus.for_each([&](int gpu) {
-        const auto device = static_cast<std::size_t>(gpu);
-        for (const Occupant& each : state().ledger().occupants(pod.node, device)) {
-          found = found || (request.is_fraction() && !trust.may_be_together(each.sharer, request.sharer));
-        }
-        for (const QueueId left : state().ledger().residue(pod.node, device)) {
-          found = found || !trust.trust(left, trust[request.sharer].tenant);
-        }
-      });
-    });
-    return found;
-  };
-  const std::vector<WorkloadId> starting(state().starting().begin(), state().starting().end());
-  for (const WorkloadId id : starting) {
-    if (runs_.contains(id) && is_among_strangers(id)) give_up_start(id);
-  }
+  give_up_starts_among_strangers(changed);
   session_->apply(changed);
   strangers_changed_ = true;
   for (const auto& [workload, group] : pending_groups_) untold_.insert(group);
 }
 
+// Who has room where others still are, or around it, and is among strangers then, waits again.
+void LiveEngine::give_up_starts_among_strangers(const TrustChanged& changed) {
+  const auto keeps_room = [&](const State& then, WorkloadId id) {
+    return std::ranges::find(then.starting(), id) != then.starting().end();
+  };
+  const auto after_it = [&] {
+    State then = state().fork();
+    then.apply(changed);
+    return then;
+  };
+  const std::vector<WorkloadId> starting(state().starting().begin(), state().starting().end());
+  if (starting.empty()) return;
+  State now = after_it();
+  for (const WorkloadId id : starting) {
+    if (!runs_.contains(id) || keeps_room(now, id)) continue;
+    give_up_start(id);
+    now = after_it();
+  }
+}
+
 // PRE: queues are there, and nobody runs or waits.
 void LiveEngine::tell_who_trusted(Time now) {
   std::vector<const EndedTrust*> still;
-  for (auto& [name, circle] : circles_) hold(circle, now);
+  for (auto& [name, circle] : circles_) {
+    hold(circle, now);
+    keep_apart(circle, now);
+  }
   for (const auto& [name, circle] : circles_) {
     for (const EndedTrust& each : circle.ended) still.push_back(&each);
   }
@@ -190,7 +256,8 @@ void LiveEngine::tell_who_has_to_part() {
 
 void LiveEngine::settle_circles(Time now) {
   for (auto& [name, circle] : circles_) {
-    if (hold(circle, now)) tell_circles({}, now + circle.facts.spec.within);
+    const bool holds_others = hold(circle, now);
+    if (keep_apart(circle, now) || holds_others) tell_circles({}, now + circle.facts.spec.within);
   }
   note_parting();
   forget_who_parted();
@@ -200,8 +267,9 @@ void LiveEngine::settle_circles(Time now) {
 // When nobody has to part any more, nothing of the trust that ended is to be known. A queue that was a tenant of its own for it
 // belongs to the one above it again: that begins with a new life of the engine.
 void LiveEngine::forget_who_parted() {
+  const auto have_to = [](const auto& each) { return each.second != kForever; };
   const bool some_have_to =
-      std::ranges::any_of(state().parting(), [](const auto& each) { return each.second != kForever; });
+      std::ranges::any_of(state().parting(), have_to) || std::ranges::any_of(state().parting_nodes(), have_to);
   if (some_have_to) return;
   told_to_part_.clear();
   for (auto& [name, circle] : circles_) {
@@ -236,6 +304,21 @@ void LiveEngine::note_parting() {
                               format_timestamp(by) + " and does not trust the stronger claim has to stop"});
     }
   }
+  for (const auto& [node, by] : state().parting_nodes()) {
+    if (by == kForever) continue;
+    for (const auto& [uid, member] : members_) {
+      const auto at = node_ids_.find(member.node);
+      const bool is_there =
+          !member.running.is_none() && at != node_ids_.end() && at->second == node && !member.given.gpus.empty();
+      if (!is_there || !told_to_part_.emplace(uid, by).second) continue;
+      notices_.push_back({{uid, member.facts.name_space, member.facts.name},
+                          member.facts.owner,
+                          "on " + member.node +
+                              " or around it is work with GPUs of queues that are to be further from each "
+                              "other; who is there after " +
+                              format_timestamp(by) + " and is too near to a stronger claim has to stop"});
+    }
+  }
 }
 
 void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
@@ -248,7 +331,7 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
                   {.type = std::string(kPartingCondition),
                    .holds = true,
                    .reason = "TrustEnded",
-                   .message = "some are on one GPU who do not trust each other any more; they part by " +
+                   .message = "some are on one GPU who do not trust each other any more, or too near; they part by " +
                               format_timestamp(last) + ", or some of them have to stop",
                    .since = whole_second(now)});
   }
@@ -275,12 +358,12 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
     }
   }
   // About to be as it says: what was so until now is told until then.
-  if (reason.empty() && circle.holds != circle.facts.spec.queues) return;
+  if (reason.empty() && (circle.holds != circle.facts.spec.queues || circle.apart != circle.facts.spec.apart)) return;
   const bool in_force = reason.empty();
   set_condition(circle.conditions, {.type = std::string(kInForceCondition),
                                     .holds = in_force,
                                     .reason = in_force ? "AsWritten" : reason,
-                                    .message = in_force ? "work of these queues may be on one GPU" : wrong,
+                                    .message = in_force ? what_holds(circle.holds, circle.apart) : wrong,
                                     .since = whole_second(now)});
 }
 
@@ -289,7 +372,7 @@ std::map<std::string, CircleStanding> LiveEngine::circle_standings() const {
   for (const auto& [name, circle] : circles_) {
     if (circle.gone) continue;
     const CircleFacts& facts = circle.facts;
-    CircleStanding standing{facts, facts.finalizers, {}, circle.ended, circle.conditions};
+    CircleStanding standing{facts, facts.finalizers, {}, to_keep_apart(circle), circle.ended, circle.conditions};
     if (facts.is_kept()) standing.queues = may_hold(circle);
     const bool is_done = facts.leaving && circle.holds.empty() && circle.ended.empty();
     if (is_done) {

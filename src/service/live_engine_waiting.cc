@@ -328,6 +328,9 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
              pod.parallel,
              pod.exclusive_level,
              part_of(pod)};
+  // Images that no node has make no difference, and would only tell equal work apart.
+  const auto is_there = [&](const std::string& image) { return images_there_.contains(image); };
+  if (std::ranges::any_of(pod.images, is_there)) set.constraints.images = pod.images;
   const bool is_placed_whole = !pod.topology.asks_nothing() || pod.parallel.is_declared();
   const Member* const other = is_placed_whole ? one_that_runs(group, pod) : nullptr;
   if (other == nullptr) return set;

@@ -305,5 +305,92 @@ TEST(LiveTrust, Of65CirclesThe64ThatCameFirstHold) {
   EXPECT_EQ(cluster.engine().state().ledger().trust().circles().size(), 64U);
 }
 
+constexpr const char* kHost = "kubernetes.io/hostname";
+
+// Two tenants with a GPU each on the first of two nodes.
+Cluster two_on_a_node() {
+  Cluster cluster;
+  cluster.add(queue("a", 0));
+  cluster.add(queue("b", 0));
+  cluster.add(node("n1", 2));
+  cluster.set(in_queue("a", pod("first", 1)));
+  cluster.decide(1);
+  cluster.set(in_queue("b", pod("second", 1)));
+  cluster.decide(2);
+  EXPECT_EQ(cluster.engine().state().ledger().node(NodeId(0)).whole_gpus, 0);
+  return cluster;
+}
+
+std::string apart_in(const Value& object) { return to_json(object["apart"]); }
+
+TEST(LiveTrust, ACircleKeepsStrangersOffNodes) {
+  Cluster cluster;
+  cluster.add(queue("a", 0));
+  cluster.add(queue("b", 0));
+  cluster.add(node("n1", 4));
+  cluster.add_circle("all", {}, "10m", kHost);
+  cluster.decide(1);
+  cluster.write_circles(1);
+  EXPECT_EQ(apart_in(cluster.circle("all")["status"]), R"({"exclusive":"kubernetes.io/hostname"})");
+  EXPECT_EQ(in_force(cluster, "all"), "True AsWritten");
+  cluster.set(in_queue("a", pod("first", 1)));
+  cluster.decide(2);
+  cluster.set(in_queue("b", pod("second", 1)));
+  const std::string why = reason_of(cluster.decide(3), "second");
+  EXPECT_EQ(why.substr(0, 7), "Trust: ") << why;
+  cluster.set(in_queue("a", pod("third", 1)));
+  EXPECT_EQ(cluster.decide(4).bindings.size(), 1U);
+  // Nobody is nearer to a stranger before it is written down that he may be.
+  cluster.add_circle("all", {});
+  EXPECT_TRUE(cluster.decide(5).bindings.empty());
+  cluster.write_circles(5);
+  EXPECT_EQ(cluster.engine().state().ledger().node(NodeId(0)).whole_gpus, 1);
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+}
+
+// Who is too near by a stricter word has until its time, however often schedulers and engines begin anew meanwhile.
+TEST(LiveTrust, WhoIsKeptFurtherAwayDrains) {
+  for (const std::string way : {"seen", "restarted", "unseen"}) {
+    SCOPED_TRACE(way);
+    Cluster cluster = two_on_a_node();
+    cluster.add_circle("all", {}, "60s");
+    cluster.decide(5);
+    cluster.write_circles(5);
+    cluster.add_circle("all", {}, "60s", kHost);
+    if (way != "unseen") {
+      cluster.decide(10);
+      cluster.write_circles(10);
+      const Value& status = cluster.circle("all")["status"];
+      ASSERT_EQ(status["parting"].items().size(), 1U);
+      EXPECT_EQ(apart_in(status), R"({"exclusive":"kubernetes.io/hostname"})");
+      EXPECT_EQ(apart_in(status["parting"].items().at(0)), "{}");
+    }
+    if (way != "seen") cluster.begin_anew();
+    const std::int64_t due = way == "unseen" ? 100 : 70;
+    EXPECT_TRUE(cluster.decide(40).evictions.empty());
+    EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+    cluster.write_circles(40);
+    EXPECT_TRUE(cluster.decide(due - 1).evictions.empty());
+    const Round round = cluster.decide(due);
+    EXPECT_EQ(evicted_in(round), Names{"second"});
+    const std::string why = "trust: on its GPU, or too near to it, is work with a stronger claim of queues";
+    EXPECT_EQ(round.evictions.at(0).why.substr(0, why.size()), why);
+    cluster.gone("second");
+    cluster.decide(due + 10);
+    cluster.write_circles(due + 10);
+    EXPECT_TRUE(cluster.circle("all")["status"]["parting"].is_null());
+  }
+}
+
+TEST(LiveTrust, WhoHasToPartIsToldHowNearHeIs) {
+  Cluster cluster = two_on_a_node();
+  cluster.add_circle("of-b", {"b"}, "60s", kHost);
+  cluster.decide(10);
+  cluster.write_circles(10);
+  Round round = cluster.decide(11);
+  for (std::int64_t now = 12; round.to_part.empty() && now < 15; ++now) round = cluster.decide(now);
+  EXPECT_EQ(cluster.engine().state().parting_nodes().size(), 1U);
+}
+
 }  // namespace
 }  // namespace berth

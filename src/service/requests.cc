@@ -365,15 +365,18 @@ std::optional<ApiCall> circle_call(const CircleStanding& standing) {
     return call_with("PATCH", api_path("trustcircles.berth.dev", "", circle.name), body,
                      "application/merge-patch+json");
   }
-  const bool told = circle.queues == standing.queues && circle.parting == standing.parting &&
-                    circle.conditions == standing.conditions;
+  const bool told = circle.queues == standing.queues && circle.apart == standing.apart &&
+                    circle.parting == standing.parting && circle.conditions == standing.conditions;
   if (told) return std::nullopt;
   Value status = Value::map();
   if (!standing.queues.empty()) status.set("queues", list_of(standing.queues));
+  if (standing.apart != Apart()) status.set("apart", apart_value(standing.apart));
   for (const EndedTrust& each : standing.parting) {
-    status.at("parting").push_back(Value::map_of({{"queues", list_of(each.queues)},
-                                                  {"since", format_micro_timestamp(each.since)},
-                                                  {"by", format_micro_timestamp(each.by)}}));
+    Value ended = Value::map_of({{"queues", list_of(each.queues)},
+                                 {"since", format_micro_timestamp(each.since)},
+                                 {"by", format_micro_timestamp(each.by)}});
+    if (each.apart) ended.set("apart", *each.apart == Apart() ? Value::map() : apart_value(*each.apart));
+    status.at("parting").push_back(std::move(ended));
   }
   for (const QueueCondition& each : standing.conditions) {
     status.at("conditions").push_back(condition(each.type.c_str(), each.holds, each.reason, each.message, each.since));

@@ -162,6 +162,7 @@ constexpr Keyword kKeywords[] = {
     {"lint", read_lint_line},
     {"circle", read_circle},
     {"dissolve", read_dissolve},
+    {"trust", read_trust},
     {"scrub", read_scrub},
     {"scrub_fails", read_scrub_fails},
     {"repair", read_repair},
@@ -229,6 +230,11 @@ Result<Scenario> parse(const std::string& file_name, std::string_view text) {
   open(reading, lines);
   for (ScenarioLine& line : lines) read_statement(reading, line);
   reading.close_drafts();
+  // Before anybody is there it is known that it will matter.
+  if (reading.looks_beyond_devices) {
+    auto& statements = reading.scenario.statements;
+    statements.insert(statements.begin() + 1, {0, Event(TrustChanged{{}, Time{}, true}), Duration{}});
+  }
   reading.scenario.zero_since_1970 = reading.clock.zero_since_1970();
   if (!reading.complaints.empty()) return std::move(reading.complaints);
   return std::move(reading.scenario);

@@ -75,6 +75,7 @@ struct RelabelNode {
   std::optional<Labels> labels;
   std::optional<std::vector<Taint>> taints;
   std::optional<bool> spare = {};
+  std::optional<std::vector<NodeImage>> images = {};
 };
 // Of one GPU of a node.
 struct DeviceName {

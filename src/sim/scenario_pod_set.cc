@@ -254,6 +254,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   take_flavors(reading, line, set);
   if (slice != nullptr) keep_those_cut_so(reading, line, *slice, set);
   set.constraints = take_constraints(line);
+  if (const ScenarioWord* const word = line.take("image")) set.constraints.images = line.list(*word);
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);
   take_exclusive(line, set);

@@ -20,10 +20,10 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods", "labels",
-                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",  "recut",
-                                           "kept",   "numa",          "numa_policy", "links",    "spare"};
-constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare"};
+constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods",  "labels",
+                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",   "recut",
+                                           "kept",   "numa",          "numa_policy", "links",    "spare", "images"};
+constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare", "images"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
   const ScenarioWord* const word = line.take("flavor");
@@ -37,6 +37,30 @@ std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine&
                     ? "no flavor is declared yet; write flavor lines above"
                     : "there are several flavors; write flavor=" + reading.names.flavors[0]);
   return std::nullopt;
+}
+
+// "trainer:20Gi,base:5Gi"
+std::vector<NodeImage> take_images(ScenarioLine& line) {
+  std::vector<NodeImage> images;
+  const ScenarioWord* const word = line.take("images");
+  if (word == nullptr || word->value == "none") return images;
+  for (const std::string& each : line.list(*word)) {
+    const std::size_t colon = each.find(':');
+    const auto bytes = colon == std::string::npos ? Parsed<std::int64_t>(std::int64_t{0})
+                                                  : parse_bytes(std::string_view(each).substr(colon + 1));
+    if (colon == 0 || colon == std::string::npos || !bytes || *bytes > kImageBytesMax) {
+      line.complain(*word,
+                    "images: " + quote(each) + " is no image and its size, up to 1Ti; write such as trainer:20Gi");
+      continue;
+    }
+    const std::string name = each.substr(0, colon);
+    if (std::ranges::find(images, name, &NodeImage::name) != images.end()) {
+      line.complain(*word, "images: " + quote(name) + " stands there twice");
+    } else {
+      images.push_back({name, *bytes});
+    }
+  }
+  return images;
 }
 
 // In their order; empty after a complaint.
@@ -260,6 +284,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   take_zones(line, node);
   take_links(line, node);
   node.spare = takes_yes(line, "spare");
+  if (line.find("images") != nullptr) node.images = take_images(line);
   line.finish(kNodesKeys);
   if (prefix == nullptr || !line.is_name(*prefix)) return;
   if (static_cast<std::int64_t>(reading.names.nodes.size()) + count > kScenarioNodesMax) {
@@ -282,8 +307,9 @@ void set_node(ScenarioReading& reading, ScenarioLine& line) {
   if (line.find("labels") != nullptr) change.labels = take_labels(line);
   if (line.find("taints") != nullptr) change.taints = take_taints(line);
   if (line.find("spare") != nullptr) change.spare = takes_yes(line, "spare");
-  if (!change.labels && !change.taints && !change.spare)
-    line.complain("nothing is set; write what, as in labels=rack:r1, taints=none or spare=yes");
+  if (line.find("images") != nullptr) change.images = take_images(line);
+  if (!change.labels && !change.taints && !change.spare && !change.images)
+    line.complain("nothing is set; write what, as in labels=rack:r1, taints=none, images=trainer:20Gi or spare=yes");
   line.finish(kSetNodeKeys);
   if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
   change.node = name->value;

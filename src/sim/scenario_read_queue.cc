@@ -162,27 +162,6 @@ void take_window_amounts(ScenarioReading& reading, ScenarioLine& line, Window& w
   }
 }
 
-// How long those who do not trust each other any more may stay where they are.
-constexpr Duration kPartWithin{10 * 60'000};
-
-std::optional<Circle> take_circle(ScenarioReading& reading, ScenarioLine& line, const std::string& form) {
-  const ScenarioWord* const word = line.take_plain(form);
-  if (word == nullptr) return std::nullopt;
-  Circle circle;
-  for (const std::string& path : line.list(*word)) {
-    const auto queue = reading.names.queues.look_up(line, *word, path);
-    if (!queue) return std::nullopt;
-    if (std::ranges::find(circle, QueueId(*queue)) != circle.end()) {
-      line.complain(*word, quote(path) + " stands there twice");
-      return std::nullopt;
-    }
-    circle.push_back(QueueId(*queue));
-  }
-  if (circle.empty()) return std::nullopt;
-  std::ranges::sort(circle);
-  return circle;
-}
-
 template <class Change>
 void change_named_queue(ScenarioReading& reading, ScenarioLine& line, const std::string& verb, Change change) {
   const ScenarioWord* const path = line.take_plain(verb + " queue research");
@@ -252,36 +231,6 @@ void read_grant(ScenarioReading& reading, ScenarioLine& line) {
                                     " has no budget that a grant could go beside; write budget= on its line");
   }
   reading.add(line, Event(grant), from_now);
-}
-
-void read_circle(ScenarioReading& reading, ScenarioLine& line) {
-  const auto circle = take_circle(reading, line, "circle a,b");
-  line.finish({});
-  if (!circle) return;
-  if (std::ranges::find(reading.circles, *circle) != reading.circles.end())
-    return line.complain("there is a circle of just these already");
-  if (reading.circles.size() == kCirclesMax) {
-    return line.complain("more than 64 circles of trust; put those together that trust each other");
-  }
-  reading.circles.push_back(*circle);
-  reading.add(line, Event(TrustChanged{reading.circles, reading.clock.now()}), Duration{});
-}
-
-void read_dissolve(ScenarioReading& reading, ScenarioLine& line) {
-  constexpr std::string_view kDissolveKeys[] = {"within"};
-  const ScenarioWord* const kind = line.take_plain("dissolve circle a,b within=10m");
-  if (kind == nullptr) return;
-  if (kind->value != "circle") {
-    return line.complain(*kind, quote(kind->value) + " cannot be dissolved; write dissolve circle a,b within=10m");
-  }
-  const auto circle = take_circle(reading, line, "dissolve circle a,b within=10m");
-  const Duration within = take_duration(line, "within", kPartWithin);
-  line.finish(kDissolveKeys);
-  if (!circle) return;
-  if (std::erase(reading.circles, *circle) == 0) {
-    return line.complain("there is no circle of just these; name those of one circle line above");
-  }
-  reading.add(line, Event(TrustChanged{reading.circles, reading.clock.now() + within}), within);
 }
 
 void read_window(ScenarioReading& reading, ScenarioLine& line) {

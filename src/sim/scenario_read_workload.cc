@@ -28,13 +28,13 @@ constexpr std::string_view kSubmitKeys[] = {
     "near",     "apart",   "rather_near", "rather_apart", "even",       "rather_even", "ports",       "parallel",
     "max",      "resize",  "array",       "at_most",      "singleton",  "after_any",   "after_start", "max_wait",
     "then",     "only",    "days",        "zone",         "replaces",   "on_fail",     "on_evict",    "on_exit",
-    "on_end",   "retries", "retry_after", "never_ready",  "exclusive"};
+    "on_end",   "retries", "retry_after", "never_ready",  "exclusive",  "image"};
 constexpr std::string_view kSetWorkloadKeys[] = {"priority", "queue"};
 constexpr std::string_view kGroupKeys[] = {
-    "pods",    "min",      "gpus",        "gpu_memory",   "cpu",      "memory",      "flavor",   "mixed",
-    "select",  "tolerate", "topology",    "slice",        "prefer",   "spread",      "strategy", "labels",
-    "near",    "apart",    "rather_near", "rather_apart", "even",     "rather_even", "ports",    "parallel",
-    "on_fail", "on_evict", "on_exit",     "on_end",       "exclusive"};
+    "pods",    "min",      "gpus",        "gpu_memory",   "cpu",       "memory",      "flavor",   "mixed",
+    "select",  "tolerate", "topology",    "slice",        "prefer",    "spread",      "strategy", "labels",
+    "near",    "apart",    "rather_near", "rather_apart", "even",      "rather_even", "ports",    "parallel",
+    "on_fail", "on_evict", "on_exit",     "on_end",       "exclusive", "image"};
 
 Terms take_terms(ScenarioLine& line) {
   Terms terms;

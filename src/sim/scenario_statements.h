@@ -35,6 +35,7 @@ void read_queue(ScenarioReading& reading, ScenarioLine& line);
 void read_grant(ScenarioReading& reading, ScenarioLine& line);
 void read_circle(ScenarioReading& reading, ScenarioLine& line);
 void read_dissolve(ScenarioReading& reading, ScenarioLine& line);
+void read_trust(ScenarioReading& reading, ScenarioLine& line);
 void read_window(ScenarioReading& reading, ScenarioLine& line);
 void read_hold(ScenarioReading& reading, ScenarioLine& line);
 void read_release(ScenarioReading& reading, ScenarioLine& line);

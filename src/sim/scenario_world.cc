@@ -534,6 +534,8 @@ void ScenarioWorld::change_node(const ChangeNode& action) {
 void ScenarioWorld::relabel_node(const RelabelNode& action) {
   const auto known = find_node(action.node);
   if (!known || !afford(cost_of_freeing(1) + 8 * Wide{nodes()} + sets_)) return;
+  if (action.images) apply(NodeImagesChanged{*known, *action.images});
+  if (!action.labels && !action.taints && !action.spare) return;
   const Node& node = state().node(*known);
   const NodeRelabelled event{*known, action.labels.value_or(node.labels), action.taints.value_or(node.taints),
                              action.spare.value_or(node.spare)};

@@ -286,6 +286,8 @@ class Inspection {
     Ledger again;
     again.neighbourhood() = state_.ledger().neighbourhood().emptied();
     again.exclusives() = state_.ledger().exclusives().emptied();
+    again.trust() = state_.ledger().trust();
+    again.tenants() = state_.ledger().tenants().emptied();
     for (std::size_t i = 0; i < state_.nodes(); ++i) {
       again.add(state_.node(NodeId(i)), state_.geometry_of(state_.node(NodeId(i))));
       again.set_open(NodeId(i), state_.ledger().node(NodeId(i)).open);
@@ -380,7 +382,7 @@ class Inspection {
   // Whom a circle holds both, as the circles have it, and not as the ledger looks it up.
   bool trust(QueueId a, QueueId b) const {
     const auto holds = [](const Circle& circle, QueueId tenant) {
-      return std::ranges::find(circle, tenant) != circle.end();
+      return std::ranges::find(circle.queues, tenant) != circle.queues.end();
     };
     return a == b || std::ranges::any_of(state_.ledger().trust().circles(),
                                          [&](const Circle& circle) { return holds(circle, a) && holds(circle, b); });
@@ -415,6 +417,49 @@ class Inspection {
     }
     for (const auto& each : state_.parting()) {
       expect(!state_.ledger().is_at_peace(each.first), "somebody is to part who is alone");
+    }
+    check_strangers();
+  }
+
+  // By the circles, how far a tenant with GPUs of a mode keeps strangers away: the nodes, and the domains of these labels.
+  std::set<std::string> kept_apart(QueueId tenant, Sharing mode) const {
+    std::set<std::string> levels;
+    for (const auto& [queues, apart] : state_.ledger().trust().circles()) {
+      const std::string& level = apart[static_cast<std::size_t>(mode)];
+      const bool is_in = queues.empty() || std::ranges::find(queues, tenant) != queues.end();
+      if (is_in && !level.empty()) levels.insert({level, std::string(kNodeLevel)});
+    }
+    return levels;
+  }
+
+  // Nodes on which somebody is nearer to a stranger than he may be are known, and no others.
+  void check_strangers() {
+    using Guest = std::tuple<NodeId, QueueId, Sharing>;
+    std::map<std::pair<std::string, std::string>, std::set<Guest>> in_domain;
+    for (std::size_t i = 0; i < state_.pods().size(); ++i) {
+      const Pod& pod = state_.pods()[i];
+      if (!holds_room(i) || state_.request(pod.request).gpus == 0) continue;
+      const Guest guest{pod.node, state_.tenant_of(state_.workload(pod.workload).queue),
+                        state_.request(pod.request).sharing};
+      in_domain[{std::string(kNodeLevel), std::to_string(pod.node.index())}].insert(guest);
+      for (const auto& [key, value] : state_.node(pod.node).labels) in_domain[{key, value}].insert(guest);
+    }
+    std::set<NodeId> known, found;
+    for (const auto& each : state_.parting_nodes()) known.insert(each.first);
+    if (!state_.ledger().trust().apart_levels().empty()) {
+      for (const auto& [domain, guests] : in_domain) note_strangers(domain.first, guests, found);
+    }
+    expect(known == found, "nodes with strangers that nobody knows of, or that nobody has");
+  }
+
+  template <class Guests>
+  void note_strangers(const std::string& level, const Guests& guests, std::set<NodeId>& found) const {
+    std::map<std::pair<QueueId, Sharing>, bool> keeps;
+    for (const auto& [node, tenant, mode] : guests) keeps[{tenant, mode}] = kept_apart(tenant, mode).contains(level);
+    for (const auto& [node, tenant, mode] : guests) {
+      for (const auto& [other, other_keeps] : keeps) {
+        if ((other_keeps || keeps[{tenant, mode}]) && !trust(tenant, other.first)) found.insert(node);
+      }
     }
   }
 

@@ -29,6 +29,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
     free.family = static_cast<std::uint8_t>(family - kMigFamilies.begin() + 1) & 0x7f;
   }
   exclusives_.add_node();
+  tenants_.add_node();
   free.gpus_begin = static_cast<std::uint32_t>(gpu_milli_.size());
   gpu_milli_.insert(gpu_milli_.end(), static_cast<std::size_t>(node.gpus), std::int16_t{kMilliPerGpu});
   gpu_memory_mib_.insert(gpu_memory_mib_.end(), static_cast<std::size_t>(node.gpus),
@@ -125,8 +126,9 @@ void Ledger::move_host(NodeFree& node, const Move& move, std::int64_t sign) {
   if (move.request.gpus > 0) move_gpus(node, move, sign);
   if (node.open) add_to_totals(node, 1);
   neighbourhood_.move(move.request.neighbours, move.node, static_cast<std::int32_t>(-sign));
-  for (const NodeId each : exclusives_.move(move.request, move.node, static_cast<std::int32_t>(-sign)))
-    note_change(each);
+  const auto pods = static_cast<std::int32_t>(-sign);
+  for (const NodeId each : exclusives_.move(move.request, move.node, pods)) note_change(each);
+  for (const NodeId each : tenants_.move(trust_, move.request, move.node, pods)) note_change(each);
 }
 
 void Ledger::move_rest(const Move& move, std::int64_t sign) {
@@ -399,6 +401,16 @@ std::vector<Device> Ledger::dirty() const {
   return devices;
 }
 
+std::vector<NodeId> Ledger::nodes_kept(const PodRequest& pod, NodeId node, const PodRequest& other) const {
+  std::vector<NodeId> kept = tenants_.nodes_kept(trust_, pod, node, other);
+  for (const PodRequest* const each : {&pod, &other}) {
+    if (exclusives_.none() || pod.gpus == 0) continue;
+    const std::vector<NodeId> own = exclusives_.own_nodes(*each, node);
+    kept.insert(kept.end(), own.begin(), own.end());
+  }
+  return kept;
+}
+
 bool Ledger::is_at_peace(Device device) const {
   const std::vector<Occupant> there = occupants(device_at(device));
   return std::ranges::all_of(there, [&](const Occupant& a) {
@@ -463,7 +475,7 @@ bool Ledger::same_as(const Ledger& other) const {
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
          cuts_ == other.cuts_ && rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ &&
          totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_) &&
-         exclusives_.same_pods_as(other.exclusives_);
+         exclusives_.same_pods_as(other.exclusives_) && tenants_.same_pods_as(other.tenants_);
 }
 
 }  // namespace berth

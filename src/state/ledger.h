@@ -21,6 +21,7 @@
 #include "state/exclusive_domains.h"
 #include "state/neighbourhood.h"
 #include "state/node_matches.h"
+#include "state/tenant_domains.h"
 #include "state/trust.h"
 
 namespace berth {
@@ -216,6 +217,10 @@ class Ledger {
   bool leaves_residue(const PodRequest& request) const {
     return request.is_fraction() || (scrubs_ && request.gpus > 0 && !request.is_slice());
   }
+  // Whether it matters whose they are, for that or for who else is on their node or around it.
+  bool has_sharer(const PodRequest& request) const {
+    return leaves_residue(request) || (trust_.looks_beyond_devices() && request.gpus > 0);
+  }
   // PRE: nobody has room on it.
   void clean(Device device);
   void set_broken(Device device, bool broken);
@@ -241,9 +246,26 @@ class Ledger {
   bool is_avoided(NodeId node) const { return !avoided_.empty() && std::ranges::binary_search(avoided_, node); }
   const std::vector<NodeId>& avoided() const { return avoided_; }
   void set_avoided(NodeId node, bool avoided);
-  // Who may be on one device.
+  // Who may be on one device, and further around; and who is where, as far as that goes.
   const Trust& trust() const { return trust_; }
   Trust& trust() { return trust_; }
+  const TenantDomains& tenants() const { return tenants_; }
+  TenantDomains& tenants() { return tenants_; }
+  // Whether nobody is there who keeps the pod away, as one of the two is to be alone, or as they are strangers and too near.
+  bool lets_in(const PodRequest& request, NodeId node) const {
+    return exclusives_.allows(request, node) && is_away_from_strangers(request, node);
+  }
+  bool is_away_from_strangers(const PodRequest& request, NodeId node) const {
+    return tenants_.allows(trust_, request, node);
+  }
+  // Whether two pods keep each other away for this, each on its node.
+  bool keep_apart(const PodRequest& pod, NodeId node, const PodRequest& other, NodeId at) const {
+    return exclusives_.excludes(pod, node, other, at) || tenants_.keep_apart(trust_, pod, node, other, at);
+  }
+  // The nodes on which a pod that is on this one keeps away `other`, or is kept away by it.
+  std::vector<NodeId> nodes_kept(const PodRequest& pod, NodeId node, const PodRequest& other) const;
+  // Whether somebody is there who may keep others away from more than what he has.
+  bool some_keep_apart() const { return !exclusives_.none() || !tenants_.none(); }
 
   std::size_t nodes() const { return nodes_.size(); }
   const NodeFree& node(NodeId node) const { return nodes_[node.index()]; }
@@ -267,8 +289,9 @@ class Ledger {
   bool is_clean_for(NodeId node, std::size_t gpu, const PodRequest& part) const {
     return !any_residue() || is_clean_for(device_at({node, static_cast<std::int32_t>(gpu)}), part.sharer);
   }
-  // Whether all who are on it may be there together.
+  // Whether all who are on it may be there together; whether nobody on the node is too near to a stranger.
   bool is_at_peace(Device device) const;
+  bool is_at_peace(NodeId node) const { return tenants_.is_at_peace(trust_, node); }
   // On which there are several sharers; in order.
   std::vector<Device> shared_devices() const;
   // Which slices of each GPU are taken now; all empty where none is cut.
@@ -377,6 +400,7 @@ class Ledger {
   std::vector<std::int16_t> gpu_milli_;
   std::vector<std::int32_t> gpu_memory_mib_;
   Trust trust_;
+  TenantDomains tenants_;
   std::vector<Occupant> first_;                             // by GPU: of those who are there the lowest number
   std::map<std::uint32_t, std::vector<Occupant>> others_;   // by GPU: those beside it, ascending; never empty
   std::map<std::uint32_t, std::vector<QueueId>> residues_;  // by GPU; never empty

@@ -1,9 +1,22 @@
 #include "state/node_matches.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "base/wide.h"
+
 namespace berth {
+namespace {
+
+// To be written to: copies share it.
+template <class Row>
+Row& own(std::shared_ptr<Row>& row) {
+  if (row.use_count() > 1) row = std::make_shared<Row>(*row);
+  return *row;
+}
+
+}  // namespace
 
 std::uint64_t digest_of(const NodeConstraints& constraints) {
   Hasher hasher;
@@ -64,8 +77,7 @@ void NodeMatches::begin(const std::vector<Node>& nodes) {
 }
 
 void NodeMatches::look_at(std::size_t at, const std::vector<Node>& nodes, std::size_t first, std::size_t count) {
-  if (rows_[at].use_count() > 1) rows_[at] = std::make_shared<Row>(*rows_[at]);
-  Row& row = *rows_[at];
+  Row& row = own(rows_[at]);
   const auto& [constraints, home] = (*kinds_)[at];
   row.selected.resize((nodes.size() + 63) / 64);
   row.tolerated.resize((nodes.size() + 63) / 64);
@@ -86,6 +98,47 @@ void NodeMatches::look_at(std::size_t at, const std::vector<Node>& nodes, std::s
     if (row.liking.empty() && liking != 0) row.liking.resize(nodes.size());
     if (!row.liking.empty()) row.liking[node] = liking;
   }
+  // How many nodes have an image matters to all.
+  row.image_points = points_of(constraints.images, nodes);
+}
+
+std::vector<std::uint8_t> NodeMatches::points_of(const std::vector<std::string>& images,
+                                                 const std::vector<Node>& nodes) const {
+  if (images.empty()) return {};
+  const auto bytes_of = [](const Node& node, const std::string& name) {
+    const auto found = std::ranges::find(node.images, name, &NodeImage::name);
+    return found == node.images.end() ? std::int64_t{-1} : found->bytes;
+  };
+  const auto all = static_cast<std::int64_t>(nodes.size());
+  std::vector<std::int64_t> sums(nodes.size());
+  for (const std::string& name : images) {
+    const auto have = std::ranges::count_if(nodes, [&](const Node& each) { return bytes_of(each, name) >= 0; });
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      const std::int64_t bytes = bytes_of(nodes[node], name);
+      if (bytes > 0) sums[node] += static_cast<std::int64_t>(Wide{bytes} * have / all);
+    }
+  }
+  std::vector<std::uint8_t> points(nodes.size());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    points[node] = static_cast<std::uint8_t>(berth::image_points(sums[node], images.size()));
+  }
+  return points;
+}
+
+std::vector<NodeId> NodeMatches::look_at_images(const std::vector<std::string>& changed,
+                                                const std::vector<Node>& nodes) {
+  std::set<NodeId> news;
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    const std::vector<std::string>& images = (*kinds_)[at].constraints.images;
+    const auto is_asked = [&](const std::string& name) { return std::ranges::find(images, name) != images.end(); };
+    if (std::ranges::none_of(changed, is_asked)) continue;
+    std::vector<std::uint8_t> points = points_of(images, nodes);
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      if (points[node] != rows_[at]->image_points[node]) news.insert(NodeId(node));
+    }
+    own(rows_[at]).image_points = std::move(points);
+  }
+  return {news.begin(), news.end()};
 }
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/intern.h"
@@ -48,6 +49,11 @@ class NodeMatches {
   std::span<const std::int64_t> likings(NodeConstraintsId constraints) const {
     return rows_.empty() ? std::span<const std::int64_t>() : rows_[constraints.index()]->liking;
   }
+  // How much better a node is for the images that it has, by berth::image_points().
+  std::int64_t image_points(NodeConstraintsId constraints, NodeId node) const {
+    if (rows_.empty() || rows_[constraints.index()]->image_points.empty()) return 0;
+    return rows_[constraints.index()]->image_points[node.index()];
+  }
   // Whether everything is allowed everywhere.
   bool allows_all() const { return rows_.empty(); }
   std::size_t size() const { return rows_.size(); }
@@ -68,19 +74,23 @@ class NodeMatches {
   void dedicate(std::vector<Dedication> list, const std::vector<Node>& nodes);
   // The nodes from `first` on are new, or say something else of themselves than before.
   void look_at(const std::vector<Node>& nodes, std::size_t first, std::size_t count);
+  // Nodes have these images now, and had not before, or the other way round. Those that somebody likes more or less for that.
+  std::vector<NodeId> look_at_images(const std::vector<std::string>& changed, const std::vector<Node>& nodes);
 
  private:
   using Kinds = InternTable<HomedConstraints, digest_of>;
   using Bits = std::vector<std::uint64_t>;
   struct Row {
-    Bits selected;                     // by node
-    Bits tolerated;                    // by node
-    std::vector<std::int64_t> liking;  // by node; empty: 0 of all
+    Bits selected;                           // by node
+    Bits tolerated;                          // by node
+    std::vector<std::int64_t> liking;        // by node; empty: 0 of all
+    std::vector<std::uint8_t> image_points;  // the same
   };
 
   static bool has(const Bits& bits, NodeId node) { return ((bits[node.index() / 64] >> (node.index() % 64)) & 1) != 0; }
   void look_at(std::size_t row, const std::vector<Node>& nodes, std::size_t first, std::size_t count);
   void begin(const std::vector<Node>& nodes);
+  std::vector<std::uint8_t> points_of(const std::vector<std::string>& images, const std::vector<Node>& nodes) const;
 
   // Copies share rows until one of them writes.
   std::shared_ptr<Kinds> kinds_;

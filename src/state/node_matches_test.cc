@@ -98,5 +98,36 @@ TEST(NodeMatchesProperty, SaysOfEachPairWhatTheRulesSay) {
   }
 }
 
+// An image counts by the part of all nodes that have it; of those that change the nodes are told that are better or worse for it.
+TEST(NodeMatches, CountsImagesByHowManyNodesHaveThem) {
+  constexpr std::int64_t kMegabyte = 1024 * 1024;
+  std::vector<Node> nodes(4, {.name = "node", .cpu_milli = 1});
+  nodes[0].images = {{"trainer", 1000 * kMegabyte}};
+  nodes[1].images = {{"trainer", 1000 * kMegabyte}, {"other", 1000 * kMegabyte}};
+  NodeMatches matches;
+  matches.look_at(nodes, 0, nodes.size());
+  const NodeConstraintsId id = matches.intern({{.images = {"trainer"}}}, nodes);
+  const auto points = [&] {
+    std::vector<std::int64_t> all;
+    for (std::size_t node = 0; node < nodes.size(); ++node) all.push_back(matches.image_points(id, NodeId(node)));
+    return all;
+  };
+  // Half of 1000 MB, less 23, of 977.
+  EXPECT_EQ(points(), (std::vector<std::int64_t>{48, 48, 0, 0}));
+  EXPECT_EQ(matches.image_points(NodeConstraintsId(0), NodeId(0)), 0);
+  EXPECT_TRUE(matches.look_at_images({"other"}, nodes).empty()) << "nobody asks it";
+  const NodeMatches before = matches;
+  nodes[3].images = {{"trainer", 500 * kMegabyte}};
+  EXPECT_EQ(matches.look_at_images({"trainer"}, nodes), (std::vector<NodeId>{NodeId(0), NodeId(1), NodeId(3)}));
+  EXPECT_EQ(points(), (std::vector<std::int64_t>{74, 74, 0, 36}));
+  EXPECT_EQ(before.image_points(id, NodeId(0)), 48) << "copies are their own";
+  nodes[0].images.clear();
+  EXPECT_EQ(matches.look_at_images({"trainer"}, nodes).size(), 3U);
+  EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 48, 0, 23}));
+  nodes.push_back({.name = "node", .cpu_milli = 1});
+  matches.look_at(nodes, 4, 1);
+  EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 38, 0, 18}));
+}
+
 }  // namespace
 }  // namespace berth

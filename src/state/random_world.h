@@ -191,7 +191,7 @@ inline PodRequest random_request(Rng& rng, std::size_t flavors) {
 // Three tenants who may have parts of devices. The one in the middle trusts both others, who do not trust each other.
 inline void introduce_sharers(Ledger& ledger) {
   for (const std::size_t tenant : {0u, 1u, 2u}) ledger.trust().intern({QueueId(tenant), UserId()});
-  ledger.trust().set_circles({{QueueId(0), QueueId(1)}, {QueueId(1), QueueId(2)}});
+  ledger.trust().set_circles({{{QueueId(0), QueueId(1)}}, {{QueueId(1), QueueId(2)}}});
 }
 
 // As a pod that is there: somebody's, if that matters.

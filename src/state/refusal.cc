@@ -393,14 +393,25 @@ FactRefusal refusal_of_time(Time at) { return unless(within(at.ms, 0, kTimeMax.m
 FactRefusal refusal_of_trust(const State& state, const TrustChanged& fact) {
   if (fact.circles.size() > kCirclesMax)
     return "more than 64 circles of trust; put those together that trust each other";
-  for (const Circle& circle : fact.circles) {
-    if (circle.empty() || !std::ranges::is_sorted(circle, std::less_equal{}))
+  std::set<std::string> levels;
+  for (const auto& [queues, apart] : fact.circles) {
+    const bool of_all = queues.empty() && apart != Apart();
+    if ((queues.empty() && !of_all) || !std::ranges::is_sorted(queues, std::less_equal{}))
       return "a circle names each of its queues once";
-    if (circle.back().index() >= state.queues().size()) return "there is no such queue";
+    if (!of_all && queues.back().index() >= state.queues().size()) return "there is no such queue";
+    levels.insert(apart.begin(), apart.end());
   }
+  for (const std::string& level : {std::string(), std::string(kNodeLevel)}) levels.erase(level);
+  const bool knows = fact.beyond_devices || state.ledger().trust().looks_beyond_devices();
+  if (levels.size() >= kApartLevelsMax) return "strangers are kept out of the domains of at most 31 labels";
+  if (!knows && std::ranges::any_of(fact.circles, &Circle::keeps_apart))
+    return "whose work is on which GPUs is not known here";
+  if (fact.beyond_devices && !state.ledger().trust().looks_beyond_devices() &&
+      state.workloads().next_id() != WorkloadId(0))
+    return "whose work is on which GPUs is to be known before anybody is there";
   if (auto refusal = refusal_of_time(fact.part_by); refusal && fact.part_by != kForever) return refusal;
   for (const Circle& circle : fact.circles) {
-    for (const QueueId queue : circle) {
+    for (const QueueId queue : circle.queues) {
       if (state.tenant_of(queue) != queue && state.has_work(queue)) {
         return "queue " + state.queues()[queue.index()].name +
                " has work already that is its tenant's above it; name it in a circle before";
@@ -695,6 +706,9 @@ std::optional<std::string> State::refusal(const Event& event) const {
     FactRefusal operator()(const NodeRelabelled& fact) const {
       return first_of([&] { return node_known(fact.node); },
                       [&] { return refusal_of_labels(fact.labels, fact.taints); });
+    }
+    FactRefusal operator()(const NodeImagesChanged& fact) const {
+      return first_of([&] { return node_known(fact.node); }, [&] { return refusal_of_images(fact.images); });
     }
     FactRefusal operator()(const WorkloadSubmitted& fact) const {
       return first_of(

@@ -1171,8 +1171,10 @@ TEST(Refusal, OfCirclesOfTrust) {
   const QueueId busy(3), idle(4);
   WorkloadSubmitted fact = submission(busy, {{{{PodRequest{.gpus = 1, .gpu_milli = 500}, 1}}}});
   state.apply(fact);
-  const auto circles = [](std::vector<Circle> list, Time part_by = Time{5}) {
-    return TrustChanged{std::move(list), part_by};
+  const auto circles = [](const std::vector<std::vector<QueueId>>& list, Time part_by = Time{5}) {
+    TrustChanged made{{}, part_by};
+    for (const std::vector<QueueId>& queues : list) made.circles.push_back({.queues = queues});
+    return made;
   };
   const char* const once = "a circle names each of its queues once";
   expect(state, {
@@ -1185,8 +1187,8 @@ TEST(Refusal, OfCirclesOfTrust) {
                     {"one twice", circles({{QueueId(1), QueueId(1)}}), once},
                     {"in disorder", circles({{QueueId(1), QueueId(0)}}), once},
                     {"an unknown queue", circles({{QueueId(0), QueueId(5)}}), "there is no such queue"},
-                    {"as many as there may be", circles(std::vector<Circle>(64, {QueueId(0)})), ""},
-                    {"one more", circles(std::vector<Circle>(65, {QueueId(0)})),
+                    {"as many as there may be", circles(std::vector<std::vector<QueueId>>(64, {QueueId(0)})), ""},
+                    {"one more", circles(std::vector<std::vector<QueueId>>(65, {QueueId(0)})),
                      "more than 64 circles of trust; put those together that trust each other"},
                     {"for ever", circles({}, kForever), ""},
                     {"in the year 20,000", circles({}, Time{kTimeMax.ms + 1}), "a time is out of bounds"},
@@ -1195,6 +1197,44 @@ TEST(Refusal, OfCirclesOfTrust) {
                 });
   state.apply(WorkloadCancelled{WorkloadId(0)});
   expect(state, {{"its work has gone", circles({{QueueId(1), busy}}), ""}});
+}
+
+TEST(Refusal, OfStrangersThatAreKeptAway) {
+  const auto apart = [](std::vector<std::string> levels, bool beyond_devices = true) {
+    TrustChanged made{{}, Time{5}, beyond_devices};
+    for (std::string& level : levels) made.circles.push_back({.queues = {}, .apart = {std::move(level)}});
+    return made;
+  };
+  std::vector<std::string> labels;
+  for (int i = 0; i < 31; ++i) labels.push_back("label" + std::to_string(i));
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  expect(state, {{"from nodes", apart({"node"}), ""},
+                 {"from domains of 31 labels, and nodes", apart(labels), ""},
+                 {"nobody from anything", apart({""}), "a circle names each of its queues once"},
+                 {"where that is not known", apart({"node"}, false), "whose work is on which GPUs is not known here"}});
+  labels.emplace_back("rack");
+  expect(state,
+         {{"from domains of 32 labels", apart(labels), "strangers are kept out of the domains of at most 31 labels"}});
+  State late = state.fork();
+  late.apply(submission(QueueId(0), {{{{PodRequest{.gpus = 1, .gpu_milli = 1000}, 1}}}}));
+  expect(late, {{"when somebody is there", apart({"node"}),
+                 "whose work is on which GPUs is to be known before anybody is there"}});
+  state.apply(TrustChanged{{}, Time{}, true});
+  state.apply(submission(QueueId(0), {{{{PodRequest{.gpus = 1, .gpu_milli = 1000}, 1}}}}));
+  expect(state, {{"when it was known before", apart({"node"}, false), ""}});
+}
+
+TEST(Refusal, OfImages) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  state.apply(NodesAdded{{{.name = "n", .flavor = {}, .cpu_milli = 1}}});
+  const auto images = [](std::vector<NodeImage> list) { return NodeImagesChanged{NodeId(0), std::move(list)}; };
+  const char* const why = "a node has at most 10,000 images, each name once, of a TiB at most";
+  expect(state, {{"two", images({{"a", 1}, {"b", 0}}), ""},
+                 {"one twice", images({{"a", 1}, {"a", 1}}), why},
+                 {"of less than nothing", images({{"a", -1}}), why},
+                 {"of more than a TiB", images({{"a", kImageBytesMax + 1}}), why},
+                 {"of a node that comes", NodesAdded{{{.name = "m", .flavor = {}, .images = {{"a", -1}}}}}, why},
+                 {"of no node", NodeImagesChanged{NodeId(1), {}}, "there is no such node"}});
 }
 
 TEST(Refusal, OfNewCuts) {

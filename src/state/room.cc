@@ -66,6 +66,7 @@ std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request
   const NodeFree& node = ledger.node(id);
   if (!node.open || !ledger.matches().allows(request.constraints, id) || !ledger.exclusives().allows(request, id))
     return 0;
+  if (occupants != Occupants::kAreFriends && !ledger.is_away_from_strangers(request, id)) return 0;
   std::int64_t room = node.pods;
   if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request, occupants));
   HostAmounts free{node.cpu_milli, node.memory_bytes};
@@ -87,7 +88,7 @@ std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request
 
 bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
   const NodeFree& node = ledger.node(place.node);
-  if (!node.open || node.pods < 1 || !ledger.exclusives().allows(request, place.node)) return false;
+  if (!node.open || node.pods < 1 || !ledger.lets_in(request, place.node)) return false;
   if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
   if (request.gpus > 0 && !node.suits(request.sharing)) return false;
   if (!ledger.leaves_what_is_kept(place.node, request) || !suits_zones(ledger, request, place)) return false;

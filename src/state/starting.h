@@ -58,13 +58,14 @@ inline std::vector<WorkloadId> starting_on_others_nodes(const State& state) {
   return there;
 }
 
-// Who has room on devices where others are, or have been, with whom it may not be any more.
+// Who has room on devices where others are, or have been, with whom it may not be any more; or too near to strangers.
 inline std::vector<WorkloadId> starting_among_strangers(const State& state) {
   std::vector<WorkloadId> there;
   for (const WorkloadId id : state.starting()) {
     bool among_strangers = false;
     for_each_coming_pod(state, id, [&](const Pod& pod) {
       const PodRequest& request = state.request(pod.request);
+      among_strangers = among_strangers || !state.ledger().is_away_from_strangers(request, pod.node);
       if (!state.ledger().leaves_residue(request)) return;
       pod.gpus.for_each([&](int gpu) {
         among_strangers = among_strangers || !state.ledger().may_join(pod.node, static_cast<std::size_t>(gpu), request);

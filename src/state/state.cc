@@ -67,8 +67,10 @@ void State::apply(const Event& event) {
       (scrubbed == nullptr || scrubbed->failed) && !std::holds_alternative<SlicesRecut>(event) &&
       !std::holds_alternative<WorkloadStopped>(event) && !std::holds_alternative<CheckpointReported>(event) &&
       !std::holds_alternative<TimePassed>(event);
-  if (begins_a_stretch) ++stretch_;
-  if (!std::holds_alternative<WorkloadSubmitted>(event)) ++news_;
+  // Images make nobody room.
+  const bool is_of_images = std::holds_alternative<NodeImagesChanged>(event);
+  if (begins_a_stretch && !is_of_images) ++stretch_;
+  if (!std::holds_alternative<WorkloadSubmitted>(event) && !is_of_images) ++news_;
   std::visit([this](const auto& fact) { on(fact); }, event);
 }
 

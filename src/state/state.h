@@ -85,7 +85,7 @@ struct Shape {
   std::int64_t pods = 0;
   std::int64_t gpu_milli = 0;  // of the first way; the ways ask the same amounts
 
-  bool leaves_residue = false;  // some of its pods do, on devices: whose they are matters
+  bool has_sharers = false;  // whose some of its pods are matters: on devices, or near others with GPUs
 
   // Whoever submitted it would rather wait than borrow, at any time.
   bool insists() const { return terms.guaranteed_only && !cools; }
@@ -141,8 +141,8 @@ class State {
   bool keeps_time() const {
     return !reservations_.empty() || !windows_->empty() || quotas_.budgets().has_any() || past_.counts() ||
            idle_.counts() || ledger_.has_cuts() || !failures_.none() || !wakes_.empty() || !parting_.empty() ||
-           repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() || !max_waits_.empty() ||
-           learns_runs_ || extends_limits_ || !failure_policies_.empty();
+           !parting_nodes_.empty() || repair_within_ > Duration{0} || !repairing_.empty() || !steps_.empty() ||
+           !max_waits_.empty() || learns_runs_ || extends_limits_ || !failure_policies_.empty();
   }
   // The next moment at which somebody who waits may do more than before, by nothing but that it is later.
   Time next_wake() const {
@@ -196,8 +196,10 @@ class State {
   bool is_occupied(Device device) const;
   // Whether somebody waits or is there at the queue or below it.
   bool has_work(QueueId queue) const;
-  // On which those are who do not trust each other any more, and by when they have to part.
+  // On which those are who do not trust each other any more, and by when they have to part; and nodes on which some are nearer to
+  // strangers than they may be.
   const std::map<Device, Time>& parting() const { return parting_; }
+  const std::map<NodeId, Time>& parting_nodes() const { return parting_nodes_; }
   std::size_t running() const { return running_; }  // those that have room
   std::size_t pending() const { return pending_; }
   std::size_t movable() const { return movable_; }  // of those that have room, who consent to being moved
@@ -259,6 +261,8 @@ class State {
   const std::map<ReservationId, Reservation>& reservations() const { return reservations_; }
   const std::vector<HeldPlaces>& holdings() const { return holdings_; }
   const HeldPlaces* holding_of(ReservationId reservation) const;
+  // One of its GPUs, as a pod of its tenant would have it. PRE: it is no maintenance.
+  PodRequest reserved_gpu(const Reservation& reservation) const;
   // Moves that were asked for, and of which no cycle has decided yet; nullptr: none.
   const DefragmentationAsked* defragmentation() const { return defragmentation_ ? &*defragmentation_ : nullptr; }
   // Failed or drained, and not restored since; closed for maintenance that goes on.
@@ -355,6 +359,7 @@ class State {
   void on(const WorkloadReady& event);
   void on(const NeverReady& event);
   void on(const LimitExtended& event);
+  void on(const NodeImagesChanged& event);
 
   void set_open(NodeId node, bool takes_work, AmountsByDim& counted);
   void set_open(NodeId node, bool takes_work);
@@ -380,6 +385,8 @@ class State {
   std::uint32_t number_as_owner(WorkloadId id, WorkloadId at_home_with, const std::string& part);
   void forget_failures();
   void look_at_exclusives();
+  void look_at_tenants();
+  void know_who_reserves();
   void let_part_by(Time part_by);
   void break_down(Device device);
   void cut_anew(const Repartition& decision);
@@ -548,6 +555,7 @@ class State {
   std::set<NodeId> down_;        // failed or drained, and not restored since
   std::set<NodeId> maintained_;  // closed for a time that goes on
   std::map<Device, Time> parting_;
+  std::map<NodeId, Time> parting_nodes_;
   std::set<Device> being_cut_;
   std::set<std::pair<Time, Device>> rests_;
   std::map<WorkloadId, Repairing> repairing_;

@@ -17,6 +17,12 @@ namespace {
 // Streams of the seed for batches of nodes; those of workloads are numbered from 0.
 constexpr std::uint64_t kNodeStreams = std::uint64_t{1} << 48;
 
+// To be written to: copies share them.
+std::vector<Node>& own(std::shared_ptr<std::vector<Node>>& nodes) {
+  if (nodes.use_count() > 1) nodes = std::make_shared<std::vector<Node>>(*nodes);
+  return *nodes;
+}
+
 // It is not just to begin there.
 bool is_on(const State& state, WorkloadId id, NodeId node) {
   bool found = false;
@@ -77,6 +83,7 @@ void State::on(const NodesAdded& event) {
   topologies_.look_at(*nodes_, flavors_);
   ledger_.neighbourhood().look_at(*nodes_);
   ledger_.exclusives().look_at(*nodes_);
+  ledger_.tenants().look_at(ledger_.trust(), *nodes_);
   AmountsByDim with_them = capacity();
   for (const Node& node : added) {
     const NodeId id = ledger_.add(node, geometry_of(node));
@@ -96,6 +103,7 @@ void State::on(const NodesAdded& event) {
     }
     if (!node.links.are_all_alike()) history_.add(node.links.pcie).add(node.links.nvlink);
     if (node.spare) history_.add(std::uint64_t{node.spare});
+    for (const NodeImage& each : node.images) history_.add(each.name).add(each.bytes);
     add_to_history(node.labels, node.taints);
   }
   rebuild_quotas(std::move(with_them));
@@ -163,6 +171,7 @@ void State::count_types(const std::vector<Node>& nodes) {
   for (Node node : nodes) {
     node.name.clear();
     node.labels.clear();
+    node.images.clear();
     node.taints.clear();
     node.spare = false;
     const std::size_t type = types->nodes.intern(node);
@@ -234,8 +243,7 @@ void State::end_rests() {
 void State::on(const NodeRelabelled& event) {
   const std::vector<WorkloadId> in_vain = starting_in_vain(*this, event);
   const bool turns = event.spare != (*nodes_)[event.node.index()].spare;
-  if (nodes_.use_count() > 1) nodes_ = std::make_shared<std::vector<Node>>(*nodes_);
-  Node& node = (*nodes_)[event.node.index()];
+  Node& node = own(nodes_)[event.node.index()];
   const Labels before = std::exchange(node.labels, event.labels);
   node.taints = event.taints;
   node.spare = event.spare;
@@ -245,6 +253,7 @@ void State::on(const NodeRelabelled& event) {
     topologies_.look_at(*nodes_, flavors_, before, node.labels);
     if (before != node.labels) ledger_.neighbourhood().look_at(*nodes_);
     if (before != node.labels) look_at_exclusives();
+    if (before != node.labels) look_at_tenants();
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
@@ -278,7 +287,7 @@ void State::retry_who_waits_for_room() {
 void State::retry_who_asks_for_domains() {
   retry_who([&](const NumberedPodSet& set) {
     const PodRequest& request = requests_[set.request.index()];
-    const bool minds_others = request.gpus > 0 && !ledger_.exclusives().none();
+    const bool minds_others = request.gpus > 0 && ledger_.some_keep_apart();
     return set.asks_for_domains() || minds_others || ledger_.neighbourhood().refuses(request.neighbours);
   });
 }
@@ -293,6 +302,13 @@ void State::retry_who_looks_at(const PodRequest& counted) {
              (exclusives.is_exclusive(counted.exclusive) || exclusives.is_exclusive(waiting.exclusive));
     });
   }
+  // Of his own node the room is counted.
+  if (counted.gpus > 0 && ledger_.trust().apart_levels().size() > 1) {
+    retry_who([&](const NumberedPodSet& set) {
+      const PodRequest& waiting = requests_[set.request.index()];
+      return waiting.gpus > 0 && ledger_.trust().may_keep_apart(counted, waiting);
+    });
+  }
   const Neighbourhood& around = ledger_.neighbourhood();
   if (!around.is_counted(counted.neighbours)) return;
   retry_who([&](const NumberedPodSet& set) {
@@ -305,6 +321,21 @@ void State::look_at_exclusives() {
   if (ledger_.exclusives().none()) return;
   ledger_.exclusives().look_at(*nodes_);
   for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
+}
+
+void State::on(const NodeImagesChanged& event) {
+  history_.add(event.node.value());
+  const std::vector<NodeImage> before = std::exchange(own(nodes_)[event.node.index()].images, event.images);
+  std::vector<std::string> changed;
+  const auto note = [&](const std::vector<NodeImage>& of, const std::vector<NodeImage>& others) {
+    for (const NodeImage& each : of) {
+      if (std::ranges::find(others, each) == others.end()) changed.push_back(each.name);
+    }
+  };
+  note(before, event.images);
+  note(event.images, before);
+  for (const std::string& each : changed) history_.add(each);
+  for (const NodeId node : ledger_.matches().look_at_images(changed, *nodes_)) ledger_.touch(node);
 }
 
 void State::on(const NodeFailureFound& event) {
@@ -417,9 +448,12 @@ void State::give_room_back(const Pod& pod) {
       ledger_.withdraw(give);
     }
   });
+  if (!parting_nodes_.empty()) {
+    std::erase_if(parting_nodes_, [&](const auto& each) { return ledger_.is_at_peace(each.first); });
+  }
   if (parting_.empty()) return;
   pod.gpus.for_each([&](int gpu) {
-    if (ledger_.is_at_peace({pod.node, gpu})) parting_.erase({pod.node, gpu});
+    if (ledger_.is_at_peace(Device{pod.node, gpu})) parting_.erase({pod.node, gpu});
   });
 }
 

@@ -36,8 +36,22 @@ void State::on(const ReservationAdded& event) {
   for (const GpusOfNode& had : event.had) history_.add(had.node.value()).add(had.gpus.bits());
   const ReservationId id(reservations_made_++);
   reservations_.emplace(id, added);
+  know_who_reserves();
   if (!event.had.empty()) holdings_.push_back({id, event.had, kForever});
   pass_reservations();
+}
+
+// Whose strangers are to be found where they have reserved.
+void State::know_who_reserves() {
+  if (!ledger_.trust().looks_beyond_devices()) return;
+  for (const auto& [id, each] : reservations_) {
+    if (!each.is_maintenance()) ledger_.trust().intern({tenant_of(each.queue), UserId()});
+  }
+}
+
+PodRequest State::reserved_gpu(const Reservation& reservation) const {
+  const SharerId whose = ledger_.trust().find({tenant_of(reservation.queue), UserId()});
+  return {.gpus = 1, .gpu_milli = kMilliPerGpu, .flavors = FlavorSet::of(reservation.flavor), .sharer = whose};
 }
 
 // What was asked before, and not decided yet, is not asked any more.

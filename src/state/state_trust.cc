@@ -12,10 +12,18 @@ namespace berth {
 void State::on(const TrustChanged& event) {
   history_.add(event.part_by.ms).add(std::uint64_t{event.circles.size()});
   for (const Circle& circle : event.circles) {
-    history_.add(std::uint64_t{circle.size()});
-    for (const QueueId queue : circle) history_.add(queue.value());
+    history_.add(std::uint64_t{circle.queues.size()});
+    for (const QueueId queue : circle.queues) history_.add(queue.value());
+    if (!circle.keeps_apart()) continue;
+    for (const std::string& level : circle.apart) history_.add(level);
+  }
+  if (event.beyond_devices) {
+    history_.add(std::uint64_t{1});
+    ledger_.trust().look_beyond_devices();
   }
   ledger_.trust().set_circles(event.circles);
+  ledger_.tenants().look_at(ledger_.trust(), *nodes_);
+  know_who_reserves();
   for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
   for (const WorkloadId id : starting_among_strangers(*this)) lose_room_to_come(id);
   let_part_by(event.part_by);
@@ -92,6 +100,19 @@ void State::let_part_by(Time part_by) {
   for (const Device& device : ledger_.shared_devices()) {
     if (!ledger_.is_at_peace(device)) parting_.emplace(device, part_by);
   }
+  std::erase_if(parting_nodes_, [&](const auto& each) { return ledger_.is_at_peace(each.first); });
+  if (ledger_.tenants().none()) return;
+  for (std::size_t node = 0; node < nodes(); ++node) {
+    if (!ledger_.is_at_peace(NodeId(node))) parting_nodes_.emplace(NodeId(node), part_by);
+  }
+}
+
+// Another node may be in the domain of another now: who is too near to strangers for that stays, and is told nothing.
+void State::look_at_tenants() {
+  if (ledger_.tenants().none()) return;
+  ledger_.tenants().look_at(ledger_.trust(), *nodes_);
+  for (std::size_t node = 0; node < nodes(); ++node) ledger_.touch(NodeId(node));
+  let_part_by(kForever);
 }
 
 }  // namespace berth

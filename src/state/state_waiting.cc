@@ -129,11 +129,11 @@ void State::go_home(Shape& shape, QueueId home) {
 
 // Identical work of two is not the same where it may not be together.
 void State::tell_whose_parts(Workload& workload) {
-  if (!shapes_[workload.shape.index()].leaves_residue) return;
+  if (!shapes_[workload.shape.index()].has_sharers) return;
   const QueueId tenant = tenant_of(workload.queue);
   Shape shape = shapes_[workload.shape.index()];
   change_requests(shape, [&](PodRequest& request) {
-    if (!ledger_.leaves_residue(request)) return;
+    if (!ledger_.has_sharer(request)) return;
     request.sharer = ledger_.trust().intern({tenant, request.is_mps() ? workload.user : UserId()});
   });
   workload.shape = ShapeId(shapes_.intern(shape));

@@ -117,7 +117,7 @@ void State::on(const WorkloadFound& event) {
   }
   start({.workload = id, .way = 0, .pods = event.pods, .only_borrows = event.only_borrows}, event.started, event.lost);
   // It is where somebody else has put it: nobody stops it for being there.
-  if (shapes_[workloads_[id].shape.index()].leaves_residue) let_part_by(kForever);
+  if (shapes_[workloads_[id].shape.index()].has_sharers) let_part_by(kForever);
   history_.add(event.started.ms);
 }
 
@@ -229,7 +229,7 @@ ShapeId State::intern_shape(const WorkloadShape& shape) {
         set.parallel.add_to(history_);
       }
       numbered.flavors = numbered.flavors.united_with(set.request.flavors);
-      numbered.leaves_residue = numbered.leaves_residue || ledger_.leaves_residue(request);
+      numbered.has_sharers = numbered.has_sharers || ledger_.has_sharer(request);
       if (numbered.ways.size() > 1) continue;
       numbered.pods += set.count;
       numbered.gpu_milli += set.count * set.request.gpu_milli_total();

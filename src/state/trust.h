@@ -1,14 +1,17 @@
 // Who may be on one device together where nothing in the hardware keeps them apart: tenants that some circle of trust holds
-// both of; under MPS of one user, too, as a server serves one.
+// both of; under MPS of one user, too, as a server serves one. And how much further than that tenants keep strangers away.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/intern.h"
 #include "model/circle.h"
 #include "model/ids.h"
+#include "model/request.h"
 
 namespace berth {
 
@@ -26,6 +29,8 @@ class Trust {
  public:
   SharerId intern(const Sharer& sharer);
   const Sharer& operator[](SharerId sharer) const { return sharers_[sharer.index()]; }
+  // Its number; none: it never had one.
+  SharerId find(const Sharer& sharer) const;
 
   // These, and no others any more. PRE: kCirclesMax at most.
   void set_circles(std::vector<Circle> circles);
@@ -42,11 +47,28 @@ class Trust {
   // Any two that were ever interned may be: nothing about devices has to be looked at.
   bool all_together() const { return all_together_; }
 
+  // From now on it matters whose work is on which GPUs, and not only where it shares one.
+  void look_beyond_devices() { beyond_devices_ = true; }
+  bool looks_beyond_devices() const { return beyond_devices_; }
+  // The levels in whose domains some keep strangers away, that of the nodes first; none: nobody does.
+  const std::vector<std::string>& apart_levels() const { return levels_; }
+  // Those of a tenant with work on GPUs of a mode, a bit each.
+  std::uint32_t kept_apart(QueueId tenant, Sharing mode) const {
+    const auto at = static_cast<std::size_t>(mode);
+    return of_all_[at] | (tenant.index() < tenants_.size() ? tenants_[tenant.index()].apart[at] : 0);
+  }
+  // Whether two pods with GPUs are strangers, and one of them keeps strangers away.
+  bool may_keep_apart(const PodRequest& a, const PodRequest& b) const;
+
  private:
+  using LevelBits = std::array<std::uint32_t, std::size(kSharingNames)>;  // by mode
   struct Tenant {
     bool named = false;
     std::uint64_t circles = 0;  // a bit each
+    LevelBits apart{};
   };
+
+  LevelBits number_levels(const Apart& apart);
 
   std::uint64_t circles_of(QueueId tenant) const {
     return tenant.index() < tenants_.size() ? tenants_[tenant.index()].circles : 0;
@@ -55,7 +77,10 @@ class Trust {
   InternTable<Sharer, digest_of> sharers_;
   std::vector<Circle> circles_;
   std::vector<Tenant> tenants_;  // by queue, up to the last that was named
+  std::vector<std::string> levels_;
+  LevelBits of_all_{};
   bool all_together_ = true;
+  bool beyond_devices_ = false;
 };
 
 }  // namespace berth

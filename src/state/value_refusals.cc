@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string_view>
 
 namespace berth {
 namespace {
@@ -15,7 +17,8 @@ FactRefusal refusal_of_constraints(const NodeConstraints& constraints) {
     return few_values(term.labels) && few_values(term.fields);
   };
   const bool all_few = few_values(constraints.select) && few(constraints.any_of) && few(constraints.tolerations) &&
-                       few(constraints.preferred) && std::ranges::all_of(constraints.any_of, few_asked) &&
+                       few(constraints.preferred) && constraints.images.size() <= kConstraintsMax &&
+                       std::ranges::all_of(constraints.any_of, few_asked) &&
                        std::ranges::all_of(constraints.preferred, few_asked, &PreferredTerm::term);
   const bool in_bounds = std::ranges::all_of(
       constraints.preferred, [](const PreferredTerm& each) { return within(each.weight, 1, kPreferenceWeightMax); });
@@ -186,6 +189,15 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
 }
 
 // Sorted, each once.
+FactRefusal refusal_of_images(const std::vector<NodeImage>& images) {
+  std::set<std::string_view> names;
+  const bool in_bounds = std::ranges::all_of(images, [&](const NodeImage& each) {
+    return within(each.bytes, 0, kImageBytesMax) && names.insert(each.name).second;
+  });
+  return unless(in_bounds && images.size() <= kImagesMax,
+                "a node has at most 10,000 images, each name once, of a TiB at most");
+}
+
 FactRefusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints) {
   if (labels.size() > kLabelsMax || taints.size() > kLabelsMax) return "a node has at most 10,000 labels and taints";
   const bool in_order = std::ranges::adjacent_find(labels, std::ranges::greater_equal(), &Label::key) == labels.end();
@@ -301,7 +313,8 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
                       "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
       },
       [&] { return refusal_of_what_is_kept(node); }, [&] { return refusal_of_zones(node); },
-      [&] { return refusal_of_links(node); }, [&] { return refusal_of_labels(node.labels, node.taints); });
+      [&] { return refusal_of_links(node); }, [&] { return refusal_of_labels(node.labels, node.taints); },
+      [&] { return refusal_of_images(node.images); });
 }
 
 }  // namespace berth

@@ -30,6 +30,7 @@ inline bool within(std::int64_t value, std::int64_t low, std::int64_t high) { re
 bool is_valid(const PodRequest& request, std::size_t flavors);
 FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors);
 FactRefusal refusal_of_node(const Node& node, std::size_t flavors);
+FactRefusal refusal_of_images(const std::vector<NodeImage>& images);
 FactRefusal refusal_of_labels(const Labels& labels, const std::vector<Taint>& taints);
 FactRefusal refusal_of_terms(const Terms& terms);
 
