@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 16;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 16; this program reads formats 1 to 15");
+  newer[8] = 17;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 17; this program reads formats 1 to 16");
 }
 
 constexpr const char* kFormatOne =
@@ -290,12 +290,21 @@ constexpr const char* kFormatFourteen =
     "020000004201"
     "6b445ec0097e404b73af117ab638e90745a37f0e88f0ee7d0d898504c2e0274b";
 
+constexpr const char* kFormatFifteen =
+    "42455254484a4e4c0f0000000000000001000000"
+    "0400000000ac0201"
+    "884ef66a9edeed6f74eca04a832a6cbd6fe8b7506ae15c3de837a31ebbb2f0eb"
+    "0400000040018001"
+    "1039b6d57b785711a77034a984f43d677c7cbae778e695b6b055e4223faa0cd0"
+    "020000004201"
+    "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex :
        {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight,
-        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen}) {
+        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen, kFormatFifteen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -312,8 +321,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 15, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatFifteenHasTheseBytes) {
+// Format version 16, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatSixteenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -325,13 +334,13 @@ TEST(Chain, AJournalOfFormatFifteenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c0f0000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c100000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
-            "884ef66a9edeed6f74eca04a832a6cbd6fe8b7506ae15c3de837a31ebbb2f0eb"
+            "70ccfe3f898451e29878b6b861e0c84ca74e2504882e70b73d98b10c6362e886"
             "0400000040018001"  // asked at -1 ms with effort 64
-            "1039b6d57b785711a77034a984f43d677c7cbae778e695b6b055e4223faa0cd0"
+            "d6261d6cd8336ffc023caa1af7076a1edbaf136f84d4d283db2bc1c40fddff09"
             "020000004201"  // closed with hash 1
-            "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd");
+            "c9fcb3b0aa3bfac889eb351eaa8dd7d3bcace804a7739699a2b3eaad7558fccf");
 }
 
 TEST(ChainProperty, RandomDamageIsFound) {
