@@ -85,14 +85,8 @@ class NodeController final : public Controller {
     due_.add(name, means_.alarm.now());
   }
 
-  // Those that were there before keep their time.
   void note_taints(const Value& node, Watched& watched) {
-    std::vector<ExecutingTaint> before = std::exchange(watched.executing, {});
-    for (Taint& taint : executing_taints(node)) {
-      const auto known = std::ranges::find(before, taint, &ExecutingTaint::taint);
-      const Time since = known == before.end() ? means_.alarm.now() : known->since;
-      watched.executing.push_back({std::move(taint), since});
-    }
+    watched.executing = executing_from(watched.executing, executing_taints(node), means_.alarm.now());
   }
 
   // Whether there is something new.

@@ -128,23 +128,15 @@ std::vector<Taint> executing_taints(const Value& node) {
 }
 
 std::optional<Time> leaves_at(const Value& pod, Time came, const std::vector<ExecutingTaint>& taints) {
-  const Value::List& tolerations = pod["spec"]["tolerations"].items();
-  std::optional<Time> first;
-  for (const auto& [taint, since] : taints) {
-    const auto borne = std::ranges::find_if(tolerations, [&](const Value& each) {
-      const auto read = read_toleration(each);
-      return read && tolerates(*read, taint);
-    });
-    Duration patience{0};
-    if (borne != tolerations.end()) {
-      const Value& for_s = (*borne)["tolerationSeconds"];
-      if (for_s.is_null()) continue;
-      patience = seconds(std::clamp<std::int64_t>(for_s.integer(), 0, kTimeMax.ms / 1000));
-    }
-    const Time then = std::max(since, came) + patience;
-    first = std::min(first.value_or(then), then);
+  std::vector<TimedToleration> tolerations;
+  for (const Value& each : pod["spec"]["tolerations"].items()) {
+    auto read = read_toleration(each);
+    if (!read) continue;
+    TimedToleration& made = tolerations.emplace_back(TimedToleration{std::move(*read), {}});
+    const Value& for_s = each["tolerationSeconds"];
+    if (!for_s.is_null()) made.lasts = seconds(std::clamp<std::int64_t>(for_s.integer(), 0, kTimeMax.ms / 1000));
   }
-  return first;
+  return leaves_at(tolerations, came, std::span<const ExecutingTaint>(taints));
 }
 
 bool is_mass_failure(std::int64_t bad, std::int64_t all) {

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "manifest/labels.h"
 #include "manifest/value.h"
+#include "model/executing_taints.h"
 #include "model/node_constraints.h"
 
 namespace berth {
@@ -30,13 +31,9 @@ std::optional<Value> taint_change(const Value& node, Time now);
 // nothing about it, so whoever wants another time for those has it in `otherwise`.
 std::optional<Duration> patience_of(const Value& pod, NodeHealth health, Duration otherwise);
 
-// A taint with the effect NoExecute that somebody gave the node, and since when it was seen there.
-struct ExecutingTaint {
-  Taint taint;
-  Time since;
-};
-std::vector<Taint> executing_taints(const Value& node);  // without those that say how the node is
-// When a pod that was seen there since `came` has to leave; none: it may stay. Of a taint the first of its tolerations counts.
+// Taints with the effect NoExecute that somebody gave the node, without those that say how it is.
+std::vector<Taint> executing_taints(const Value& node);
+// When a pod that was seen there since `came` has to leave; none: it may stay.
 std::optional<Time> leaves_at(const Value& pod, Time came, const std::vector<ExecutingTaint>& taints);
 
 // So many nodes at once do not fail: it is the network, or we, who do not hear. Nothing is evicted then.

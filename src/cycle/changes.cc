@@ -185,9 +185,14 @@ class Search {
             .subject = set,
             .events = with_sets([&](PodSets& way) {
               Topology& topology = way[set].topology;
-              topology = {.together = topology.together, .level = topology.level};
+              Topology looser{.together = topology.together, .level = topology.level};
+              if (topology.is_spread()) {
+                looser.slice_pods = topology.slice_pods;
+                looser.slice_level = topology.slice_level;
+              }
+              topology = std::move(looser);
             }),
-            .text = (asked.has_slices() ? "without its slices" : "without its spread") + of_set(set)};
+            .text = (asked.is_spread() ? "without its spread" : "without its slices") + of_set(set)};
         first_that_starts(1, [&](std::int64_t) { return change; });
       }
     }

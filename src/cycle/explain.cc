@@ -10,6 +10,7 @@
 #include "cycle/feasibility.h"
 #include "cycle/neighbours_text.h"
 #include "cycle/reserved_text.h"
+#include "cycle/room_to_come.h"
 #include "cycle/slices_free.h"
 #include "cycle/topology_text.h"
 #include "fairness/gates.h"
@@ -410,6 +411,12 @@ std::string cutting_text(const State& state, Device device) {
          " is being cut anew for it, which takes " + format_duration_ms(node.recut.ms);
 }
 
+// There would be room, but for who has it already and waits for others to leave the rest of his.
+bool is_kept_for_others(const State& state, const Shape& shape) {
+  const std::optional<State> without = without_room_to_come(state);
+  return without && !has_room(state, shape) && has_room(*without, shape);
+}
+
 bool is_never(const State& state, const Workload& workload) {
   return state.lines()[state.line_of(workload.queue).index()]->find(workload.shape)->impossible();
 }
@@ -628,6 +635,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }
   if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (is_kept_for_others(state, open)) return ReasonCode::kReserved;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
   if (!state.ledger().exclusives().none() && has_room(without_exclusive_domains(state), open)) {
     return ReasonCode::kAffinity;
@@ -703,7 +711,11 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (explanation.code == ReasonCode::kReserved && !is_never(state, workload)) {
     const auto reserved = reserved_text(state, workload);
-    explanation.text = reserved ? *reserved : promised_text(state, workload);
+    explanation.text = is_kept_for_others(state, shape)
+                           ? "there is room, kept for who begins when others have left the "
+                             "rest of his"
+                       : reserved ? *reserved
+                                  : promised_text(state, workload);
     return explanation;
   }
   const bool by_strangers = explanation.code == ReasonCode::kTrust && !state.ledger().tenants().none();

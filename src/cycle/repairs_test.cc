@@ -207,7 +207,9 @@ class World {
       } else if (rng_.below(12) == 0) {
         apply_if_it_makes_sense(NodeRelabelled{node, random_labels(rng_), {}, rng_.below(4) == 0});
       } else {
-        apply_if_it_makes_sense(PodFailed{kGang, static_cast<std::uint32_t>(rng_.below(6))});
+        const auto pod = static_cast<std::uint32_t>(rng_.below(6));
+        apply_if_it_makes_sense(rng_.below(3) == 0 ? Event(PodsEvicted{kGang, {pod}, Time{}})
+                                                   : Event(PodFailed{kGang, pod}));
       }
     }
     if (rng_.below(2) == 0 && !state().repairing().empty()) take_some_room();
@@ -311,7 +313,11 @@ class World {
     return labelled && std::ranges::all_of(cells, [](const auto& each) { return each.second.size() == 1; });
   }
 
-  // Counted are the domains in which a node takes work and could hold one, inside the rack of all if they are to be in one.
+  std::uint32_t unit_of(std::uint32_t number) const {
+    return slice_ > 0 ? number / static_cast<std::uint32_t>(slice_) : number;
+  }
+
+  // Slices are on one node, and count as one; the rest of one goes where it is. Counted are the domains in which a node takes work and could hold one, inside the rack of all if they are to be in one.
   bool is_spread(const std::map<std::uint32_t, NodeId>& all, const std::set<std::uint32_t>& added, NodeId survivor) {
     std::map<std::string, std::int64_t> pods;
     for (std::size_t i = 0; i < state().nodes(); ++i) {
@@ -320,15 +326,22 @@ class World {
       const std::string inner = domain(topology_.spread_level, node);
       if (here && !inner.empty() && takes_pods(node)) pods[inner] = 0;
     }
+    std::map<std::uint32_t, NodeId> units;
+    std::set<std::uint32_t> begun;
     for (const auto& [number, node] : all) {
       const std::string inner = domain(topology_.spread_level, node);
       if (added.contains(number) && !pods.contains(inner)) return false;
-      if (pods.contains(inner)) ++pods[inner];
+      if (units.emplace(unit_of(number), node).second && pods.contains(inner)) ++pods[inner];
+      if (!added.contains(number)) begun.insert(unit_of(number));
     }
     std::int64_t least = INT64_MAX;
     for (const auto& each : pods) least = std::min(least, each.second);
     return std::ranges::all_of(added, [&](std::uint32_t number) {
-      const std::int64_t there = pods[domain(topology_.spread_level, all.at(number))];
+      if (begun.contains(unit_of(number))) return true;
+      const NodeId node = all.at(number);
+      const auto on_it = std::ranges::count_if(units, [&](const auto& each) { return each.second == node; });
+      if (topology_.on_nodes == OnNodes::kOneEach && on_it > 1) return false;
+      const std::int64_t there = pods[domain(topology_.spread_level, node)];
       if (topology_.spread == Spreading::kApart) return there == 1;
       return topology_.spread == Spreading::kPreferred || there <= least + 1;
     });

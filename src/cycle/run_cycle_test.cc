@@ -150,7 +150,9 @@ class History {
     if (workload == nullptr) return std::nullopt;
     const RepairGivenUp given_up{workload->workload};
     if (rng_.below(3) == 0 && !state().refusal(given_up)) return given_up;
-    const PodFailed failed{workload->workload, static_cast<std::uint32_t>(rng_.below(4))};
+    const auto pod = static_cast<std::uint32_t>(rng_.below(4));
+    const Event failed = rng_.below(3) == 0 ? Event(PodsEvicted{workload->workload, {pod}, state().clock()})
+                                            : Event(PodFailed{workload->workload, pod});
     return state().refusal(failed) ? std::nullopt : std::optional<Event>(failed);
   }
 

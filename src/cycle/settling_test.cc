@@ -237,6 +237,7 @@ class Cluster {
       const auto pod = static_cast<std::uint32_t>(rng_.below(3));
       event = PodFailed{id, pod, static_cast<std::int32_t>(now_.ms % 3)};
       if (now_.ms % 5 == 0) event = WorkloadReady{id};
+      if (now_.ms % 5 == 1) event = PodsEvicted{id, {pod}, now_ + Duration{now_.ms % 3}};
     }
     if (!state.refusal(event)) state.apply(event);
     EXPECT_EQ(violations(state), std::vector<std::string>());

@@ -83,6 +83,10 @@ std::string count_in_words(std::int64_t count, const std::string& one) {
   return with_separators(count) + " " + one + (count == 1 ? "" : "s");
 }
 
+std::string own_nodes(const Topology& topology) {
+  return topology.on_nodes == OnNodes::kOneEach ? ", each on a node of its own" : "";
+}
+
 // "its 6 pods are to be spread evenly over 3 zones: 3 fit in a, 2 in b, none in c"
 std::string spread_in_words(const State& state, const Lack& lack, bool idle) {
   const NumberedPodSet& set = *lack.set;
@@ -90,20 +94,23 @@ std::string spread_in_words(const State& state, const Lack& lack, bool idle) {
   const Domains& domains = state.topologies().inner_domains(set.topology);
   const std::string& level = topology.spread_level;
   if (domains.size() == 0) return "no node says of which " + level + " it is: none has a label " + level;
-  const std::string pods = "its " + count_in_words(set.count, "pod");
+  const std::int64_t unit = topology.unit_pods();
+  const std::string pods =
+      "its " + (topology.has_slices() ? count_in_words(set.count / unit, "slice") + " of " + count_in_words(unit, "pod")
+                                      : count_in_words(set.count, "pod"));
   const auto there = std::ssize(lack.rooms.of_inner);
   if (there == 0) return "no " + level + " has a node that could hold one of " + pods;
   const std::string even_idle = idle ? ", even if nothing else ran" : "";
   if (topology.spread == Spreading::kApart) {
     const auto with_room =
-        std::ranges::count_if(lack.rooms.of_inner, [](const InnerRoom& each) { return each.room > 0; });
+        std::ranges::count_if(lack.rooms.of_inner, [&](const InnerRoom& each) { return each.room >= unit; });
     return pods + " are to be on as many " + level + "s: " + (with_room == 0 ? "none" : with_separators(with_room)) +
            " of " + with_separators(there) + (with_room == 1 ? " has" : " have") + " room for one" + even_idle;
   }
   std::vector<std::int64_t> inner(domains.size(), -1);
-  for (const InnerRoom& each : lack.rooms.of_inner) inner[each.inner.index()] = each.room;
-  return pods + " are to be spread evenly over " + count_in_words(there, level) + even_idle + ": " +
-         rooms_in_words(domains, inner);
+  for (const InnerRoom& each : lack.rooms.of_inner) inner[each.inner.index()] = each.room / unit;
+  return pods + " are to be spread evenly over " + count_in_words(there, level) + own_nodes(topology) + even_idle +
+         ": " + rooms_in_words(domains, inner);
 }
 
 std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
@@ -124,7 +131,7 @@ std::string lack_in_words(const State& state, const Lack& lack, bool idle) {
       : topology.spread == Spreading::kEven ? ", spread evenly over " + topology.spread_level + "s"
                                             : "";
   return "no " + level + " has room for " + pods +
-         (in_slices ? ", " + slice + " at a time on one " + topology.slice_level : spread) +
+         (in_slices ? ", " + slice + " at a time on one " + topology.slice_level : "") + spread + own_nodes(topology) +
          (idle ? ", even if nothing else ran (" : " (") + with_separators(static_cast<std::int64_t>(domains.size())) +
          (domains.size() == 1 ? " is there: " : " are there: ") +
          rooms_in_words(domains, anywhere ? of_inner_domains(lack.rooms) : lack.rooms.of_domain) + ")";

@@ -310,6 +310,7 @@ void fields(Io& io, Topology& topology) {
   io(topology.slice_level);
   enumerator(io, topology.spread, 4);
   io(topology.spread_level);
+  enumerator(io, topology.on_nodes, kOnNodesCount);
 }
 
 template <class Io>
@@ -801,6 +802,13 @@ void fields(Io& io, PodFailed& event) {
   fields(io, event.workload);
   io(event.pod);
   io(event.exit_code);
+}
+
+template <class Io>
+void fields(Io& io, PodsEvicted& event) {
+  fields(io, event.workload);
+  fields(io, event.pods);
+  fields(io, event.stop_by);
 }
 
 template <class Io>

@@ -141,7 +141,7 @@ PodSet any_set(Rng& rng) {
           any<std::int64_t>(rng),
           any_constraints(rng),
           {static_cast<Togetherness>(rng.below(3)), any_text(rng), any<std::int64_t>(rng), any_text(rng),
-           static_cast<Spreading>(rng.below(4)), any_text(rng)},
+           static_cast<Spreading>(rng.below(4)), any_text(rng), static_cast<OnNodes>(rng.below(kOnNodesCount))},
           any_neighbours(rng),
           {any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int64_t>(rng)},
           any_text(rng),
@@ -451,6 +451,10 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(ReservationTimesTold{any_id<ReservationId>(rng), any_times(rng)});
     case 48:
       return Event(NodeImagesChanged{any_id<NodeId>(rng), any_images(rng)});
+    case 49:
+      return Event(PodsEvicted{any_id<WorkloadId>(rng),
+                               any_list(rng, [&] { return static_cast<std::uint32_t>(rng.next()); }),
+                               Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

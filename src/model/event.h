@@ -301,6 +301,14 @@ struct PodFailed {
   std::int32_t exit_code = 0;  // 0: nobody knows
 };
 
+// These of its pods have to leave their nodes, which bear them no longer (a taint with NoExecute): it has lost them, as when their
+// nodes fail, and the nodes go on. Of whom that leaves nobody that one is told to stop.
+struct PodsEvicted {
+  WorkloadId workload;
+  std::vector<std::uint32_t> pods;  // as PodFailed numbers them, ascending
+  Time stop_by;
+};
+
 // Nothing has replaced in time what a gang has lost: it stops whole, and waits again at the head of its line.
 struct RepairGivenUp {
   WorkloadId workload;
@@ -396,6 +404,6 @@ using Event =
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
                  ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound, WorkloadReady,
-                 NeverReady, LimitExtended, ReservationTimesTold, NodeImagesChanged>;
+                 NeverReady, LimitExtended, ReservationTimesTold, NodeImagesChanged, PodsEvicted>;
 
 }  // namespace berth

@@ -26,6 +26,15 @@ enum class Spreading : std::uint8_t {
   kApart,  // at most one in each; Ray: STRICT_SPREAD
 };
 
+// How the pods that go to one domain of those over which a set is spread go over its nodes; Ray's strategies.
+enum class OnNodes : std::uint8_t {
+  kAnyhow,
+  kFew,      // PACK
+  kEvenly,   // as evenly as there is room: SPREAD
+  kOneEach,  // each has one of its own: STRICT_SPREAD
+};
+inline constexpr std::size_t kOnNodesCount = 4;
+
 // How the GPUs of a set share one model. They are numbered as its pods are, those of a pod beside each other: the GPUs of a tensor
 // group have numbers in a row, then come the stages of one replica, then the replicas.
 // INVARIANT: all are 0, or all at least 1.
@@ -43,7 +52,8 @@ struct Parallelism {
 inline constexpr std::int64_t kParallelMax = 1 << 20;
 
 // INVARIANT: a level is named unless anywhere will do; a slice has a level and at least one pod, or neither; what is spread
-// names the level, has no slices, and prefers no domain.
+// names the level, prefers no domain, and may have slices of nodes: then it is these that are spread. `on_nodes` is said of what is
+// spread evenly over a level of its own.
 struct Topology {
   Togetherness together = Togetherness::kAnywhere;
   std::string level = {};
@@ -51,13 +61,19 @@ struct Topology {
   std::string slice_level = {};
   Spreading spread = Spreading::kNone;
   std::string spread_level = {};
+  OnNodes on_nodes = OnNodes::kAnyhow;
 
   bool has_slices() const { return slice_pods > 0; }
   bool is_spread() const { return spread != Spreading::kNone; }
+  // So many pods are in one place, and are counted as one where they are spread.
+  std::int64_t unit_pods() const { return has_slices() ? slice_pods : 1; }
+  // Over the domains of which pods or slices go; none: empty.
+  const std::string& inner_level() const { return is_spread() ? spread_level : slice_level; }
   bool asks_nothing() const { return together == Togetherness::kAnywhere && !has_slices() && !is_spread(); }
   void add_to(Hasher& hasher) const {
     hasher.add(static_cast<std::uint64_t>(together)).add(level).add(slice_pods).add(slice_level);
     hasher.add(static_cast<std::uint64_t>(spread)).add(spread_level);
+    if (on_nodes != OnNodes::kAnyhow) hasher.add(static_cast<std::uint64_t>(on_nodes));
   }
   friend bool operator==(const Topology&, const Topology&) = default;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,7 +23,7 @@ namespace {
 const PodRequest kOneGpu{.gpus = 1, .gpu_milli = kMilliPerGpu};
 
 // How many pods of a set are on each node.
-using OnNodes = std::vector<std::int64_t>;
+using PodsOnNodes = std::vector<std::int64_t>;
 
 // The domain of a node; none: it is in no domain.
 std::optional<std::string> domain_of(const State& state, const std::string& level, std::size_t node) {
@@ -47,7 +48,7 @@ struct Merits {
 
 // Over the inner domains of the one domain that it is in.
 void judge_spread(const State& state, const Topology& topology, const NodeConstraints& constraints,
-                  const OnNodes& spread, Merits& merits) {
+                  const PodsOnNodes& spread, Merits& merits) {
   std::set<std::string> used;
   for (std::size_t node = 0; node < spread.size(); ++node) {
     if (spread[node] > 0) used.insert(domain_of(state, topology.level, node).value_or(""));
@@ -61,18 +62,23 @@ void judge_spread(const State& state, const Topology& topology, const NodeConstr
                        used.contains(domain_of(state, topology.level, node).value_or("nowhere"));
     if (inner && there && selects(constraints, at.name, at.labels)) in_each[*inner] += spread[node];
   }
+  const std::int64_t unit = topology.unit_pods();
   std::int64_t least = INT64_MAX, most = 0;
   for (const auto& [inner, pods] : in_each) {
-    least = std::min(least, pods);
-    most = std::max(most, pods);
-    merits.unevenness += pods * pods;
+    const std::int64_t units = pods / unit;
+    least = std::min(least, units);
+    most = std::max(most, units);
+    merits.unevenness += units * units;
+  }
+  if (topology.on_nodes == OnNodes::kOneEach) {
+    merits.allowed = merits.allowed && std::ranges::all_of(spread, [&](std::int64_t pods) { return pods <= unit; });
   }
   if (topology.spread == Spreading::kEven) merits.allowed = merits.allowed && most - least <= 1;
   if (topology.spread == Spreading::kApart) merits.allowed = merits.allowed && most <= 1;
 }
 
 Merits merits_of(const State& state, const Topology& topology, const NodeConstraints& constraints,
-                 const OnNodes& spread) {
+                 const PodsOnNodes& spread) {
   Merits merits;
   std::set<std::string> domains;
   std::map<std::pair<std::string, std::string>, std::int64_t> in_slices;
@@ -110,7 +116,7 @@ Merits merits_of(const State& state, const Topology& topology, const NodeConstra
 
 // Calls visit(spread) for every way to put so many pods on the nodes.
 template <class Visit>
-void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, OnNodes& spread, Visit visit) {
+void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, PodsOnNodes& spread, Visit visit) {
   if (spread.size() == rooms.size()) {
     if (pods == 0) visit(spread);
     return;
@@ -120,6 +126,40 @@ void for_each_spread(const std::vector<std::int64_t>& rooms, std::int64_t pods, 
     spread.push_back(here);
     for_each_spread(rooms, pods - here, spread, visit);
     spread.pop_back();
+  }
+}
+
+// What goes to each domain of the spread goes over its nodes as is asked: no two nodes differ by more than one where the emptier
+// has room for one more; no node is used where one less would do.
+void expect_on_nodes(const State& state, const Topology& topology, const std::vector<std::int64_t>& rooms,
+                     const PodsOnNodes& found) {
+  if (topology.together != Togetherness::kAnywhere) return;
+  const std::int64_t unit = topology.unit_pods();
+  std::map<std::string, std::vector<std::size_t>> nodes;
+  for (std::size_t node = 0; node < found.size(); ++node) {
+    if (found[node] > 0) nodes[*domain_of(state, topology.spread_level, node)];
+  }
+  for (std::size_t node = 0; node < found.size(); ++node) {
+    const auto inner = domain_of(state, topology.spread_level, node);
+    const auto domain = inner ? nodes.find(*inner) : nodes.end();
+    if (domain != nodes.end()) domain->second.push_back(node);
+  }
+  for (const auto& [inner, in_it] : nodes) {
+    std::int64_t pods = 0, used = 0, most = 0;
+    std::vector<std::int64_t> room;
+    for (const std::size_t node : in_it) {
+      pods += found[node];
+      used += found[node] > 0 ? 1 : 0;
+      most = std::max(most, found[node]);
+      room.push_back(rooms[node] / unit * unit);
+    }
+    if (topology.on_nodes == OnNodes::kEvenly) {
+      for (const std::size_t node : in_it) EXPECT_TRUE(found[node] + unit >= most || rooms[node] < found[node] + unit);
+    }
+    if (topology.on_nodes != OnNodes::kFew) continue;
+    std::ranges::sort(room, std::greater());
+    for (std::size_t few = 0; few < room.size() && pods > 0; ++few, --used) pods -= room[few];
+    EXPECT_LE(used, 0);
   }
 }
 
@@ -142,6 +182,8 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
   std::map<Togetherness, int> refused;
   std::map<Spreading, int> spread_placed;
   std::map<Spreading, int> spread_refused;
+  std::map<OnNodes, int> on_nodes;
+  int slices_spread = 0;
   int across = 0;
   for (const Seed seed : property_seeds(6000)) {
     SCOPED_TRACE(name_of(seed));
@@ -151,6 +193,10 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     PodSet set{kOneGpu, pods, random_constraints(rng), random_topology(rng, pods)};
     while (set.topology.asks_nothing()) set.topology = random_topology(rng, pods);
     if (rng.below(8) == 0) set.topology = {Togetherness::kPreferred, std::string(kNodeLevel), pods, "rack"};
+    if (rng.below(16) == 0) {
+      set.topology = {.spread = Spreading::kEven, .spread_level = one_of(rng, {"rack", "zone"})};
+      set.topology.on_nodes = one_of(rng, {OnNodes::kFew, OnNodes::kEvenly, OnNodes::kOneEach});
+    }
     state.apply(submission(QueueId(0), {{{set}}}));
     const PodRequest& request = state.request(state.shape(ShapeId(0)).ways[0][0].request);
     std::vector<std::int64_t> rooms;
@@ -160,8 +206,8 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     std::optional<Merits> best;
     std::int64_t best_liking = INT64_MIN;
     std::int64_t least_uneven = INT64_MAX;
-    OnNodes so_far;
-    for_each_spread(rooms, pods, so_far, [&](const OnNodes& spread) {
+    PodsOnNodes so_far;
+    for_each_spread(rooms, pods, so_far, [&](const PodsOnNodes& spread) {
       const Merits merits = merits_of(state, set.topology, set.constraints, spread);
       if (!merits.allowed) return;
       if (!best || merits < *best) best = merits;
@@ -176,7 +222,7 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     ++(start != nullptr ? placed : refused)[set.topology.together];
     ++(start != nullptr ? spread_placed : spread_refused)[set.topology.spread];
     if (start == nullptr) continue;
-    OnNodes found(state.nodes(), 0);
+    PodsOnNodes found(state.nodes(), 0);
     for (const PodPlacement& pod : start->pods) ++found[pod.node.index()];
     const Merits merits = merits_of(state, set.topology, set.constraints, found);
     EXPECT_TRUE(merits.allowed);
@@ -191,6 +237,9 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
       if (set.topology.together == Togetherness::kAnywhere) {
         EXPECT_EQ(merits.unevenness, least_uneven);
       }
+      expect_on_nodes(state, set.topology, rooms, found);
+      ++on_nodes[set.topology.on_nodes];
+      slices_spread += set.topology.has_slices() ? 1 : 0;
       const bool of_nodes = set.topology.spread_level == kNodeLevel && set.topology.together == Togetherness::kAnywhere;
       if (of_nodes && set.topology.spread == Spreading::kApart) {
         EXPECT_EQ(merits.liking, best_liking);
@@ -205,6 +254,8 @@ TEST(PlaceInDomainsProperty, FindsAPlaceExactlyWhereTheRulesLeaveOneAndTheBestOn
     EXPECT_GT(refused[each], 100);
   }
   EXPECT_GT(across, 30);
+  EXPECT_GT(slices_spread, 30);
+  for (const OnNodes each : {OnNodes::kFew, OnNodes::kEvenly, OnNodes::kOneEach}) EXPECT_GT(on_nodes[each], 10);
   for (const Spreading each : {Spreading::kPreferred, Spreading::kEven, Spreading::kApart}) {
     EXPECT_GT(spread_placed[each], 50);
     EXPECT_GT(spread_refused[each], 50);

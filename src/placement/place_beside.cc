@@ -46,10 +46,11 @@ class Placing {
   }
 
  private:
-  // Pods that are to be in one cell: those of a slice, or one alone.
+  // Pods that are to be in one cell, or where they are spread on one node: those of a slice, or one alone.
   struct Group {
     std::vector<std::size_t> pods;  // indexes into `lost`
     std::optional<Cell> cell;       // where the rest of the slice is
+    std::optional<NodeId> node;     // one of those on which it is
 
     std::int64_t size() const { return std::ssize(pods); }
   };
@@ -63,12 +64,13 @@ class Placing {
   bool is_required() const { return topology_.together == Togetherness::kRequired; }
   bool has_levels() const { return topology_.together != Togetherness::kAnywhere; }
 
+  bool has_inner_level() const { return !topology_.inner_level().empty(); }
+
   DomainId domain_of(NodeId node) const {
     return has_levels() ? topologies_.domains(part_.set.topology).of(node) : DomainId(0);
   }
   DomainId inner_of(NodeId node) const {
-    const bool has_inner = topology_.has_slices() || topology_.is_spread();
-    return has_inner ? topologies_.inner_domains(part_.set.topology).of(node) : DomainId(0);
+    return has_inner_level() ? topologies_.inner_domains(part_.set.topology).of(node) : DomainId(0);
   }
   Cell cell_of(NodeId node) const { return {domain_of(node), inner_of(node)}; }
 
@@ -152,9 +154,12 @@ class Placing {
     for (std::size_t pod = 0; topology_.has_slices() && pod < part_.at.size(); ++pod) {
       const auto group = groups.find(pod / size);
       if (!part_.at[pod] || group == groups.end()) continue;
-      const Cell cell = cell_of(*part_.at[pod]);
+      const NodeId node = *part_.at[pod];
+      const Cell cell = cell_of(node);
       whole = whole && group->second.cell.value_or(cell) == cell;
+      whole = whole && (!topology_.is_spread() || group->second.node.value_or(node) == node);
       group->second.cell = cell;
+      group->second.node = node;
     }
     if (!whole) return std::nullopt;
     std::vector<Group> list;
@@ -239,11 +244,27 @@ class Placing {
 
   struct InnerDomain {
     std::vector<NodeId> nodes;
-    std::int64_t pods = 0;
-    bool counts = false;  // a node there could hold one
+    std::int64_t units = 0;  // whole slices, or pods
+    bool counts = false;     // a node there could hold one
   };
+  using UnitsOn = std::map<NodeId, std::int64_t>;
 
-  std::vector<InnerDomain> inner_domains_in(std::optional<DomainId> domain) const {
+  // Where the slices are of which some are left, or these pods.
+  UnitsOn units_on_nodes() const {
+    UnitsOn on;
+    const auto unit = static_cast<std::size_t>(topology_.unit_pods());
+    for (std::size_t first = 0; first < part_.at.size(); first += unit) {
+      const auto end = std::min(part_.at.size(), first + unit);
+      for (std::size_t pod = first; pod < end; ++pod) {
+        if (!part_.at[pod]) continue;
+        ++on[*part_.at[pod]];
+        break;
+      }
+    }
+    return on;
+  }
+
+  std::vector<InnerDomain> inner_domains_in(std::optional<DomainId> domain, const UnitsOn& units) const {
     const Domains& known = topologies_.inner_domains(part_.set.topology);
     std::vector<InnerDomain> inner(known.size());
     for (std::size_t at = 0; at < known.size(); ++at) {
@@ -254,37 +275,84 @@ class Placing {
             inner[at].counts || (state_.ledger().node(node).is_up() && could_be_on(state_, request_, node));
       }
     }
-    for_each_survivor([&](NodeId node) {
-      if (const DomainId at = known.of(node); !at.is_none()) ++inner[at.index()].pods;
-    });
+    for (const auto& [node, count] : units) {
+      if (const DomainId at = known.of(node); !at.is_none()) inner[at.index()].units += count;
+    }
     return inner;
   }
 
-  // One after the other, each to where there are fewest: no order of them would do if this does not.
+  // One after the other, each to where there are fewest: no order of them would do if this does not. What is left of a slice draws
+  // the rest of it.
   bool spread_in(std::optional<DomainId> domain) {
-    std::vector<InnerDomain> inner = inner_domains_in(domain);
+    UnitsOn units = units_on_nodes();
+    std::vector<InnerDomain> inner = inner_domains_in(domain, units);
     std::erase_if(inner, [](const InnerDomain& each) { return !each.counts; });
-    for (std::size_t lost = 0; lost < places_.size(); ++lost) {
-      InnerDomain* const emptiest = emptiest_of(inner);
-      if (emptiest == nullptr || !put(lost, emptiest->nodes)) return false;
-      ++emptiest->pods;
+    const auto all = groups();
+    if (!all) return false;
+    const auto is_counted = [&](NodeId node) {
+      return std::ranges::any_of(
+          inner, [&](const InnerDomain& each) { return std::ranges::find(each.nodes, node) != each.nodes.end(); });
+    };
+    for (const Group& group : *all) {
+      if (group.node && (!is_counted(*group.node) || !put_on(group, {*group.node}))) return false;
+    }
+    for (const Group& group : *all) {
+      if (group.node) continue;
+      InnerDomain* const emptiest = emptiest_of(inner, units, group.size());
+      if (emptiest == nullptr) return false;
+      if (!put_on(group, nodes_for(*emptiest, units, group.size()))) return false;
+      ++emptiest->units;
+      ++units[places_[group.pods.front()].node];
     }
     return true;
   }
 
+  // All of them on one of these nodes.
+  bool put_on(const Group& group, std::vector<NodeId> nodes) {
+    std::erase_if(nodes, [&](NodeId node) { return room_on(node) < group.size(); });
+    if (!put(group.pods.front(), nodes)) return false;
+    const NodeId node = places_[group.pods.front()].node;
+    return std::ranges::all_of(group.pods.begin() + 1, group.pods.end(),
+                               [&](std::size_t lost) { return put(lost, std::span(&node, 1)); });
+  }
+
+  static std::int64_t units_on(const UnitsOn& units, NodeId node) {
+    const auto found = units.find(node);
+    return found == units.end() ? 0 : found->second;
+  }
+
+  // In whole groups.
+  std::int64_t room_for_groups(NodeId node, const UnitsOn& units, std::int64_t size) const {
+    const bool is_full = topology_.on_nodes == OnNodes::kOneEach && units_on(units, node) > 0;
+    return is_full ? 0 : room_on(node) / size * size;
+  }
+
+  // Those on which the set's own strategy has it, of these with room.
+  std::vector<NodeId> nodes_for(const InnerDomain& inner, const UnitsOn& units, std::int64_t size) const {
+    std::vector<NodeId> nodes = inner.nodes;
+    std::erase_if(nodes, [&](NodeId node) { return room_for_groups(node, units, size) == 0; });
+    if (topology_.on_nodes != OnNodes::kEvenly && topology_.on_nodes != OnNodes::kFew) return nodes;
+    const auto by_units = [&](NodeId a, NodeId b) { return units_on(units, a) < units_on(units, b); };
+    const auto [fewest, most] = std::ranges::minmax_element(nodes, by_units);
+    const std::int64_t best = units_on(units, topology_.on_nodes == OnNodes::kFew ? *most : *fewest);
+    std::erase_if(nodes, [&](NodeId node) { return units_on(units, node) != best; });
+    return nodes;
+  }
+
   // Of those that may take one more the emptiest, of these the one with the least room left over.
-  InnerDomain* emptiest_of(std::vector<InnerDomain>& inner) const {
+  InnerDomain* emptiest_of(std::vector<InnerDomain>& inner, const UnitsOn& units, std::int64_t size) const {
     InnerDomain* best = nullptr;
     std::int64_t room_of_best = 0;
     std::int64_t least = INT64_MAX;
-    for (const InnerDomain& each : inner) least = std::min(least, each.pods);
+    for (const InnerDomain& each : inner) least = std::min(least, each.units);
     for (InnerDomain& each : inner) {
-      if (topology_.spread == Spreading::kApart && each.pods > 0) continue;
-      if (topology_.spread == Spreading::kEven && each.pods > least) continue;
+      if (topology_.spread == Spreading::kApart && each.units > 0) continue;
+      if (topology_.spread == Spreading::kEven && each.units > least) continue;
       std::int64_t room = 0;
-      for (const NodeId node : each.nodes) room += room_on(node);
+      for (const NodeId node : each.nodes) room += room_for_groups(node, units, size);
       if (room == 0) continue;
-      const bool better = best == nullptr || each.pods < best->pods || (each.pods == best->pods && room < room_of_best);
+      const bool better =
+          best == nullptr || each.units < best->units || (each.units == best->units && room < room_of_best);
       if (!better) continue;
       best = &each;
       room_of_best = room;

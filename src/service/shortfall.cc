@@ -43,7 +43,7 @@ class RoomCount {
   }
   std::vector<DomainShortfall> all_domains() const {
     std::vector<DomainShortfall> domains;
-    if (!names_a_level() && !topology_.has_slices()) {
+    if (!names_a_level() && !is_in_slices()) {
       for (std::size_t i = 0; i < state_.nodes(); ++i) {
         const NodeId node(i);
         if (!may_be_on(node)) continue;
@@ -77,8 +77,10 @@ class RoomCount {
  private:
   bool names_a_level() const { return topology_.together != Togetherness::kAnywhere; }
   std::string_view level() const {
-    return names_a_level() ? topology_.level : topology_.has_slices() ? topology_.slice_level : kNodeLevel;
+    return names_a_level() ? topology_.level : is_in_slices() ? topology_.slice_level : kNodeLevel;
   }
+  // And in no other way.
+  bool is_in_slices() const { return topology_.has_slices() && !topology_.is_spread(); }
   bool may_be_on(NodeId node) const {
     const NodeFree& free = state_.ledger().node(node);
     const bool of_flavor = request_.gpus == 0 || (free.gpus > 0 && free.has_flavor_of(request_.flavors));

@@ -46,6 +46,28 @@ void take_preference(ScenarioLine& line, const ScenarioWord& word, const std::st
   }
 }
 
+// "k:v" or "k:v:5m".
+void take_toleration(ScenarioLine& line, const ScenarioWord& word, const std::string& text,
+                     NodeConstraints& constraints, TolerationLengths& lengths) {
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  std::optional<Duration> length;
+  if (second != std::string::npos) {
+    const auto parsed = parse_duration_ms(std::string_view(text).substr(second + 1));
+    // Who went at once would come again at once.
+    if (!parsed || *parsed == 0) {
+      return line.complain(word, word.key + ": " + quote(text) +
+                                     " does not say how long it bears that taint; write a label, and a length if you "
+                                     "like, such as team:a:5m");
+    }
+    length = Duration{*parsed};
+  }
+  const auto label = label_in(line, word, text.substr(0, second));
+  if (!label) return;
+  constraints.tolerations.push_back({.key = label->key, .value = label->value});
+  lengths.push_back(length);
+}
+
 }  // namespace
 
 std::optional<Label> label_in(ScenarioLine& line, const ScenarioWord& word, const std::string& text) {
@@ -124,7 +146,7 @@ std::vector<Taint> take_taints(ScenarioLine& line) {
   return taints;
 }
 
-NodeConstraints take_constraints(ScenarioLine& line) {
+NodeConstraints take_constraints(ScenarioLine& line, TolerationLengths& lengths) {
   NodeConstraints constraints;
   if (const ScenarioWord* const word = line.take("select")) {
     for (const std::string& text : line.list(*word)) {
@@ -138,11 +160,7 @@ NodeConstraints take_constraints(ScenarioLine& line) {
     }
   }
   if (const ScenarioWord* const word = line.take("tolerate")) {
-    for (const std::string& text : line.list(*word)) {
-      if (const auto label = label_in(line, *word, text)) {
-        constraints.tolerations.push_back({.key = label->key, .value = label->value});
-      }
-    }
+    for (const std::string& text : line.list(*word)) take_toleration(line, *word, text, constraints, lengths);
   }
   if (const ScenarioWord* const word = line.take("prefer")) {
     for (const std::string& text : line.list(*word)) take_preference(line, *word, text, constraints);

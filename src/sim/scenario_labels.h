@@ -1,5 +1,5 @@
 // Labels and taints of nodes, and what pods ask of them, as scenarios write them: labels=rack:r1,zone:z1
-// taints=team:a:NoSchedule; select=rack:r1 tolerate=team:a prefer=rack:r1:50.
+// taints=team:a:NoSchedule; select=rack:r1 tolerate=team:a,spot:yes:5m prefer=rack:r1:50.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "model/node_constraints.h"
 #include "sim/scenario_line.h"
+#include "sim/scenario_taints.h"
 
 namespace berth::scenario {
 
@@ -22,6 +23,6 @@ std::vector<Label> take_dedicated(ScenarioLine& line, std::vector<Label> otherwi
 // taints= of the line, if it is there.
 std::vector<Taint> take_taints(ScenarioLine& line);
 // select=, tolerate= and prefer=.
-NodeConstraints take_constraints(ScenarioLine& line);
+NodeConstraints take_constraints(ScenarioLine& line, TolerationLengths& lengths);
 
 }  // namespace berth::scenario

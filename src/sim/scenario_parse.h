@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "manifest/window_times.h"
 #include "model/event.h"
+#include "sim/scenario_taints.h"
 
 namespace berth {
 
@@ -279,6 +280,8 @@ struct Statement {
 struct Scenario {
   // Of elastic workloads: with so many pods they run as long as they say.
   std::map<WorkloadId, std::int64_t> sizes;
+  // Of each workload, by pod set, in the order of its tolerations.
+  scenario::TaintEvictions::Lengths toleration_lengths;
   // The first is the run's configuration. A `group` is part of its `submit`.
   std::vector<scenario::Statement> statements;
   std::int64_t lines = 0;  // statements as they were written

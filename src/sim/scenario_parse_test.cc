@@ -320,6 +320,10 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
        "s.txt:1:11: taints: 'a:b:Never' is no taint; write one such as team:a:NoSchedule"},
       {"submit w select=rack", "s.txt:1:10: select: 'rack' is no label; write one such as rack:r1\n"},
       {"submit w tolerate=:a", "s.txt:1:10: tolerate: ':a' is no label; write one such as rack:r1\n"},
+      {"submit w tolerate=team:a:0s",
+       "s.txt:1:10: tolerate: 'team:a:0s' does not say how long it bears that taint; write a label, and a length if "
+       "you "
+       "like, such as team:a:5m\n"},
       {"submit w topology=rack",
        "s.txt:1:10: topology: 'rack' is no topology; write required:LEVEL or preferred:LEVEL"},
       {"submit w topology=required:", "s.txt:1:10: topology: 'required:' is no topology; write required:LEVEL or "},
@@ -429,10 +433,15 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"submit w strategy=SPRED", "s.txt:1:10: strategy: 'SPRED' is no strategy; did you mean 'SPREAD'?\n"},
       {"submit w strategy=PACK topology=required:rack",
        "s.txt:1:10: strategy=PACK is topology=preferred:node; write one of them\n"},
-      {"submit w spread=zone strategy=SPREAD",
-       "s.txt:1:22: strategy= is of nodes and spread= of another level; write one of them\n"},
-      {"submit w spread=zone slice=1:node",
-       "s.txt:1:10: spread= spreads pods that slice= keeps together; write one of them\n"},
+      {"submit w spread=node strategy=SPREAD",
+       "s.txt:1:22: strategy= and spread=node both say how its pods go over nodes; write one of them\n"},
+      {"submit w spread=zone strategy=STRICT_PACK",
+       "s.txt:1:22: strategy=STRICT_PACK keeps all pods on one node, which is in one zone, and spread= spreads them "
+       "over "
+       "several; write one of them\n"},
+      {"submit w spread=zone slice=1:rack",
+       "s.txt:1:10: spread= spreads slices that are each on one node, and these are of a rack; write slice=1:node, or "
+       "one of them\n"},
       {"submit w topology=preferred:rack strategy=SPREAD",
        "s.txt:1:34: strategy= spreads pods that topology=preferred keeps together; write one of them, or "},
       {"nodes n 1\nexpect mig n1", "s.txt:2:1: something is missing; write expect mig n1/0 = 4g.40gb@0,1g.10gb@6"},

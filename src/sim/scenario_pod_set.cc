@@ -253,7 +253,7 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   set.request.memory_bytes = line.bytes(line.take("memory"), kScenarioMemoryBytesMax, 0);
   take_flavors(reading, line, set);
   if (slice != nullptr) keep_those_cut_so(reading, line, *slice, set);
-  set.constraints = take_constraints(line);
+  set.constraints = take_constraints(line, set.toleration_lengths);
   if (const ScenarioWord* const word = line.take("image")) set.constraints.images = line.list(*word);
   set.topology = take_topology(line, set.count);
   set.neighbours = take_neighbours(line);

@@ -12,6 +12,7 @@
 #include "model/request.h"
 #include "model/workload.h"
 #include "sim/scenario_failures.h"
+#include "sim/scenario_labels.h"
 #include "sim/scenario_line.h"
 
 namespace berth::scenario {
@@ -32,6 +33,7 @@ struct SetDraft {
   std::string slice = {};  // the name of its MIG profile; empty: none, or it is asked by need
   std::optional<SliceNeed> slice_need = {};
   NodeConstraints constraints = {};
+  TolerationLengths toleration_lengths = {};
   Topology topology = {};
   Neighbours neighbours = {};
   Parallelism parallel = {};

@@ -63,6 +63,8 @@ Time ScenarioReading::moment_of(const ScenarioLine& line, const ScenarioWord& wo
 void ScenarioReading::close_drafts() {
   const WorkloadSubmitted* minimum = nullptr;  // whose steps come behind it
   for (const WorkloadDraft& draft : drafts) {
+    std::vector<TolerationLengths>& lengths = scenario.toleration_lengths[draft.workload];
+    for (const SetDraft& set : draft.sets) lengths.push_back(set.toleration_lengths);
     Statement& statement = scenario.statements[draft.statement];
     auto& submitted = std::get<WorkloadSubmitted>(std::get<Event>(statement.action));
     WorkloadShape& shape = submitted.shape;

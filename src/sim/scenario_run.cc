@@ -142,7 +142,7 @@ void play(ScenarioWorld& world, const Scenario& scenario) {
 }
 
 ScenarioOutcome run(const std::string& file, const Scenario& scenario) {
-  ScenarioWorld world(file, scenario.zero_since_1970, scenario.sizes);
+  ScenarioWorld world(file, scenario);
   play(world, scenario);
   return {.file = file,
           .statements = scenario.lines,
@@ -171,7 +171,7 @@ ScenarioOutcome run_scenario(const std::string& file_name, std::string_view text
 Result<ScenarioEnd> end_of_scenario(const std::string& file_name, std::string_view text, Session::Recorder recorder) {
   const Result<Scenario> parsed = parse_scenario(file_name, text);
   if (!parsed) return parsed.error();
-  scenario::ScenarioWorld world(file_name, parsed->zero_since_1970, parsed->sizes, std::move(recorder));
+  scenario::ScenarioWorld world(file_name, *parsed, std::move(recorder));
   scenario::play(world, *parsed);
   if (Complaints failures = world.take_failures(); !failures.empty()) return failures;
   world.bring_state_to_now();

@@ -46,14 +46,27 @@ void take_slices(ScenarioLine& line, std::int64_t pods, Topology& topology) {
   topology.slice_level = word->value.substr(colon + 1);
 }
 
+constexpr std::string_view kStrategies[] = {"STRICT_PACK", "PACK", "SPREAD", "STRICT_SPREAD"};
+
+// Of what is spread over another level: how it goes over the nodes of each of its domains.
+void take_strategy_beside(ScenarioLine& line, const ScenarioWord& word, std::size_t strategy, Topology& topology) {
+  if (topology.spread_level == kNodeLevel) {
+    return line.complain(word, "strategy= and spread=node both say how its pods go over nodes; write one of them");
+  }
+  if (strategy == 0) {
+    return line.complain(word, "strategy=STRICT_PACK keeps all pods on one node, which is in one " +
+                                   topology.spread_level +
+                                   ", and spread= spreads them over several; write one of them");
+  }
+  topology.on_nodes = static_cast<OnNodes>(strategy);
+}
+
 void take_strategy(ScenarioLine& line, Topology& topology) {
   const ScenarioWord* const word = line.take("strategy");
   if (word == nullptr) return;
-  constexpr std::string_view kStrategies[] = {"STRICT_PACK", "PACK", "SPREAD", "STRICT_SPREAD"};
   const auto strategy = line.choice(*word, kStrategies, "is no strategy");
   if (!strategy) return;
-  if (topology.is_spread())
-    return line.complain(*word, "strategy= is of nodes and spread= of another level; write one of them");
+  if (topology.is_spread()) return take_strategy_beside(line, *word, *strategy, topology);
   const bool packs = *strategy < 2;
   if (packs && topology.together != Togetherness::kAnywhere) {
     return line.complain(*word, "strategy=" + word->value + " is topology=" +
@@ -91,8 +104,11 @@ Topology take_topology(ScenarioLine& line, std::int64_t pods) {
   if (!topology.is_spread()) return topology;
   const ScenarioWord* const spread = line.find("spread");
   const ScenarioWord& word = spread != nullptr ? *spread : *line.find("strategy");
-  if (topology.has_slices())
-    line.complain(word, word.key + "= spreads pods that slice= keeps together; write one of them");
+  if (topology.has_slices() && topology.slice_level != kNodeLevel) {
+    line.complain(word, word.key + "= spreads slices that are each on one node, and these are of a " +
+                            topology.slice_level + "; write slice=" + std::to_string(topology.slice_pods) +
+                            ":node, or one of them");
+  }
   if (topology.together == Togetherness::kPreferred) {
     line.complain(word, word.key + "= spreads pods that topology=preferred keeps together; write one of them, or " +
                             "topology=required, to spread them inside one domain");

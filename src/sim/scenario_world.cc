@@ -49,6 +49,7 @@ bool ScenarioWorld::apply(const Event& event) {
   note_sizes();
   note_scrubs();
   note_recuts();
+  note_who_has_to_leave();
   return !stopped_;
 }
 
@@ -224,8 +225,11 @@ void ScenarioWorld::add_nodes(const NodesAdded& added) {
     return;
   const std::size_t first = state().nodes();
   if (!apply(added)) return;
-  for (const Node& node : added.nodes) note_taints(node.taints);
-  for (std::size_t i = first; i < state().nodes(); ++i) node_ids_.emplace(state().node(NodeId(i)).name, NodeId(i));
+  for (std::size_t i = first; i < state().nodes(); ++i) {
+    const Node& node = state().node(NodeId(i));
+    node_ids_.emplace(node.name, NodeId(i));
+    note_taints(NodeId(i), node.taints);
+  }
 }
 
 void ScenarioWorld::note_submitted(const WorkloadSubmitted& fact) {
@@ -261,7 +265,8 @@ void ScenarioWorld::pass_time(Time until) {
     const Time deadline = next_deadline();
     const Time wait = state().next_max_wait();
     const Time unready = state().next_unready();
-    const Time next = std::min({end, stop, scrub, recut, deadline, wait, unready});
+    const Time leave = taints_.next();
+    const Time next = std::min({end, stop, scrub, recut, deadline, wait, unready, leave});
     if (const Time turn = state().next_turn(); turn < next && turn <= until) {
       turn_calendar(turn);
       continue;
@@ -278,6 +283,8 @@ void ScenarioWorld::pass_time(Time until) {
       end_one();
     } else if (next == stop) {
       stop_one();
+    } else if (next == leave) {
+      evict_one_for_a_taint();
     } else if (next == scrub) {
       scrub_one();
     } else if (next == recut) {
@@ -539,11 +546,42 @@ void ScenarioWorld::relabel_node(const RelabelNode& action) {
   const Node& node = state().node(*known);
   const NodeRelabelled event{*known, action.labels.value_or(node.labels), action.taints.value_or(node.taints),
                              action.spare.value_or(node.spare)};
-  if (apply(event)) note_taints(event.taints);
+  if (!apply(event)) return;
+  note_taints(*known, event.taints);
+  note_who_has_to_leave();
+  evict_those_due();
 }
 
-void ScenarioWorld::note_taints(const std::vector<Taint>& taints) {
+void ScenarioWorld::note_taints(NodeId node, const std::vector<Taint>& taints) {
   for (const Taint& taint : taints) each_pod_looks_ = each_pod_looks_ || taint.effect == TaintEffect::kPreferNoSchedule;
+  taints_.note(node, taints, now_);
+}
+
+void ScenarioWorld::note_who_has_to_leave() {
+  if (taints_.look_at_pods() && afford(1 + 8 * Wide{std::ssize(state().pods())})) taints_.look(state(), now_);
+}
+
+void ScenarioWorld::evict_those_due() {
+  while (!stopped_ && taints_.next() <= now_) evict_one_for_a_taint();
+}
+
+// Who leaves with all that he has left is told to stop, and has his grace.
+void ScenarioWorld::evict_one_for_a_taint() {
+  bring_state_to_now();
+  const auto [of, pods] = taints_.first(state());
+  const WorkloadId id = workload(of).step_of.is_none() ? of : workload(of).step_of;
+  const std::int64_t lost = lost_gpu_s(state(), of, now_);
+  const std::int64_t lost_whole = lost_gpu_s(state(), id, now_);
+  const auto before = with_steps(id);
+  const Time stop_by = now_ + state().shape(workload(of).shape).terms.grace;
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(PodsEvicted{of, pods, stop_by}))
+    return;
+  note_over(before);
+  note_stopped_for_a_loss(of, lost);
+  if (of != id) note_stopped_for_a_loss(id, lost_whole);
+  if (workload(of).phase == Phase::kStopping) {
+    evictions_.push_back({of, now_, {of, {}, EvictionRule::kNode, stop_by, lost}});
+  }
 }
 
 void ScenarioWorld::fail_node(NodeId node) {
@@ -687,6 +725,7 @@ bool ScenarioWorld::run_cycle() {
     evictions_.push_back({id, now_, {id, move.claimant, rule, move.stop_by, move.lost_gpu_s}});
   }
   note_sizes();
+  note_who_has_to_leave();
   return !plan.changes_nothing();
 }
 

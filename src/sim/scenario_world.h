@@ -39,10 +39,12 @@ struct Evicted {
 // INVARIANT: `submitted_` is numbered as the state numbers its workloads.
 class ScenarioWorld {
  public:
-  // `sizes`: of elastic workloads, with how many pods they run as long as they say.
-  ScenarioWorld(const std::string& file, Duration zero_since_1970, std::map<WorkloadId, std::int64_t> sizes,
-                Session::Recorder recorder = nullptr)
-      : file_(file), zero_since_1970_(zero_since_1970), sizes_(std::move(sizes)), session_(std::move(recorder)) {
+  ScenarioWorld(const std::string& file, const Scenario& scenario, Session::Recorder recorder = nullptr)
+      : file_(file),
+        zero_since_1970_(scenario.zero_since_1970),
+        sizes_(scenario.sizes),
+        taints_(scenario.toleration_lengths),
+        session_(std::move(recorder)) {
     places_.file = file;
   }
 
@@ -168,7 +170,10 @@ class ScenarioWorld {
   Time next_deadline() const;
   void give_up_one();
   void end_one_wait();
-  void note_taints(const std::vector<Taint>& taints);
+  void note_taints(NodeId node, const std::vector<Taint>& taints);
+  void note_who_has_to_leave();
+  void evict_one_for_a_taint();
+  void evict_those_due();
   void fail_node(NodeId node);
   bool leave_in_grace(WorkloadId id, std::uint32_t pod);
   void fail_for_want_of(WorkloadId id, std::uint32_t pod, const std::string& what);
@@ -209,6 +214,7 @@ class ScenarioWorld {
   const std::string& file_;
   Duration zero_since_1970_;
   std::map<WorkloadId, std::int64_t> sizes_;
+  TaintEvictions taints_;
   ScenarioPlaces places_;
   Session session_;
   Complaints failures_;

@@ -13,7 +13,7 @@
 
 namespace berth {
 
-// The nodes of a domain that are in one domain of the inner level, too: that of slices, or over which pods are spread.
+// The nodes of a domain that are in one domain of the inner level, too: that of slices, or over which pods, or slices, are spread.
 struct InnerRoom {
   DomainId domain;  // none: in no domain
   DomainId inner;
@@ -59,7 +59,7 @@ template <class RoomOn, class Counts>
 class DomainRoomsCounter {
  public:
   DomainRoomsCounter(const Topologies& topologies, TopologyId id, const NodeRooms<RoomOn, Counts>& nodes)
-      : topologies_(topologies), topology_(topologies[id]), id_(id), nodes_(nodes) {}
+      : topologies_(topologies), topology_(topologies[id]), unit_(topology_.unit_pods()), id_(id), nodes_(nodes) {}
 
   DomainRooms count() && {
     rooms_.of_domain.resize(anywhere() ? 1 : topologies_.domains(id_).size());
@@ -83,6 +83,11 @@ class DomainRoomsCounter {
   DomainId domain_of(NodeId node) const { return anywhere() ? DomainId(0) : topologies_.domains(id_).of(node); }
   std::int64_t most() const { return nodes_.exactly ? INT64_MAX / 2 : nodes_.pods; }
   std::int64_t room_on(NodeId node) const { return std::min(most(), nodes_.room_on(node)); }
+  // What a node has beyond whole units is of no use to what is spread.
+  std::int64_t room_to_spread(NodeId node) const {
+    const std::int64_t units = room_on(node) / unit_;
+    return unit_ * (topology_.on_nodes == OnNodes::kOneEach ? std::min<std::int64_t>(units, 1) : units);
+  }
 
   void add(DomainId domain, std::int64_t room) {
     std::int64_t& sum = domain.is_none() ? rooms_.outside : rooms_.of_domain[domain.index()];
@@ -107,7 +112,7 @@ class DomainRoomsCounter {
         }
         rooms_.of_inner[found].must_count = rooms_.of_inner[found].must_count || counts == CountsInSpread::kYes;
         std::int64_t& room = rooms_.of_inner[found].room;
-        room = std::min(most(), room + room_on(node));
+        room = std::min(most(), room + (topology_.is_spread() ? room_to_spread(node) : room_on(node)));
       }
     }
   }
@@ -130,16 +135,18 @@ class DomainRoomsCounter {
     for (std::size_t domain = 0; domain < by_domain.size(); ++domain) {
       std::vector<std::int64_t> inner, must_count, others;
       for (const InnerRoom& each : by_domain[domain]) {
-        inner.push_back(each.room);
-        (each.must_count ? must_count : others).push_back(each.room);
+        inner.push_back(each.room / unit_);
+        (each.must_count ? must_count : others).push_back(each.room / unit_);
       }
-      const bool hold = may_spread_over_some(topology_.spread, std::move(must_count), std::move(others), nodes_.pods);
-      rooms_.of_domain[domain] = hold ? nodes_.pods : most_to_spread(topology_.spread, inner, nodes_.pods);
+      const std::int64_t units = nodes_.pods / unit_;
+      const bool hold = may_spread_over_some(topology_.spread, std::move(must_count), std::move(others), units);
+      rooms_.of_domain[domain] = hold ? nodes_.pods : unit_ * most_to_spread(topology_.spread, inner, units);
     }
   }
 
   const Topologies& topologies_;
   const Topology& topology_;
+  std::int64_t unit_;  // so many pods go together
   TopologyId id_;
   const NodeRooms<RoomOn, Counts>& nodes_;
   DomainRooms rooms_;

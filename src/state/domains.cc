@@ -39,7 +39,7 @@ TopologyId Topologies::intern(const Topology& topology, const std::vector<Node>&
   const std::size_t id = kinds_.intern(topology);
   if (id == level_of_.size()) {
     level_of_.push_back(topology.together == Togetherness::kAnywhere ? 0 : level(topology.level, nodes));
-    const std::string& inner = topology.has_slices() ? topology.slice_level : topology.spread_level;
+    const std::string& inner = topology.inner_level();
     inner_level_of_.push_back(inner.empty() ? 0 : level(inner, nodes));
   }
   return TopologyId(id);

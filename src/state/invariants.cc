@@ -469,7 +469,7 @@ class Inspection {
     for (std::size_t i = 0; i < state_.nodes(); ++i) nodes.push_back(state_.node(NodeId(i)));
     for (std::size_t id = 0; id < known.size(); ++id) {
       const Topology& topology = known[TopologyId(id)];
-      const std::string& inner = topology.has_slices() ? topology.slice_level : topology.spread_level;
+      const std::string& inner = topology.inner_level();
       const bool same = (topology.together == Togetherness::kAnywhere ||
                          known.domains(TopologyId(id)) == Domains(topology.level, nodes)) &&
                         (inner.empty() || known.inner_domains(TopologyId(id)) == Domains(inner, nodes));

@@ -227,6 +227,14 @@ inline Topology random_topology(Rng& rng, std::int64_t pods) {
   if (topology.together != Togetherness::kPreferred && rng.below(3) == 0) {
     topology.spread = one_of(rng, {Spreading::kPreferred, Spreading::kEven, Spreading::kApart});
     topology.spread_level = topology.spread == Spreading::kPreferred ? "node" : one_of(rng, {"node", "rack", "zone"});
+    if (topology.spread == Spreading::kEven && topology.spread_level != "node" && rng.below(2) == 0) {
+      topology.on_nodes = one_of(rng, {OnNodes::kFew, OnNodes::kEvenly, OnNodes::kOneEach});
+    }
+    if (rng.below(3) == 0) {
+      const std::int64_t slice = rng.between(1, 3);
+      topology.slice_pods = pods % slice == 0 ? slice : pods;
+      topology.slice_level = "node";
+    }
     return topology;
   }
   const std::int64_t slice = rng.between(1, 4);

@@ -830,6 +830,17 @@ std::optional<std::string> State::refusal(const Event& event) const {
                            [&](const Pod& pod) { is_there = is_there || pod.number == fact.pod; });
       return unless(is_there, "a workload has no such pod that runs");
     }
+    FactRefusal operator()(const PodsEvicted& fact) const {
+      if (auto refusal = workload_in_phase(fact.workload, {Phase::kRunning})) return refusal;
+      if (auto refusal = refusal_of_time(fact.stop_by)) return refusal;
+      if (fact.pods.empty() || !std::ranges::is_sorted(fact.pods, std::ranges::less_equal())) {
+        return "those who leave their nodes are named once each, ascending";
+      }
+      std::size_t found = 0;
+      for_each_leaving_pod(state, fact.workload,
+                           [&](const Pod& pod) { found += std::ranges::binary_search(fact.pods, pod.number) ? 1 : 0; });
+      return unless(found == fact.pods.size(), "a workload has no such pods that run");
+    }
     FactRefusal operator()(const RepairGivenUp& fact) const {
       const Repairing* const repairing = state.find_repairing(fact.workload);
       return unless(repairing != nullptr && !repairing->lost.empty(), "that workload lacks nobody");

@@ -348,6 +348,7 @@ class State {
   void on(const DeviceScrubbed& event);
   void on(const RepairChosen& event);
   void on(const PodFailed& event);
+  void on(const PodsEvicted& event);
   void on(const RepairGivenUp& event);
   void on(const ReservationAdded& event);
   void on(const ReservationRemoved& event);
@@ -417,7 +418,10 @@ class State {
   MemberAction what_follows(WorkloadId workload, IsLost is_lost, std::optional<std::int32_t> exit_code) const;
   std::size_t set_of(WorkloadId workload, std::uint32_t pod) const;
   void lose_failed(const PodFailed& event);
+  void lose_evicted(const PodsEvicted& event);
   bool follow_lost_node(WorkloadId workload, NodeId node);
+  template <class IsLost>
+  bool follow_eviction(WorkloadId workload, IsLost is_lost, bool backs_off);
   bool retry(WorkloadId workload, Failure otherwise);
   void restart_after_failure(WorkloadId workload, EvictionRule rule);
   void restart(WorkloadId workload, EvictionRule rule);
@@ -430,7 +434,7 @@ class State {
   void lose_members(WorkloadId workload, IsLost is_lost);
   void lose_on(NodeId node, WorkloadId workload);
   template <class IsLost>
-  void lose(WorkloadId workload, IsLost is_lost);
+  void lose(WorkloadId workload, IsLost is_lost, std::optional<Time> stop_by = {});
   void stop_for_a_loss(WorkloadId workload);
   template <class IsLost>
   void let_steps_stand_in(WorkloadId minimum, IsLost is_lost);

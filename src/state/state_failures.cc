@@ -71,25 +71,39 @@ void State::on(const PodFailed& event) {
   enqueue(whole);
 }
 
-// The node failed under it. Whether more was done than to lose those who were there.
-bool State::follow_lost_node(WorkloadId id, NodeId node) {
+// Some of it had to leave their nodes; `backs_off`: whether for one node too many. Whether more was done than to lose these.
+template <class IsLost>
+bool State::follow_eviction(WorkloadId id, IsLost is_lost, bool backs_off) {
   const WorkloadId whole = minimum_of(id);
   MemberAction action = MemberAction::kRestart;
-  if (workloads_[id].phase == Phase::kRunning) {
-    action = what_follows(id, [&](const Pod& pod) { return pod.node == node; }, std::nullopt);
-  }
+  if (workloads_[id].phase == Phase::kRunning) action = what_follows(id, is_lost, std::nullopt);
   if (action >= MemberAction::kComplete) {
     workloads_[whole].exit_code = 0;
     action == MemberAction::kAbort ? fail(whole, Failure::kMember) : end(whole, Phase::kEnded, true);
     return true;
   }
-  if (workloads_[whole].nodes_lost >= kNodesLostMax) {
+  if (backs_off) {
     back_off(whole);
     return true;
   }
-  // Nodes do fail: that is no failure of its own, and it need not wait.
+  // That is no failure of its own, and it need not wait.
   if (action == MemberAction::kRestartGang) restart(whole, EvictionRule::kNode);
   return action == MemberAction::kRestartGang;
+}
+
+// The node failed under it.
+bool State::follow_lost_node(WorkloadId id, NodeId node) {
+  const bool backs_off = workloads_[minimum_of(id)].nodes_lost >= kNodesLostMax;
+  return follow_eviction(id, [&](const Pod& pod) { return pod.node == node; }, backs_off);
+}
+
+void State::on(const PodsEvicted& event) {
+  history_.add(event.workload.value()).add(event.stop_by.ms).add(std::uint64_t{event.pods.size()});
+  for (const std::uint32_t pod : event.pods) history_.add(pod);
+  const auto is_it = [&](const Pod& pod) {
+    return pod.workload == event.workload && std::ranges::binary_search(event.pods, pod.number);
+  };
+  if (!follow_eviction(event.workload, is_it, false)) lose_evicted(event);
 }
 
 // Whether it is tried once more; else it has failed.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -24,6 +25,19 @@ void State::lose_failed(const PodFailed& event) {
   const auto before = steps_there();
   let_steps_stand_in(event.workload, is_lost);
   if (steps_there() == before) lose(event.workload, is_lost);
+}
+
+// Where a step stands in for one, that is elsewhere.
+void State::lose_evicted(const PodsEvicted& event) {
+  std::map<std::uint32_t, PodPlacement> left;
+  for_each_pod(*this, event.workload, [&](const Pod& pod) {
+    if (std::ranges::binary_search(event.pods, pod.number)) left.emplace(pod.number, pod.place());
+  });
+  const auto is_lost = [&](const Pod& pod) {
+    const auto found = left.find(pod.number);
+    return pod.workload == event.workload && found != left.end() && found->second == pod.place();
+  };
+  lose(event.workload, is_lost, event.stop_by);
 }
 
 // A step's count as its workload's. Nodes that fail together, or while it is still repaired, are one: it has not begun on a
@@ -52,9 +66,10 @@ void State::lose_on(NodeId node, WorkloadId id) {
   lose(id, [&](const Pod& pod) { return pod.node == node; });
 }
 
-// Of an elastic workload first those above its minimum make up for it; where others are left, these are kept.
+// Of an elastic workload first those above its minimum make up for it; where others are left, these are kept. Of whom nobody is
+// left he stops: at once, or until then.
 template <class IsLost>
-void State::lose(WorkloadId id, IsLost is_lost) {
+void State::lose(WorkloadId id, IsLost is_lost, std::optional<Time> stop_by) {
   let_steps_stand_in(id, is_lost);
   bool some = false;
   bool others = false;
@@ -63,6 +78,10 @@ void State::lose(WorkloadId id, IsLost is_lost) {
     others = others || (!pod.comes && !is_lost(pod));
   });
   if (!some) return;
+  if (!others && stop_by && *stop_by > clock_) {
+    workloads_[id].evicted_by = EvictionRule::kNode;
+    return stop(id, *stop_by);
+  }
   // What was lent is not held while others are looked for.
   if (!others || repair_within_ == Duration{0} || workloads_[id].lent_until) return stop_for_a_loss(id);
   const std::optional<Time> resized = workloads_[id].resized;

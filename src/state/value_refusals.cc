@@ -52,8 +52,14 @@ FactRefusal refusal_of_topology(const PodSet& set) {
       [&] {
         const bool over_nodes = topology.spread != Spreading::kPreferred || topology.spread_level == kNodeLevel;
         if (!over_nodes) return FactRefusal("a pod set that is rather spread is spread over nodes");
-        const bool alone = !topology.has_slices() && topology.together != Togetherness::kPreferred;
-        return unless(!topology.is_spread() || alone, "a pod set that is spread has no slices and prefers no domain");
+        const bool of_nodes = !topology.has_slices() || topology.slice_level == kNodeLevel;
+        return unless(!topology.is_spread() || (of_nodes && topology.together != Togetherness::kPreferred),
+                      "a pod set that is spread prefers no domain, and its slices are of nodes");
+      },
+      [&] {
+        const bool says_how = topology.on_nodes != OnNodes::kAnyhow;
+        const bool over_more = topology.spread == Spreading::kEven && topology.spread_level != kNodeLevel;
+        return unless(!says_how || over_more, "over nodes besides goes what is spread evenly over another level");
       });
 }
 
