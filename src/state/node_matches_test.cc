@@ -101,7 +101,7 @@ TEST(NodeMatchesProperty, SaysOfEachPairWhatTheRulesSay) {
 // An image counts by the part of all nodes that have it; of those that change the nodes are told that are better or worse for it.
 TEST(NodeMatches, CountsImagesByHowManyNodesHaveThem) {
   constexpr std::int64_t kMegabyte = 1024 * 1024;
-  std::vector<Node> nodes(4, {.name = "node", .cpu_milli = 1});
+  std::vector<Node> nodes(4, {.name = "node", .flavor = {}, .cpu_milli = 1});
   nodes[0].images = {{"trainer", 1000 * kMegabyte}};
   nodes[1].images = {{"trainer", 1000 * kMegabyte}, {"other", 1000 * kMegabyte}};
   NodeMatches matches;
@@ -124,7 +124,7 @@ TEST(NodeMatches, CountsImagesByHowManyNodesHaveThem) {
   nodes[0].images.clear();
   EXPECT_EQ(matches.look_at_images({"trainer"}, nodes).size(), 3U);
   EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 48, 0, 23}));
-  nodes.push_back({.name = "node", .cpu_milli = 1});
+  nodes.push_back({.name = "node", .flavor = {}, .cpu_milli = 1});
   matches.look_at(nodes, 4, 1);
   EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 38, 0, 18}));
 }
