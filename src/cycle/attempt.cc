@@ -11,6 +11,7 @@
 #include "cycle/patience.h"
 #include "cycle/recutting.h"
 #include "cycle/spares.h"
+#include "cycle/taking_out.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
 
@@ -167,7 +168,7 @@ class Attempt {
 
   // What is reserved beyond a floor gives way to a guaranteed claim, and to no other.
   bool leaves_reserved_alone(const Start& start, Time begins) const {
-    if (heeding_ != Heeding::kInsideFloors) return cycle_.reserved.lets(start, begins, heeding_);
+    if (heeding_ == Heeding::kAll || heeding_ == Heeding::kNone) return cycle_.reserved.lets(start, begins, heeding_);
     const QueueId covered_at = start.best_effort ? QueueId() : would_be_covered_at(held_by(start));
     return cycle_.reserved.lets(start, begins, heeding_, covered_at);
   }
@@ -417,6 +418,26 @@ std::variant<Claimed, Refused> attempt_beside(OneCycle& cycle, WorkloadId candid
   return outcome;
 }
 
+// In what is reserved and could be held elsewhere as well.
+std::optional<Claimed> attempt_with_reservations_elsewhere(OneCycle& cycle, WorkloadId candidate,
+                                                           RefusedRequests& refused, QueueId covered_at) {
+  const Trial::Mark mark = cycle.trial.mark();
+  auto outcome = attempt_beside(cycle, candidate, refused, Heeding::kUnlessElsewhere, covered_at);
+  Claimed* const claimed = std::get_if<Claimed>(&outcome);
+  if (claimed == nullptr) return std::nullopt;
+  auto elsewhere = cycle.reserved.elsewhere(*claimed);
+  if (!elsewhere) {
+    cycle.trial.rollback_to(mark);
+    return std::nullopt;
+  }
+  for (Eviction& each : elsewhere->evictions) {
+    take_out(cycle.engine.state, cycle.trial, each.workload, Emptied::kIsToBeScrubbed);
+    claimed->evictions.push_back(std::move(each));
+  }
+  claimed->held_elsewhere = std::move(elsewhere->holdings);
+  return std::move(*claimed);
+}
+
 // Whether nothing but what is reserved, and what is promised to others there, is in its way to free room.
 bool would_fit_without_reservations(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   const Trial::Mark mark = cycle.trial.mark();
@@ -427,7 +448,8 @@ bool would_fit_without_reservations(OneCycle& cycle, WorkloadId candidate, Refus
   return claimed.evictions.empty() && claimed.migrations.empty();
 }
 
-// First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others.
+// First beside all that is reserved; a guaranteed claim then in what is reserved beyond the floors of others, and then in what others
+// may have as well somewhere else.
 std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
   const bool bound = !cycle.reserved.kept_from(candidate, cycle.plan.now).empty();
   auto outcome = attempt_beside(cycle, candidate, refused, Heeding::kAll);
@@ -443,6 +465,7 @@ std::variant<Claimed, Refused> attempt(OneCycle& cycle, WorkloadId candidate, Re
   if (!covered_at.is_none()) {
     auto instead = attempt_beside(cycle, candidate, refused, Heeding::kInsideFloors, covered_at);
     if (std::holds_alternative<Claimed>(instead)) return instead;
+    if (auto claimed = attempt_with_reservations_elsewhere(cycle, candidate, refused, covered_at)) return *claimed;
   }
   if (would_fit_without_reservations(cycle, candidate, refused)) {
     Refused& why = std::get<Refused>(outcome);
@@ -472,16 +495,43 @@ KeptRoom with_nodes(KeptRoom kept, const std::vector<NodeId>& nodes) {
   return kept;
 }
 
+namespace {
+
+std::variant<Claimed, Refused> attempt_there(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
+  return cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
+}
+
+// Room that is free, and leaves also its own queue what that is promised besides.
+bool is_free_and_spoils_nothing(const OneCycle& cycle, const std::variant<Claimed, Refused>& outcome) {
+  const Claimed* const claimed = std::get_if<Claimed>(&outcome);
+  return claimed != nullptr && claimed->evictions.empty() && claimed->migrations.empty() &&
+         leaves_own_floor_whole(cycle.engine.state, cycle.trial, claimed->start);
+}
+
+}  // namespace
+
 std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId candidate, RefusedRequests& refused) {
-  auto outcome = cycle.reserved.none() ? Attempt(cycle, candidate, refused).make() : attempt(cycle, candidate, refused);
-  const Refused* const why = std::get_if<Refused>(&outcome);
-  if (why == nullptr || (!why->would_break_floors && !why->may_claim_beside)) return outcome;
+  const Trial::Mark mark = cycle.trial.mark();
+  auto outcome = attempt_there(cycle, candidate, refused);
   const auto beside = [&](KeptRoom kept) {
     cycle.trial.keep_from_all(std::move(kept));
     auto instead = Attempt(cycle, candidate, refused).make();
     cycle.trial.let_go();
     return instead;
   };
+  if (const Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
+    const bool is_free = claimed->evictions.empty() && claimed->migrations.empty();
+    if (!is_free || is_free_and_spoils_nothing(cycle, outcome)) return outcome;
+    cycle.trial.rollback_to(mark);
+    for (const std::vector<NodeId>& cells : nodes_to_leave_alone(cycle.engine.state, cycle.trial, candidate)) {
+      auto instead = beside(with_nodes(cycle.reserved.kept_from(candidate, cycle.plan.now), cells));
+      if (is_free_and_spoils_nothing(cycle, instead)) return instead;
+      cycle.trial.rollback_to(mark);
+    }
+    return attempt_there(cycle, candidate, refused);  // the same again, and this time it stays
+  }
+  const Refused* const why = std::get_if<Refused>(&outcome);
+  if (!why->would_break_floors && !why->may_claim_beside) return outcome;
   const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
   if (why->may_claim_beside) {
     const KeptRoom domains = with_nodes(reserved, cycle.shadows.nodes_kept_from(candidate));

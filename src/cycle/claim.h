@@ -17,6 +17,8 @@ struct Claimed {
   Start start;                             // of a gang that is repaired: of those that it lacks (cycle/asking.h)
   std::vector<Eviction> evictions;         // the lowest claim first
   std::vector<Migration> migrations = {};  // instead of evictions (cycle/moving.h)
+  // Reservations that are held elsewhere for its sake; who leaves these places is among the evictions (cycle/reserved.h).
+  std::vector<HeldPlaces> held_elsewhere = {};
 };
 
 // Nobody goes: it would not fit even then.

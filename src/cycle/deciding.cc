@@ -109,7 +109,7 @@ void decide(OneCycle& cycle, Claimed claimed) {
   add_unit(cycle, claimed.start);
   // What it is to those who were tried before the next cycle knows.
   if (may_suit_others(state, claimed.start)) cycle.plan.finished = false;
-  if (cycle.reserved.started(claimed.start)) cycle.leads_to_another = true;
+  if (cycle.reserved.started(claimed.start, claimed.held_elsewhere)) cycle.leads_to_another = true;
   cycle.plan.starts.push_back(std::move(claimed.start));
   if (cycle.shadows.started(cycle.plan.starts.back())) {
     // Who stood back for what is promised no more is tried again.

@@ -161,6 +161,25 @@ bool leaves_floors_whole(const State& state, const Trial& trial, const Start& st
          worsens_nothing(state, trial, taken, {.queue = queue, .comes = gpus_kept_by(state, start)});
 }
 
+bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start& start) {
+  if (state.flavors_with_cells().empty() || would_be_covered_at(state, trial, start).is_none()) return true;
+  const QueueId queue = state.workload(start.workload).queue;
+  std::map<FlavorId, std::int64_t> gpus;
+  for_each_place(state, start, [&](const PodRequest&, const PodPlacement& place) {
+    const FlavorId flavor(trial.ledger().node(place.node).flavor);
+    if (state.flavors_with_cells().contains(flavor)) gpus[flavor] += place.gpus.size();
+  });
+  return std::ranges::all_of(gpus, [&](const auto& each) {
+    const auto& [flavor, asked] = each;
+    IfAllGaveBack then(state, trial, flavor);
+    then.add({queue, gpus_kept_by(state, start)});
+    then.give_cells();
+    IfAllGaveBack now(state, trial, flavor);
+    now.give_cells();
+    return asked == 0 || then.missing_beyond(queue, asked) <= now.missing_beyond(queue, 0);
+  });
+}
+
 bool leaves_floors_whole(const State& state, const Trial& trial, const Repair& repair) {
   const Workload& workload = state.workload(repair.workload);
   const QuotaUnit& unit = trial.quotas().unit(workload.unit);

@@ -25,6 +25,10 @@ bool leaves_floors_whole_elsewhere(const State& state, const Trial& trial, const
 bool leaves_floors_whole(const State& state, const Trial& trial, const Start& start,
                          const std::vector<Migration>& moved);
 
+// False where it would be covered, and its own line of queues could then be given less of what floors promise it besides, as others' whole
+// domains would be where only that was left: nobody is to wait for that, but there may be places where it is not so.
+bool leaves_own_floor_whole(const State& state, const Trial& trial, const Start& start);
+
 // Of who borrows: whether it would leave cells whole if it came into a floor while it runs. Where it would not, it only borrows.
 bool could_be_covered_there(const State& state, const Trial& trial, const Start& start);
 

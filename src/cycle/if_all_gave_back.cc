@@ -353,22 +353,27 @@ std::int64_t IfAllGaveBack::could_be_free_in_cells_of(QueueId queue) const {
   return gpus;
 }
 
+// And has not yet.
+std::int64_t IfAllGaveBack::promised_gpus(QueueId queue) const {
+  const std::size_t dim = Dim(flavor_, Resource::kGpu).index();
+  return std::max<std::int64_t>(0, quotas_.tree().floor(queue)[dim] - quotas_.covered(queue)[dim]) / kMilliPerGpu;
+}
+
 // What a queue was promised is first in its own cells, as far as they go; what could be free in them beyond that is for nobody
 // outside all the same.
-std::int64_t IfAllGaveBack::missing_beside(QueueId queue, bool by_parts) const {
+std::int64_t IfAllGaveBack::missing(QueueId queue, bool by_parts, std::optional<std::int64_t> own_beyond) const {
   const QuotaTree& tree = quotas_.tree();
-  const std::size_t dim = Dim(flavor_, Resource::kGpu).index();
   std::int64_t promised = 0;
   std::int64_t with_cells = 0;
   std::int64_t in_cells = 0;
   for (QueueId own = queue; !own.is_none(); own = tree.parent(own)) {
     with_cells = std::max(with_cells, could_be_free_in_cells_of(own));
     in_cells = std::max(in_cells, could_be_free_in_cells_of(own));
+    if (own_beyond) with_cells = std::max(with_cells, promised_gpus(own) - *own_beyond);
     for (const QueueId other : tree.children(tree.parent(own))) {
       if (other == own) continue;
-      const std::int64_t left = std::max<std::int64_t>(0, tree.floor(other)[dim] - quotas_.covered(other)[dim]);
-      promised += left / kMilliPerGpu;
-      with_cells += std::max(left / kMilliPerGpu, could_be_free_in_cells_of(other));
+      promised += promised_gpus(other);
+      with_cells += std::max(promised_gpus(other), could_be_free_in_cells_of(other));
       in_cells += could_be_free_in_cells_of(other);
     }
   }

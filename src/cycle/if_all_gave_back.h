@@ -67,7 +67,9 @@ class IfAllGaveBack {
   std::int64_t shared_gpus() const;
   // How many whole GPUs are missing of all that is promised beside the line of a queue, with those in cells that are not lacking.
   // `by_parts`: where parts of GPUs are in question, so that also what could not be given without any cells counts.
-  std::int64_t missing_beside(QueueId queue, bool by_parts) const;
+  std::int64_t missing_beside(QueueId queue, bool by_parts) const { return missing(queue, by_parts, {}); }
+  // The same with all that the line of the queue itself is promised beyond so many GPUs.
+  std::int64_t missing_beyond(QueueId queue, std::int64_t gpus) const { return missing(queue, true, gpus); }
   bool is_above_or_same(QueueId above, QueueId queue) const;
   const Domains& domains(const GivenCell& cell) const;
 
@@ -103,6 +105,8 @@ class IfAllGaveBack {
                                        const Wanted& wanted) const;
   bool may_be_of(QueueId queue, const Level& level, NodeId node) const;
   std::int64_t could_be_free_in_cells_of(QueueId queue) const;
+  std::int64_t promised_gpus(QueueId queue) const;
+  std::int64_t missing(QueueId queue, bool by_parts, std::optional<std::int64_t> own_beyond) const;
 
   const State& state_;
   const Ledger& ledger_;

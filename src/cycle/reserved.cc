@@ -40,7 +40,7 @@ void Reserved::choose() {
 std::set<Device> Reserved::taken_from(ReservationId id, const Reservation& reservation) const {
   std::set<Device> taken;
   const auto take = [&](const HeldPlaces& other) {
-    if (!state_.reservations().at(other.reservation).meets(reservation)) return;
+    if (other.reservation == id || !state_.reservations().at(other.reservation).meets(reservation)) return;
     for (const GpusOfNode& each : other.gpus) {
       each.gpus.for_each([&](int gpu) { taken.insert({each.node, gpu}); });
     }
@@ -52,42 +52,114 @@ std::set<Device> Reserved::taken_from(ReservationId id, const Reservation& reser
   return taken;
 }
 
-std::vector<Eviction> Reserved::take_due() {
-  std::vector<Eviction> due;
-  std::set<WorkloadId> told;
-  for (HeldPlaces& holding : all_) {
+namespace {
+
+void add(std::set<Device>& devices, const std::vector<GpusOfNode>& gpus) {
+  for (const GpusOfNode& each : gpus) {
+    each.gpus.for_each([&](int gpu) { devices.insert({each.node, gpu}); });
+  }
+}
+
+template <class Placed>
+void add_places(const State& state, std::set<Device>& devices, const Placed& placed) {
+  for_each_place(state, placed,
+                 [&](const PodRequest&, const PodPlacement& place) { add(devices, {{place.node, place.gpus}}); });
+}
+
+bool meet(const HeldPlaces& holding, const std::set<Device>& devices) {
+  bool any = false;
+  for (const GpusOfNode& each : holding.gpus) {
+    each.gpus.for_each([&](int gpu) { any = any || devices.contains({each.node, gpu}); });
+  }
+  return any;
+}
+
+}  // namespace
+
+// By those of whom nobody knew when it was looked who stays.
+std::set<Device> Reserved::taken_in_plan() const {
+  std::set<Device> taken;
+  for (const Start& each : plan_.starts) add_places(state_, taken, each);
+  for (const Repair& each : plan_.repairs) add_places(state_, taken, each);
+  for (const Migration& each : plan_.migrations) add_places(state_, taken, each.start);
+  return taken;
+}
+
+std::optional<Reserved::Elsewhere> Reserved::elsewhere(const Claimed& claimed) const {
+  std::set<Device> own;
+  add_places(state_, own, claimed.start);
+  std::set<Device> gone = taken_in_plan();
+  gone.insert(own.begin(), own.end());
+  for (const Migration& each : claimed.migrations) add_places(state_, gone, each.start);
+  Time begins = plan_.now;
+  for (const Eviction& each : claimed.evictions) begins = std::max(begins, each.stop_by);
+  const WhoStays who(state_, plan_, claimed.evictions);
+  Elsewhere found;
+  for (const HeldPlaces& holding : all_) {
     const Reservation& reservation = state_.reservations().at(holding.reservation);
-    const EvictionRule rule = reservation.is_maintenance() ? EvictionRule::kNode : EvictionRule::kWindow;
-    for (const Told& each : in_the_way(holding, reservation)) {
-      if (each.at > plan_.now) {
-        holding.drains_at = std::min(holding.drains_at, each.at);
-        continue;
-      }
-      if (!told.insert(each.workload).second) continue;
-      due.push_back({.workload = each.workload,
-                     .claimant = WorkloadId(),
-                     .rule = rule,
-                     .stop_by = each.stop_by,
-                     .lost_gpu_s = lost_gpu_s(state_, each.workload, plan_.now),
-                     .reservation = holding.reservation});
-      take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
+    const bool binds = !reservation.is_maintenance() && !is_own(state_, reservation, claimed.start.workload) &&
+                       reservation.meets(plan_.now, end_of(claimed.start, begins));
+    if (!binds || !meet(holding, own)) continue;
+    std::set<Device> taken = taken_from(holding.reservation, reservation);
+    taken.insert(gone.begin(), gone.end());
+    HeldPlaces anew{.reservation = holding.reservation, .gpus = {}, .drains_at = kForever};
+    anew.gpus = choose_places(state_, trial_, who, holding.reservation, taken, plan_.now);
+    if (anew.count() < holding.count()) return std::nullopt;
+    for (Eviction& each : due(who, anew)) {
+      if (std::ranges::find(found.evictions, each.workload, &Eviction::workload) == found.evictions.end())
+        found.evictions.push_back(std::move(each));
     }
+    add(gone, anew.gpus);
+    found.holdings.push_back(std::move(anew));
+  }
+  return found;
+}
+
+std::vector<Eviction> Reserved::take_due() {
+  std::vector<Eviction> all;
+  for (HeldPlaces& holding : all_) {
+    for (Eviction& each : due(*who_, holding)) {
+      if (std::ranges::find(all, each.workload, &Eviction::workload) != all.end()) continue;
+      take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
+      all.push_back(std::move(each));
+    }
+  }
+  return all;
+}
+
+// Who has to be told by now; and when the next ones have to be.
+std::vector<Eviction> Reserved::due(const WhoStays& who, HeldPlaces& holding) const {
+  const Reservation& reservation = state_.reservations().at(holding.reservation);
+  const EvictionRule rule = reservation.is_maintenance() ? EvictionRule::kNode : EvictionRule::kWindow;
+  std::vector<Eviction> due;
+  for (const Told& each : in_the_way(who, holding, reservation)) {
+    if (each.at > plan_.now) {
+      holding.drains_at = std::min(holding.drains_at, each.at);
+      continue;
+    }
+    due.push_back({.workload = each.workload,
+                   .claimant = WorkloadId(),
+                   .rule = rule,
+                   .stop_by = each.stop_by,
+                   .lost_gpu_s = lost_gpu_s(state_, each.workload, plan_.now),
+                   .reservation = holding.reservation});
   }
   return due;
 }
 
-std::vector<Reserved::Told> Reserved::in_the_way(const HeldPlaces& holding, const Reservation& reservation) const {
+std::vector<Reserved::Told> Reserved::in_the_way(const WhoStays& who, const HeldPlaces& holding,
+                                                 const Reservation& reservation) const {
   const Time then = std::max(plan_.now, reservation.from);
   std::map<WorkloadId, Time> ends;
   const auto note = [&](const Stay& each) {
     const bool runs = state_.workload(each.workload).phase == Phase::kRunning;
     if (runs && each.end > then && !is_own(state_, reservation, each.workload)) ends.emplace(each.workload, each.end);
   };
-  for (const NodeId node : reservation.nodes) std::ranges::for_each(who_->on(node), note);
+  for (const NodeId node : reservation.nodes) std::ranges::for_each(who.on(node), note);
   for (const GpusOfNode& held : holding.gpus) {
     held.gpus.for_each([&](int gpu) {
-      const auto there = who_->by_device().find({held.node, gpu});
-      if (there != who_->by_device().end()) std::ranges::for_each(there->second, note);
+      const auto there = who.by_device().find({held.node, gpu});
+      if (there != who.by_device().end()) std::ranges::for_each(there->second, note);
     });
     std::ranges::for_each(who_->strangers_around(state_.reserved_gpu(reservation), held.node), note);
   }
@@ -169,8 +241,8 @@ KeptRoom Reserved::kept_from(QueueId queue, Time start, Time end, bool asks_part
     nodes.insert(reservation.nodes.begin(), reservation.nodes.end());
     if (heeding == Heeding::kNone || reservation.is_maintenance() || state_.is_below(queue, reservation.queue))
       continue;
-    const QueueId side =
-        heeding == Heeding::kInsideFloors ? side_that_gives_way(reservation, queue, covered_at) : QueueId();
+    const QueueId side = heeding == Heeding::kAll ? QueueId() : side_that_gives_way(reservation, queue, covered_at);
+    if (heeding == Heeding::kUnlessElsewhere && !side.is_none()) continue;
     std::int64_t left = side.is_none() ? 0 : gpus_inside_floor(reservation);
     for (const GpusOfNode& each : holding.gpus) {
       const GpuSet kept = side.is_none() ? each.gpus : inside_floor(reservation, each, side, left);
@@ -264,7 +336,7 @@ bool Reserved::lets(const Repair& repair) const {
   return leaves_alone(away_from_strangers(repair.workload, plan_.now, end, kept), repair);
 }
 
-bool Reserved::started(const Start& start) {
+bool Reserved::started(const Start& start, const std::vector<HeldPlaces>& elsewhere) {
   if (none()) return false;
   bool follows = false;
   for (HeldPlaces& holding : all_) {
@@ -273,6 +345,11 @@ bool Reserved::started(const Start& start) {
     follows = follows || (own && reservation.has_begun(plan_.now));
     const bool binds = !own && reservation.meets(plan_.now, end_of(start, plan_.now));
     if (reservation.is_maintenance() || !binds) continue;
+    const auto anew = std::ranges::find(elsewhere, holding.reservation, &HeldPlaces::reservation);
+    if (anew != elsewhere.end()) {
+      holding = *anew;
+      continue;
+    }
     for_each_place(state_, start, [&](const PodRequest&, const PodPlacement& place) {
       for (GpusOfNode& each : holding.gpus) {
         if (each.node == place.node) each.gpus = GpuSet::from_bits(each.gpus.bits() & ~place.gpus.bits());

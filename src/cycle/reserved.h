@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "cycle/claim.h"
 #include "cycle/reserved_places.h"
 #include "model/plan.h"
 #include "state/state.h"
@@ -18,6 +19,7 @@ namespace berth {
 enum class Heeding : std::uint8_t {
   kAll,
   kInsideFloors,  // the part of each that is inside its queue's floor; the rest gives way to a guaranteed claim
+  kUnlessElsewhere,  // those that do not give way to a guaranteed claim; the others it may have whole, if as much is held elsewhere
   kNone,
 };
 
@@ -46,9 +48,16 @@ class Reserved {
   // Whether a start leaves them alone that begins by then at the latest; if it waits, when all have left who were told to.
   bool lets(const Start& start, Time begins, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
   bool lets(const Repair& repair) const;
-  // It is in the plan now: what it took that was beyond a floor is reserved no more. Whether the next cycle chooses other places for
-  // it, as it is the work of somebody whose reservation lasts.
-  bool started(const Start& start);
+  // At other places as much of all that a start would take from, and who has to be told by now to leave these. None: not all of it.
+  // `claimed`: who goes or moves for the start, who is out of the trial.
+  struct Elsewhere {
+    std::vector<HeldPlaces> holdings;
+    std::vector<Eviction> evictions;
+  };
+  std::optional<Elsewhere> elsewhere(const Claimed& claimed) const;
+  // It is in the plan now: what it took that was beyond a floor is reserved no more, and what is held elsewhere for its sake is held
+  // there. Whether the next cycle chooses other places for it, as it is the work of somebody whose reservation lasts.
+  bool started(const Start& start, const std::vector<HeldPlaces>& elsewhere = {});
   // What of reservations that last is the queue's own and not the other's, too, by node; and whether all GPUs of a start are there, and
   // it has some.
   std::vector<GpusOfNode> own_places(QueueId queue, QueueId not_of) const;
@@ -60,6 +69,7 @@ class Reserved {
 
  private:
   std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;
+  std::set<Device> taken_in_plan() const;
   QueueId side_that_gives_way(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
   GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, QueueId side,
                       std::int64_t& left) const;
@@ -76,7 +86,8 @@ class Reserved {
     Time stop_by;
   };
   KeptRoom away_from_strangers(WorkloadId workload, Time start, Time end, KeptRoom kept) const;
-  std::vector<Told> in_the_way(const HeldPlaces& holding, const Reservation& reservation) const;
+  std::vector<Told> in_the_way(const WhoStays& who, const HeldPlaces& holding, const Reservation& reservation) const;
+  std::vector<Eviction> due(const WhoStays& who, HeldPlaces& holding) const;
   Duration notice_of(WorkloadId workload, const Reservation& reservation) const;
 
   const State& state_;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cycle/if_all_gave_back.h"
 #include "fairness/meeting.h"
 #include "state/tree_at.h"
 
@@ -44,7 +45,9 @@ class Choice {
         then_(std::max(now, reservation_.from)),
         rights_(state, trial, reservation_, then_, now),
         home_(state.home_of(reservation_.queue)),
-        left_(reservation_.gpus) {}
+        left_(reservation_.gpus) {
+    look_at_cells(trial);
+  }
 
   std::vector<GpusOfNode> make() {
     note_what_it_has();
@@ -112,10 +115,33 @@ class Choice {
     return std::ranges::any_of(state_.node(id).taints, keeps_out) ? 2 : 1;
   }
 
-  std::int64_t strange_gpus(const Places& places) const {
+  // In the whole domains that its queue's floor comes in before all others, and in those of other queues last (28): else nobody might
+  // have his.
+  void look_at_cells(const Trial& trial) {
+    if (!state_.flavors_with_cells().contains(reservation_.flavor)) return;
+    IfAllGaveBack given(state_, trial, reservation_.flavor);
+    given.give_cells();
+    for (const GivenCell& each : given.cells()) {
+      const bool own = given.is_above_or_same(each.queue, reservation_.queue);
+      for (const NodeId node : given.domains(each).nodes(each.domain)) {
+        int& of_node = of_cells_.try_emplace(node, own ? -1 : 1).first->second;
+        of_node = std::max(of_node, own ? -1 : 1);
+      }
+    }
+  }
+  int in_cells(NodeId node) const {
+    const auto found = of_cells_.find(node);
+    return found == of_cells_.end() ? 0 : found->second;
+  }
+
+  std::pair<std::int64_t, std::int64_t> strange_gpus(const Places& places) const {
     std::int64_t strange = 0;
-    for (const auto& [node, gpus] : places) strange += std::int64_t{strangeness(node)} * gpus.size();
-    return strange;
+    std::int64_t in_cells_of_others = 0;
+    for (const auto& [node, gpus] : places) {
+      strange += std::int64_t{strangeness(node)} * gpus.size();
+      in_cells_of_others += std::int64_t{in_cells(node)} * gpus.size();
+    }
+    return {strange, in_cells_of_others};
   }
 
   // What others may turn into something else cannot be kept for a time.
@@ -189,9 +215,9 @@ class Choice {
     return open == count(held_) ? std::optional(ranks) : std::nullopt;
   }
 
-  // How strange they are, on how many nodes, and how much of these could be had. What other reservations have counts, too: of places
+  // How strange they are, how much of others' cells, on how many nodes, and how much of these could be had. What other reservations have counts, too: of places
   // that are better only because another has just moved, each of several would go round after the others for ever.
-  std::tuple<std::int64_t, std::size_t, std::int64_t> breadth(const Places& places) const {
+  std::tuple<std::pair<std::int64_t, std::int64_t>, std::size_t, std::int64_t> breadth(const Places& places) const {
     std::int64_t open = 0;
     for (const auto& [node, gpus] : places) open += open_on_.at(node);
     return {strange_gpus(places), places.size(), open};
@@ -219,7 +245,8 @@ class Choice {
         const std::int64_t size = each.second.size();
         const bool too_many = size > left_;
         const auto known = held_.find(each.first);
-        return std::tuple(strangeness(each.first), too_many, too_many ? size : -size, known == held_.end(), each.first);
+        return std::tuple(strangeness(each.first), in_cells(each.first), too_many, too_many ? size : -size,
+                          known == held_.end(), each.first);
       };
       const auto best = std::ranges::min_element(alike, {}, key);
       take(best->first, best->second);
@@ -366,6 +393,7 @@ class Choice {
   Time then_;
   RightsOfReservation rights_;
   QueueId home_;                     // whose nodes are its queue's own
+  std::map<NodeId, int> of_cells_;   // of nodes in whole domains that floors come in: below 0, its own
   std::int64_t left_;                // that it lacks yet
   Places held_;                      // as chosen before
   std::map<Device, Time> promised_;  // to others, from when on
@@ -383,12 +411,15 @@ bool is_own(const State& state, const Reservation& reservation, WorkloadId workl
   return !reservation.is_maintenance() && state.is_below(state.workload(workload).queue, reservation.queue);
 }
 
-WhoStays::WhoStays(const State& state, const Plan& plan) : state_(state), latest_leave_(plan.now) {
+WhoStays::WhoStays(const State& state, const Plan& plan, const std::vector<Eviction>& besides)
+    : state_(state), latest_leave_(plan.now) {
   for (const WorkloadId id : state.stopping()) latest_leave_ = std::max(latest_leave_, state.workload(id).stop_by);
   std::set<WorkloadId> told;
-  for (const Eviction& each : plan.evictions) {
-    told.insert(each.workload);
-    latest_leave_ = std::max(latest_leave_, each.stop_by);
+  for (const std::vector<Eviction>* const evictions : {&plan.evictions, &besides}) {
+    for (const Eviction& each : *evictions) {
+      told.insert(each.workload);
+      latest_leave_ = std::max(latest_leave_, each.stop_by);
+    }
   }
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
     if (!has_room(workload.phase) || told.contains(id)) return;

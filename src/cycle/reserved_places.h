@@ -26,7 +26,8 @@ using Stays = std::map<Device, std::vector<Stay>>;
 // The ends that are enforced, and who is where, at the beginning of a cycle and after what the plan has decided so far.
 class WhoStays {
  public:
-  WhoStays(const State& state, const Plan& plan);
+  // `besides`: who goes, too.
+  WhoStays(const State& state, const Plan& plan, const std::vector<Eviction>& besides = {});
 
   const Stays& by_device() const { return by_device_; }
   // Those with a pod on the node, with GPUs or without.

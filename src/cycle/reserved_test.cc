@@ -34,6 +34,7 @@ class Reserving {
                   .parent = i > 0 && rng_.below(3) == 0 ? QueueId(static_cast<std::size_t>(i - 1)) : QueueId(),
                   .order = one_of(rng_, {Order::kFifo, Order::kFifoSkip})};
       if (rng_.below(2) == 0) queue.quota.guarantee = {{Dim(FlavorId(0), Resource::kGpu), rng_.between(1, 8) * 1000}};
+      if (!queue.quota.guarantee.empty() && rng_.below(4) == 0) queue.quota.cells = {{FlavorId(0), "node", 1}};
       if (rng_.below(4) == 0) queue.quota.min_runtime = Duration{rng_.between(1, 5) * 1000};
       state.apply(QueueAdded{queue});
     }

@@ -161,14 +161,14 @@ bool Shadows::keep_apart(const Start& start, const Start& other) const {
   return apart;
 }
 
-// Both may be on the same GPUs, and where pods of the first may be depends on where others are, or those of the other keep some away
-// from them.
+// Both may be on the same GPUs, and where pods of the first may be depends on where others are: by what it asks of the pods around,
+// or since somebody is known who is to be apart from such as it is. What the other asks for itself is seen when it starts.
 bool Shadows::mind_each_other(WorkloadId id, WorkloadId other) const {
   const Shape& shape = state_.shape(state_.workload(id).shape);
   if (!shape.flavors.meets(state_.shape(state_.workload(other).shape).flavors)) return false;
   const bool spread = std::ranges::any_of(
       shape.ways.front(), [&](const NumberedPodSet& set) { return state_.topologies()[set.topology].is_spread(); });
-  return spread || looks_around(state_, shape) || looks_around(state_, state_.shape(state_.workload(other).shape));
+  return spread || looks_around(state_, shape);
 }
 
 }  // namespace berth
