@@ -26,7 +26,7 @@ struct Reservation {
   std::vector<NodeId> nodes;  // that are closed while it lasts, ascending; of maintenance alone
   Time from;                  // the next time that it begins, or has begun
   Duration lasts;
-  Duration every{0};  // none: once, or
+  Duration every{0};                 // none: once, or
   std::vector<Interval> later = {};  // at these times, too, as far as they have been told: those of a calendar
 
   bool is_maintenance() const { return queue.is_none(); }
@@ -86,9 +86,8 @@ struct Reservation {
 
  private:
   bool meets_some_time_of(const Reservation& other) const {
-    return meets(other.from, other.to()) || std::ranges::any_of(other.later, [this](const Interval& each) {
-             return meets(each.from, each.to);
-           });
+    return meets(other.from, other.to()) ||
+           std::ranges::any_of(other.later, [this](const Interval& each) { return meets(each.from, each.to); });
   }
 };
 
