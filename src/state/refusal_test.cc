@@ -1113,21 +1113,20 @@ TEST(Refusal, OfWhoBacksOffFromTheStartAndOfPartsWithoutALevel) {
     return Event(made);
   };
   const char* const of_others = "nobody backs off from the start but for lost nodes, and pods that were never ready";
-  expect(state, {{"for lost nodes", job([](WorkloadSubmitted&) {}), ""},
-                 {"never ready", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kNeverReady; }), ""},
-                 {"for a claim", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kReclaim; }), of_others},
-                 {"never", job([](WorkloadSubmitted& w) { w.backs_off->times = 0; }),
-                  "who backs off was stopped once at least"},
-                 {"for ever", job([](WorkloadSubmitted& w) { w.backs_off->until = kForever; }), "a time is out of bounds"},
-                 {"a part", job([](WorkloadSubmitted& w) {
-                    w.shape.ways.front().front().exclusive_level = "rack";
-                    w.shape.ways.front().front().exclusive_part = "a";
-                  }),
-                  ""},
-                 {"a part of nothing", job([](WorkloadSubmitted& w) {
-                    w.shape.ways.front().front().exclusive_part = "a";
-                  }),
-                  "a part of a workload has domains for itself only where a level is named"}});
+  expect(
+      state,
+      {{"for lost nodes", job([](WorkloadSubmitted&) {}), ""},
+       {"never ready", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kNeverReady; }), ""},
+       {"for a claim", job([](WorkloadSubmitted& w) { w.backs_off->why = EvictionRule::kReclaim; }), of_others},
+       {"never", job([](WorkloadSubmitted& w) { w.backs_off->times = 0; }), "who backs off was stopped once at least"},
+       {"for ever", job([](WorkloadSubmitted& w) { w.backs_off->until = kForever; }), "a time is out of bounds"},
+       {"a part", job([](WorkloadSubmitted& w) {
+          w.shape.ways.front().front().exclusive_level = "rack";
+          w.shape.ways.front().front().exclusive_part = "a";
+        }),
+        ""},
+       {"a part of nothing", job([](WorkloadSubmitted& w) { w.shape.ways.front().front().exclusive_part = "a"; }),
+        "a part of a workload has domains for itself only where a level is named"}});
 }
 
 TEST(Refusal, OfMovesThatAreAskedFor) {

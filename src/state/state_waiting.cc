@@ -392,8 +392,8 @@ void State::on(const QueueChanged& event) {
       before.order != event.now.order || before.held != event.now.held || before.closed != event.now.closed ||
       before.quota.looks_at_users() != event.now.quota.looks_at_users() ||
       before.quota.cooldown != event.now.quota.cooldown || before.quota.backfill != event.now.quota.backfill ||
-      before.quota.loans_percent != event.now.quota.loans_percent ||
-      before.foresees() != event.now.foresees() || dedicates;
+      before.quota.loans_percent != event.now.quota.loans_percent || before.foresees() != event.now.foresees() ||
+      dedicates;
   std::vector<WorkloadId> waiting;
   const std::vector<Shadow> promised = shadows_;
   const Backfill before_backfill = before.quota.backfill;
