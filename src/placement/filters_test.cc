@@ -115,6 +115,7 @@ TEST(Filters, EachRefusesForItsOwnReason) {
   for (const std::string_view refusal : {kOthersOwnDomain, kAmongOthers}) {
     reached.insert(refusal);  // exclusive_domains_test.cc
   }
+  reached.insert(kNearStrangers);  // tenant_domains_test.cc
   for (const std::string_view refusal : kRefusals) EXPECT_TRUE(reached.contains(refusal)) << refusal;
 }
 

@@ -126,7 +126,7 @@ TEST(NodeMatches, CountsImagesByHowManyNodesHaveThem) {
   EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 48, 0, 23}));
   nodes.push_back({.name = "node", .flavor = {}, .cpu_milli = 1});
   matches.look_at(nodes, 4, 1);
-  EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 38, 0, 18}));
+  EXPECT_EQ(points(), (std::vector<std::int64_t>{0, 38, 0, 18, 0}));
 }
 
 }  // namespace
