@@ -7,6 +7,7 @@
 // alone (docs/semantics.md, rule 29).
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -38,6 +39,33 @@ void bound_ended(std::vector<EndedTrust>& ended) {
   const EndedTrust last = std::move(ended.back());
   ended.pop_back();
   ended.back() = together(ended.back(), last);
+}
+
+// By so many labels circles that are in force keep strangers apart; as many are left for those that were, until all have parted.
+constexpr std::size_t kApartLabelsMax = kApartLevelsMax / 2;
+
+// The labels that it names, added to others; false, and nothing is added: they would be more than so many.
+bool add_labels(const Apart& apart, std::size_t most, std::set<std::string>& labels) {
+  std::set<std::string> with = labels;
+  for (const std::string& each : apart) {
+    if (!each.empty() && each != kNodeLevel) with.insert(each);
+  }
+  if (with.size() > most) return false;
+  labels = std::move(with);
+  return true;
+}
+
+// Whether it would be kept apart by more labels than there may be, together with those that came before it.
+bool names_too_many_labels(const auto& circles, const auto& circle) {
+  const auto age = [](const auto& each) { return std::tie(each.facts.created, each.facts.name); };
+  std::vector<decltype(&circle)> older;
+  for (const auto& [name, each] : circles) {
+    if (age(each) < age(circle)) older.push_back(&each);
+  }
+  std::ranges::sort(older, {}, [&](const auto* each) { return age(*each); });
+  std::set<std::string> labels;
+  for (const auto* each : older) add_labels(each->facts.spec.apart, kApartLabelsMax, labels);
+  return !add_labels(circle.facts.spec.apart, kApartLabelsMax, labels);
 }
 
 // Whether nobody is kept further away than before, in any mode: labels say nothing of which domains are the wider.
@@ -103,6 +131,7 @@ std::optional<QueueId> LiveEngine::queue_named(const std::string& name) const {
 
 // Those that came first are in force.
 bool LiveEngine::is_one_too_many(const LiveCircle& circle) const {
+  if (names_too_many_labels(circles_, circle)) return true;
   if (circles_.size() <= kCirclesMax) return false;
   const auto age = [](const LiveCircle& each) { return std::tie(each.facts.created, each.facts.name); };
   const auto older = std::ranges::count_if(circles_, [&](const auto& each) { return age(each.second) < age(circle); });
@@ -175,11 +204,15 @@ void LiveEngine::tell_circles(const std::vector<const EndedTrust*>& still, Time 
     const bool of_all = names.empty() && circle.keeps_apart();
     if (!circle.queues.empty() || of_all) circles.push_back(std::move(circle));
   };
+  // Where labels that were are too many, what is so now holds at once.
+  std::set<std::string> labels;
+  for (const auto& [name, circle] : circles_) add_labels(circle.apart, kApartLevelsMax - 1, labels);
   for (const auto& [name, circle] : circles_) {
     const auto as_before = std::ranges::find_if(circle.ended, [&](const EndedTrust& each) {
       return each.apart && std::ranges::find(still, &each) != still.end();
     });
-    const Apart& apart = as_before == circle.ended.end() ? circle.apart : *as_before->apart;
+    const bool still_so = as_before != circle.ended.end() && add_labels(*as_before->apart, kApartLevelsMax - 1, labels);
+    const Apart& apart = still_so ? *as_before->apart : circle.apart;
     const bool names_nobody = circle.holds.empty() && !circle.facts.spec.queues.empty();
     if (!names_nobody) add(circle.holds, apart);
   }
@@ -342,7 +375,10 @@ void LiveEngine::note_circle(LiveCircle& circle, Time now) const {
   };
   if (circle.facts.leaving) complain("Deleted", "it is being deleted");
   if (!circle.facts.problem.empty()) complain("NotFollowed", circle.facts.problem);
-  if (is_one_too_many(circle)) {
+  if (names_too_many_labels(circles_, circle)) {
+    complain("TooMany", "circles that came before it keep strangers apart by other labels, and there may be " +
+                            std::to_string(kApartLabelsMax) + " of them together; write one of theirs");
+  } else if (is_one_too_many(circle)) {
     complain("TooMany",
              "there are more than 64 circles, and those that came first hold; delete some, or put queues into one "
              "that trust each other");

@@ -293,6 +293,20 @@ TEST(LiveTrust, WhoWasPutAmongStrangersByOthersIsLeftAlone) {
   EXPECT_TRUE(cluster.decide(1000).evictions.empty());
 }
 
+TEST(LiveTrust, OfManyLabelsThoseOfTheFirstCirclesHold) {
+  Cluster cluster;
+  cluster.add(queue("a", 0));
+  for (int i = 0; i < 17; ++i) {
+    cluster.add_circle("c" + std::to_string(100 + i), {"a"}, "10m", "rack" + std::to_string(i));
+  }
+  cluster.add_circle("c200", {"a"}, "10m", "rack3");
+  cluster.decide(1);
+  for (int i = 0; i < 20; ++i) cluster.write_circles(1);
+  EXPECT_EQ(in_force(cluster, "c115").substr(0, 14), "True AsWritten");
+  EXPECT_EQ(in_force(cluster, "c116").substr(0, 13), "False TooMany");
+  EXPECT_EQ(in_force(cluster, "c200").substr(0, 14), "True AsWritten") << "by one of theirs";
+}
+
 TEST(LiveTrust, Of65CirclesThe64ThatCameFirstHold) {
   Cluster cluster;
   cluster.add(queue("a", 0));
