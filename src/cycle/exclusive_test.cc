@@ -248,7 +248,7 @@ TEST(ExclusiveProperty, NobodyIsInAnothersDomainAndNobodyWaitsWhoMightRun) {
   EXPECT_GT(by_reason, 100);
   EXPECT_GT(alone, 100);
   EXPECT_GT(taken, 100);
-  EXPECT_GT(afar, 100);
+  EXPECT_GT(afar, kFewSeeds ? 10 : 100);
 }
 
 }  // namespace
