@@ -14,6 +14,7 @@
 #include "cycle/terms_of.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
+#include "state/neighbours_apart.h"
 #include "state/room.h"
 #include "state/turns.h"
 
@@ -115,7 +116,8 @@ bool Shadows::put_if_free(const Start& start) {
   bool free = true;
   for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
     free = free && is_free(trial_.ledger(), request, place) &&
-           trial_.ledger().matches().allows(request.constraints, place.node);
+           trial_.ledger().matches().allows(request.constraints, place.node) &&
+           !is_kept_away(trial_.ledger().neighbourhood(), request.neighbours, place.node);
     if (free) trial_.apply(move_of(request, place));
   });
   if (!free) trial_.rollback_to(mark);

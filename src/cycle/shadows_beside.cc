@@ -13,6 +13,7 @@
 #include "cycle/neighbours_text.h"
 #include "cycle/shadows.h"
 #include "cycle/shadows_later.h"
+#include "state/neighbours_apart.h"
 #include "state/room.h"
 #include "state/zones.h"
 
@@ -55,7 +56,7 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
     NodeThen& then = nodes[place.node];
     then.parts.resize(ledger.node(place.node).gpus);
     if (request.gpus > 0) then.mode = request.sharing;
-    const bool is_in_one_zone = in_zones(ledger, place.node, request) == InZones::kOne;
+    const bool is_in_one_zone = request.cpu_milli > 0 && in_zones(ledger, place.node, request) == InZones::kOne;
     place.gpus.for_each([&](int gpu) {
       if (request.is_fraction()) then.parts[static_cast<std::size_t>(gpu)] = request.sharer;
       if (!is_in_one_zone) return;
@@ -134,26 +135,29 @@ bool Shadows::fits_beside(std::vector<NodeThen>& then, const Start& start) const
   return fits;
 }
 
-// Whether one of the two is to have a domain for itself in which the other has GPUs, or they are strangers and would be too near.
+// Whether one of the two is to have a domain for itself in which the other has GPUs, or they are strangers and would be too near, or
+// one asks not to be where the other is.
 bool Shadows::keep_apart(const Start& start, const Start& other) const {
   const Ledger& ledger = trial_.ledger();
-  if (!ledger.some_keep_apart()) return false;
-  using There = std::tuple<ExclusiveId, SharerId, Sharing, NodeId>;
+  const bool some_keep_apart = ledger.some_keep_apart();
+  if (!some_keep_apart && !looks_around(state_, state_.shape(state_.workload(start.workload).shape))) return false;
+  using There = std::tuple<ExclusiveId, SharerId, Sharing, NeighboursId, NodeId, bool>;
   const auto there_as = [](const PodRequest& request, const PodPlacement& place) {
-    return There{request.exclusive, request.sharer, request.sharing, place.node};
+    return There{request.exclusive, request.sharer, request.sharing, request.neighbours, place.node, request.gpus > 0};
   };
   std::set<There> there;
-  for_each_place(state_, start, [&](const PodRequest& request, const PodPlacement& place) {
-    if (request.gpus > 0) there.insert(there_as(request, place));
-  });
+  for_each_place(state_, start,
+                 [&](const PodRequest& request, const PodPlacement& place) { there.insert(there_as(request, place)); });
   bool apart = false;
   std::optional<There> last;
   for_each_place(state_, other, [&](const PodRequest& request, const PodPlacement& place) {
     const There looked_at = there_as(request, place);
-    if (apart || request.gpus == 0 || last == looked_at) return;
+    if (apart || last == looked_at) return;
     last = looked_at;
     apart = std::ranges::any_of(there, [&](const There& each) {
-      const auto& [exclusive, sharer, sharing, node] = each;
+      const auto& [exclusive, sharer, sharing, neighbours, node, has_gpus] = each;
+      if (ledger.neighbourhood().excludes(neighbours, node, request.neighbours, place.node)) return true;
+      if (!some_keep_apart || !has_gpus || request.gpus == 0) return false;
       const PodRequest own{.gpus = 1, .sharing = sharing, .sharer = sharer, .exclusive = exclusive};
       return ledger.keep_apart(request, place.node, own, node);
     });
@@ -161,14 +165,19 @@ bool Shadows::keep_apart(const Start& start, const Start& other) const {
   return apart;
 }
 
-// Both may be on the same GPUs, and where pods of the first may be depends on where others are: by what it asks of the pods around,
-// or since somebody is known who is to be apart from such as it is. What the other asks for itself is seen when it starts.
+// Where pods of the first may be depends on where others are who are like the other, or on the same GPUs, wherever he is. What the other
+// asks for itself is seen when it starts.
 bool Shadows::mind_each_other(WorkloadId id, WorkloadId other) const {
   const Shape& shape = state_.shape(state_.workload(id).shape);
-  if (!shape.flavors.meets(state_.shape(state_.workload(other).shape).flavors)) return false;
-  const bool spread = std::ranges::any_of(
-      shape.ways.front(), [&](const NumberedPodSet& set) { return state_.topologies()[set.topology].is_spread(); });
-  return spread || looks_around(state_, shape);
+  const Shape& others = state_.shape(state_.workload(other).shape);
+  const bool same_gpus = shape.flavors.meets(others.flavors);
+  return std::ranges::any_of(shape.ways.front(), [&](const NumberedPodSet& set) {
+    if (same_gpus && state_.topologies()[set.topology].is_spread()) return true;
+    const NeighboursId own = state_.request(set.request).neighbours;
+    return std::ranges::any_of(others.ways.front(), [&](const NumberedPodSet& each) {
+      return depends_on(state_.ledger().neighbourhood(), own, state_.request(each.request).neighbours);
+    });
+  });
 }
 
 }  // namespace berth

@@ -8,11 +8,21 @@
 #include <vector>
 
 #include "cycle/for_each_place.h"
-#include "cycle/neighbours_text.h"
 #include "cycle/shadows.h"
+#include "state/neighbours_apart.h"
 
 namespace berth {
 namespace {
+
+bool is_placed_by_others(const State& state, WorkloadId id) {
+  const Neighbourhood& around = state.ledger().neighbourhood();
+  return std::ranges::any_of(state.shape(state.workload(id).shape).ways, [&](const auto& way) {
+    return std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+      const NeighboursId own = state.request(set.request).neighbours;
+      return around.refuses(own) && (!around.kind(own).near.empty() || !around.kind(own).spreads.empty());
+    });
+  });
+}
 
 bool asks_parts(const State& state, WorkloadId id) {
   const Shape& shape = state.shape(state.workload(id).shape);
@@ -110,14 +120,18 @@ std::vector<GpusOfNode> Shadows::kept_from(WorkloadId id) const {
 std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
   const Ledger& ledger = trial_.ledger();
   std::set<NodeId> nodes;
-  if (!ledger.some_keep_apart()) return {};
   const auto& sets = state_.shape(state_.workload(id).shape).ways.front();
   const Time end = end_of(id, plan_.now);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const Shadow& each = all_[i];
     if (!would_delay(i, id, end)) continue;
     for_each_place(state_, each.start, [&](const PodRequest& request, const PodPlacement& place) {
-      if (nodes.contains(place.node)) return;
+      for (const NumberedPodSet& set : sets) {
+        const std::vector<NodeId> around =
+            nodes_kept(ledger.neighbourhood(), request.neighbours, place.node, state_.request(set.request).neighbours);
+        nodes.insert(around.begin(), around.end());
+      }
+      if (!ledger.some_keep_apart() || nodes.contains(place.node)) return;
       const std::vector<NodeId> own = ledger.exclusives().own_nodes(request, place.node);
       nodes.insert(own.begin(), own.end());
       for (const NumberedPodSet& set : sets) {
@@ -130,9 +144,10 @@ std::vector<NodeId> Shadows::nodes_kept_from(WorkloadId id) const {
   return {nodes.begin(), nodes.end()};
 }
 
+// Where it is to be near somebody, or evenly spread, its places are as good as those who are around now.
 std::optional<Start> Shadows::own_room(WorkloadId id) {
   const auto own = index_of(id);
-  if (!own || looks_around(state_, state_.shape(state_.workload(id).shape))) return std::nullopt;
+  if (!own || is_placed_by_others(state_, id)) return std::nullopt;
   return put_if_free(all_[*own].start) ? std::optional(all_[*own].start) : std::nullopt;
 }
 
