@@ -52,7 +52,7 @@ std::int64_t idle_room(const State& state, const NumberedPodSet& set) {
 bool fits_together(const State& state, const NumberedPodSet& set, const PodRequest& request) {
   const auto room_on = [&](NodeId node) { return idle_room_on(state, request, node); };
   const auto counts = [&](NodeId node) {
-    if (!could_be_on(state, request, node)) return CountsInSpread::kNo;
+    if (!could_be_on(state, request, node, state.topologies()[set.topology].unit_pods())) return CountsInSpread::kNo;
     return state.ledger().node(node).open ? CountsInSpread::kYes : CountsInSpread::kIfItOpens;
   };
   const NodeRooms nodes{state.nodes(), set.count, room_on, counts, false};

@@ -324,7 +324,7 @@ class World {
       const NodeId node(i);
       const bool here = topology_.together != Togetherness::kRequired || outer(node) == outer(survivor);
       const std::string inner = domain(topology_.spread_level, node);
-      if (here && !inner.empty() && takes_pods(node)) pods[inner] = 0;
+      if (here && !inner.empty() && takes_pods(node) && state().node(node).gpus >= slice_) pods[inner] = 0;
     }
     std::map<std::uint32_t, NodeId> units;
     std::set<std::uint32_t> begun;

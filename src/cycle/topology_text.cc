@@ -25,7 +25,8 @@ std::int64_t room_on(const State& state, RequestId id, NodeId node, bool idle) {
 
 DomainRooms rooms(const State& state, const NumberedPodSet& set, bool idle) {
   const auto counts = [&](NodeId node) {
-    if (!could_be_on(state, state.request(set.request), node)) return CountsInSpread::kNo;
+    if (!could_be_on(state, state.request(set.request), node, state.topologies()[set.topology].unit_pods()))
+      return CountsInSpread::kNo;
     const auto closed = idle ? CountsInSpread::kIfItOpens : CountsInSpread::kNo;
     return state.ledger().node(node).open ? CountsInSpread::kYes : closed;
   };

@@ -195,7 +195,8 @@ class Placing {
   DomainRooms rooms_exactly() const {
     const auto room_on = [&](NodeId node) { return room_here(node); };
     const auto counts = [&](NodeId node) {
-      const bool does = state_.ledger().node(node).is_up() && could_be_on(state_, request_, node);
+      const bool does =
+          state_.ledger().node(node).is_up() && could_be_on(state_, request_, node, topology_.unit_pods());
       return does ? CountsInSpread::kYes : CountsInSpread::kNo;
     };
     return rooms_of_domains(topologies_, set_.topology, NodeRooms{state_.nodes(), set_.count, room_on, counts, true});

@@ -271,8 +271,8 @@ class Placing {
       for (const NodeId node : known.nodes(DomainId(at))) {
         if (domain && domain_of(node) != *domain) continue;
         inner[at].nodes.push_back(node);
-        inner[at].counts =
-            inner[at].counts || (state_.ledger().node(node).is_up() && could_be_on(state_, request_, node));
+        inner[at].counts = inner[at].counts || (state_.ledger().node(node).is_up() &&
+                                                could_be_on(state_, request_, node, topology_.unit_pods()));
       }
     }
     for (const auto& [node, count] : units) {

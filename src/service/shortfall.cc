@@ -90,7 +90,7 @@ class RoomCount {
   DomainRooms counted() const {
     const auto room = [this](NodeId node) { return room_for(state_.ledger(), node, request_); };
     const auto counts = [this](NodeId node) {
-      const bool does = state_.ledger().node(node).open && could_be_on(state_, request_, node);
+      const bool does = state_.ledger().node(node).open && could_be_on(state_, request_, node, topology_.unit_pods());
       return does ? CountsInSpread::kYes : CountsInSpread::kNo;
     };
     return rooms_of_domains(state_.topologies(), set_.topology,

@@ -20,13 +20,13 @@ inline std::int64_t idle_room_on(const State& state, const PodRequest& request, 
   return allowed ? idle_room_of_type(state, request, node) : 0;
 }
 
-// Whether pods may be there one day: over the domains of such nodes they are spread. Taints come and go, as in Kubernetes
+// Whether so many pods may be there together one day: over the domains of such nodes they are spread. Taints come and go, as in Kubernetes
 // (nodeTaintsPolicy: Ignore); labels are what is asked for; and the own nodes of other queues are never theirs.
-inline bool could_be_on(const State& state, const PodRequest& request, NodeId node) {
+inline bool could_be_on(const State& state, const PodRequest& request, NodeId node, std::int64_t pods = 1) {
   const NodeMatches& matches = state.ledger().matches();
   return matches.selects(request.constraints, node) &&
          matches.dedications().keeper(matches.home_of(request.constraints), node).is_none() &&
-         idle_room_of_type(state, request, node) > 0;
+         idle_room_of_type(state, request, node) >= pods;
 }
 
 }  // namespace berth
