@@ -47,6 +47,7 @@ class TreeLinter {
     if (policy_.fleet) look_at_packing();
     for (std::size_t i = 0; i < policy_.queues.size(); ++i) look_at(QueueId(i));
     for (const Priority& priority : policy_.priorities) look_at(priority);
+    for (const PolicyTrust& trust : policy_.trust) look_at(trust);
   }
 
  private:
@@ -208,6 +209,16 @@ class TreeLinter {
            "guarantees of others count on these nodes, where their work cannot go",
            "give it a guarantee of what its nodes have");
     }
+  }
+
+  void look_at(const PolicyTrust& trust) {
+    const auto says = [&](const PolicyNodes& each) {
+      return std::ranges::find(each.node.labels, trust.level, &Label::key) != each.node.labels.end();
+    };
+    if (!policy_.fleet || trust.level == kNodeLevel || std::ranges::any_of(*policy_.fleet, says)) return;
+    find(Severity::kWarning, "trust-over-no-domain", trust.place, {},
+         "strangers are to be kept apart over a whole " + trust.level + ", and no node says of which it is",
+         "they are kept apart node by node, and no further", "label the nodes, or name a label that they have");
   }
 
   // ---- whole domains ----------------------------------------------------------------------------------------------

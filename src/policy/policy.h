@@ -62,6 +62,12 @@ struct PolicyNodes {
   std::int64_t count = 1;
 };
 
+// A level in whose domains strangers are kept apart.
+struct PolicyTrust {
+  std::string level;
+  PolicyPlace place;
+};
+
 // INVARIANT: parents stand before their children; flavors are numbered by their place in the list.
 struct Policy {
   std::vector<PolicyFlavor> flavors;
@@ -70,6 +76,7 @@ struct Policy {
   std::vector<Priority> priorities;
   std::vector<TopologyPart> topologies = {};
   std::vector<PolicyWorkload> workloads;
+  std::vector<PolicyTrust> trust = {};
   std::optional<std::vector<PolicyNodes>> fleet;  // none: nobody said what nodes there are
   std::vector<NotFollowed> not_followed;
   std::vector<PolicyFinding> findings;

@@ -32,7 +32,21 @@ void ScenarioPlaces::note(std::int64_t line, const Event& event) {
   if (const auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) {
     workloads.push_back({submitted->name, submitted->queue, submitted->shape, place_at(file, line)});
   }
+  if (const auto* const trusting = std::get_if<TrustChanged>(&event)) note_trust(line, trusting->circles);
   if (const auto* const grant = std::get_if<GrantAdded>(&event)) grants.push_back(*grant);
+}
+
+// A level keeps the line where it was named first.
+void ScenarioPlaces::note_trust(std::int64_t line, const std::vector<Circle>& circles) {
+  std::vector<PolicyTrust> now;
+  for (const Circle& circle : circles) {
+    for (const std::string& level : circle.apart) {
+      if (level.empty() || std::ranges::find(now, level, &PolicyTrust::level) != now.end()) continue;
+      const auto before = std::ranges::find(trust, level, &PolicyTrust::level);
+      now.push_back(before != trust.end() ? *before : PolicyTrust{level, place_at(file, line)});
+    }
+  }
+  trust = std::move(now);
 }
 
 Policy policy_of(const State& state, const ScenarioPlaces& places) {
@@ -50,6 +64,7 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
     policy.queues[each.queue.index()].grants.push_back({each.gpu_us, each.until});
   }
   policy.workloads = places.workloads;
+  policy.trust = places.trust;
   const NodeTypes& types = state.node_types();
   // Without any nodes nothing can be said about them.
   if (types.nodes.size() == 0) return policy;
@@ -58,7 +73,7 @@ Policy policy_of(const State& state, const ScenarioPlaces& places) {
   for (std::size_t i = 0; i < state.nodes(); ++i) some_spare = some_spare || state.node(NodeId(i)).spare;
   const bool some_own =
       std::ranges::any_of(state.queues(), [](const Queue& each) { return !each.quota.dedicated.empty(); });
-  if (some_spare || some_own || !state.flavors_with_cells().empty()) {
+  if (some_spare || some_own || !policy.trust.empty() || !state.flavors_with_cells().empty()) {
     // Of which domains and whose they are counts, and whether they are spares.
     for (std::size_t i = 0; i < state.nodes(); ++i) {
       Node node = types.nodes[types.of_node[i]];

@@ -21,9 +21,11 @@ struct ScenarioPlaces {
   std::vector<std::int64_t> queue_lines;
   std::vector<PolicyWorkload> workloads;
   std::vector<GrantAdded> grants;
+  std::vector<PolicyTrust> trust;  // as it was said last
 
   // Of statements in their order; what declares nothing is passed over.
   void note(std::int64_t line, const Event& event);
+  void note_trust(std::int64_t line, const std::vector<Circle>& circles);
 };
 
 // Flavors, queues and nodes as they are in the state now; failed and drained nodes count as there.
