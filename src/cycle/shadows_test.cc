@@ -186,6 +186,7 @@ class Waiting {
     for (const WorkloadId id : stopping) {
       if (state().workload(id).stop_by <= now_) engine_.state.apply(WorkloadStopped{id});
     }
+    note_who_has_begun();
   }
 
   // Who has reached his limit, and only he.
@@ -213,6 +214,7 @@ class Waiting {
       check_evictions(plan);
       check_starts(plan);
       state.adopt(plan);
+      note_who_has_begun();
       EXPECT_EQ(violations(state), std::vector<std::string>());
       check_shadows();
     }
@@ -245,8 +247,17 @@ class Waiting {
       const std::int64_t runs = at_their_limits_ && terms.run_limit ? terms.run_limit->ms
                                 : terms.run_limit                   ? rng_.between(1, terms.run_limit->ms)
                                                                     : rng_.between(1, 40) * 1000;
-      ends_[id] = plan.now + Duration{runs};
+      runs_for_[id] = Duration{runs};
     }
+  }
+
+  // Who waits until others have stopped begins then.
+  void note_who_has_begun() {
+    std::erase_if(runs_for_, [&](const auto& each) {
+      const Workload& workload = state().workload(each.first);
+      if (workload.phase == Phase::kRunning) ends_[each.first] = workload.started + each.second;
+      return workload.phase != Phase::kStarting;
+    });
   }
 
   void check_shadows() {
@@ -289,7 +300,7 @@ class Waiting {
   // Who waits first for room can start when the first ends have come with which it fits; nobody else is promised anything.
   void check_the_first() {
     if (gives_loans_ || !plain_ || looks_around_ || backfill_ != Backfill::kEasy || state().queues().size() > 1 ||
-        state().shadows().size() != 1)
+        !state().queues().front().quota.limit.empty() || state().shadows().size() != 1)
       return;
     const Shadow& shadow = state().shadows().front();
     std::set<Time> moments;
@@ -324,6 +335,7 @@ class Waiting {
   bool looks_around_ = false;  // some pods ask who is where they are to be
   bool plain_ = false;         // nothing but amounts and nodes decides where pods may be
   Time now_{1000};
+  std::map<WorkloadId, Duration> runs_for_;  // who has not begun yet
   std::map<WorkloadId, Time> ends_;
   std::map<WorkloadId, Time> first_promise_;
   std::map<WorkloadId, Time> earliest_promise_;
