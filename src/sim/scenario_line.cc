@@ -144,7 +144,8 @@ void ScenarioLine::finish(std::span<const std::string_view> known) {
     } else if (std::find(known.begin(), known.end(), word.key) != known.end()) {
       complain(word, shown(word) + " stands here twice; write it once");
     } else {
-      complain(word, shown(word) + " is not known here" + instead(word.key, known));
+      complain(word,
+               shown(word) + " is not known here" + (known.empty() ? "; leave it out" : instead(word.key, known)));
     }
   }
 }

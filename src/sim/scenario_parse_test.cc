@@ -44,6 +44,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n", "s.txt:1:1: something is missing; write how many nodes\n"},
       {"nodes n 0", "s.txt:1:9: '0' is out of range; write a whole number from 1 to 100000\n"},
       {"nodes n 1 gpus=65", "s.txt:1:11: gpus: '65' is out of range; write a whole number from 0 to 64\n"},
+      {"cycle bogus=1", "s.txt:1:7: 'bogus=' is not known here; leave it out\n"},
       {"nodes n 1 gpu=8", "s.txt:1:11: 'gpu=' is not known here; did you mean 'gpus'?\n"},
       {"nodes n 1 gpus=8 gpus=8", "s.txt:1:18: 'gpus=' stands here twice; write it once\n"},
       {"nodes n 1 memory=64Ti", "s.txt:1:11: memory: '64Ti' is too much; write at most 32Ti\n"},

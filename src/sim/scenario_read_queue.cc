@@ -198,10 +198,24 @@ void read_queue(ScenarioReading& reading, ScenarioLine& line) {
   reading.declare_queue(line, path->value, order, std::move(quota));
 }
 
+namespace {
+
+// Only recorded runs have such: a scenario gives a line to each queue that it names.
+void complain_of_shared_line(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& path, QueueId id) {
+  QueueId above = id;
+  while (!reading.queues[above.index()].order) above = reading.queues[above.index()].parent;
+  line.complain(path, "the work of queue " + quote(path.value) + " waits in the line of " +
+                          quote(reading.queues[above.index()].name) +
+                          ", and amounts, weights and orders are of lines; set them for that one");
+}
+
+}  // namespace
+
 void set_queue(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const path = line.take_plain("set queue research guarantee=8");
   const auto id = path == nullptr ? std::nullopt : reading.names.queue(line, *path);
   Queue now = id ? reading.queues[id->index()] : Queue{};
+  if (id && !now.order) return complain_of_shared_line(reading, line, *path, *id);
   now.order = take_named(line, "order", kOrderNames, now.order.value_or(Order::kFifo));
   now.quota = take_quota(reading, line, std::move(now.quota));
   heed_order_of_backfill(line, now.quota, *now.order);

@@ -180,6 +180,19 @@ TEST(WhatIf, RefusesWhatIsNoFactOrMakesNoSense) {
   }
 }
 
+TEST(WhatIf, SaysWhoseLineItIsThatAQueueHas) {
+  Recorded there = recorded(kBusy);
+  const QueueId q(there.engine.state.queues().size() - 1);
+  there.engine.state.apply(QueueAdded{{.name = "q/team", .parent = q, .order = {}, .quota = {}}});
+  std::vector<std::string> names = there.workloads;
+  const auto read = read_changes("changes", "set queue q/team limit=12\n", there, names);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().to_string(),
+            "changes:1:11: the work of queue 'q/team' waits in the line of 'q', and amounts, weights and orders are of "
+            "lines; set "
+            "them for that one");
+}
+
 TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
   Recorded there = recorded(kBusy);
   there.workloads = {"job", "b", "job", "v"};
