@@ -116,25 +116,36 @@ FreeTotals free_anywhere(const State& state, const Usable& usable) {
   return free;
 }
 
-// Of parts of GPUs the memory may be in use where the rest is not; whole ones have it, or are not what is asked.
+// For how many millionths of a pod the GPUs of a node have memory, rounded up; of whole ones it is theirs.
+constexpr std::int64_t kPod = 1'000'000;
+std::int64_t pods_by_gpu_memory(const Ledger& ledger, NodeId id, const PodRequest& request) {
+  std::int64_t free = 0;
+  for (const std::int16_t milli : ledger.gpu_milli(id)) free += milli;
+  std::int64_t taken = request.gpu_milli_total();
+  const std::int64_t memory = request.is_fraction() ? gpu_memory_taken(request, ledger.node(id).gpu_memory_mib) : 0;
+  if (memory > 0) {
+    free = 0;
+    for (const std::int32_t mib : ledger.gpu_memory_mib(id)) free += mib;
+    taken = memory;
+  }
+  return (free * kPod + taken - 1) / taken;
+}
+
+// Of parts of GPUs the memory may be in use where the rest is not.
 bool gpu_memory_is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {
   const Ledger& ledger = state.ledger();
   return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
     const PodRequest& request = state.request(set.request);
-    if (request.gpu_memory_mib == 0 || request.is_slice()) return true;
-    std::int64_t free_mib = 0;
-    std::int64_t free_milli = 0;
-    for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    if (request.is_slice() || (request.gpu_memory_mib == 0 && !request.is_fraction())) return true;
+    std::int64_t pods = 0;
+    for (std::size_t i = 0; i < ledger.nodes() && pods < set.count * kPod; ++i) {
       const NodeFree& node = ledger.node(NodeId(i));
       const bool usable = node.open && node.gpus > 0 && node.has_flavor_of(request.flavors) &&
                           node.gpu_memory_mib >= request.gpu_memory_mib &&
                           ledger.matches().allows(request.constraints, NodeId(i));
-      if (!usable) continue;
-      for (const std::int16_t milli : ledger.gpu_milli(NodeId(i))) free_milli += milli;
-      for (const std::int32_t mib : ledger.gpu_memory_mib(NodeId(i))) free_mib += mib;
+      if (usable) pods += pods_by_gpu_memory(ledger, NodeId(i), request);
     }
-    return request.is_fraction() ? free_mib >= set.count * request.gpu_memory_mib
-                                 : free_milli >= set.count * request.gpu_milli_total();
+    return pods >= set.count * kPod;
   });
 }
 
