@@ -54,6 +54,13 @@ std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const 
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
 }
 
+std::variant<Start, Unfit> Asking::place(const NumberedPodSet& set, Trial& trial, ScoreIndex& index) const {
+  Rng rng(state_.seed(), claimant_.workload.value());
+  auto places = place_sets(state_, trial, index, {set}, rng);
+  if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
+  return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
+}
+
 // A right is to the GPUs that were asked for, mixed as they were where flavors were left open. What runs without GPUs may come
 // to stand beside other ones than was assumed, if it may be counted there. A gang that is repaired stays where it is covered.
 bool Asking::is_as_asked(Trial& trial, const Start& start) const {

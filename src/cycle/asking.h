@@ -29,6 +29,10 @@ class Asking {
   std::optional<QuotaRefusal> refusal(const QuotaLedger& quotas) const;
   // The moves stay in the trial, or there are none.
   std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
+  // Several, each of which can be looked at by itself.
+  bool has_sets_apart() const { return sets_.size() > 1 && !mixes_ && (!is_repair() || claimant_.moves_whole); }
+  // One of these alone.
+  std::variant<Start, Unfit> place(const NumberedPodSet& set, Trial& trial, ScoreIndex& index) const;
   // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
   bool is_as_asked(Trial& trial, const Start& start) const;
   bool leaves_floors_whole(const Trial& trial, const Start& start) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "cycle/asking.h"
@@ -59,7 +61,9 @@ class Search {
   void take(const Victim& victim) { take_out(state_, trial_, victim.workload, Emptied::kCountsAsScrubbed); }
 
   std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
-  std::variant<Start, Unfit> place() { return asking_.place(trial_, index_); }
+  std::variant<Start, Unfit> place() {
+    return one_set_ ? asking_.place(*one_set_, trial_, index_) : asking_.place(trial_, index_);
+  }
 
   // Its places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or
   // if it does not fit.
@@ -259,10 +263,18 @@ class Search {
     }
   };
 
+  struct OnNode {
+    NodeId node;
+    std::size_t victim = 0;
+
+    friend auto operator<=>(const OnNode&, const OnNode&) = default;
+  };
+
   std::optional<Chosen> by_alternatives() {
     on_node_.clear();
     taken_.assign(victims_.size(), false);
     list_by_node();
+    if (auto chosen = set_by_set()) return chosen;
     if (const Domains* const domains = domains_to_be_in()) {
       const auto best = cheapest_domain(*domains);
       if (!best) return std::nullopt;
@@ -284,10 +296,95 @@ class Search {
   // Of the first set that has to be in one domain.
   const Domains* domains_to_be_in() const {
     for (const NumberedPodSet& set : sets_) {
-      const bool required = state_.topologies()[set.topology].together == Togetherness::kRequired;
-      if (required) return &state_.topologies().domains(set.topology);
+      if (is_in_one_domain(set)) return &state_.topologies().domains(set.topology);
     }
     return nullptr;
+  }
+  bool is_in_one_domain(const NumberedPodSet& set) const {
+    return state_.topologies()[set.topology].together == Togetherness::kRequired;
+  }
+
+  // Of several sets each may have to be in a domain of its own, and the others anywhere: room is made for one after the other, for
+  // each beside those before it.
+  std::optional<Chosen> set_by_set() {
+    if (!asking_.has_sets_apart() || domains_to_be_in() == nullptr) return std::nullopt;
+    const std::vector<OnNode> everywhere = on_node_;
+    trial_.rollback_to(begin_);
+    make_room_in_own_floor();
+    bool fits = pass_the_gates();
+    for (const NumberedPodSet& set : the_hardest_first()) {
+      fits = fits && make_room_for(set, everywhere);
+    }
+    one_set_.reset();
+    on_node_ = everywhere;
+    return fits && pass_the_gates() ? without_the_needless() : std::nullopt;
+  }
+
+  std::vector<NumberedPodSet> the_hardest_first() const {
+    std::vector<NumberedPodSet> sets = sets_;
+    const auto hardness = [&](const NumberedPodSet& set) {
+      return std::tuple(is_in_one_domain(set), set.count * state_.request(set.request).gpu_milli_total());
+    };
+    std::ranges::stable_sort(sets, std::ranges::greater(), hardness);
+    // A right is to the first flavor that is left open.
+    for (NumberedPodSet& set : sets) set.request = set.in_first_flavor;
+    return sets;
+  }
+
+  // What was taken for it is gone then, and its places are taken in the trial.
+  bool make_room_for(const NumberedPodSet& set, const std::vector<OnNode>& everywhere) {
+    const bool as_before = one_set_ == set;
+    one_set_ = set;
+    if (std::holds_alternative<Start>(place())) return true;
+    if (!is_in_one_domain(set)) {
+      on_node_ = everywhere;
+      return take_until_it_fits() && std::holds_alternative<Start>(place());
+    }
+    const Domains& domains = state_.topologies().domains(set.topology);
+    if (!as_before) look_at_domains(domains, everywhere);
+    for (std::optional<std::size_t> best; (best = cheapest_of_domains());) {
+      on_node_ = in_domain_[*best];
+      const bool fits = take_until_it_fits() && std::holds_alternative<Start>(place());
+      // What it costs the next of its kind is another.
+      cost_of_domain_[*best] = fits ? cost_in(*best) : std::nullopt;
+      if (fits) return true;
+    }
+    return false;
+  }
+
+  void look_at_domains(const Domains& domains, const std::vector<OnNode>& everywhere) {
+    in_domain_.assign(domains.size(), {});
+    for (const OnNode& each : everywhere) {
+      const DomainId domain = domains.of(each.node);
+      if (!domain.is_none()) in_domain_[domain.index()].push_back(each);
+    }
+    cost_of_domain_.clear();
+    for (std::size_t domain = 0; domain < domains.size(); ++domain) cost_of_domain_.push_back(cost_in(domain));
+  }
+
+  std::optional<std::size_t> cheapest_of_domains() const {
+    std::optional<std::size_t> best;
+    for (std::size_t domain = 0; domain < cost_of_domain_.size(); ++domain) {
+      const auto& cost = cost_of_domain_[domain];
+      if (cost && (!best || *cost < *cost_of_domain_[*best])) best = domain;
+    }
+    return best;
+  }
+
+  // Of what would go besides; none: nobody who goes there makes room.
+  std::optional<Cost> cost_in(std::size_t domain) {
+    const Trial::Mark mark = trial_.mark();
+    const std::vector<bool> before = taken_;
+    on_node_ = in_domain_[domain];
+    std::optional<Cost> cost;
+    if (take_until_it_fits()) {
+      Chosen besides = all_taken();
+      std::erase_if(besides, [&](std::size_t each) { return before[each]; });
+      cost = cost_of(besides, numbered_claims());
+    }
+    trial_.rollback_to(mark);
+    taken_ = before;
+    return cost;
   }
 
   // By what would go before the needless are put back.
@@ -318,7 +415,12 @@ class Search {
     trial_.rollback_to(begin_);
     taken_.assign(victims_.size(), false);
     make_room_in_own_floor();
-    if (!pass_the_gates()) return false;
+    // What others keep back of their floors is asked of room that is free, so of more the more have gone.
+    return pass_the_gates() && take_until_it_fits() && pass_the_gates();
+  }
+
+  // The lowest claims first.
+  bool take_until_it_fits() {
     const std::vector<std::size_t> claims = numbered_claims();
     bool fits = try_to_place();
     for (std::size_t end = 0; !fits && end < victims_.size();) {
@@ -326,8 +428,7 @@ class Search {
       while (end < victims_.size() && claims[end] == claim) ++end;
       fits = free_nodes(end);
     }
-    // What others keep back of their floors is asked of room that is free, so of more the more have gone.
-    return fits && pass_the_gates();
+    return fits;
   }
 
   // Whoever becomes an owner only when lower priorities of his own queue have gone begins with those, the lowest first.
@@ -458,7 +559,7 @@ class Search {
   // How many of its pods a node would take, each pod set by itself.
   std::int64_t room_on(NodeId node) const {
     std::int64_t room = 0;
-    for (const NumberedPodSet& set : sets_) {
+    for (const NumberedPodSet& set : one_set_ ? std::span(&*one_set_, 1) : std::span(sets_)) {
       room += room_for(trial_.ledger(), node, state_.request(set.in_first_flavor));
     }
     return room;
@@ -584,13 +685,6 @@ class Search {
     return chosen;
   }
 
-  struct OnNode {
-    NodeId node;
-    std::size_t victim = 0;
-
-    friend auto operator<=>(const OnNode&, const OnNode&) = default;
-  };
-
   const State& state_;
   Trial& trial_;
   ScoreIndex& index_;
@@ -611,6 +705,10 @@ class Search {
   std::vector<OnNode> on_node_;
   std::vector<bool> taken_;
   std::int64_t missing_ = 1;
+  // The one that is looked at alone; none: all of them.
+  std::optional<NumberedPodSet> one_set_;
+  std::vector<std::vector<OnNode>> in_domain_;       // of its level
+  std::vector<std::optional<Cost>> cost_of_domain_;  // to it and such as it
 };
 
 }  // namespace

@@ -142,7 +142,6 @@ class Waiting {
     if (gives_loans_) shape.terms.grace = Duration{rng_.below(3) == 0 ? rng_.between(1, 3) * 1000 : 0};
     const QueueId queue(static_cast<std::size_t>(rng_.below(state.queues().size())));
     shape.terms.priority = has_priorities_ && rng_.below(4) == 0 ? 1 : 0;
-    if (shape.terms.priority > 0) some_came_before_.insert(queue);
     WorkloadSubmitted job = submission(queue, shape);
     job.at = now_;
     if (!state.refusal(job)) state.apply(job);
@@ -202,6 +201,7 @@ class Waiting {
 
   void decide() {
     State& state = engine_.state;
+    note_who_comes_first();
     for (int i = 0; i < 20; ++i) {
       const std::uint64_t stand = std::exchange(engine_.shadows_stand_at, 0);
       const QuietLines quiet = std::exchange(engine_.quiet, {});
@@ -249,6 +249,14 @@ class Waiting {
                                                                     : rng_.between(1, 40) * 1000;
       runs_for_[id] = Duration{runs};
     }
+  }
+
+  // Of a higher priority, who may start in this very moment.
+  void note_who_comes_first() {
+    state().workloads().for_each([&](WorkloadId, const Workload& each) {
+      const bool waits = each.phase == Phase::kPending;
+      if (waits && state().shape(each.shape).terms.priority > 0) some_came_before_.insert(each.queue);
+    });
   }
 
   // Who waits until others have stopped begins then.
