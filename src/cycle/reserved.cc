@@ -388,6 +388,39 @@ bool Reserved::is_inside_own(const Start& start, QueueId not_of) const {
   return inside && any;
 }
 
+bool Reserved::leaves_what_they_lack(WorkloadId workload, Time then) const {
+  return std::ranges::all_of(all_, [&](const HeldPlaces& holding) {
+    const Reservation& reservation = state_.reservations().at(holding.reservation);
+    const std::int64_t lacking = reservation.gpus - holding.count();
+    const bool lasts = reservation.from <= then && then < reservation.to();
+    if (lacking <= 0 || !lasts || reservation.is_maintenance() || is_own(state_, reservation, workload)) return true;
+    return free_whole_gpus(reservation) >= lacking;
+  });
+}
+
+// Which it might have, and no reservation has.
+std::int64_t Reserved::free_whole_gpus(const Reservation& reservation) const {
+  const Ledger& ledger = trial_.ledger();
+  const Dedications& dedications = ledger.matches().dedications();
+  const auto suits = [&](NodeId id) {
+    const NodeFree& node = ledger.node(id);
+    const Node& known = state_.node(id);
+    return node.open && node.gpus > 0 && FlavorId(node.flavor) == reservation.flavor &&
+           known.sharing == Sharing::kExclusive && known.other_modes.empty() &&
+           dedications.keeper(state_.home_of(reservation.queue), id).is_none();
+  };
+  std::int64_t free = 0;
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) free += suits(NodeId(i)) ? ledger.node(NodeId(i)).whole_gpus : 0;
+  for (const HeldPlaces& holding : all_) {
+    for (const GpusOfNode& each : holding.gpus) {
+      if (!suits(each.node)) continue;
+      const auto milli = ledger.gpu_milli(each.node);
+      each.gpus.for_each([&](int gpu) { free -= milli[static_cast<std::size_t>(gpu)] == kMilliPerGpu ? 1 : 0; });
+    }
+  }
+  return free;
+}
+
 std::vector<Time> Reserved::ends() const {
   std::vector<Time> ends;
   for (const auto& [id, reservation] : state_.reservations()) ends.push_back(reservation.to());

@@ -48,6 +48,9 @@ class Reserved {
   // Whether a start leaves them alone that begins by then at the latest; if it waits, when all have left who were told to.
   bool lets(const Start& start, Time begins, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
   bool lets(const Repair& repair) const;
+  // Whether enough is left free at a moment for what reservations that last by then lack: they get what comes free before anybody else.
+  // PRE: the trial is as it will be then, with this workload in its places.
+  bool leaves_what_they_lack(WorkloadId workload, Time then) const;
   // At other places as much of all that a start would take from, and who has to be told by now to leave these. None: not all of it.
   // `claimed`: who goes or moves for the start, who is out of the trial.
   struct Elsewhere {
@@ -70,6 +73,7 @@ class Reserved {
  private:
   std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;
   std::set<Device> taken_in_plan() const;
+  std::int64_t free_whole_gpus(const Reservation& reservation) const;
   QueueId side_that_gives_way(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
   GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, QueueId side,
                       std::int64_t& left) const;

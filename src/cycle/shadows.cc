@@ -171,6 +171,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
     trial_.let_go();
   }
   if (start && would_break_floors_now(*start, then)) start.reset();
+  if (start && reserved_ != nullptr && !reserved_->leaves_what_they_lack(id, then)) start.reset();
   trial_.rollback_to(mark);
   const bool goes =
       start && leaves_others(*start, then, others, true) && has_quota({then, *start}, others, WorkloadId());
@@ -308,6 +309,7 @@ bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
   if (there && reserved_ != nullptr) trial_.keep_from_all(reserved_->kept_from(shadow.start.workload, shadow.at));
   there = there && put_if_free(shadow.start) && !would_break_floors_now(shadow.start, shadow.at);
   trial_.let_go();
+  there = there && (reserved_ == nullptr || reserved_->leaves_what_they_lack(shadow.start.workload, shadow.at));
   trial_.rollback_to(mark);
   return there && leaves_others(shadow.start, shadow.at, others, false) && has_quota(shadow, others, WorkloadId());
 }
