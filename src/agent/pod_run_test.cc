@@ -128,9 +128,16 @@ TEST(SimulatedFleet, HasNodesThatWereCutBeforehand) {
 }
 
 TEST(SimulatedFleet, HasNodesThatAreShared) {
-  const auto nodes = nodes_from_text("1xH100x2/mps,2xT4x4/timeslice:8");
+  const auto nodes = nodes_from_text("1xH100x2/mps,2xT4x4/timeslice:8,1xA100-40GBx2/vgpu");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
-  ASSERT_EQ(nodes->size(), 3u);
+  ASSERT_EQ(nodes->size(), 4u);
+  const Value& vgpus = (*nodes)[3];
+  EXPECT_EQ(vgpus["metadata"]["name"].text(), "a100-40gb-vgpu-0001");
+  EXPECT_EQ(vgpus["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "vgpu");
+  EXPECT_EQ(vgpus["metadata"]["labels"]["nvidia.com/gpu.count"].text(), "2");
+  EXPECT_TRUE(vgpus["status"]["capacity"]["nvidia.com/gpu"].is_null());
+  EXPECT_EQ(vgpus["status"]["capacity"]["nvidia.com/NVIDIA_A100X-10C"].text(), "8");
+  EXPECT_FALSE(nodes_from_text("1xB200x8/vgpu"));
   const Value& mps = (*nodes)[0];
   EXPECT_EQ(mps["metadata"]["name"].text(), "h100-mps-0001");
   EXPECT_EQ(mps["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mps");
@@ -202,7 +209,8 @@ TEST(SimulatedFleet, TellsEveryMistakeOfAShortText) {
   ASSERT_FALSE(nodes);
   EXPECT_EQ(nodes.error().count(), 10u);
   for (const char* const each :
-       {"'1xT4x1/shared': 'shared' is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4",
+       {"'1xT4x1/shared': 'shared' is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or "
+        "/timeslice:4",
         "'1xT4x1/timeslice': as how many each GPU counts (/timeslice:4): '' is not a whole number",
         "'1xT4x1/timeslice:33': as how many each GPU counts (/timeslice:4): '33' is out of range; write a whole number "
         "from 2 to 32",

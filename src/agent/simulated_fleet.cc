@@ -22,6 +22,7 @@
 #include "model/gpu_hardware.h"
 #include "model/mig_layout.h"
 #include "model/quantity.h"
+#include "model/vgpu_profiles.h"
 
 namespace berth {
 namespace {
@@ -77,13 +78,14 @@ std::vector<std::string> split_slices(std::string_view text) {
 // What is refused of the text, and what to write instead; empty: nothing.
 using Refusal = std::string;
 
-// "mig", "mig:3g.40gb:1g.10gb", "mps", "timeslice:4", "exclusive.mig".
+// "mig", "mig:3g.40gb:1g.10gb", "mps", "vgpu", "timeslice:4", "exclusive.mig".
 Refusal read_mode(MachineGroup& group, std::string_view text, std::string_view more) {
   const auto modes = parse_modes(text);
   const bool has_more = text == name_of(Sharing::kMig) || text == name_of(Sharing::kTimeslice);
   if (!modes || text == name_of(Sharing::kExclusive) || (!more.empty() && !has_more)) {
     return quote(std::string(text) + std::string(more)) +
-           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4, or several that take "
+           " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4, or several that "
+           "take "
            "turns, as in /exclusive.mig, or how they are beside CPUs: /numa:2:single-numa-node, /kept:12:100Gi; or "
            "/spare";
   }
@@ -174,6 +176,10 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   const bool may_be_cut = group.sharing == Sharing::kMig || group.other_modes.contains(Sharing::kMig);
   if (may_be_cut && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
     return refused("GPUs of this type are not known to be cut into slices; leave mig out");
+  }
+  const bool may_have_vgpus = group.sharing == Sharing::kVgpu || group.other_modes.contains(Sharing::kVgpu);
+  if (may_have_vgpus && vgpu_profiles({.name = {}, .model = std::string(model->name)}).empty()) {
+    return refused("GPUs of this type are not known to have vGPUs; leave vgpu out");
   }
   if (!group.slices.empty()) {
     const auto fixed = lay_out(*find_gpu_hardware(*model), group.slices);

@@ -460,6 +460,35 @@ TEST(AdmitBinding, GivesPartsWhereTheyAreShared) {
   expect_each(world, cases);
 }
 
+TEST(AdmitBinding, GivesVgpusOfOneProfileOnAGpu) {
+  GpuWorld world;
+  world.put(
+      "{apiVersion: v1, kind: Node, metadata: {name: vms, labels: {berth.dev/gpu-mode: vgpu, nvidia.com/gpu.count: "
+      "'2', "
+      "nvidia.com/gpu.product: A100-SXM4-40GB}}}");
+  const auto vgpu = [&](const std::string& name, const std::string& profile) {
+    EXPECT_EQ(world.create(pod(name, "", "", "{limits: {nvidia.com/NVIDIA_" + profile + ": 1}}")), "");
+  };
+  for (const char* const name : {"a", "b", "c", "d", "e"}) vgpu(name, "A100X-10C");
+  vgpu("half", "A100X-20C");
+  vgpu("other", "A100-10C");
+  const BindCase cases[] = {
+      {"a", "0:0.25", "n1", "the GPUs of node \"n1\" are not shared as vGPUs"},
+      {"a", "0:0.5", "vms", "and the pod asks for 0.25 of a GPU there"},
+      {"other", "0:0.25", "vms", "the GPUs of node \"vms\" have no vGPUs A100-10C"},
+      {"a", "0:0.25", "vms", ""},
+      {"half", "0:0.5", "vms",
+       "GPU 0 of node \"vms\" has vGPUs of another profile than A100X-20C as long as pod \"default/a\" and others have "
+       "some of them"},
+      {"half", "1:0.5", "vms", ""},
+      {"b", "0:0.25", "vms", ""},
+      {"c", "0:0.25", "vms", ""},
+      {"d", "0", "vms", ""},
+      {"e", "0:0.25", "vms", "less than the part asked for is left"},
+  };
+  expect_each(world, cases);
+}
+
 TEST(AdmitBinding, ANodeThatTurnsIsOneThingAtATime) {
   GpuWorld world;
   world.put(

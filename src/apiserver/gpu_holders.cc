@@ -133,7 +133,10 @@ Refusal check_devices(const Value& pod, const std::optional<GivenGpus>& given, s
 
 Sharing held_as(const Value& held) {
   if (held.find("slice") != nullptr) return Sharing::kMig;
-  return held["mode"].text() == name_of(Sharing::kMps) ? Sharing::kMps : Sharing::kExclusive;
+  for (const Sharing mode : {Sharing::kMps, Sharing::kVgpu}) {
+    if (held["mode"].text() == name_of(mode)) return mode;
+  }
+  return Sharing::kExclusive;
 }
 
 // A node that may be several things is one at a time: what the first has asked, until the last has left.
@@ -161,7 +164,7 @@ Refusal take_milli(const Value& pod, GpuSet gpus, std::int64_t milli, Sharing as
     if (!device.is_map()) device = Value::map();
     if (enough_is_left(transaction, device, pod, [&](const Holders& others) { return leave_milli(others, milli); })) {
       Value held = Value::map_of({{"uid", pod["metadata"]["uid"]}, {"milli", milli}});
-      if (as == Sharing::kMps) held.set("mode", name_of(as));
+      if (as == Sharing::kMps || as == Sharing::kVgpu) held.set("mode", name_of(as));
       device.set(holder_of(pod), std::move(held));
       return;
     }
@@ -192,6 +195,9 @@ std::optional<std::string> wrong_part(const Value& pod, const NodeGpus& gpus, st
     return "the GPUs of " + node_named(pod) + " are " +
            std::string(part.sharing == Sharing::kExclusive ? words.is : words.is_not);
   }
+  if (!part.vgpu.empty() && !find_vgpu({.name = {}, .model = gpus.model}, part.vgpu)) {
+    return "the GPUs of " + node_named(pod) + " have no vGPUs " + part.vgpu;
+  }
   const int device = last_of(given->gpus);
   if (device >= on_node) {
     return "annotation berth.dev/gpus names device " + std::to_string(device) + ", but " + node_named(pod) + " has " +
@@ -211,6 +217,22 @@ std::optional<std::string> wrong_part(const Value& pod, const NodeGpus& gpus, st
   return std::nullopt;
 }
 
+// All vGPUs of a GPU are of one profile.
+Refusal hold_profile(const Value& pod, const GpuPart& part, const GivenGpus& given, const Transaction& transaction,
+                     const Value& holders) {
+  if (part.vgpu.empty()) return {};
+  const Value* const device = holders.find(std::to_string(last_of(given.gpus)));
+  if (device == nullptr) return {};
+  for (const Value::Member* const each : others_than(pod, *device)) {
+    const bool alike = each->value["milli"].integer() == part.milli;
+    if (alike || !still_holds(transaction, each->key, each->value, pod["spec"]["nodeName"].text())) continue;
+    return refused(pod, "GPU " + std::to_string(last_of(given.gpus)) + " of " + node_named(pod) +
+                            " has vGPUs of another profile than " + part.vgpu + " as long as pod \"" + each->key +
+                            "\" and others have some of them");
+  }
+  return {};
+}
+
 Refusal take_part(const Value& pod, const Value& node, const GpuPart& part, const std::optional<GivenGpus>& given,
                   const Transaction& transaction, Value& holders) {
   const NodeGpus gpus = read_node_gpus(node);
@@ -218,6 +240,7 @@ Refusal take_part(const Value& pod, const Value& node, const GpuPart& part, cons
   const std::int64_t on_node = are_whole ? devices_on(node) : gpus.count;
   if (const auto wrong = wrong_part(pod, gpus, on_node, part, given)) return refused(pod, *wrong);
   if (Refusal refusal = hold_mode(pod, gpus, part.sharing, transaction, holders)) return refusal;
+  if (Refusal refusal = hold_profile(pod, part, *given, transaction, holders)) return refusal;
   const std::int64_t asked = part.milli_of(gpus.memory_mib, gpus.replicas).value_or(kMilliPerGpu);
   return take_milli(pod, given->gpus, given->milli > 0 ? given->milli : asked, part.sharing, transaction, holders);
 }

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "manifest/job_set_labels.h"
 #include "manifest/slice_resources.h"
+#include "manifest/vgpu_resources.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -138,9 +139,15 @@ namespace {
 
 GpuResources gpu_resources_of(const Value& spec) {
   const Amounts limits = pod_amounts(spec, "limits");
+  std::map<std::string, std::int64_t> vgpus;
+  for (const auto& [resource, amount] : limits) {
+    if (const std::int64_t count = is_vgpu_resource(resource) ? whole_of(limits, resource) : 0; count > 0)
+      vgpus[resource] = count;
+  }
   return {.whole = whole_of(limits, kGpuResource),
           .shared = whole_of(limits, kSharedGpuResource),
-          .slices = !slices_of(spec).empty()};
+          .slices = !slices_of(spec).empty(),
+          .vgpus = std::move(vgpus)};
 }
 
 }  // namespace

@@ -218,7 +218,8 @@ void add_submit(CLI::App& berth, int& exit_code) {
   std::vector<CLI::Option*> of_command = {
       app.add_option("--name", typed->job.name, "Name of the Job; default: made from the command"),
       app.add_option("--gpus", typed->job.gpus,
-                     "GPUs of each pod: 8, a part of one: 0.5, a slice: mig:1g.10gb, or a share: mps:25%"),
+                     "GPUs of each pod: 8, a part of one: 0.5, a slice: mig:1g.10gb, a share: mps:25%, or a vGPU: "
+                     "vgpu:A100X-10C"),
       app.add_option("--gpu-models", typed->job.gpu_models, "Models that will do: H100|A100-80GB; default: any"),
       app.add_option("--time", typed->job.time, "How long a pod may run: 30m, 4h; then it is ended"),
       app.add_option("--gang", typed->job.gang,

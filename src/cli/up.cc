@@ -72,7 +72,7 @@ void add_up(CLI::App& berth, int& exit_code) {
   app.add_option("--data", *data, "Folder of everything it keeps")->capture_default_str();
   app.add_option("--listen", *listen, "Address and port of the API; port 0 picks a free one")->capture_default_str();
   app.add_option("--nodes", *nodes,
-                 "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps or /timeslice:4 behind it: shared so; "
+                 "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4 behind it: shared so; "
                  "/exclusive.mig: one or the other; "
                  "/numa:2:restricted, "
                  "/kept:12:100Gi: CPUs and memory beside them; /spare: for repairs alone) or "

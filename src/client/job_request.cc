@@ -10,6 +10,7 @@
 #include "manifest/labels.h"
 #include "manifest/schema.h"
 #include "manifest/slice_resources.h"
+#include "manifest/vgpu_resources.h"
 #include "manifest/yaml.h"
 #include "model/quantity.h"
 #include "model/request.h"
@@ -44,6 +45,13 @@ void ask_slice(std::string_view profile, Value& pod, Complaints& complaints) {
   pod.at("spec").at("containers").edit_items().front().at("resources").at("limits").set(resource, "1");
 }
 
+void ask_vgpu(std::string_view profile, Value& pod, Complaints& complaints) {
+  const std::string resource = vgpu_resource(profile);
+  if (const auto known = vgpu_named(resource); !known)
+    return complaints.add({"--gpus"}, resource + ": " + known.error());
+  pod.at("spec").at("containers").edit_items().front().at("resources").at("limits").set(resource, "1");
+}
+
 // "25%"
 void ask_share(std::string_view share, Value& pod, Complaints& complaints) {
   const bool is_percent = share.ends_with('%');
@@ -57,9 +65,10 @@ void ask_share(std::string_view share, Value& pod, Complaints& complaints) {
 }
 
 void ask_gpus(const JobRequest& request, Value& pod, Complaints& complaints) {
-  constexpr std::string_view kSlice = "mig:", kShare = "mps:";
+  constexpr std::string_view kSlice = "mig:", kShare = "mps:", kVgpu = "vgpu:";
   const std::string_view text = request.gpus;
   if (text.starts_with(kSlice)) return ask_slice(text.substr(kSlice.size()), pod, complaints);
+  if (text.starts_with(kVgpu)) return ask_vgpu(text.substr(kVgpu.size()), pod, complaints);
   if (text.starts_with(kShare)) return ask_share(text.substr(kShare.size()), pod, complaints);
   const auto milli = parse_milli(request.gpus);
   const Place place{"--gpus"};

@@ -13,7 +13,7 @@ namespace berth {
 struct JobRequest {
   std::string name = {};        // empty: the server makes one, after the command
   std::string queue = {};       // empty: the default queue
-  std::string gpus = {};        // of each pod: "8", "500m", "0.5" or "mig:1g.10gb"; empty: none
+  std::string gpus = {};        // of each pod: "8", "500m", "0.5", "mig:1g.10gb" or "vgpu:A100X-10C"; empty: none
   std::string time = {};        // how long it may run: "4h"; empty: as long as it likes
   int gang = 1;                 // pods that start together
   std::string gpu_models = {};  // "H100|A100-80GB"; empty: any

@@ -42,6 +42,7 @@ bool is_ready(const Value& node) {
 NodeDevices::NodeDevices(const NodeGpus& gpus, GpuRecords records)
     : milli_(static_cast<std::size_t>(gpus.count), 0),
       layouts_(milli_.size()),
+      vgpus_(milli_.size()),
       fixed_(gpus.fixed_slices),
       sharing_(gpus.sharing),
       other_modes_(gpus.other_modes),
@@ -53,7 +54,18 @@ NodeDevices::NodeDevices(const NodeGpus& gpus, GpuRecords records)
 void NodeDevices::take(const Value& pod) {
   const std::string_view named = pod["metadata"]["annotations"][kGpusAnnotation].text();
   if (hardware_ != nullptr) return take_slice(named);
+  if (sharing_ == Sharing::kVgpu) return take_vgpu(pod, named);
   take_whole(gpu_milli_of_pod(pod), named);
+}
+
+void NodeDevices::take_vgpu(const Value& pod, std::string_view named) {
+  const GpuPart part = gpu_part_of_pod(pod);
+  if (part.vgpu.empty()) return;
+  const std::vector<int> before = milli_;
+  take_whole(part.milli, named);
+  for (std::size_t i = 0; i < milli_.size(); ++i) {
+    if (milli_[i] != before[i]) vgpus_[i] = {part.vgpu, part.milli, vgpus_[i].count + 1};
+  }
 }
 
 std::string NodeDevices::drawn() const {
@@ -106,6 +118,10 @@ std::vector<std::string> NodeDevices::slices() const {
       slices.push_back(format_given_gpus(given));
     }
   }
+  for (std::size_t i = 0; i < vgpus_.size(); ++i) {
+    if (vgpus_[i].count == 0) continue;
+    slices.push_back(std::to_string(i) + ":" + std::to_string(vgpus_[i].count) + "x" + vgpus_[i].profile);
+  }
   return slices;
 }
 
@@ -115,7 +131,8 @@ std::string NodeDevices::modes_shown() const {
 }
 
 bool NodeDevices::is_full(std::size_t device) const {
-  if (hardware_ == nullptr) return milli_[device] + least_ > kWholeGpu;
+  const int least = std::max(least_, vgpus_[device].milli);
+  if (hardware_ == nullptr) return milli_[device] + least > kWholeGpu;
   return hardware_->mig->open_beside(layouts_[device], fixed_).empty();
 }
 

@@ -34,20 +34,29 @@ class NodeDevices {
   Sharing sharing() const { return sharing_; }
   // "/mig"; "/exclusive.mig" while they may be either; empty where they are whole, and nothing else.
   std::string modes_shown() const;
-  // "0:1g.10gb@6", in the order of the devices and of their memory.
+  // "0:1g.10gb@6", in the order of the devices and of their memory; of vGPUs "0:3xA100X-10C".
   std::vector<std::string> slices() const;
 
  private:
+  // Of one device.
+  struct VgpusOn {
+    std::string profile = {};  // empty: it has none
+    int milli = 0;             // of each
+    int count = 0;
+  };
+
   bool is_free(std::size_t device) const;
   char left_on(std::size_t device) const;
   bool is_full(std::size_t device) const;
   void take_slice(std::string_view named);
+  void take_vgpu(const Value& pod, std::string_view named);
   void take_whole(std::int64_t milli, std::string_view named);
   std::vector<std::size_t> first_free(std::int64_t milli) const;
 
   std::vector<int> milli_;
   const GpuHardware* hardware_ = nullptr;  // of devices that are cut
   std::vector<MigPlaceSet> layouts_;
+  std::vector<VgpusOn> vgpus_;
   MigPlaceSet fixed_;  // into which each was cut beforehand
   Sharing sharing_;
   SharingSet other_modes_;  // what they may be instead, as long as nobody has any

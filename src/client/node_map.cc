@@ -50,7 +50,7 @@ ListingRow row_of(const NodeInUse& in_use) {
                              {"cpu", amount_text(allocatable["cpu"])},
                              {"memory", amount_text(allocatable["memory"])}});
   if (is_spare(node)) row.facts.set("spare", true);
-  if (devices.are_cut()) {
+  if (devices.are_cut() || devices.sharing() == Sharing::kVgpu) {
     Value& held = row.facts.set("slices", Value::list());
     for (std::string& each : devices.slices()) held.push_back(std::move(each));
   }

@@ -72,6 +72,12 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
        {.gpus = "mig:1g.10g", .command = run},
        "--gpus: nvidia.com/mig-1g.10g: no GPU model that is known can be cut into it; did you mean "
        "nvidia.com/mig-1g.10gb?"},
+      {"a vGPU", {.gpus = "vgpu:A100X-10C", .command = run}, ""},
+      {"a vGPU for desktops",
+       {.gpus = "vgpu:A10-12Q", .command = run},
+       "--gpus: nvidia.com/NVIDIA_A10-12Q: no GPU model that is known has such vGPUs of the C-series, for computing; "
+       "did "
+       "you mean nvidia.com/NVIDIA_A10-12C?"},
       {"a share", {.gpus = "mps:25%", .command = run}, ""},
       {"a share that is too small",
        {.gpus = "mps:2%", .command = run},
@@ -101,6 +107,12 @@ TEST(JobRequest, SaysAllThatIsWrongWithIt) {
   EXPECT_EQ(shared["metadata"]["annotations"]["gpu-fraction"].text(), "0.25");
   EXPECT_EQ(shared["metadata"]["annotations"]["berth.dev/gpu-sharing"].text(), "mps");
   EXPECT_TRUE(shared["spec"]["containers"].items()[0]["resources"].is_null());
+  const auto vgpu = job_of({.gpus = "vgpu:RTX-6000-Ada-8C", .command = run});
+  ASSERT_TRUE(vgpu);
+  EXPECT_EQ((*vgpu)["spec"]["template"]["spec"]["containers"]
+                .items()[0]["resources"]["limits"]["nvidia.com/NVIDIA_RTX_6000_Ada-8C"]
+                .text(),
+            "1");
   const auto half = job_of({.gpus = "0.5", .command = run});
   ASSERT_TRUE(half);
   EXPECT_EQ((*half)["spec"]["template"]["metadata"]["annotations"]["berth.dev/gpu-milli"].text(), "500");

@@ -14,6 +14,7 @@
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
 #include "manifest/timestamp.h"
+#include "manifest/vgpu_resources.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -402,10 +403,30 @@ std::int64_t gpu_milli_of_pod(const Value& pod) {
   return given && given->milli > 0 ? given->milli : part.milli;
 }
 
+namespace {
+
+std::map<std::string, std::int64_t> vgpus_of_pod(const Value& pod) {
+  std::map<std::string, std::int64_t> vgpus;
+  for (const char* const list : {"containers", "initContainers"}) {
+    for (const Value& container : pod["spec"][list].items()) {
+      for (const char* const which : {"requests", "limits"}) {
+        for (const Value::Member& each : container["resources"][which].members()) {
+          if (is_vgpu_resource(each.key)) vgpus[each.key] = milli_of_containers(pod, each.key) / 1000;
+        }
+      }
+    }
+  }
+  std::erase_if(vgpus, [](const auto& each) { return each.second == 0; });
+  return vgpus;
+}
+
+}  // namespace
+
 GpuPart gpu_part_of_pod(const Value& pod) {
   const GpuResources asked{.whole = milli_of_containers(pod, kGpuResource) / 1000,
                            .shared = milli_of_containers(pod, kSharedGpuResource) / 1000,
-                           .slices = !slice_of_pod(pod).empty()};
+                           .slices = !slice_of_pod(pod).empty(),
+                           .vgpus = vgpus_of_pod(pod)};
   return read_gpu_part(pod["metadata"]["annotations"], asked).part;
 }
 
@@ -453,6 +474,7 @@ std::string asked_per_pod(const Work& work) {
   const GpuPart& part = work.part_per_pod;
   if (!work.slice_per_pod.empty()) return "a " + work.slice_per_pod + " slice";
   if (part.is_replica()) return "a replica of a GPU";
+  if (!part.vgpu.empty()) return "a vGPU " + part.vgpu;
   const std::string how = part.sharing == Sharing::kMps ? " by MPS" : "";
   if (part.memory_mib > 0) return std::to_string(part.memory_mib) + " MiB of a GPU" + how;
   return gpus_in_words(work.gpu_milli_per_pod) + how;
@@ -465,6 +487,7 @@ std::string asked_in_words(const Work& work) {
   const std::string pods = std::to_string(work.pods_at_once);
   if (!work.slice_per_pod.empty()) return pods + " " + work.slice_per_pod + " slices";
   if (work.part_per_pod.is_replica()) return pods + " replicas of GPUs";
+  if (!work.part_per_pod.vgpu.empty()) return pods + " vGPUs " + work.part_per_pod.vgpu;
   return pods + " times " + asked_per_pod(work);
 }
 
@@ -473,6 +496,7 @@ std::string asked_in_short(const Work& work) {
   const std::string mode = part.sharing == Sharing::kExclusive ? "" : "/" + std::string(name_of(part.sharing));
   std::string each = work.slice_per_pod;
   if (part.is_replica()) each = "shared";
+  if (!part.vgpu.empty()) each = part.vgpu;
   if (part.memory_mib > 0) each = std::to_string(part.memory_mib) + "Mi" + mode;
   if (part.sharing == Sharing::kMps && part.memory_mib == 0) each = decimal_of_milli(work.gpu_milli_per_pod) + mode;
   if (each.empty()) return work.gpu_milli() == 0 ? "-" : decimal_of_milli(work.gpu_milli());

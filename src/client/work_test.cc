@@ -326,6 +326,17 @@ TEST(NodeMap, DrawsHowGpusAreShared) {
     return "---\nmetadata: {annotations: {berth.dev/gpus: '" + given + "', " + annotations +
            "}}\nspec: {nodeName: " + node + ", containers: [{resources: {limits: {" + limits + "}}}]}\n";
   };
+  const auto of_vgpus = objects(
+      "metadata: {name: c, labels: {nvidia.com/gpu.product: T4, berth.dev/gpu-mode: vgpu, nvidia.com/gpu.count: "
+      "'3'}}\n");
+  std::string vgpus;
+  for (const char* const given : {"0:0.25", "0:0.25", "1:0.25", "1:0.25", "1:0.25", "1:0.25"})
+    vgpus += pod("c", given, "x: y", "nvidia.com/NVIDIA_T4-4C: 1");
+  const Listing of_vms = list_nodes(of_vgpus, objects(vgpus));
+  EXPECT_EQ(of_vms.rows[0].cells[1], "T4/vgpu");
+  EXPECT_EQ(of_vms.rows[0].cells[2], "[+#.]");
+  EXPECT_EQ(of_vms.rows[0].cells[8], "0:2xT4-4C,1:4xT4-4C");
+  EXPECT_EQ(of_vms.rows[0].facts["slices"].items()[1].text(), "1:4xT4-4C");
   std::string pods = pod("a", "0:0.25", "gpu-memory: '20000', berth.dev/gpu-sharing: mps") +
                      pod("a", "1:1", "gpu-fraction: '1', berth.dev/gpu-sharing: mps");
   for (const char* const given : {"0:0.333", "0:0.333", "0:0.333", "2:0.333"})
@@ -494,6 +505,7 @@ TEST(Account, NamesPartsInTheWordsInWhichTheyAreAsked) {
        "3x0.25/mps"},
       {"gpu-memory: '8', berth.dev/gpu-sharing: mps", "", "8 MiB of a GPU by MPS", "3 times 8 MiB of a GPU by MPS",
        "3x8Mi/mps"},
+      {"x: y", "nvidia.com/NVIDIA_T4-4C: 1", "a vGPU T4-4C", "3 vGPUs T4-4C", "3xT4-4C"},
       {"berth.dev/coverage: best-effort", "nvidia.com/gpu.shared: 1", "a replica of a GPU", "3 replicas of GPUs",
        "3xshared"},
   };

@@ -18,9 +18,9 @@ namespace {
 // Flavors in which somebody takes GPUs, and whether parts of some.
 using Taken = std::map<FlavorId, bool>;
 
-// Of a GPU that is shared by MPS or cut as pods ask; all of one is no part.
+// Of a GPU that is shared by MPS or as vGPUs, or cut as pods ask; all of one is no part.
 bool takes_a_part(const Ledger& ledger, const PodRequest& request, NodeId node) {
-  const bool shared = request.is_slice() || request.is_mps();
+  const bool shared = request.is_slice() || request.is_mps() || request.is_vgpu();
   return shared && ledger.fixed_slices(node).empty() && request.gpu_milli < kMilliPerGpu;
 }
 

@@ -215,13 +215,13 @@ NodeCounts count_nodes(const State& state, const std::vector<PodRequest>& reques
   return counts;
 }
 
-// What a set asks in any of the ways: the flavors of all together, but for slices, whose shape is another on another model.
+// What a set asks in any of the ways: the flavors of all together, but for slices and vGPUs, which are others on another model.
 std::vector<PodRequest> requests_of(const State& state, const Shape& shape, std::size_t set) {
   std::vector<PodRequest> requests;
   for (const auto& way : shape.ways) {
     const PodRequest& request = state.request(way[set].request);
     const auto same = std::ranges::find(requests, request.sharing, &PodRequest::sharing);
-    if (same == requests.end() || request.is_slice()) {
+    if (same == requests.end() || request.is_slice() || request.is_vgpu()) {
       requests.push_back(request);
     } else {
       same->flavors = same->flavors.united_with(request.flavors);
@@ -288,7 +288,8 @@ bool each_set_fits(const State& state, const Shape& shape, RoomOn room_on) {
   });
 }
 
-// There is room for it that only who is there, or what it is, keeps it from: beside others, or in turns with them.
+// There is room for it that only who is there, or what it is, keeps it from: beside others, on GPUs with vGPUs of another profile,
+// or in turns with others.
 std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
   const Ledger& ledger = state.ledger();
   const bool quarantines = !ledger.broken().empty();
@@ -302,6 +303,7 @@ std::optional<ReasonCode> kept_away(const State& state, const Shape& shape) {
            });
   };
   if (fits_if(Occupants::kLeaveNothing)) return ReasonCode::kDirty;
+  if (has_mode(state, Sharing::kVgpu) && fits_if(Occupants::kAreAlike)) return ReasonCode::kSliceGeometry;
   if (fits_if(Occupants::kAreFriends)) return ReasonCode::kTrust;
   const auto in_turns = [&](const PodRequest& request, NodeId node) {
     const auto replica = as_replica(request);

@@ -16,6 +16,7 @@
 #include "fairness/rights.h"
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
+#include "model/vgpu_profiles.h"
 #include "placement/filters.h"
 
 namespace berth {
@@ -180,9 +181,19 @@ std::string kind_asked(const State& state, const PodRequest& asked) {
   return (types.empty() ? "" : types + " ") + "GPU";
 }
 
-// "8 H100 GPUs", "0.5 of a GPU"
+// PRE: it asks one. As the first of its flavors calls it.
+std::string name_of_vgpu(const State& state, const PodRequest& asked) {
+  for (std::size_t flavor = 0; flavor < state.flavors().size(); ++flavor) {
+    if (!asked.flavors.contains(FlavorId(flavor))) continue;
+    if (const auto profile = find_vgpu(state.flavors()[flavor], asked.gpu_milli)) return profile->name;
+  }
+  return "";
+}
+
+// "8 H100 GPUs", "0.5 of a GPU", "a vGPU H100XM-20C"
 std::string gpus_asked(const State& state, const PodRequest& asked) {
   const std::string kind = kind_asked(state, asked);
+  if (asked.is_vgpu()) return "a vGPU " + name_of_vgpu(state, asked);
   if (asked.is_fraction() && asked.gpu_milli < kMilliPerGpu) return decimal_of_milli(asked.gpu_milli) + " of a " + kind;
   return asked.gpus == 1 ? "1 " + kind : with_separators(asked.gpus) + " " + kind + "s";
 }
@@ -244,6 +255,11 @@ std::string_view mode_not_there(const Explanation& explanation) {
 }
 
 std::string why_no_node(const State& state, const Explanation& explanation) {
+  if (refused_with(explanation, kBesideOthers) && explanation.asked.is_vgpu()) {
+    return "no node has " + gpus_asked(state, explanation.asked) +
+           " free; the GPUs with as much free have vGPUs of another profile, and keep it until the last of these has "
+           "ended";
+  }
   if (refused_with(explanation, kBesideOthers)) {
     return "no node has " + gpus_asked(state, explanation.asked) + " free but beside work of others" +
            (explanation.asked.is_mps() ? ", and MPS serves one user on a GPU, of tenants that trust each other"
@@ -269,7 +285,9 @@ std::string why_no_node(const State& state, const Explanation& explanation) {
   }
   if (const std::string_view mode = mode_not_there(explanation); !mode.empty()) {
     return "no node has " + kind_asked(state, explanation.asked) + "s that are " + std::string(mode) +
-           (explanation.asked.is_slice() ? "; it asks a " + name_of_slice(state, explanation.asked) : "");
+           (explanation.asked.is_slice()  ? "; it asks a " + name_of_slice(state, explanation.asked)
+            : explanation.asked.is_vgpu() ? "; it asks " + gpus_asked(state, explanation.asked)
+                                          : "");
   }
   if (refused_with(explanation, "wrong type")) {
     const std::string types = types_asked(state, explanation.asked);

@@ -73,7 +73,8 @@ void IfAllGaveBack::look_at_nodes(const Trial* trial) {
     OnNode& node = nodes_[i];
     if (free.gpus == 0 || FlavorId(free.flavor) != flavor_ || is_spare(NodeId(i))) continue;
     node.is_one = ledger_.may_be(NodeId(i), Sharing::kExclusive);
-    const bool shared = ledger_.may_be(NodeId(i), Sharing::kMig) || ledger_.may_be(NodeId(i), Sharing::kMps);
+    const bool shared = ledger_.may_be(NodeId(i), Sharing::kMig) || ledger_.may_be(NodeId(i), Sharing::kMps) ||
+                        ledger_.may_be(NodeId(i), Sharing::kVgpu);
     node.is_shared = !node.is_one && shared && ledger_.fixed_slices(NodeId(i)).empty();
     if (!node.is_one && !node.is_shared) {
       if (free.open)

@@ -38,7 +38,7 @@ Apart read_apart(const Value& apart, const std::function<void(std::string_view, 
   for (const auto& [mode, level] : apart.members()) {
     const auto* const known = std::ranges::find(kSharingNames, mode);
     if (known == std::end(kSharingNames)) {
-      complain(mode, "is no mode of GPUs; write exclusive, mig, mps or timeslice");
+      complain(mode, "is no mode of GPUs; write exclusive, mig, mps, timeslice or vgpu");
     } else if (level.is_empty()) {
       complain(mode, "names no label; write kubernetes.io/hostname for nodes, or the label of a wider domain");
     } else {

@@ -58,7 +58,7 @@ TEST(CircleSpec, SaysAllThatIsWrongAtOnce) {
         {"spec.queues[6]", "a LocalQueue is only a door; name the queue behind it: clusterqueue/NAME"}}},
       {"{queues: [B], within: soon}", {{"spec.queues[0]", name}, {"spec.within", ""}}},
       {"{queues: [b], apart: {whole: rack}}",
-       {{"spec.apart.whole", "is no mode of GPUs; write exclusive, mig, mps or timeslice"}}},
+       {{"spec.apart.whole", "is no mode of GPUs; write exclusive, mig, mps, timeslice or vgpu"}}},
       {"{apart: {mig: ''}}",
        {{"spec.apart.mig", "names no label; write kubernetes.io/hostname for nodes, or the label of a wider domain"}}},
       {"{queues: [b], within: 3651d}", {{"spec.within", "is longer than 3650d; write less"}}},

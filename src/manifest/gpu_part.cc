@@ -5,6 +5,7 @@
 
 #include "base/wording.h"
 #include "manifest/labels.h"
+#include "manifest/vgpu_resources.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 #include "model/request.h"
@@ -26,6 +27,7 @@ class Reader {
     if (annotations_.find(kGpuFractionDevicesAnnotation) != nullptr) check_devices();
     if (annotations_.find(kGpuSharingAnnotation) != nullptr) read_sharing();
     if (asked_.shared > 0) read_replica(!amounts.empty());
+    if (!asked_.vgpus.empty()) read_vgpu(!amounts.empty());
     if (const Value* const latency = annotations_.find(kLatencyAnnotation)) check_latency(latency->text());
     return std::move(read_);
   }
@@ -131,6 +133,22 @@ class Reader {
                        "the annotation " +
                        std::string(kCoverageAnnotation) + ": best-effort, or ask " + std::string(kGpuResource));
     }
+  }
+
+  void read_vgpu(bool asks_part) {
+    const std::string& resource = asked_.vgpus.begin()->first;
+    if (asked_.whole > 0 || asked_.slices || asks_part || asked_.shared > 0) {
+      const std::string other = asked_.whole > 0    ? std::string(kGpuResource)
+                                : asked_.slices     ? "a slice"
+                                : asked_.shared > 0 ? std::string(kSharedGpuResource)
+                                                    : "a part";
+      return complain("", "a pod asks a vGPU or something else, and it asks " + resource + " and " + other +
+                              "; ask them by two pods");
+    }
+    if (std::string why = why_not_one_vgpu(asked_.vgpus); !why.empty()) return complain("", std::move(why));
+    const auto profile = vgpu_named(resource);
+    if (!profile) return complain("", "it asks " + resource + ": " + profile.error());
+    read_.part = {.milli = profile->gpu_milli(), .sharing = Sharing::kVgpu, .vgpu = profile->name};
   }
 
   void check_latency(std::string_view text) {

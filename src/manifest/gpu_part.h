@@ -1,8 +1,9 @@
 // A part of one GPU as pods ask it: by KAI's annotations (gpu-fraction, gpu-memory), by Berth's own (berth.dev/gpu-milli), or
-// as a replica of a GPU that is time-sliced (nvidia.com/gpu.shared).
+// as a replica of a GPU that is time-sliced (nvidia.com/gpu.shared), or as a vGPU (manifest/vgpu_resources.h).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct GpuPart {
   std::int32_t milli = 0;                 // thousandths; 0: as many as its memory is
   std::int64_t memory_mib = 0;            // 0: its part of it
   Sharing sharing = Sharing::kExclusive;  // kExclusive: by agreement with the others there
+  std::string vgpu = {};                  // its profile, if it is one
 
   bool is_none() const { return milli == 0 && memory_mib == 0 && sharing == Sharing::kExclusive; }
   bool is_replica() const { return sharing == Sharing::kTimeslice; }
@@ -31,6 +33,7 @@ struct GpuPart {
 struct GpuResources {
   std::int64_t whole = 0, shared = 0;  // nvidia.com/gpu, nvidia.com/gpu.shared
   bool slices = false;
+  std::map<std::string, std::int64_t> vgpus = {};  // by resource, each more than 0
 };
 
 // Why the pod cannot ask that, and what to write instead.

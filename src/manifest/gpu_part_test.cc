@@ -38,6 +38,13 @@ TEST(GpuPart, IsAskedInTheWordsOfOthersToo) {
       {"berth.dev/gpu-milli: '30', berth.dev/gpu-sharing: mps", {.whole = 1}, {.milli = 30, .sharing = Sharing::kMps}},
       {"berth.dev/coverage: best-effort", {.shared = 1}, {.sharing = Sharing::kTimeslice}},
       {"berth.dev/latency: critical", {.whole = 1}, {}},
+      {"",
+       {.vgpus = {{"nvidia.com/NVIDIA_A100X-10C", 1}}},
+       {.milli = 250, .sharing = Sharing::kVgpu, .vgpu = "A100X-10C"}},
+      {"", {.vgpus = {{"nvidia.com/GRID_T4-16C", 1}}}, {.milli = 1000, .sharing = Sharing::kVgpu, .vgpu = "T4-16C"}},
+      {"",
+       {.vgpus = {{"nvidia.com/NVIDIA_RTX_6000_Ada-8C", 1}}},
+       {.milli = 166, .sharing = Sharing::kVgpu, .vgpu = "RTX-6000-Ada-8C"}},
   };
   for (const Case& each : cases) {
     const ReadGpuPart got = read(each.annotations, each.asked);
@@ -62,7 +69,26 @@ TEST(GpuPart, SaysAllThatIsWrongWithItAndWhatToWrite) {
   const std::string best_effort =
       "a replica (nvidia.com/gpu.shared) has no memory and no time of its own, so it is for best effort; write the "
       "annotation berth.dev/coverage: best-effort, or ask nvidia.com/gpu";
+  const std::string ten = "nvidia.com/NVIDIA_A100X-10C",
+                    one_or_other = "a pod asks a vGPU or something else, and it asks ";
   const Case cases[] = {
+      {"",
+       {.vgpus = {{ten, 2}}},
+       {"a pod asks one vGPU, and it asks 2 of " + ten + "; ask 1 each by 2 pods, as of a Job with parallelism: 2"}},
+      {"",
+       {.vgpus = {{ten, 1}, {"nvidia.com/NVIDIA_A100X-20C", 1}}},
+       {"a pod asks one vGPU, and it asks " + ten + " and nvidia.com/NVIDIA_A100X-20C; ask them by several pods"}},
+      {"", {.whole = 1, .vgpus = {{ten, 1}}}, {one_or_other + ten + " and nvidia.com/gpu; ask them by two pods"}},
+      {"gpu-fraction: '0.5'", {.vgpus = {{ten, 1}}}, {one_or_other + ten + " and a part; ask them by two pods"}},
+      {"",
+       {.vgpus = {{"nvidia.com/NVIDIA_A100X-11C", 1}}},
+       {"it asks nvidia.com/NVIDIA_A100X-11C: no GPU model that is known has such vGPUs of the C-series, for "
+        "computing; "
+        "did you mean nvidia.com/NVIDIA_A100X-10C?"}},
+      {"",
+       {.vgpus = {{"nvidia.com/GRID_A100-1-5C", 1}}},
+       {"it asks nvidia.com/GRID_A100-1-5C: vGPUs on slices of a GPU are not handed out; ask the slice, as in "
+        "nvidia.com/mig-1g.10gb, or a vGPU of a GPU that is not cut, as in nvidia.com/NVIDIA_A100X-10C"}},
       {"gpu-fraction: '0'", {}, {fraction + "'0'" + no_part}},
       {"gpu-fraction: '1.001'", {}, {fraction + "'1.001'" + no_part}},
       {"gpu-fraction: '0.3333'", {}, {fraction + "'0.3333'" + no_part}},

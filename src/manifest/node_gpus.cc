@@ -9,6 +9,7 @@
 #include "base/wording.h"
 #include "manifest/labels.h"
 #include "manifest/slice_resources.h"
+#include "manifest/vgpu_resources.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/mig_layout.h"
@@ -41,6 +42,9 @@ class Reader {
     gpus_.memory_mib = memory && *memory > 0 ? *memory : model != nullptr ? model->memory_mib : 0;
     if (gpus_.may_be(Sharing::kMig) && mig_of({.name = {}, .model = gpus_.model}) == nullptr) {
       complain(kGpuModeLabel, "GPUs of model " + quote(gpus_.model) + " are not known to be cut into slices");
+    }
+    if (gpus_.may_be(Sharing::kVgpu) && vgpu_profiles({.name = {}, .model = gpus_.model}).empty()) {
+      complain(kGpuModeLabel, "GPUs of model " + quote(gpus_.model) + " are not known to have vGPUs");
     }
     return std::move(gpus_);
   }
@@ -168,7 +172,7 @@ class Reader {
 
   static std::string how_none_is_whole(Sharing sharing) {
     if (sharing == Sharing::kMig) return "a node's GPUs are all cut, or none is";
-    if (sharing == Sharing::kMps) return "a node's GPUs are all shared, or none is";
+    if (sharing == Sharing::kMps || sharing == Sharing::kVgpu) return "a node's GPUs are all shared, or none is";
     return "let the device plugin rename what it shares (renameByDefault: true), so that nobody takes a replica for a "
            "GPU";
   }
@@ -208,9 +212,10 @@ NodeGpus read_node_gpus(const Value& node) { return Reader(node).read(); }
 
 Sharing NodeGpus::shared_as() const {
   if (sharing != Sharing::kExclusive) return sharing;
-  return other_modes.contains(Sharing::kMig)   ? Sharing::kMig
-         : other_modes.contains(Sharing::kMps) ? Sharing::kMps
-                                               : Sharing::kExclusive;
+  for (const Sharing mode : {Sharing::kMig, Sharing::kMps, Sharing::kVgpu}) {
+    if (other_modes.contains(mode)) return mode;
+  }
+  return Sharing::kExclusive;
 }
 
 std::string modes_text(Sharing first, SharingSet others) {
@@ -229,7 +234,7 @@ Parsed<std::vector<Sharing>> parse_modes(std::string_view text) {
     const auto* const found = std::ranges::find(kSharingNames, name);
     if (found == std::end(kSharingNames)) {
       return std::unexpected(quote(name) +
-                             " is no mode; write exclusive, mig, mps or timeslice, or several that take "
+                             " is no mode; write exclusive, mig, mps, timeslice or vgpu, or several that take "
                              "turns, as in exclusive.mig");
     }
     const auto mode = static_cast<Sharing>(found - std::begin(kSharingNames));
@@ -263,6 +268,11 @@ void set_shared_amounts(const NodeGpus& gpus, Value& amounts) {
   }
   if (gpus.sharing == Sharing::kTimeslice) {
     amounts.set(kSharedGpuResource, std::to_string(gpus.count * gpus.replicas));
+  }
+  if (gpus.may_be(Sharing::kVgpu)) {
+    for (const VgpuProfile& each : vgpu_profiles({.name = {}, .model = gpus.model})) {
+      amounts.set(vgpu_resource(each.name), std::to_string(gpus.count * each.on_each));
+    }
   }
   const GpuHardware* const hardware = hardware_of({.name = {}, .model = gpus.model});
   if (!gpus.may_be(Sharing::kMig) || hardware == nullptr || hardware->mig == nullptr) return;

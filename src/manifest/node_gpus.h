@@ -42,7 +42,7 @@ std::string_view sharing_strategy_of(Sharing sharing);
 std::string gpu_model_of(std::string_view product);
 
 // What a node of such GPUs that are shared, or may be, offers by the name of a resource: whole ones, if it may have some; if they
-// are cut as pods ask, of each profile as many as if it were cut into nothing else; if they were cut beforehand, these slices; if they are time-sliced, all replicas.
+// are cut as pods ask, of each profile as many as if it were cut into nothing else; if they were cut beforehand, these slices; if they are time-sliced, all replicas; of vGPUs of each profile as many as if there were no other.
 void set_shared_amounts(const NodeGpus& gpus, Value& amounts);
 
 }  // namespace berth

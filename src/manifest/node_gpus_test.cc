@@ -160,11 +160,13 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
   };
   const Case cases[] = {
       {"berth.dev/gpu-mode: shared", "nvidia.com/gpu: '8'",
-       "label berth.dev/gpu-mode: 'shared' is no mode; write exclusive, mig, mps or timeslice, or several that take "
+       "label berth.dev/gpu-mode: 'shared' is no mode; write exclusive, mig, mps, timeslice or vgpu, or several that "
+       "take "
        "turns, as in exclusive.mig"},
       {"berth.dev/gpu-mode: mig.mig", "", "label berth.dev/gpu-mode: 'mig' is there twice; name each once"},
       {"berth.dev/gpu-mode: exclusive.", "nvidia.com/gpu: '8'",
-       "label berth.dev/gpu-mode: '' is no mode; write exclusive, mig, mps or timeslice, or several that take turns, "
+       "label berth.dev/gpu-mode: '' is no mode; write exclusive, mig, mps, timeslice or vgpu, or several that take "
+       "turns, "
        "as "
        "in exclusive.mig"},
       {"berth.dev/gpu-mode: exclusive.timeslice", "nvidia.com/gpu: '8'",
@@ -202,6 +204,11 @@ TEST(NodeGpus, SayWhatMakesNoSense) {
       {"nvidia.com/gpu.replicas: '4', nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3-SHARED", "nvidia.com/gpu: '32'",
        "label berth.dev/gpu-mode: its GPUs are shared (nvidia.com/gpu.replicas), and this label does not say how; "
        "write timeslice for replicas that best effort takes turns on"},
+      {"berth.dev/gpu-mode: vgpu, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: B200", "",
+       "label berth.dev/gpu-mode: GPUs of model 'B200' are not known to have vGPUs"},
+      {"berth.dev/gpu-mode: vgpu, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100", "nvidia.com/gpu: '2'",
+       "label berth.dev/gpu-mode: its GPUs are said to be shared as vGPUs, and status.allocatable has whole ones "
+       "(nvidia.com/gpu); a node's GPUs are all shared, or none is"},
       {"nvidia.com/gpu.sharing-strategy: mps", "nvidia.com/gpu: '8'",
        "label berth.dev/gpu-mode: its GPUs are shared (nvidia.com/gpu.sharing-strategy), and this label does not say "
        "how; write timeslice for replicas that best effort takes turns on"},
@@ -253,6 +260,8 @@ TEST(NodeGpus, MayBeSharedByMpsOrInTurns) {
   };
   const Case cases[] = {
       {kMps, "", Sharing::kMps, 2, 1},
+      {"berth.dev/gpu-mode: vgpu, nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100",
+       "nvidia.com/NVIDIA_H100XM-10C: '16'", Sharing::kVgpu, 2, 1},
       {kMps + ", nvidia.com/gpu.sharing-strategy: mps", "nvidia.com/gpu: '0', nvidia.com/gpu.shared: '20'",
        Sharing::kMps, 2, 1},
       {kInTurns + "NVIDIA-H100-80GB-HBM3", "", Sharing::kTimeslice, 2, 4},
@@ -290,6 +299,14 @@ TEST(NodeGpus, OfferOfEachSliceWhatFitsOfItAlone) {
   set_shared_amounts({.count = 2, .model = "A30"}, none);
   set_shared_amounts({.count = 2, .model = "A30", .sharing = Sharing::kMps}, none);
   EXPECT_TRUE(none.is_empty());
+  Value vgpus = Value::map();
+  set_shared_amounts(
+      {.count = 2, .model = "T4", .sharing = Sharing::kExclusive, .other_modes = SharingSet::of(Sharing::kVgpu)},
+      vgpus);
+  EXPECT_EQ(vgpus.members().size(), 4U);
+  EXPECT_EQ(vgpus["nvidia.com/gpu"].text(), "2");
+  EXPECT_EQ(vgpus["nvidia.com/NVIDIA_T4-4C"].text(), "8");
+  EXPECT_EQ(vgpus["nvidia.com/NVIDIA_T4-16C"].text(), "2");
   Value replicas = Value::map();
   set_shared_amounts({.count = 2, .model = "T4", .sharing = Sharing::kTimeslice, .replicas = 4}, replicas);
   EXPECT_EQ(replicas.members().size(), 1U);

@@ -181,7 +181,7 @@ type TrustCircleSpec "Who trusts whom." {
     "Each is a tenant, with all below it up to the next that a circle names: NAME, clusterqueue/NAME, cohort/NAME or "
     "volcano/NAME. Absent, where apart is there: apart is of all tenants.";
   0 apart: <text>
-    "How far from strangers their work with GPUs is kept, by the mode of the GPUs (exclusive, mig, mps, timeslice): the "
+    "How far from strangers their work with GPUs is kept, by the mode of the GPUs (exclusive, mig, mps, timeslice, vgpu): the "
     "label of the domains, kubernetes.io/hostname for nodes. Absent: as near as GPUs of that mode allow.";
   0 within: text
     "How long those who are on one GPU, or too near, have to part, when the circle is deleted, names one of them no more "

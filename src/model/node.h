@@ -27,10 +27,11 @@ inline constexpr std::int64_t kFleetCpuMilliMax = std::int64_t{1} << 43;  // sha
 inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>::max();
 
 // How pods may share a GPU of a node: not at all but by fractions that trust each other; cut into slices (MIG); in shares of
-// one user, through a server of his (MPS); or in turns, as so many replicas. A node is of one mode whole, as the driver's is
+// one user, through a server of his (MPS); in turns, as so many replicas; or as vGPUs, which a hypervisor gives to virtual
+// machines (model/vgpu_profiles.h). A node is of one mode whole, as the driver's is
 // changed only where nothing runs: a node that may be of several is of the one that the first asks who comes, until all have left.
-enum class Sharing : std::uint8_t { kExclusive, kMig, kMps, kTimeslice };
-inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig", "mps", "timeslice"};
+enum class Sharing : std::uint8_t { kExclusive, kMig, kMps, kTimeslice, kVgpu };
+inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig", "mps", "timeslice", "vgpu"};
 constexpr std::string_view name_of(Sharing sharing) { return kSharingNames[static_cast<std::size_t>(sharing)]; }
 
 // Some of these ways.
@@ -63,7 +64,8 @@ struct SharingWords {
 inline constexpr SharingWords kSharingWords[] = {{"not shared", "shared"},
                                                  {"cut into slices", "not cut into slices"},
                                                  {"shared by MPS", "not shared by MPS"},
-                                                 {"time-sliced", "not time-sliced"}};
+                                                 {"time-sliced", "not time-sliced"},
+                                                 {"shared as vGPUs", "not shared as vGPUs"}};
 constexpr const SharingWords& words_of(Sharing sharing) { return kSharingWords[static_cast<std::size_t>(sharing)]; }
 
 // Up to so many replicas a thousandth part of a GPU, rounded down, still makes exactly as many.
@@ -113,7 +115,7 @@ struct Node {
   std::int32_t pods_max = kPodsUnbounded;
   Labels labels = {};
   std::vector<Taint> taints = {};
-  Sharing sharing = Sharing::kExclusive;  // kMig: with GPUs of a model that can be cut
+  Sharing sharing = Sharing::kExclusive;  // kMig, kVgpu: with GPUs of a model that can be cut, or has vGPUs
   SharingSet other_modes = {};            // what it may be instead, as long as nobody has a GPU of it
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask

@@ -22,7 +22,8 @@ inline constexpr std::int32_t kMpsMilliMin = 30;
 // 1..kMilliPerGpu for one; flavors is not empty when gpus > 0 and all() when it asks none. Without GPUs `sharing` is
 // kExclusive, and in every other mode gpus is 1. Of a slice gpu_milli is its share of the device's processors, and all flavors
 // are cut into it; of a share of MPS it is kMpsMilliMin or more; of a replica it is a GPU's, as it may use all of one in its
-// turn: what it takes, its node says (NodeFree::milli_of).
+// turn: what it takes, its node says (NodeFree::milli_of). Of a vGPU it is its part of the device, by which the profiles of a
+// model are told apart; it has as large a part of the memory, and all flavors have such a profile.
 struct PodRequest {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
@@ -40,6 +41,7 @@ struct PodRequest {
   constexpr bool is_slice() const { return sharing == Sharing::kMig; }
   constexpr bool is_mps() const { return sharing == Sharing::kMps; }
   constexpr bool is_replica() const { return sharing == Sharing::kTimeslice; }
+  constexpr bool is_vgpu() const { return sharing == Sharing::kVgpu; }
   // It is on one device with others, of which none has a place of its own.
   constexpr bool is_fraction() const {
     return gpus == 1 && !is_slice() && (gpu_milli < kMilliPerGpu || sharing != Sharing::kExclusive);

@@ -216,6 +216,15 @@ Score slice_score(const NodeView& node, const PodRequest& request) {
   return static_cast<Score>(-static_cast<std::int64_t>(least));
 }
 
+// Under every policy: beside vGPUs of its profile before a GPU becomes one of that profile which could have any, the fullest first;
+// which one does, if none has room, the policy says.
+Score vgpu_score(const NodeView& node, const PodRequest& request, Score plain) {
+  constexpr std::int64_t kWithin = 1'000;
+  const std::int64_t free = node.gpu_milli()[static_cast<std::size_t>(fullest_gpu(node, request))];
+  if (free == kMilliPerGpu) return static_cast<Score>(std::clamp<std::int64_t>(plain, -kWithin, kWithin));
+  return static_cast<Score>(kWithin + kMilliPerGpu - free);
+}
+
 // Below all others, among each other as they are: what turns into something else for this pod is lost to those for whom it is
 // meant, until the last has left who comes now.
 Score after_all_others(Score score) {
@@ -252,8 +261,9 @@ Score with_images(Score score, const NodeView& node, const PodRequest& request) 
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  const Score plain =
+  Score plain =
       request.is_slice() ? slice_score(node, request) : with_images(score(node, request, usual), node, request);
+  if (request.is_vgpu()) plain = vgpu_score(node, request, plain);
   if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
   return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
 }
@@ -286,6 +296,8 @@ PodPlacement place_on(const ScoreRow& row, NodeId id, const NodeView& node, cons
     BERTH_ASSERT(choice.has_value());
     place.gpus.add(static_cast<int>(choice->device));
     place.slice_start = node.free.geometry().places()[choice->place].start;
+  } else if (request.is_vgpu()) {
+    place.gpus.add(fullest_gpu(node, request));
   } else if (request.is_fraction()) {
     place.gpus.add(row.gpu_for_fraction(node, request, usual, rng));
   } else if (node.free.numa != NumaPolicy::kNone) {

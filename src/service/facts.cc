@@ -18,6 +18,7 @@
 #include "manifest/timestamp.h"
 #include "manifest/told_changes.h"
 #include "manifest/topology_request.h"
+#include "manifest/vgpu_resources.h"
 #include "manifest/workload_name.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
@@ -70,7 +71,7 @@ struct AmountList {
   std::int64_t memory_bytes = 0;
   std::int64_t gpus = 0;
   std::int64_t replicas = 0;
-  std::map<std::string, std::int64_t> slices;  // by resource
+  std::map<std::string, std::int64_t> slices, vgpus;  // by resource
 };
 
 class PodReader {
@@ -222,10 +223,13 @@ class PodReader {
         take(amounts.replicas, parse_integer(each.value.text(), 0, INT32_MAX));
       else if (is_slice_resource(each.key))
         take(amounts.slices[each.key], parse_integer(each.value.text(), 0, INT32_MAX));
+      else if (is_vgpu_resource(each.key))
+        take(amounts.vgpus[each.key], parse_integer(each.value.text(), 0, INT32_MAX));
       else
         complain("it asks " + each.key + ", which is not scheduled by yet; leave the request out");
     }
     std::erase_if(amounts.slices, [](const auto& each) { return each.second == 0; });
+    std::erase_if(amounts.vgpus, [](const auto& each) { return each.second == 0; });
     return amounts;
   }
 
@@ -233,6 +237,7 @@ class PodReader {
     bool believed = add_to(sum.cpu_milli, more.cpu_milli) && add_to(sum.memory_bytes, more.memory_bytes) &&
                     add_to(sum.gpus, more.gpus) && add_to(sum.replicas, more.replicas);
     for (const auto& [resource, count] : more.slices) believed = add_to(sum.slices[resource], count) && believed;
+    for (const auto& [resource, count] : more.vgpus) believed = add_to(sum.vgpus[resource], count) && believed;
     if (!believed) complain("its containers ask more together than any machine has");
   }
 
@@ -255,15 +260,21 @@ class PodReader {
     return together;
   }
 
+  static void raise_each_to(std::map<std::string, std::int64_t>& most,
+                            const std::map<std::string, std::int64_t>& other) {
+    for (const auto& [resource, count] : other) {
+      std::int64_t& known = most[resource];
+      known = std::max(known, count);
+    }
+  }
+
   static void raise_to(AmountList& most, const AmountList& other) {
     most.cpu_milli = std::max(most.cpu_milli, other.cpu_milli);
     most.memory_bytes = std::max(most.memory_bytes, other.memory_bytes);
     most.gpus = std::max(most.gpus, other.gpus);
     most.replicas = std::max(most.replicas, other.replicas);
-    for (const auto& [resource, count] : other.slices) {
-      std::int64_t& known = most.slices[resource];
-      known = std::max(known, count);
-    }
+    raise_each_to(most.slices, other.slices);
+    raise_each_to(most.vgpus, other.vgpus);
   }
 
   void read_request() {
@@ -278,7 +289,8 @@ class PodReader {
     request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
     if (!amounts.slices.empty()) read_slice(amounts);
-    const GpuResources asked{.whole = amounts.gpus, .shared = amounts.replicas, .slices = !amounts.slices.empty()};
+    const GpuResources asked{
+        .whole = amounts.gpus, .shared = amounts.replicas, .slices = !amounts.slices.empty(), .vgpus = amounts.vgpus};
     read_part(asked);
     read_need(asked);
     read_models();
@@ -323,6 +335,7 @@ class PodReader {
     request.gpu_milli = read.part.is_replica() ? kMilliPerGpu : read.part.milli;
     request.gpu_memory_mib = read.part.memory_mib;
     request.sharing = read.part.sharing;
+    facts_.vgpu = read.part.vgpu;
   }
 
   void read_models() {

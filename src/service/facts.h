@@ -110,6 +110,7 @@ struct PodFacts {
   PodRequest request;
   std::string slice = {};  // the profile that it asks; empty: none, or which goes by what it needs
   std::optional<SliceNeed> slice_need = {};
+  std::string vgpu = {};                // the profile of the vGPU that it asks; empty: none
   std::vector<std::string> gpu_models;  // empty: any
   std::string need_counted = {};  // of what the memory is made that each of its GPUs must have; empty: it said how much
   NodeConstraints constraints;    // without images

@@ -489,6 +489,7 @@ TEST(PodFacts, KnowThePartThatItAsks) {
        "nvidia.com/gpu.shared: '1'",
        "berth.dev/coverage: best-effort",
        {.gpus = 1, .gpu_milli = 1000, .sharing = Sharing::kTimeslice}},
+      {"a vGPU", "nvidia.com/NVIDIA_A100X-20C: '1'", "", {.gpus = 1, .gpu_milli = 500, .sharing = Sharing::kVgpu}},
       {"best effort has a GPU where it asks one",
        "nvidia.com/gpu: '1'",
        "berth.dev/coverage: best-effort",
@@ -500,6 +501,12 @@ TEST(PodFacts, KnowThePartThatItAsks) {
     EXPECT_EQ(facts.problem, "") << each.what;
     EXPECT_EQ(facts.request, each.request) << each.what;
   }
+  EXPECT_EQ(read_pod(pod("{containers: [{resources: {requests: {nvidia.com/GRID_A100X-20C: '1'}}}]}", "{}")).vgpu,
+            "A100X-20C");
+  EXPECT_TRUE(
+      read_pod(pod("{containers: [{resources: {requests: {nvidia.com/NVIDIA_A10-12Q: '1'}}}]}", "{}"))
+          .problem.starts_with("it asks nvidia.com/NVIDIA_A10-12Q: no GPU model that is known has such vGPUs of the "
+                               "C-series"));
   // Whoever gave it one that does not say so: it counts for nothing.
   const PodFacts foreign = read_pod(pod("{containers: [{resources: {requests: {nvidia.com/gpu.shared: '1'}}}]}", "{}"));
   EXPECT_NE(foreign.problem, "");

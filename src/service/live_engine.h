@@ -362,6 +362,7 @@ class LiveEngine {
   std::int64_t memory_given(const PodFacts& pod, FlavorId flavor) const;
   std::string profile_on(const std::string& node, const PodFacts& pod) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
+  PodRequest vgpu_on(const std::string& node, PodRequest request) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);
   WorkloadFound found_as(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,

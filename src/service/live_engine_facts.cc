@@ -10,7 +10,7 @@ namespace berth {
 
 bool LiveEngine::asks_the_same(const PodFacts& a, const PodFacts& b) {
   return a.queue == b.queue && a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
-         a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
+         a.vgpu == b.vgpu && a.gpu_models == b.gpu_models && a.closed_flavors == b.closed_flavors && a.run == b.run &&
          a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
          a.pod_set == b.pod_set && a.neighbours == b.neighbours && a.parallel == b.parallel && a.number == b.number &&
          a.group_size == b.group_size && a.user == b.user && a.terms == b.terms && a.problem == b.problem &&

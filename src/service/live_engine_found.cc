@@ -32,10 +32,17 @@ class DevicesLeft {
     const auto free = ledger_.gpu_milli(node);
     for (std::size_t gpu = 0; gpu < free.size() && gpus.size() < request.gpus; ++gpu) {
       const int index = static_cast<int>(gpu);
-      const bool fits = free[gpu] >= ledger_.node(node).milli_of(request);
+      const bool fits = free[gpu] >= ledger_.node(node).milli_of(request) && has_its_profile(request, node, gpu);
       if (fits && !whole_[node].contains(index)) gpus.add(index);
     }
     return gpus;
+  }
+
+  // Of vGPUs: all that are there are as large.
+  bool has_its_profile(const PodRequest& request, NodeId node, std::size_t gpu) const {
+    return !request.is_vgpu() || std::ranges::all_of(ledger_.occupants(node, gpu), [&](const Occupant& each) {
+      return ledger_.trust()[each.sharer].vgpu_milli == request.gpu_milli;
+    });
   }
 
   PodPlacement take_slice(const PodRequest& request, NodeId node, const GivenGpus* given) {
@@ -245,6 +252,7 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   request.flavors = FlavorSet::all();
   const auto facts = nodes_.find(node);
   if (!pod.asks_slice()) {
+    if (!pod.vgpu.empty()) return vgpu_on(node, std::move(request));
     if (pod.needs_memory()) request.gpu_memory_mib = 0;  // what it needs was looked at when it came
     if (!pod.asks_memory()) return request;
     const auto flavor = facts == nodes_.end() ? std::nullopt : flavor_named(flavor_name_of(facts->second));
@@ -259,6 +267,22 @@ PodRequest LiveEngine::holds_on(const std::string& node, const PodFacts& pod) co
   request.sharing = slice ? Sharing::kMig : Sharing::kExclusive;
   request.slice = slice ? slice->shape : kNoSlice;
   if (slice) request.flavors = FlavorSet::of(*flavor_named(flavor_name_of(facts->second)));
+  return request;
+}
+
+// It is of the profile that its node's GPUs have by that name: where they have none, its node has become another, and it takes nothing.
+PodRequest LiveEngine::vgpu_on(const std::string& node, PodRequest request) const {
+  const auto facts = nodes_.find(node);
+  const auto flavor = facts == nodes_.end() || !facts->second.may_be(Sharing::kVgpu)
+                          ? std::nullopt
+                          : flavor_named(flavor_name_of(facts->second));
+  if (flavor && find_vgpu(state().flavors()[flavor->index()], request.gpu_milli)) {
+    request.flavors = FlavorSet::of(*flavor);
+    return request;
+  }
+  request.gpus = 0;
+  request.gpu_milli = 0;
+  request.sharing = Sharing::kExclusive;
   return request;
 }
 

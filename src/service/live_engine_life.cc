@@ -10,6 +10,9 @@
 namespace berth {
 namespace {
 
+// What pods ask there is something else on another model.
+bool goes_by_model(const NodeFacts& node) { return node.may_be(Sharing::kMig) || node.may_be(Sharing::kVgpu); }
+
 // Calls visit(amount) for all that are written, in their order.
 template <class Visit>
 void for_each_amount(const QueueSpec& spec, Visit visit) {
@@ -178,17 +181,17 @@ std::vector<Flavor> LiveEngine::declared_and_of_nodes() const {
   return flavors;
 }
 
-// What a slice is goes by the model: a flavor that names none has that of its nodes that are cut, if it has such nodes.
+// What a slice is, or a vGPU, goes by the model: a flavor that names none has that of its nodes that have some, if it has such nodes.
 std::string LiveEngine::model_of_cut_nodes(const std::string& flavor) const {
   for (const auto& [name, node] : nodes_) {
-    if (node.may_be(Sharing::kMig) && node.gpus > 0 && flavor_name_of(node) == flavor) return node.gpu_model;
+    if (goes_by_model(node) && node.gpus > 0 && flavor_name_of(node) == flavor) return node.gpu_model;
   }
   return "";
 }
 
-// Only where nodes are cut it matters.
+// Only where nodes are cut, or have vGPUs, it matters.
 bool LiveEngine::is_of_its_flavor(const NodeFacts& node) const {
-  if (!node.may_be(Sharing::kMig)) return true;
+  if (!goes_by_model(node)) return true;
   const auto flavor = flavor_named(flavor_name_of(node));
   return !flavor || state().flavors()[flavor->index()].model == node.gpu_model;
 }
@@ -281,15 +284,16 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
       nodes[name] = {"SlicesNotUsed", "Berth hands out none of its slices (" + first_of_names(node.unused_slices) +
                                           "), which are cut beforehand: " + node.why_unused};
     }
-    if (node.gpus == 0 || (left_out_flavors_.empty() && !node.may_be(Sharing::kMig))) continue;
+    if (node.gpus == 0 || (left_out_flavors_.empty() && !goes_by_model(node))) continue;
     const std::string flavor = flavor_name_of(node);
     if (left_out_flavors_.contains(flavor)) {
       nodes[name] = {"TooManyFlavors", "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors)};
     } else if (!is_of_its_flavor(node)) {
-      nodes[name] = {"NotUsed",
-                     "it is not used: flavor " + quote(flavor) +
-                         " has GPUs of several models that are cut into slices; declare a ResourceFlavor with "
-                         "gpuModel for each of them"};
+      nodes[name] = {
+          "NotUsed",
+          "it is not used: flavor " + quote(flavor) +
+              " has GPUs of several models that are cut into slices, or have vGPUs; declare a ResourceFlavor with "
+              "gpuModel for each of them"};
     }
   }
   return nodes;

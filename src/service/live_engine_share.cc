@@ -190,7 +190,7 @@ std::optional<RoomTaken> LiveEngine::room_taken(const Eviction& eviction) const 
   const std::int64_t gpu_milli = victim.gpu_milli;
   const std::vector<std::string>& uids = runs_.at(eviction.workload).uids;
   const PodFacts& first = members_.at(uids.front()).facts;
-  const std::string slice = first.asks_slice() ? profile_on(members_.at(uids.front()).node, first) : "";
+  const std::string slice = first.asks_slice() ? profile_on(members_.at(uids.front()).node, first) : first.vgpu;
   const std::string gpus = !slice.empty()  ? ", " + std::to_string(uids.size()) + " x " + slice
                            : gpu_milli > 0 ? ", " + decimal_of_milli(gpu_milli) + (gpu_milli > 1000 ? " GPUs" : " GPU")
                                            : std::string();

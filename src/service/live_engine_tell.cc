@@ -268,6 +268,7 @@ void LiveEngine::tell_workload(const std::string& key, Group& group, const Tally
                              .queue = first.queue,
                              .request = first.request,
                              .slice = first.slice,
+                             .vgpu = first.vgpu,
                              .slice_by_need = first.slice_need.has_value(),
                              .size = tally.size,
                              .phase = phase,

@@ -28,7 +28,7 @@ bool names_no_flavor(const QueueSpec& spec) {
 
 // They are one pod set.
 bool LiveEngine::are_alike(const PodFacts& a, const PodFacts& b) const {
-  return a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need &&
+  return a.request == b.request && a.slice == b.slice && a.slice_need == b.slice_need && a.vgpu == b.vgpu &&
          a.constraints == b.constraints && a.topology == b.topology && a.exclusive_level == b.exclusive_level &&
          a.pod_set == b.pod_set && neighbours_of(a) == neighbours_of(b) && a.parallel == b.parallel;
 }
@@ -172,6 +172,7 @@ std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
   }
   if (pod.slice_need) return why_no_slice(pod, models);
+  if (!pod.vgpu.empty()) return "no node has GPUs" + models + " that have vGPUs " + pod.vgpu;
   if (pod.slice.empty()) return "no node has a GPU" + models;
   return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_unused_slices(pod.slice);
 }
@@ -257,8 +258,8 @@ std::optional<std::vector<FlavorId>> LiveEngine::flavors_of(const PodFacts& pod)
     const std::string& name = state().flavors()[flavor.index()].name;
     return !request_of(pod, flavor) || std::ranges::find(pod.closed_flavors, name) != pod.closed_flavors.end();
   });
-  const bool names_some =
-      !pod.gpu_models.empty() || pod.asks_slice() || pod.request.gpu_memory_mib > 0 || !pod.closed_flavors.empty();
+  const bool names_some = !pod.gpu_models.empty() || pod.asks_slice() || !pod.vgpu.empty() ||
+                          pod.request.gpu_memory_mib > 0 || !pod.closed_flavors.empty();
   return names_some && flavors.empty() ? std::nullopt : std::optional(flavors);
 }
 
@@ -351,7 +352,7 @@ PodSet LiveEngine::set_of(const Group& group, const PodFacts& pod, const PodRequ
   return set;
 }
 
-// What it asks in a flavor: which slice goes by the model, and which part of a GPU so much memory is; none: there is no such
+// What it asks in a flavor: which slice goes by the model, of vGPUs each has those with its name, and which part of a GPU so much memory is; none: there is no such
 // thing, nor a GPU with the memory that it needs.
 std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId flavor) const {
   PodRequest request = pod.request;
@@ -361,6 +362,8 @@ std::optional<PodRequest> LiveEngine::request_of(const PodFacts& pod, FlavorId f
     request.sharing = Sharing::kMig;
     request.slice = slice->shape;
     request.gpu_milli = slice->gpu_milli;
+  } else if (!pod.vgpu.empty()) {
+    if (!find_vgpu(state().flavors()[flavor.index()], pod.vgpu)) return std::nullopt;
   } else if (pod.asks_memory()) {
     const GpuPart part{.memory_mib = request.gpu_memory_mib, .sharing = request.sharing};
     const auto milli = part.milli_of(memory_of(flavor), 1);

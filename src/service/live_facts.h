@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "model/vgpu_profiles.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -67,6 +68,14 @@ inline PodFacts part(const std::string& name, std::int32_t milli, std::int64_t m
 
 inline PodFacts share(const std::string& name, std::int32_t milli, const std::string& user = "ann") {
   PodFacts facts = part(name, milli, 0, Sharing::kMps);
+  facts.user = user;
+  return facts;
+}
+
+// PRE: some model has that profile.
+inline PodFacts vgpu(const std::string& name, const std::string& profile, const std::string& user = "ann") {
+  PodFacts facts = part(name, find_vgpu(profile)->gpu_milli(), 0, Sharing::kVgpu);
+  facts.vgpu = profile;
   facts.user = user;
   return facts;
 }

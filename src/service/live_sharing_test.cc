@@ -53,6 +53,7 @@ TEST(LiveSharing, WhatWorkloadsAskIsSaidAsItIs) {
       {part("p", 500), R"({"nvidia.com/gpu":"500m"})"},
       {part("p", 0, 20'480), R"({"gpu-memory":"20Gi"})"},
       {replica("p"), R"({"nvidia.com/gpu.shared":"1"})"},
+      {vgpu("p", "A100X-10C"), R"({"nvidia.com/NVIDIA_A100X-10C":"1"})"},
       {pod("p", 8), R"({"nvidia.com/gpu":"8"})"},
   };
   for (const Case& each : cases) {
@@ -124,6 +125,39 @@ TEST(LiveSharing, BestEffortTakesTurns) {
   EXPECT_TRUE(why.ends_with("asked by nvidia.com/gpu.shared: 1")) << why;
   cluster.add(node("n2", 1));
   EXPECT_EQ(given_in(cluster.decide(4)), (Given{{"whole", "0"}}));
+}
+
+TEST(LiveSharing, VgpusOfAGpuAreOfOneProfileAndOfAnybody) {
+  Cluster cluster;
+  cluster.add(shared(node("n1", 2, "A100-40GB"), Sharing::kVgpu));
+  cluster.set(vgpu("a1", "A100X-10C"));
+  cluster.set(vgpu("a2", "A100X-10C", "bob"));
+  cluster.set(vgpu("b", "A100X-20C"));
+  const Given given = given_in(cluster.decide(2));
+  ASSERT_EQ(given.size(), 3U);
+  EXPECT_EQ(given.at("a1"), given.at("a2"));
+  EXPECT_EQ(given.at("a1").substr(1), ":0.25");
+  EXPECT_EQ(given.at("b").substr(1), ":0.5");
+  EXPECT_NE(given.at("a1").front(), given.at("b").front());
+  cluster.set(vgpu("c", "A100X-8C"));
+  cluster.set(vgpu("other", "A100-10C"));
+  const Round round = cluster.decide(3);
+  EXPECT_TRUE(round.bindings.empty());
+  EXPECT_TRUE(reason_of(round, "c").starts_with("SliceGeometry: no node has a vGPU A100X-8C free; "))
+      << reason_of(round, "c");
+  EXPECT_EQ(reason_of(round, "other"), "GpuType: no node has GPUs that have vGPUs A100-10C");
+  // A scheduler that is started anew finds them where they are, whoever named no GPU, too.
+  cluster.begin_anew();
+  PodFacts unnamed = vgpu("unnamed", "A100X-20C");
+  unnamed.stage = PodStage::kBound;
+  unnamed.node = "n1";
+  unnamed.bound_at = Time{1000};
+  cluster.set(unnamed);
+  cluster.decide(4);
+  EXPECT_EQ(cluster.engine().pods_without_room(), (std::map<std::string, std::string>{}));
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+  const auto milli = cluster.engine().state().ledger().gpu_milli(NodeId(0));
+  EXPECT_EQ((std::set<std::int32_t>{milli.begin(), milli.end()}), (std::set<std::int32_t>{0, 500}));
 }
 
 TEST(LiveSharing, HowNodesSayTheyAreSharedIsToldWhereNoneIs) {
@@ -223,6 +257,8 @@ TEST(LiveSharing, ANodeThatIsHeldOtherwiseWaitsUntilItIsNot) {
       {"shares where there is none any more", mps, plain, share("a", 500), part("b", 500), "not shared"},
       {"replicas where they are whole now", turns, plain, replica("a"), pod("b", 1), "not shared"},
       {"other replicas", turns, more_turns, replica("a"), replica("b"), "time-sliced"},
+      {"vGPUs where they are whole now", shared(node("n1", 1, "A100-40GB"), Sharing::kVgpu),
+       shared(node("n1", 1, "A100-40GB"), Sharing::kExclusive), vgpu("a", "A100X-10C"), pod("b", 1), "not shared"},
       {"a whole one where they are time-sliced now", plain, turns, pod("a", 1), replica("b"), "time-sliced"},
   };
   for (const Case& each : cases) {

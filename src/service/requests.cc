@@ -13,6 +13,7 @@
 #include "manifest/timestamp.h"
 #include "manifest/told_changes.h"
 #include "manifest/value.h"
+#include "manifest/vgpu_resources.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -197,6 +198,8 @@ Value requests_of(const WorkloadNews& news) {
     requests.set(kSliceNeedAnnotation, "1");
   } else if (!news.slice.empty()) {
     requests.set(slice_resource(news.slice), "1");
+  } else if (!news.vgpu.empty()) {
+    requests.set(vgpu_resource(news.vgpu), "1");
   } else if (request.is_replica()) {
     requests.set(kSharedGpuResource, "1");
   } else if (request.gpu_memory_mib > 0 && request.gpu_milli < kMilliPerGpu) {

@@ -111,6 +111,7 @@ struct WorkloadNews {
   std::string queue;
   PodRequest request;          // of its first pod
   std::string slice;           // its profile, if it asks one
+  std::string vgpu = {};       // the profile of its vGPU, if it asks one
   bool slice_by_need = false;  // it asks one that has what it needs, whatever it is called
   std::int64_t size = 1;
   WorkloadPhase phase = WorkloadPhase::kPending;

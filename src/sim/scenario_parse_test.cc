@@ -224,6 +224,18 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n 1 gpus=1\nscrub_fails m1/0", "s.txt:2:13: there is no node 'm1'"},
       {"nodes n 1 gpus=1\nexpect device n1/0 tidy", "s.txt:2:20: 'tidy' is no state of a device"},
       {"submit w gpus=mps:101%", "s.txt:1:10: gpus: 'mps:101%' is no part of a GPU; write one such as mps:25%\n"},
+      {"flavor f model=A100-40GB\nsubmit w gpus=vgpu:A100X-11C flavor=f",
+       "s.txt:2:10: gpus: no GPU that it accepts has a vGPU 'A100X-11C'; write one of A100X-40C, A100X-20C, A100X-10C, "
+       "A100X-8C, A100X-5C, A100X-4C\n"},
+      {"flavor f model=A100-40GB\nsubmit w gpus=vgpu:A100X-10C gpu_memory=5Gi flavor=f",
+       "s.txt:2:30: gpu_memory= is of GPUs that are not shared; a vGPU has its own. Write gpus=vgpu:smallest for the "
+       "smallest that has so much\n"},
+      {"submit w gpus=vgpu:A100X-10C",
+       "s.txt:1:10: gpus: no GPU that it accepts has a vGPU 'A100X-10C'; declare flavors with a model, as in "
+       "model=H100\n"},
+      {"flavor f model=G2\nnodes n 1 gpus=1 flavor=f mode=vgpu",
+       "s.txt:2:28: mode: GPUs of 'f' are not known to have vGPUs; write a flavor with model=H100 or another that "
+       "has\n"},
       {"submit w gpus=mps:2%",
        "s.txt:1:10: gpus: 'mps:2%' would let more share a GPU than MPS serves; write mps:3% or more\n"},
       {"submit w gpus=1 latency=high",
@@ -255,7 +267,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"flavor f model=H100\nnodes n 1 gpus=1 mode=mig,exclusive mig=1g.10gb",
        "s.txt:2:37: mig: what is cut beforehand stays so; write mode=mig alone\n"},
       {"nodes n 1 gpus=1 mode=shared",
-       "s.txt:1:18: 'shared' is no way to share GPUs; known: exclusive, mig, mps, timeslice\n"},
+       "s.txt:1:18: 'shared' is no way to share GPUs; known: exclusive, mig, mps, timeslice, vgpu\n"},
       {"nodes n 1 gpus=1 mode=timeslice",
        "s.txt:1:1: mode=timeslice lets work take turns on a GPU; write by how many, as in replicas=4\n"},
       {"nodes n 1 gpus=1 mode=timeslice replicas=33",

@@ -12,6 +12,7 @@
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
+#include "model/vgpu_profiles.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_neighbours.h"
 #include "sim/scenario_reading.h"
@@ -48,7 +49,19 @@ void take_share_of_mps(ScenarioLine& line, const ScenarioWord& word, PodRequest&
   request.sharing = Sharing::kMps;
 }
 
-// Its word, if it is of a slice.
+// "vgpu:A100X-10C", or "vgpu:smallest" beside gpu_memory=.
+void take_vgpu(const ScenarioWord& word, SetDraft& set) {
+  set.request.gpus = 1;
+  set.request.gpu_milli = kMilliPerGpu;  // until its part is known
+  set.is_vgpu = true;
+  set.slice = word.value.substr(5);
+  if (set.slice == kSmallestSlice) {
+    set.slice.clear();
+    set.slice_need = SliceNeed();
+  }
+}
+
+// Its word, if it is of a slice or a vGPU.
 const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
   const ScenarioWord* const word = line.take("gpus");
   if (word == nullptr) return nullptr;
@@ -64,6 +77,10 @@ const ScenarioWord* take_gpus(ScenarioLine& line, SetDraft& set) {
       }
       set.slice_need = *need;
     }
+    return word;
+  }
+  if (word->value.starts_with("vgpu:")) {
+    take_vgpu(*word, set);
     return word;
   }
   if (word->value.starts_with("mps:")) {
@@ -100,14 +117,23 @@ void take_flavors(ScenarioReading& reading, ScenarioLine& line, SetDraft& set) {
   }
 }
 
-// What the models that are there can be cut into: "1g.10gb, 1g.20gb, ..."
-std::string slices_of(const ScenarioReading& reading, const std::vector<FlavorId>& flavors) {
+// What GPUs of a flavor can be cut into, or what vGPUs they have.
+std::vector<std::string> profiles_of(const Flavor& flavor, bool vgpus) {
+  std::vector<std::string> names;
+  if (vgpus) {
+    for (VgpuProfile& profile : vgpu_profiles(flavor)) names.push_back(std::move(profile.name));
+  } else if (const GpuHardware* const hardware = hardware_of(flavor)) {
+    for (const MigProfile& profile : hardware->mig_profiles) names.emplace_back(profile.name);
+  }
+  return names;
+}
+
+// Of the models that are there: "1g.10gb, 1g.20gb, ..."
+std::string profiles_of(const ScenarioReading& reading, const std::vector<FlavorId>& flavors, bool vgpus) {
   std::vector<std::string> names;
   for (const FlavorId flavor : flavors) {
-    const GpuHardware* const hardware = hardware_of(reading.flavors[flavor.index()]);
-    if (hardware == nullptr) continue;
-    for (const MigProfile& profile : hardware->mig_profiles) {
-      if (std::ranges::find(names, profile.name) == names.end()) names.emplace_back(profile.name);
+    for (std::string& name : profiles_of(reading.flavors[flavor.index()], vgpus)) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
   }
   std::string text;
@@ -115,22 +141,30 @@ std::string slices_of(const ScenarioReading& reading, const std::vector<FlavorId
   return text;
 }
 
-// Which slice it asks of such GPUs, and what it is called there.
+// Which slice or vGPU it asks of such GPUs, and what part of one that is.
 std::optional<NamedSlice> slice_in(const Flavor& flavor, const SetDraft& set) {
+  if (set.is_vgpu) {
+    const auto profile =
+        set.slice_need ? smallest_vgpu(flavor, set.slice_need->memory_mib) : find_vgpu(flavor, set.slice);
+    return profile ? std::optional(NamedSlice{kNoSlice, profile->gpu_milli()}) : std::nullopt;
+  }
   if (!set.slice_need) return find_slice(flavor, set.slice);
   const GpuHardware* const hardware = hardware_of(flavor);
   const auto shape = hardware == nullptr ? std::nullopt : cheapest_mig_profile(*hardware, *set.slice_need);
   return shape ? find_slice(flavor, *shape) : std::nullopt;
 }
 
-bool is_a_slice_somewhere(std::string_view name) {
+bool is_known_somewhere(std::string_view name, bool is_vgpu) {
+  if (is_vgpu) return find_vgpu(name).has_value();
   return std::ranges::any_of(gpu_hardware(),
                              [&](const GpuHardware& each) { return find_mig_profile(each, name).has_value(); });
 }
 
 bool are_of_known_models(const ScenarioReading& reading, const std::vector<FlavorId>& flavors) {
-  return std::ranges::all_of(flavors,
-                             [&](FlavorId flavor) { return hardware_of(reading.flavors[flavor.index()]) != nullptr; });
+  return std::ranges::all_of(flavors, [&](FlavorId flavor) {
+    const Flavor& of = reading.flavors[flavor.index()];
+    return hardware_of(of) != nullptr || !vgpu_profiles(of).empty();
+  });
 }
 
 // Of the flavors those whose GPUs can be cut into it. Where the fleet is known to have none, it waits for ever (GpuType); what
@@ -138,14 +172,17 @@ bool are_of_known_models(const ScenarioReading& reading, const std::vector<Flavo
 void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& word, SetDraft& set) {
   const std::vector<FlavorId> wanted = set.flavors;
   std::erase_if(set.flavors, [&](FlavorId flavor) { return !slice_in(reading.flavors[flavor.index()], set); });
-  if (set.mixed) line.complain(word, "mixed=yes is for whole GPUs: slices of one name are not the same on two models");
+  if (set.mixed)
+    line.complain(word, "mixed=yes is for whole GPUs: what has a name of its own is not the same on two models");
   if (!set.flavors.empty() || wanted.empty()) return;
-  if (are_of_known_models(reading, wanted) && (set.slice_need || is_a_slice_somewhere(set.slice))) return;
+  if (are_of_known_models(reading, wanted) && (set.slice_need || is_known_somewhere(set.slice, set.is_vgpu))) return;
   if (set.slice_need) return line.complain(word, "gpus: declare flavors with a model, as in model=H100");
-  const std::string known = slices_of(reading, wanted);
-  line.complain(word,
-                "gpus: no GPU that it accepts can be cut into " + quote(set.slice) +
-                    (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));
+  const std::string known = profiles_of(reading, wanted, set.is_vgpu);
+  line.complain(
+      word,
+      (set.is_vgpu ? "gpus: no GPU that it accepts has a vGPU " : "gpus: no GPU that it accepts can be cut into ") +
+          quote(set.slice) +
+          (known.empty() ? "; declare flavors with a model, as in model=H100" : "; write one of " + known));
 }
 
 // PRE: its GPUs, its topology and its neighbours are known.
@@ -234,9 +271,10 @@ SetDraft take_set(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const slice = take_gpus(line, set);
   if (const ScenarioWord* const memory = line.take("gpu_memory")) {
     if (slice != nullptr && !set.slice_need) {
-      line.complain(*memory,
-                    "gpu_memory= is of GPUs that are not cut; a slice has its own. Write gpus=mig:smallest for "
-                    "the smallest slice that has so much");
+      line.complain(*memory, set.is_vgpu ? "gpu_memory= is of GPUs that are not shared; a vGPU has its own. Write "
+                                           "gpus=vgpu:smallest for the smallest that has so much"
+                                         : "gpu_memory= is of GPUs that are not cut; a slice has its own. Write "
+                                           "gpus=mig:smallest for the smallest slice that has so much");
     }
     constexpr std::int64_t kMib = 1 << 20;
     constexpr std::int64_t kLeast = 1'000'000;
@@ -316,7 +354,7 @@ WorkloadShape shape_of(const ScenarioReading& reading, const std::vector<SetDraf
       if (!set.asks_slice() || set.flavors.empty()) continue;
       const FlavorId of = in_one ? flavor : set.flavors.front();
       const NamedSlice slice = *slice_in(reading.flavors[of.index()], set);
-      made.request.sharing = Sharing::kMig;
+      made.request.sharing = set.is_vgpu ? Sharing::kVgpu : Sharing::kMig;
       made.request.slice = slice.shape;
       made.request.gpu_milli = slice.gpu_milli;
       made.request.flavors = FlavorSet::of(of);

@@ -30,8 +30,9 @@ struct SetDraft {
   std::int64_t steps = 0;         // how many more there may be
   std::vector<FlavorId> flavors;  // the preferred first; empty without GPUs, and if no flavor here has its slice
   bool mixed = false;
-  std::string slice = {};  // the name of its MIG profile; empty: none, or it is asked by need
+  std::string slice = {};  // the name of its MIG profile, or of its vGPU; empty: none, or it is asked by need
   std::optional<SliceNeed> slice_need = {};
+  bool is_vgpu = false;  // it is a vGPU that is named, or needed
   NodeConstraints constraints = {};
   TolerationLengths toleration_lengths = {};
   Topology topology = {};

@@ -11,6 +11,7 @@
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/mig_layout.h"
+#include "model/vgpu_profiles.h"
 #include "sim/scenario_labels.h"
 #include "sim/scenario_later.h"
 #include "sim/scenario_statements.h"
@@ -96,6 +97,10 @@ void take_modes(const ScenarioReading& reading, ScenarioLine& line, Node& node) 
     line.complain(*word,
                   "mode: GPUs of " + quote(reading.flavors[node.flavor.index()].name) +
                       " are not known to be cut into slices; write a flavor with model=H100 or another that can be");
+  } else if (has(Sharing::kVgpu) && !node.flavor.is_none() &&
+             vgpu_profiles(reading.flavors[node.flavor.index()]).empty()) {
+    line.complain(*word, "mode: GPUs of " + quote(reading.flavors[node.flavor.index()].name) +
+                             " are not known to have vGPUs; write a flavor with model=H100 or another that has");
   } else if (has(Sharing::kTimeslice) && modes.size() > 1) {
     line.complain(*word,
                   "mode: time-sliced GPUs count for nothing, so their nodes are nothing else besides; write "

@@ -388,10 +388,11 @@ class Inspection {
                                          [&](const Circle& circle) { return holds(circle, a) && holds(circle, b); });
   }
 
-  // Who has parts of one device, in pairs; a server of MPS serves one user.
+  // Who has parts of one device, in pairs; a server of MPS serves one user, and vGPUs of one GPU are of one profile.
   bool may_be_together(const Pod& a, const Pod& b) const {
     const PodRequest& one = state_.request(a.request);
     if (a.node != b.node || (a.gpus.bits() & b.gpus.bits()) == 0 || !one.is_fraction()) return true;
+    if (one.is_vgpu()) return one.gpu_milli == state_.request(b.request).gpu_milli;
     const Workload& first = state_.workload(a.workload);
     const Workload& second = state_.workload(b.workload);
     return trust(state_.tenant_of(first.queue), state_.tenant_of(second.queue)) &&

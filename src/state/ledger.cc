@@ -20,7 +20,7 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   free.largest_gpu_milli = node.gpus > 0 ? kMilliPerGpu : 0;
   free.flavor = node.gpus > 0 ? static_cast<std::uint8_t>(node.flavor.index()) : std::uint8_t{0};
   free.sharing = node.sharing;
-  free.other_modes = node.other_modes.bits() & 0xf;
+  free.other_modes = node.other_modes.bits() & 0x1f;
   free.replicas = node.replicas & 0x7f;
   BERTH_ASSERT(node.may_be(Sharing::kMig) == (mig != nullptr));
   if (mig != nullptr) {
@@ -181,7 +181,7 @@ void Ledger::settle_mode(NodeFree& node, const Move& move) {
     node.other_modes = 0;
   } else if (std::ranges::all_of(kinds_[move.node.index()], [](std::uint16_t pods) { return pods == 0; })) {
     node.sharing = modes.own;
-    node.other_modes = modes.others.bits() & 0xf;
+    node.other_modes = modes.others.bits() & 0x1f;
   }
 }
 

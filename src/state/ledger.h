@@ -71,8 +71,8 @@ struct NodeFree {
   std::uint16_t memory_bounded_pods = 0;  // fractions that ask an amount of GPU memory of their own
   std::uint8_t gpus = 0;
   std::uint8_t flavor = 0;  // meaningful when gpus > 0
-  Sharing sharing = Sharing::kExclusive;
-  std::uint8_t other_modes : 4 = 0;  // a SharingSet: what it may become with the next; none while somebody has a GPU
+  Sharing sharing : 3 = Sharing::kExclusive;
+  std::uint8_t other_modes : 5 = 0;  // a SharingSet: what it may become with the next; none while somebody has a GPU
   bool open : 1 = true;              // takes new pods
   bool spare : 1 = false;  // kept for repairs, and not closed otherwise: open only in a trial that looks for one
   NumaPolicy numa : 2 = NumaPolicy::kNone;  // kNone as well where there is one zone
@@ -213,13 +213,16 @@ class Ledger {
   Residue scrub(Device device);
   // Devices that all have left are dirty until they are scrubbed.
   void set_scrubs(bool scrubs) { scrubs_ = scrubs; }
-  // Whether pods leave something in the memory of their devices that somebody could read: whose they are matters.
-  bool leaves_residue(const PodRequest& request) const {
+  // Whether it matters to pods who else is on their devices, or what others have left there.
+  bool minds_others(const PodRequest& request) const {
     return request.is_fraction() || (scrubs_ && request.gpus > 0 && !request.is_slice());
   }
+  // Whether they leave something in the memory of their devices that somebody could read. A hypervisor gives no vGPU what another
+  // had.
+  bool leaves_residue(const PodRequest& request) const { return minds_others(request) && !request.is_vgpu(); }
   // Whether it matters whose they are, for that or for who else is on their node or around it.
   bool has_sharer(const PodRequest& request) const {
-    return leaves_residue(request) || (trust_.looks_beyond_devices() && request.gpus > 0);
+    return minds_others(request) || (trust_.looks_beyond_devices() && request.gpus > 0);
   }
   // PRE: nobody has room on it.
   void clean(Device device);

@@ -13,6 +13,7 @@
 #include "model/event.h"
 #include "model/gpu_hardware.h"
 #include "model/replica_ways.h"
+#include "model/vgpu_profiles.h"
 #include "state/state.h"
 
 namespace berth {
@@ -65,7 +66,7 @@ inline Sharing random_mode(Rng& rng) {
 
 // One or two, of which it is none yet and which may be of a node that has several.
 inline void add_other_modes(Rng& rng, Node& node) {
-  for (const Sharing mode : {Sharing::kExclusive, Sharing::kMig, Sharing::kMps}) {
+  for (const Sharing mode : {Sharing::kExclusive, Sharing::kMig, Sharing::kMps, Sharing::kVgpu}) {
     if (mode != node.sharing && rng.below(2) == 0) node.other_modes.add(mode);
   }
 }
@@ -163,12 +164,26 @@ inline void make_share(PodRequest& request, Rng& rng) {
   request.sharing = Sharing::kMps;
 }
 
+// Of one flavor, as slices are.
+inline void make_vgpu(PodRequest& request, Rng& rng, std::size_t flavors) {
+  const FlavorId flavor(static_cast<std::size_t>(rng.below(flavors)));
+  const std::vector<VgpuProfile> profiles = vgpu_profiles(random_world_flavor(flavor));
+  request.gpus = 1;
+  request.gpu_milli = profiles[static_cast<std::size_t>(rng.below(profiles.size()))].gpu_milli();
+  request.flavors = FlavorSet::of(flavor);
+  request.sharing = Sharing::kVgpu;
+}
+
 inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   PodRequest request;
   request.cpu_milli = one_of<std::int64_t>(rng, {0, 500, 1'000, 4'000, 16'000});
   request.memory_bytes = one_of<std::int64_t>(rng, {0, 1, 4, 32}) << 30;
-  const std::uint64_t kind = rng.below(12);
+  const std::uint64_t kind = rng.below(13);
   if (kind == 0) return request;
+  if (kind == 12 && flavors > 0) {
+    make_vgpu(request, rng, flavors);
+    return request;
+  }
   if (kind == 9 && flavors > 0) {
     make_slice(request, rng, flavors);
     return request;
@@ -180,7 +195,7 @@ inline PodRequest random_request(Rng& rng, std::size_t flavors) {
     request.sharing = Sharing::kTimeslice;
     return request;
   }
-  request.gpus = kind < 7 ? 1 : one_of(rng, {2, 2, 4, 8});
+  request.gpus = kind < 7 || kind == 12 ? 1 : one_of(rng, {2, 2, 4, 8});
   request.gpu_milli = kind < 5 ? one_of(rng, {1, 100, 250, 333, 500, 500, 500, 700, 999}) : kMilliPerGpu;
   request.flavors = random_flavors(rng, flavors);
   if (kind == 10) make_share(request, rng);
@@ -188,16 +203,29 @@ inline PodRequest random_request(Rng& rng, std::size_t flavors) {
   return request;
 }
 
+// As large as vGPUs of the two models are, each once.
+inline constexpr std::int32_t kRandomVgpus[] = {1000, 500, 333, 250, 200, 166, 125, 100, 50};
+
 // Three tenants who may have parts of devices. The one in the middle trusts both others, who do not trust each other.
 inline void introduce_sharers(Ledger& ledger) {
   for (const std::size_t tenant : {0u, 1u, 2u}) ledger.trust().intern({QueueId(tenant), UserId()});
+  for (const std::size_t tenant : {0u, 1u, 2u}) {
+    for (const std::int32_t milli : kRandomVgpus) {
+      ledger.trust().intern({.tenant = QueueId(tenant), .user = UserId(), .vgpu_milli = milli});
+    }
+  }
   ledger.trust().set_circles({{{QueueId(0), QueueId(1)}}, {{QueueId(1), QueueId(2)}}});
 }
 
 // As a pod that is there: somebody's, if that matters.
 inline PodRequest somebodys_request(Rng& rng, std::size_t flavors) {
   PodRequest request = random_request(rng, flavors);
-  if (request.is_fraction()) request.sharer = SharerId(static_cast<std::size_t>(rng.below(3)));
+  if (!request.is_fraction()) return request;
+  const auto tenant = static_cast<std::size_t>(rng.below(3));
+  const auto* const vgpu = std::ranges::find(kRandomVgpus, request.gpu_milli);
+  request.sharer = SharerId(!request.is_vgpu() ? tenant
+                                               : 3 + tenant * std::size(kRandomVgpus) +
+                                                     static_cast<std::size_t>(vgpu - std::begin(kRandomVgpus)));
   return request;
 }
 
@@ -272,7 +300,8 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
   shape.terms.latency_critical = std::ranges::none_of(sets, is_replica) && rng.below(8) == 0;
   for (std::int64_t more = rng.below(4) == 0 ? rng.between(1, 2) : 0; more > 0; --more) {
     for (PodSet& set : sets) {
-      if (set.request.gpus > 0 && !set.request.is_slice()) set.request.flavors = random_flavors(rng, flavors);
+      if (set.request.gpus > 0 && !set.request.is_slice() && !set.request.is_vgpu())
+        set.request.flavors = random_flavors(rng, flavors);
     }
     shape.ways.push_back(sets);
   }
@@ -349,13 +378,23 @@ inline std::optional<PodPlacement> some_cut(const Ledger& ledger, NodeId id, con
   return found[static_cast<std::size_t>(rng.below(found.size()))];
 }
 
+// Those who have a GPU as vGPUs have all that is taken of it in parts of one size.
+inline bool are_vgpus_of(const Ledger& ledger, NodeId id, std::size_t gpu, std::int32_t milli) {
+  std::int64_t pods = 0;
+  for (const Occupant& each : ledger.occupants(id, gpu)) pods += each.pods;
+  return ledger.is_broken({id, static_cast<std::int32_t>(gpu)}) ||
+         ledger.gpu_milli(id)[gpu] == kMilliPerGpu - pods * milli;
+}
+
 // To all who are on the GPU, and to all who left something there.
-inline bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, SharerId sharer) {
+inline bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, const PodRequest& request) {
   const Trust& trust = ledger.trust();
+  const SharerId sharer = request.sharer;
   const auto trusts_occupant = [&](const Occupant& there) { return trust.may_be_together(there.sharer, sharer); };
   const auto trusts_tenant = [&](QueueId tenant) { return trust.trust(tenant, trust[sharer].tenant); };
-  return std::ranges::all_of(ledger.occupants(id, gpu), trusts_occupant) &&
-         std::ranges::all_of(ledger.residue(id, gpu), trusts_tenant);
+  const bool suits = request.is_vgpu() ? are_vgpus_of(ledger, id, gpu, request.gpu_milli)
+                                       : std::ranges::all_of(ledger.occupants(id, gpu), trusts_occupant);
+  return suits && std::ranges::all_of(ledger.residue(id, gpu), trusts_tenant);
 }
 
 // All who have GPUs there ask for the same mode, and the node may be of it.
@@ -453,7 +492,7 @@ inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, c
   std::vector<int> usable;
   for (int gpu = 0; gpu < node.gpus; ++gpu) {
     const auto at = static_cast<std::size_t>(gpu);
-    const bool welcome = !ledger.leaves_residue(request) || is_welcome(ledger, id, at, request.sharer);
+    const bool welcome = !ledger.minds_others(request) || is_welcome(ledger, id, at, request);
     if (welcome && ledger.gpu_milli(id)[at] >= milli && ledger.gpu_memory_mib(id)[at] >= share_mib)
       usable.push_back(gpu);
   }

@@ -12,6 +12,7 @@
 
 #include "base/wide.h"
 #include "model/gpu_hardware.h"
+#include "model/vgpu_profiles.h"
 #include "state/reservation_refusals.h"
 #include "state/state.h"
 #include "state/value_refusals.h"
@@ -41,6 +42,8 @@ FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes)
     memory += node.memory_bytes;
     cpu += node.cpu_milli;
     if (auto refusal = refusal_of_node(node, state.flavors().size())) return refusal;
+    if (node.may_be(Sharing::kVgpu) && vgpu_profiles(state.flavors()[node.flavor.index()]).empty())
+      return "a node with vGPUs has GPUs of a model that has some";
     if (!node.may_be(Sharing::kMig)) continue;
     const MigGeometry* const mig = node.gpus > 0 ? mig_of(state.flavors()[node.flavor.index()]) : nullptr;
     if (mig == nullptr) return "a node that is cut into slices has GPUs of a model that can be";
@@ -63,6 +66,20 @@ FactRefusal refusal_of_slices(const State& state, const WorkloadShape& shape) {
         if (!slice) return "a GPU cannot be cut into that slice";
         // More would not fit beside others though there is a place for it.
         if (slice->gpu_milli != set.request.gpu_milli) return "a slice is another part of the GPU's processors";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// A vGPU is of a profile that each of its flavors has.
+FactRefusal refusal_of_vgpus(const State& state, const WorkloadShape& shape) {
+  for (const PodSets& way : shape.ways) {
+    for (const PodSet& set : way) {
+      if (!set.request.is_vgpu()) continue;
+      for (std::size_t i = 0; i < state.flavors().size(); ++i) {
+        if (!set.request.flavors.contains(FlavorId(i))) continue;
+        if (!find_vgpu(state.flavors()[i], set.request.gpu_milli)) return "a GPU has no vGPUs of that size";
       }
     }
   }
@@ -299,6 +316,7 @@ class FoundPlaces {
     ++taken.pods;
     bool gpus_free = true;
     bool welcome = true;
+    bool alike = true;
     place.gpus.for_each([&](int gpu) {
       const auto at = static_cast<std::size_t>(gpu);
       taken.gpu_milli[at] += free.milli_of(request);
@@ -307,10 +325,12 @@ class FoundPlaces {
                   ledger_.gpu_memory_mib(place.node)[at] >= taken.gpu_memory_mib[at];
       if (gpus_free && request.is_slice()) gpus_free = cuts(place, ledger_.layouts(place.node)[at], taken, request, at);
       welcome = welcome && (!gpus_free || !request.is_mps() || serves(place.node, at));
+      alike = alike && (!gpus_free || !request.is_vgpu() || are_of_its_profile(place.node, at, taken, request));
     });
     return first_of(
         [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
         [&] { return unless(welcome, "a server of MPS serves another user on its GPU"); },
+        [&] { return unless(alike, "its GPU has vGPUs of another profile"); },
         [&] { return unless(free.cpu_milli >= taken.cpu_milli, "its node has too little free CPU"); },
         [&] { return unless(free.memory_bytes >= taken.memory_bytes, "its node has too little free memory"); },
         [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
@@ -322,12 +342,22 @@ class FoundPlaces {
     std::optional<Sharing> mode;  // of its GPUs
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{}, gpu_memory_mib{};
     std::array<MigPlaceSet, kGpusPerNodeMax> places{};
+    std::array<std::int32_t, kGpusPerNodeMax> vgpu_milli{};
   };
 
   // Whether the server that is there, if one is, is the user's. Who trusts whom is not asked: they are there already.
   bool serves(NodeId node, std::size_t gpu) const {
     return std::ranges::all_of(ledger_.occupants(node, gpu),
                                [&](const Occupant& each) { return ledger_.trust()[each.sharer].user == user_; });
+  }
+
+  // Whether all vGPUs that are there, and those before it, are as large as this one.
+  bool are_of_its_profile(NodeId node, std::size_t gpu, Taken& taken, const PodRequest& request) const {
+    const std::int32_t before = std::exchange(taken.vgpu_milli[gpu], request.gpu_milli);
+    if (before != 0 && before != request.gpu_milli) return false;
+    return std::ranges::all_of(ledger_.occupants(node, gpu), [&](const Occupant& each) {
+      return ledger_.trust()[each.sharer].vgpu_milli == request.gpu_milli;
+    });
   }
 
   // Whether the slice can be cut there, or is there, beside those that are taken, and those before it.
@@ -722,7 +752,8 @@ std::optional<std::string> State::refusal(const Event& event) const {
           [&] { return unless(fact.at_most >= 1, "of a series one has a turn at least"); },
           [&] { return refusal_of_max_wait(fact); }, [&] { return refusal_of_hours(state, fact.shape.terms); },
           [&] { return refusal_of_shape(fact.shape, state.flavors().size()); },
-          [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_step(state, fact); },
+          [&] { return refusal_of_slices(state, fact.shape); }, [&] { return refusal_of_vgpus(state, fact.shape); },
+          [&] { return refusal_of_step(state, fact); },
           [&] { return refusal_of_policy(state.workloads(), state, fact); });
     }
     FactRefusal operator()(const WorkloadEnded& fact) const {

@@ -741,7 +741,7 @@ TEST(Refusal, OfNodesOfSeveralModes) {
              {"whole or cut", node(Sharing::kExclusive, mig), ""},
              {"whole, cut or shared", node(Sharing::kExclusive, both), ""},
              {"the same twice", node(Sharing::kMig, mig), "the modes of a node are several different ones"},
-             {"one that there is not", node(Sharing::kExclusive, SharingSet::from_bits(0x10)),
+             {"one that there is not", node(Sharing::kExclusive, SharingSet::from_bits(0x20)),
               "the modes of a node are several different ones"},
              {"in turns by itself", node(Sharing::kTimeslice, mig), "a time-sliced node is nothing else besides"},
              {"in turns instead", node(Sharing::kExclusive, SharingSet::of(Sharing::kTimeslice)),

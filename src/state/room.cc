@@ -10,7 +10,9 @@ namespace {
 
 bool is_welcome(const Ledger& ledger, NodeId id, std::size_t gpu, const PodRequest& request, Occupants occupants) {
   if (occupants == Occupants::kAreFriends) return true;
-  return occupants == Occupants::kMatter ? ledger.may_join(id, gpu, request) : ledger.suits_occupants(id, gpu, request);
+  if (occupants == Occupants::kAreAlike && request.is_vgpu()) return ledger.is_clean_for(id, gpu, request);
+  return occupants == Occupants::kLeaveNothing ? ledger.suits_occupants(id, gpu, request)
+                                               : ledger.may_join(id, gpu, request);
 }
 
 // Nobody's, as a scrub of them failed. Where nothing were left they would be like any others.
@@ -31,7 +33,7 @@ std::int64_t room_on_gpus(const Ledger& ledger, NodeId id, const PodRequest& req
   }
   const std::int64_t quarantined = occupants == Occupants::kLeaveNothing ? quarantined_gpus(ledger, id) : 0;
   if (!request.is_fraction()) {
-    const bool matters = occupants == Occupants::kMatter && ledger.any_residue();
+    const bool matters = (occupants == Occupants::kMatter || occupants == Occupants::kAreAlike) && ledger.any_residue();
     return ((matters ? clean_whole_gpus(ledger, id, request) : node.whole_gpus) + quarantined) / request.gpus;
   }
   const std::int32_t milli = node.milli_of(request);

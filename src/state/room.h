@@ -8,8 +8,8 @@
 namespace berth {
 
 // Whether it matters who is on a GPU already, and has been; or it is asked what could be if nothing were left of those who have
-// been, or if they all trusted each other.
-enum class Occupants : std::uint8_t { kMatter, kLeaveNothing, kAreFriends };
+// been; if all vGPUs were of one profile; or if they all trusted each other, too.
+enum class Occupants : std::uint8_t { kMatter, kLeaveNothing, kAreAlike, kAreFriends };
 // Whether it matters in which NUMA zones GPUs and CPUs are free; or it is asked what could be if no kubelet had a policy.
 enum class Zones : std::uint8_t { kMatter, kAreOne };
 

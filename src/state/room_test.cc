@@ -43,6 +43,47 @@ TEST(RoomFor, IsWhatTheScarcestAmountAllows) {
   }
 }
 
+// Of vGPUs on two GPUs: whatever came before, there is room for one more where a GPU has none, or has fewer of its profile than it holds.
+TEST(RoomFor, OfVgpusByAllSequences) {
+  constexpr std::int32_t kOnEach[] = {1, 2, 3};
+  constexpr std::size_t kLongest = 6;
+  struct Device {
+    std::int32_t on_each = 0;  // of the profile that it has; 0: none
+    std::int32_t pods = 0;
+  };
+  const Node node{.name = "", .flavor = FlavorId(0), .gpus = 2, .gpu_memory_mib = 40'960, .sharing = Sharing::kVgpu};
+  std::int64_t sequences = 1;
+  for (std::size_t i = 0; i < kLongest; ++i) sequences *= std::ssize(kOnEach);
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence) {
+    Ledger ledger;
+    ledger.add(node);
+    Device devices[2];
+    std::int64_t rest = sequence;
+    for (std::size_t i = 0; i < kLongest; ++i, rest /= std::ssize(kOnEach)) {
+      PodRequest vgpu{.gpus = 1, .sharing = Sharing::kVgpu};
+      const std::int32_t on_each = kOnEach[rest % std::ssize(kOnEach)];
+      vgpu.gpu_milli = kMilliPerGpu / on_each;
+      // Strangers, all of them.
+      vgpu.sharer = ledger.trust().intern({.tenant = QueueId(i), .user = {}, .vgpu_milli = vgpu.gpu_milli});
+      std::int64_t room = 0;
+      std::optional<int> first;
+      for (int gpu = 0; gpu < 2; ++gpu) {
+        const Device& device = devices[gpu];
+        const std::int64_t here = device.pods == 0 ? on_each : device.on_each == on_each ? on_each - device.pods : 0;
+        if (here > 0 && !first) first = gpu;
+        room += here;
+      }
+      ASSERT_EQ(room_for(ledger, NodeId(0), vgpu), room) << sequence << " at " << i;
+      if (!first) continue;
+      PodPlacement place{NodeId(0), {}};
+      place.gpus.add(*first);
+      ASSERT_TRUE(is_free(ledger, vgpu, place));
+      ledger.apply(move_of(vgpu, place));
+      devices[*first] = {on_each, devices[*first].pods + 1};
+    }
+  }
+}
+
 TEST(RoomForProperty, IsHowOftenThePodCanReallyBeTaken) {
   for (const Seed seed : property_seeds(2000)) {
     SCOPED_TRACE(name_of(seed));

@@ -66,7 +66,7 @@ inline std::vector<WorkloadId> starting_among_strangers(const State& state) {
     for_each_coming_pod(state, id, [&](const Pod& pod) {
       const PodRequest& request = state.request(pod.request);
       among_strangers = among_strangers || !state.ledger().is_away_from_strangers(request, pod.node);
-      if (!state.ledger().leaves_residue(request)) return;
+      if (!state.ledger().minds_others(request)) return;
       pod.gpus.for_each([&](int gpu) {
         among_strangers = among_strangers || !state.ledger().may_join(pod.node, static_cast<std::size_t>(gpu), request);
       });
@@ -84,7 +84,7 @@ inline std::vector<Device> shared_with_starting(const State& state, const Pod& p
   if (state.starting().empty() || !ledger.leaves_residue(state.request(pod.request))) return devices;
   for (const WorkloadId id : starting_on(state, pod.node)) {
     for_each_coming_pod(state, id, [&](const Pod& other) {
-      if (other.node != pod.node || !ledger.leaves_residue(state.request(other.request))) return;
+      if (other.node != pod.node || !ledger.minds_others(state.request(other.request))) return;
       if (tenant_of(other.request) != tenant_of(pod.request)) return;
       GpuSet::from_bits(pod.gpus.bits() & other.gpus.bits()).for_each([&](int gpu) {
         devices.push_back({pod.node, gpu});

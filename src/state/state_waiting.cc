@@ -134,7 +134,9 @@ void State::tell_whose_parts(Workload& workload) {
   Shape shape = shapes_[workload.shape.index()];
   change_requests(shape, [&](PodRequest& request) {
     if (!ledger_.has_sharer(request)) return;
-    request.sharer = ledger_.trust().intern({tenant, request.is_mps() ? workload.user : UserId()});
+    request.sharer = ledger_.trust().intern({.tenant = tenant,
+                                             .user = request.is_mps() ? workload.user : UserId(),
+                                             .vgpu_milli = request.is_vgpu() ? request.gpu_milli : 0});
   });
   workload.shape = ShapeId(shapes_.intern(shape));
 }

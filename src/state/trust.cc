@@ -10,7 +10,10 @@
 namespace berth {
 
 std::uint64_t digest_of(const Sharer& sharer) {
-  return Hasher().add(sharer.tenant.value()).add(sharer.user.value()).digest();
+  Hasher hasher;
+  hasher.add(sharer.tenant.value()).add(sharer.user.value());
+  if (sharer.vgpu_milli > 0) hasher.add(sharer.vgpu_milli);
+  return hasher.digest();
 }
 
 SharerId Trust::intern(const Sharer& sharer) {

@@ -1,5 +1,5 @@
 // Who may be on one device together where nothing in the hardware keeps them apart: tenants that some circle of trust holds
-// both of; under MPS of one user, too, as a server serves one. And how much further than that tenants keep strangers away.
+// both of; under MPS of one user, too, as a server serves one. As vGPUs anybody, with vGPUs of the same profile. And how much further than that tenants keep strangers away.
 #pragma once
 
 #include <array>
@@ -15,10 +15,12 @@
 
 namespace berth {
 
-// In whose name a pod has a part of a device. INVARIANT: `user` is none but for shares of MPS.
+// In whose name a pod has a part of a device, and beside what else it may be. INVARIANT: `user` is none but for shares of MPS,
+// `vgpu_milli` 0 but for vGPUs.
 struct Sharer {
   QueueId tenant;
   UserId user;
+  std::int32_t vgpu_milli = 0;  // how much of a GPU it is: those of a device are of one profile
 
   friend bool operator==(const Sharer&, const Sharer&) = default;
 };
@@ -40,7 +42,10 @@ class Trust {
 
   // Tenants. Whom no circle names is trusted by itself alone.
   bool trust(QueueId a, QueueId b) const { return a == b || (circles_of(a) & circles_of(b)) != 0; }
-  bool may_be_together(const Sharer& a, const Sharer& b) const { return a.user == b.user && trust(a.tenant, b.tenant); }
+  bool may_be_together(const Sharer& a, const Sharer& b) const {
+    if (a.vgpu_milli != b.vgpu_milli) return false;
+    return a.vgpu_milli > 0 || (a.user == b.user && trust(a.tenant, b.tenant));
+  }
   bool may_be_together(SharerId a, SharerId b) const {
     return a == b || (!a.is_none() && !b.is_none() && may_be_together((*this)[a], (*this)[b]));
   }

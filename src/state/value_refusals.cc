@@ -148,6 +148,7 @@ bool same_but_flavors(const PodSets& a, const PodSets& b) {
       request.slice = b[i].request.slice;
       request.gpu_milli = b[i].request.gpu_milli;
     }
+    if (request.is_vgpu() && b[i].request.is_vgpu()) request.gpu_milli = b[i].request.gpu_milli;
     // And how much of one so much memory is.
     if (request.gpus == 1 && request.gpu_memory_mib > 0) request.gpu_milli = b[i].request.gpu_milli;
     const auto takes_turns = [](const PodRequest& each) { return each.is_replica() || each.is_whole_gpu(); };
@@ -175,6 +176,8 @@ bool is_shared_rightly(const PodRequest& request) {
       return one && request.gpu_milli >= kMpsMilliMin;
     case Sharing::kTimeslice:
       return one && request.gpu_milli == kMilliPerGpu && request.gpu_memory_mib == 0;
+    case Sharing::kVgpu:
+      return one && request.flavors != FlavorSet::all() && !request.flavors.empty() && request.gpu_memory_mib == 0;
   }
   return false;
 }
