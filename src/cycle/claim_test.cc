@@ -49,6 +49,10 @@ WorkloadShape random_gang(Rng& rng) {
   request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
   if (rng.below(6) == 0) make_slice(request, rng, 2);
   if (rng.below(4) == 0) request = share_of(request.flavors, rng);
+  if (rng.below(8) == 0) {
+    request = {};
+    make_vgpu(request, rng, 2);
+  }
   WorkloadShape shape{{{{request, request.gpus == 4 ? 1 : rng.between(1, 3)}}}, {}};
   shape.terms.priority = static_cast<std::int32_t>(rng.below(3));
   shape.terms.guaranteed_only = rng.below(5) == 0;
@@ -138,11 +142,12 @@ Engine crowded(Seed seed, Rng& rng, Besides besides) {
                      .labels = {{"rack", one_of(rng, {"a", "b", "c"})}}});
   }
   for (std::int64_t left = in_racks ? 0 : rng.between(2, 4); left > 0; --left) {
-    nodes.push_back({.name = "node",
-                     .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))),
-                     .gpus = 4,
-                     .sharing = one_of(rng, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive,
-                                             Sharing::kMig, Sharing::kMps, Sharing::kMps, Sharing::kTimeslice})});
+    nodes.push_back(
+        {.name = "node",
+         .flavor = FlavorId(static_cast<std::size_t>(rng.below(2))),
+         .gpus = 4,
+         .sharing = one_of(rng, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive, Sharing::kMig,
+                                 Sharing::kMps, Sharing::kMps, Sharing::kTimeslice, Sharing::kVgpu})});
     if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 2;
     if (nodes.back().sharing != Sharing::kTimeslice && rng.below(4) == 0) add_other_modes(rng, nodes.back());
   }

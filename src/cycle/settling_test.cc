@@ -57,11 +57,13 @@ WorkloadShape random_gang(Rng& rng) {
   const NodeConstraints constraints = rng.below(3) == 0 ? random_constraints(rng) : NodeConstraints();
   const Topology topology = rng.below(3) == 0 ? random_topology(rng, pods) : Topology();
   const bool share = rng.below(10) == 0;
+  const bool vgpu = !share && rng.below(10) == 0;
   const char* const alone = rng.below(8) == 0 ? one_of(rng, {"node", "rack", "zone"}) : nullptr;
   for (std::int64_t ways = rng.below(4) == 0 ? 2 : 1; ways > 0; --ways) {
     request.flavors = one_of(rng, {FlavorSet::all(), FlavorSet::of(FlavorId(0)), FlavorSet::of(FlavorId(1))});
     if (rng.below(8) == 0) make_slice(request, rng, 2);
     if (share && !request.is_slice()) make_share(request, rng);
+    if (vgpu && !request.is_slice()) make_vgpu(request, rng, 2);
     shape.ways.push_back({{request, pods, constraints, topology}});
     if (alone != nullptr) shape.ways.back().back().exclusive_level = alone;
     if (request.sharing != Sharing::kExclusive) break;
@@ -73,7 +75,7 @@ WorkloadShape random_gang(Rng& rng) {
   shape.terms.disruption_permille = rng.below(8) == 0 ? 500 : 0;
   if (rng.below(6) == 0) shape.terms.grace = Duration{rng.between(1, 3) * 1000};
   if (rng.below(3) == 0) shape.terms.run_limit = Duration{rng.between(1, 30) * 10'000'000};
-  shape.terms.latency_critical = !share && rng.below(10) == 0;  // else it is impossible
+  shape.terms.latency_critical = !share && !vgpu && rng.below(10) == 0;  // else it is impossible
   add_replica_ways(shape);
   return shape;
 }
@@ -152,7 +154,7 @@ class Cluster {
                        .taints = random_taints(rng_),
                        .sharing = rng_.below(5) > 0 ? Sharing::kExclusive
                                                     : one_of(rng_, {Sharing::kMig, Sharing::kMps, Sharing::kMps,
-                                                                    Sharing::kTimeslice})});
+                                                                    Sharing::kTimeslice, Sharing::kVgpu})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
       if (nodes.back().sharing != Sharing::kTimeslice && rng_.below(4) == 0) add_other_modes(rng_, nodes.back());
     }

@@ -38,6 +38,7 @@ struct Seen {
   int waited_afar = 0;   // for trust, where there was room on devices of their own
   int parted_afar = 0;   // who were on no device together
   int went_on_near = 0;  // strangers, until the time to part
+  int vgpus_of_strangers = 0;
 };
 
 // Who is on each device, and who has been there since it was last empty, as rule 29 has it and no ledger looks it up.
@@ -49,6 +50,7 @@ class Neighbourhood {
     UserId user;
     bool running = true;  // else told to stop, and still there
     bool mps = false;
+    std::int32_t vgpu_milli = 0;
   };
   // Somebody with GPUs, as far as others may mind.
   struct Near {
@@ -109,7 +111,7 @@ class Neighbourhood {
         const PodRequest& request = state.request(pod.request);
         if (!request.is_fraction() && !scrubs_) return;
         const Guest guest{state.tenant_of(workload.queue), workload.user, workload.phase == Phase::kRunning,
-                          request.is_mps()};
+                          request.is_mps(), request.is_vgpu() ? request.gpu_milli : 0};
         pod.gpus.for_each([&](int gpu) { now[{pod.node, gpu}].insert({id, guest}); });
       });
     });
@@ -132,7 +134,9 @@ class Neighbourhood {
           seen.joined_after_others += tenant != guest.tenant && is_gone ? 1 : 0;
         }
       }
-      for (const auto& each : guests) been.insert(each.second.tenant);
+      for (const auto& each : guests) {
+        if (each.second.vgpu_milli == 0) been.insert(each.second.tenant);
+      }
     }
     std::erase_if(been_, [&](const auto& each) { return !scrubs_ && !now.contains(each.first); });
     guests_ = std::move(now);
@@ -188,7 +192,7 @@ class Neighbourhood {
     for (const auto& [where, guests] : guests_) {
       for (const auto& [a, one] : guests) {
         for (const auto& [b, other] : guests) {
-          if (!one.running || !other.running || trust(one.tenant, other.tenant)) continue;
+          if (!one.running || !other.running || one.vgpu_milli > 0 || trust(one.tenant, other.tenant)) continue;
           ++count;
           EXPECT_TRUE(state.parting().contains({where.first, where.second}));
         }
@@ -204,6 +208,9 @@ class Neighbourhood {
   }
 
   void expect_together(const Guest& guest, const Guest& there, Seen& seen) const {
+    EXPECT_EQ(guest.vgpu_milli, there.vgpu_milli) << "vGPUs of another profile are there";
+    seen.vgpus_of_strangers += guest.vgpu_milli > 0 && !trust(guest.tenant, there.tenant) ? 1 : 0;
+    if (guest.vgpu_milli > 0) return;
     EXPECT_TRUE(trust(guest.tenant, there.tenant)) << "a stranger is there";
     EXPECT_TRUE(!guest.mps || guest.user == there.user) << "a server of MPS serves one user";
     seen.joined_friends += guest.tenant != there.tenant ? 1 : 0;
@@ -240,7 +247,8 @@ class History {
            .flavor = FlavorId(0),
            .gpus = one_of(rng_, {1, 1, 2}),
            .cpu_milli = 64'000,
-           .sharing = one_of(rng_, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kMps, Sharing::kTimeslice})});
+           .sharing = one_of(rng_, {Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive,
+                                    Sharing::kMps, Sharing::kMps, Sharing::kTimeslice, Sharing::kVgpu})});
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
       if (looks_around_ && rng_.below(3) > 0)
         nodes.back().labels = {{"rack", one_of<std::string>(rng_, {"r1", "r1", "r2"})}};
@@ -326,6 +334,7 @@ class History {
     PodRequest request{.gpus = 1, .gpu_milli = one_of(rng_, {100, 250, 250, 500, 1000, 1000})};
     const NodeId node(static_cast<std::size_t>(rng_.below(state().nodes())));
     if (state().node(node).sharing == Sharing::kMps) make_share(request, rng_);
+    if (state().node(node).sharing == Sharing::kVgpu) make_vgpu(request, rng_, 1);
     WorkloadShape shape{{{{request, rng_.below(5) == 0 ? 2 : 1}}}};
     shape.terms.priority = static_cast<std::int32_t>(rng_.below(3));
     shape.terms.best_effort = rng_.below(4) == 0;
@@ -421,6 +430,7 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.waited_afar, least);
   EXPECT_GT(seen.parted_afar, least / 8);
   EXPECT_GT(seen.went_on_near, least / 4);
+  EXPECT_GT(seen.vgpus_of_strangers, least);
 }
 
 }  // namespace

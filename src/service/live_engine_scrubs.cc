@@ -25,6 +25,17 @@ PodSet least_part(Sharing sharing) {
   return {.request = request, .count = 1};
 }
 
+// In which way pods of a node leave something on its GPUs; none: in none, for slices and vGPUs leave nothing.
+template <class ANode>
+std::optional<Sharing> leaves_as(const ANode& node) {
+  const auto leaves = [](Sharing mode) { return mode != Sharing::kMig && mode != Sharing::kVgpu; };
+  if (leaves(node.sharing)) return node.sharing;
+  for (const Sharing mode : {Sharing::kExclusive, Sharing::kMps}) {
+    if (node.may_be(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 GpuRecords LiveEngine::records_of(const std::string& node) const {
@@ -71,7 +82,7 @@ void LiveEngine::tell_what_is_left(const std::vector<std::string>& nodes, Time n
   for (const std::string& name : nodes) {
     const NodeFacts& facts = nodes_.at(name);
     answered_.insert(name);
-    if (facts.sharing == Sharing::kMig) continue;
+    if (!leaves_as(facts)) continue;
     const GpuRecords records = records_of(name);
     bool told = true;
     for (const auto& [gpu, use] : records.uses) {
@@ -96,7 +107,7 @@ bool LiveEngine::leave_behind(Device device, const std::string& tenant, Time now
     of_nobody_ = QueueId(state().queues().size() - 1);
   }
   if (!queue) queue = of_nobody_;
-  const Sharing sharing = state().node(device.node).sharing;
+  const Sharing sharing = *leaves_as(state().node(device.node));
   PodPlacement place{device.node, {}};
   place.gpus.add(device.gpu);
   Terms terms;
@@ -123,12 +134,15 @@ void LiveEngine::note_use(const Member& member) {
   const std::string& name = state().queues()[tenant.index()].name;
   const GpuRecords before = records_of(member.node);
   member.given.gpus.for_each([&](int gpu) {
+    // A vGPU leaves nothing, and changes nothing of what others have left.
+    const bool leaves_something = !member.facts.request.is_vgpu();
+    if (!leaves_something && before.state_of(gpu) != GpuState::kDirty) return;
     GpuUse& use = uses_[member.node][gpu];
     const GpuUse was = use;
     if (before.state_of(gpu) != GpuState::kDirty) use.tenants.clear();
     use.withdrawn = use.scrub > 0;
     const auto at = std::ranges::lower_bound(use.tenants, name);
-    if (at == use.tenants.end() || *at != name) use.tenants.insert(at, name);
+    if (leaves_something && (at == use.tenants.end() || *at != name)) use.tenants.insert(at, name);
     if (use != was) uses_unwritten_.insert(member.node);
   });
 }

@@ -40,6 +40,42 @@ std::vector<QueueId> left_on(const Cluster& cluster, int gpu) {
   return cluster.engine().state().ledger().residue(NodeId(0), static_cast<std::size_t>(gpu));
 }
 
+// What was left by who had it whole is scrubbed before a stranger has a vGPU of it; a friend takes the scrub back; and of vGPUs
+// nothing is left.
+TEST(LiveScrubs, VgpusLeaveNothing) {
+  NodeFacts either = shared(node("n1", 1, "A100-40GB"), Sharing::kVgpu);
+  either.other_modes = SharingSet::of(Sharing::kExclusive);
+  Cluster cluster = with_scrubs(either);
+  const auto vgpu_of = [](const std::string& name, const std::string& queue) {
+    return in_queue(queue, vgpu(name, "A100X-10C"));
+  };
+  cluster.set(vgpu_of("first", "a"));
+  cluster.set(vgpu_of("beside", "b"));
+  Round round = cluster.decide(1);
+  EXPECT_EQ(names_of(round), (Names{"first", "beside"}));
+  EXPECT_TRUE(round.uses.empty());
+  cluster.gone("first");
+  cluster.gone("beside");
+  cluster.set(whole("whole", "b"));
+  round = cluster.decide(2);
+  EXPECT_EQ(names_of(round), Names{"whole"});
+  EXPECT_EQ(cluster.used("n1"), R"({"0":{"by":["b"]}})");
+  cluster.gone("whole");
+  cluster.set(vgpu_of("stranger", "a"));
+  round = cluster.decide(3);
+  EXPECT_EQ(reason_of(round, "stranger").substr(0, 7), "Dirty: ") << reason_of(round, "stranger");
+  cluster.begin_anew();
+  cluster.decide(4);
+  cluster.set(vgpu_of("friend", "b"));
+  EXPECT_EQ(names_of(cluster.decide(5)), Names{"friend"});
+  EXPECT_EQ(cluster.used("n1"), R"({"0":{"by":["b"],"scrub":1,"withdrawn":true}})");
+  cluster.gone("friend");
+  cluster.decide(6);
+  EXPECT_EQ(cluster.used("n1"), R"({"0":{"by":["b"],"scrub":2}})");
+  cluster.answer("n1", 0);
+  EXPECT_EQ(names_of(cluster.decide(7)), Names{"stranger"});
+}
+
 TEST(LiveScrubs, AGpuIsNobodysUntilItIsScrubbed) {
   Cluster cluster = with_scrubs(node("n1", 1));
   cluster.set(whole("first", "a"));

@@ -164,6 +164,18 @@ TEST(Refusal, OfPodRequests) {
                 request.flavors = FlavorSet();
               }),
               bounds},
+             {"a vGPU of no flavor", gpu_but([](PodRequest& request) {
+                request.sharing = Sharing::kVgpu;
+                request.gpu_milli = 500;
+              }),
+              bounds},
+             {"a vGPU with memory of its own", gpu_but([](PodRequest& request) {
+                request.sharing = Sharing::kVgpu;
+                request.gpu_milli = 500;
+                request.flavors = FlavorSet::first(1);
+                request.gpu_memory_mib = 1;
+              }),
+              bounds},
              {"an unknown flavor", gpu_but([](PodRequest& request) { request.flavors = FlavorSet::first(3); }), bounds},
              {"GPU memory", gpu_but([](PodRequest& request) { request.gpu_memory_mib = (1 << 20) + 1; }), bounds},
          });
@@ -773,6 +785,37 @@ TEST(Refusal, OfFoundPodsThatMakeTwoThingsOfANode) {
                  {"a GPU beside a slice", found(gpu, slice), otherwise}});
   state.apply(found(gpu, gpu));
   expect(state, {{"a slice where somebody has a GPU", found(slice, slice), otherwise}});
+}
+
+TEST(Refusal, OfVgpus) {
+  State state = known();
+  state.apply(FlavorAdded{{.name = "gb200", .model = "GB200"}});
+  const auto node = [](std::size_t flavor) {
+    return add_node({.name = "", .flavor = FlavorId(flavor), .gpus = 1, .pods_max = 9, .sharing = Sharing::kVgpu});
+  };
+  const auto vgpu = [](std::int32_t milli) {
+    return PodRequest{.gpus = 1, .gpu_milli = milli, .flavors = FlavorSet::first(1), .sharing = Sharing::kVgpu};
+  };
+  expect(state, {{"a node of a model that has some", node(0), ""},
+                 {"a node of a model that has none", node(2), "a node with vGPUs has GPUs of a model that has some"},
+                 {"half a GPU", submit(vgpu(500)), ""},
+                 {"a third, of a model that has none", submit(vgpu(333)), "a GPU has no vGPUs of that size"}});
+  state.apply(node(0));
+  const NodeId there(state.nodes() - 1);
+  const auto found = [&](const PodRequest& first, const PodRequest& second) {
+    WorkloadFound event;
+    event.workload.name = "found";
+    event.workload.queue = QueueId(0);
+    event.workload.shape.ways = {{{first, 1}, {second, 1}}};
+    event.pods = {{there, GpuSet::from_bits(1)}, {there, GpuSet::from_bits(1)}};
+    return Event(std::move(event));
+  };
+  const char* const otherwise = "its GPU has vGPUs of another profile";
+  expect(state, {{"two of one profile", found(vgpu(250), vgpu(250)), ""},
+                 {"a larger one beside it", found(vgpu(250), vgpu(500)), otherwise},
+                 {"a smaller one beside it", found(vgpu(250), vgpu(200)), otherwise}});
+  state.apply(found(vgpu(250), vgpu(250)));
+  expect(state, {{"two more", found(vgpu(250), vgpu(250)), ""}, {"others", found(vgpu(200), vgpu(200)), otherwise}});
 }
 
 TEST(Refusal, OfScrubsWhereNodesTurn) {

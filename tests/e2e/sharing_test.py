@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Parts of GPUs through kubectl: by agreement, by MPS and in turns; who gets which, why others wait, and what a scheduler knows
+"""Parts of GPUs through kubectl: by agreement, by MPS, in turns and as vGPUs; who gets which, why others wait, and what a scheduler knows
 that is started anew.
 
     tests/e2e/sharing_test.py [--berth PROGRAM] [--kubectl 1.29] [STORY...]
@@ -13,7 +13,7 @@ import sys
 
 from stories import PodStage, expect, main
 
-NODES = "1xH100x1,1xH100x2/mps,1xT4x1/timeslice:3"
+NODES = "1xH100x1,1xH100x2/mps,1xT4x1/timeslice:3,1xA100-40GBx2/vgpu"
 SHARED = "nvidia.com/gpu.shared"
 MPS = {"berth.dev/gpu-sharing": "mps"}
 BEST_EFFORT = {"berth.dev/coverage": "best-effort"}
@@ -42,6 +42,10 @@ def share(name, part):
 
 def replica(name):
     return with_words(pod(name, {SHARED: 1}), BEST_EFFORT)
+
+
+def vgpu(name, profile):
+    return pod(name, {"nvidia.com/NVIDIA_" + profile: 1})
 
 
 class SharingStage(PodStage):
@@ -118,6 +122,29 @@ def best_effort_takes_turns(stage):
     stage.wait_why("critical", "^Isolation: it is latency-critical, and asks a part of a GPU")
 
 
+def vgpus_of_one_profile(stage):
+    """vGPUs go to nodes of a hypervisor, on a GPU only those of one profile; what nobody hands out is refused."""
+    stage.apply(vgpu("v1", "A100X-10C"), vgpu("v2", "A100X-10C"), vgpu("large", "A100X-20C"))
+    given = stage.wait(lambda: len(stage.given()) == 3 and stage.given(), "three have a place")
+    expect(given["v1"] == given["v2"] and given["v1"].endswith(":0.25"), f"{given}")
+    expect(given["large"].endswith(":0.5") and given["large"][:-4] != given["v1"][:-5], f"{given}")
+    stage.apply(vgpu("late", "A100X-8C"))
+    stage.wait_why("late", r"^SliceGeometry: no node has a vGPU A100X-8C free; the GPUs with as much free have vGPUs of another")
+    nodes = stage.berth("nodes -o wide")
+    expect(re.search(r"a100-40gb-vgpu-0001 +A100-40GB/vgpu +\[\+\+\] +0/2 +3 ", nodes), nodes)
+    expect(re.search(r"\b[01]:2xA100X-10C\b", nodes) and re.search(r"\b[01]:1xA100X-20C\b", nodes), nodes)
+    expect(re.search(r"pod/v1 +default +running +1/1 +A100X-10C ", stage.berth("jobs")), stage.berth("jobs"))
+    expect("asks    a vGPU A100X-10C" in stage.berth("explain pod/v1"), stage.berth("explain pod/v1"))
+    described = stage.plane.must("describe node a100-40gb-vgpu-0001")
+    expect(re.search(r"nvidia.com/NVIDIA_A100X-10C +2 +2", described), described)
+    desktop = stage.refused(pod("desktop", {"nvidia.com/NVIDIA_A10-12Q": 1}))
+    expect("did you mean nvidia.com/NVIDIA_A10-12C?" in desktop, desktop)
+    several = stage.refused(pod("several", {"nvidia.com/NVIDIA_A100X-10C": 2}))
+    expect("ask 1 each by 2 pods" in several, several)
+    stage.plane.must("delete pod large --now")
+    stage.wait(lambda: stage.given().get("late", "").endswith(":0.2"), "the GPU has another profile")
+
+
 def a_gang_of_parts(stage):
     """A Job's parts start together, or none does."""
     template = {"metadata": {"annotations": {"gpu-fraction": "0.6", "berth.dev/run-for": "30m", **MPS}},
@@ -185,9 +212,12 @@ def a_submitted_command(stage):
     """berth submit asks a share as scenarios do."""
     stage.berth("submit --name shares --gpus mps:25% --time 30m -- true")
     stage.wait(lambda: any(place.endswith(":0.25") for place in stage.given().values()), "it has a share")
+    stage.berth("submit --name desk --gpus vgpu:A100X-8C --time 30m -- true")
+    stage.wait(lambda: any(place.endswith(":0.2") for place in stage.given().values()), "it has a vGPU")
 
 
-STORIES = (parts_by_agreement, what_one_pod_cannot_ask, shares_of_one_user, best_effort_takes_turns, a_gang_of_parts,
+STORIES = (parts_by_agreement, what_one_pod_cannot_ask, shares_of_one_user, best_effort_takes_turns, vgpus_of_one_profile,
+           a_gang_of_parts,
            quotas_count_parts, a_scheduler_that_is_started_anew, nodes_that_are_shared_otherwise, a_submitted_command)
 
 
