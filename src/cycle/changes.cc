@@ -116,10 +116,13 @@ class Search {
     }
   }
 
-  // Slices have another shape on another model.
+  // Slices have another shape on another model, and vGPUs another size.
   void other_flavors() {
-    const auto asks_slices = [&](const NumberedPodSet& set) { return state_.request(set.request).is_slice(); };
-    if (shape_.gpu_milli == 0 || std::ranges::any_of(shape_.ways.front(), asks_slices)) return;
+    const auto goes_by_model = [&](const NumberedPodSet& set) {
+      const PodRequest& request = state_.request(set.request);
+      return request.is_slice() || request.is_vgpu();
+    };
+    if (shape_.gpu_milli == 0 || std::ranges::any_of(shape_.ways.front(), goes_by_model)) return;
     for (std::size_t flavor = 0; flavor < state_.flavors().size(); ++flavor) {
       const FlavorId id(flavor);
       const auto may_use = [&](const auto& way) {

@@ -284,6 +284,27 @@ TEST(Changes, AreToldForWhoWaitsAlone) {
   EXPECT_EQ(texts, expected);
 }
 
+// On another model it would be another vGPU.
+TEST(Changes, OfVgpusAreNoOtherModels) {
+  Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 2, {Order::kFifoSkip})};
+  for (const std::size_t flavor : {0u, 1u}) {
+    engine.state.apply(NodesAdded{{{.name = "n", .flavor = FlavorId(flavor), .gpus = 1, .sharing = Sharing::kVgpu}}});
+  }
+  const auto vgpu = [](std::int32_t milli) {
+    return single_pod(
+        {.gpus = 1, .gpu_milli = milli, .flavors = FlavorSet::of(FlavorId(0)), .sharing = Sharing::kVgpu});
+  };
+  engine.state.apply(submission(QueueId(0), vgpu(200)));
+  engine.state.apply(submission(QueueId(0), vgpu(500)));
+  engine.state.adopt(run_cycle(engine, Time{0}, Effort::unbounded()));
+  std::vector<std::string> texts;
+  for (const SmallestChange& change : smallest_changes(engine.state, WorkloadId(1), Time{0}))
+    texts.push_back(change.text);
+  const std::vector<std::string> expected = {"with priority 1 in place of 0", "if one that holds 0.2 of a GPU ended",
+                                             "with 1 more node like n"};
+  EXPECT_EQ(texts, expected);
+}
+
 TEST(Changes, AreNotToldOfStepsThatComeNowhereWithoutTheirMinimum) {
   Engine engine{new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifoSkip})};
   engine.state.apply(NodesAdded{{{.name = "n1", .flavor = FlavorId(0), .gpus = 4}}});

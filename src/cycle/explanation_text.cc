@@ -109,6 +109,8 @@ std::string at_most(const NodeTally& tally, Lacking amount, const PodRequest& as
 std::string refusal_of(const NodeTally& tally, bool plural, const PodRequest& asked) {
   if (is_of_mode(tally))
     return (plural ? "have GPUs that are " : "has GPUs that are ") + std::string(tally.refuses_with);
+  if (asked.is_vgpu() && tally.refuses_with == kBesideOthers)
+    return std::string(plural ? "have" : "has") + " room only beside vGPUs of another profile";
   const Wording& wording = wording_of(tally);
   if (wording.amount == Lacking::kNone || wording.amount == Lacking::kGpuMemory || tally.most <= 0) {
     return std::string(plural ? wording.many : wording.one);
