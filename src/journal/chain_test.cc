@@ -160,8 +160,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
   EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
   Bytes newer = file;
-  newer[8] = 17;
-  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 17; this program reads formats 1 to 16");
+  newer[8] = 18;
+  EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 18; this program reads formats 1 to 17");
 }
 
 constexpr const char* kFormatOne =

@@ -34,7 +34,7 @@ struct Slow {
 
   bool gpu_fits(std::size_t gpu) const {
     if (ledger.gpu_milli(id)[gpu] < milli()) return false;
-    if (request.is_fraction() && !is_welcome(ledger, id, gpu, request.sharer)) return false;
+    if (request.is_fraction() && !is_welcome(ledger, id, gpu, request)) return false;
     return ledger.gpu_memory_mib(id)[gpu] >= gpu_memory_taken(request, node.gpu_memory_mib);
   }
 
@@ -208,6 +208,8 @@ void expect_gpus(const Slow& slow, Rng& rng) {
       expected = nearest_gpus(node.free_and_clean_gpus(slow.request), slow.request.gpus, node.links());
     } else if (!slow.request.is_fraction()) {
       for (const int gpu : slow.first_free()) expected.add(gpu);
+    } else if (slow.request.is_vgpu()) {
+      expected.add(slow.fullest());
     } else if (policy == PlacementPolicy::kRandom) {
       gpus.for_each([&](int gpu) { ASSERT_TRUE(slow.gpu_fits(static_cast<std::size_t>(gpu))); });
       continue;
@@ -218,6 +220,19 @@ void expect_gpus(const Slow& slow, Rng& rng) {
                                                              : slow.fullest());
     }
     ASSERT_EQ(gpus, expected) << name_of(policy);
+  }
+}
+
+// Beside those of its profile before any GPU without vGPUs, whatever the policy says of these.
+void expect_vgpu_scores(const Slow& slow) {
+  const int free = slow.free_of(slow.fullest());
+  for (std::size_t policy = 0; policy < std::size(kPlacementPolicyNames); ++policy) {
+    const Score found = score(static_cast<PlacementPolicy>(policy), slow);
+    if (free < kMilliPerGpu) {
+      ASSERT_EQ(found, 2000 - free);
+    } else {
+      ASSERT_TRUE(-1000 <= found && found <= 1000) << found;
+    }
   }
 }
 
@@ -258,6 +273,8 @@ TEST(ScoresProperty, AreTheFormulas) {
         if (HasFatalFailure()) return;
         if (lies_too_far_apart(slow)) {
           expect_behind_all_that_are_near(slow);
+        } else if (request.is_vgpu()) {
+          expect_vgpu_scores(slow);
         } else {
           expect_published_scores(slow, moves);
           expect_our_scores(slow);

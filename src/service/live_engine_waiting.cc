@@ -172,7 +172,7 @@ std::string LiveEngine::why_no_flavor(const PodFacts& pod) const {
            " MiB of memory (label " + std::string(kGpuMemoryLabel) + ")";
   }
   if (pod.slice_need) return why_no_slice(pod, models);
-  if (!pod.vgpu.empty()) return "no node has GPUs" + models + " that have vGPUs " + pod.vgpu;
+  if (!pod.vgpu.empty()) return "no node has GPUs" + models + " that have vGPUs " + pod.vgpu + of_modes(Sharing::kVgpu);
   if (pod.slice.empty()) return "no node has a GPU" + models;
   return "no node has GPUs" + models + " that can be cut into a " + pod.slice + of_unused_slices(pod.slice);
 }
