@@ -2,15 +2,34 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manifest/yaml.h"
 
 namespace berth {
 namespace {
+
+// What its containers ask; of vGPUs "RESOURCE" or "RESOURCE RESOURCE", and so many of the first.
+struct Asked {
+  std::int64_t whole = 0, shared = 0;
+  bool slices = false;
+  std::string_view vgpus = {};
+  std::int64_t count = 1;
+
+  GpuResources resources() const {
+    GpuResources made{.whole = whole, .shared = shared, .slices = slices};
+    const std::size_t blank = std::min(vgpus.find(' '), vgpus.size());
+    if (!vgpus.empty()) made.vgpus[std::string(vgpus.substr(0, blank))] = count;
+    if (blank < vgpus.size()) made.vgpus[std::string(vgpus.substr(blank + 1))] = 1;
+    return made;
+  }
+};
 
 ReadGpuPart read(const std::string& annotations, const GpuResources& asked = {}) {
   const auto documents = parse_yaml("{" + annotations + "}");
@@ -21,7 +40,7 @@ ReadGpuPart read(const std::string& annotations, const GpuResources& asked = {})
 TEST(GpuPart, IsAskedInTheWordsOfOthersToo) {
   struct Case {
     const char* annotations;
-    GpuResources asked;
+    Asked asked;
     GpuPart part;
   };
   const Case cases[] = {
@@ -38,16 +57,14 @@ TEST(GpuPart, IsAskedInTheWordsOfOthersToo) {
       {"berth.dev/gpu-milli: '30', berth.dev/gpu-sharing: mps", {.whole = 1}, {.milli = 30, .sharing = Sharing::kMps}},
       {"berth.dev/coverage: best-effort", {.shared = 1}, {.sharing = Sharing::kTimeslice}},
       {"berth.dev/latency: critical", {.whole = 1}, {}},
+      {"", {.vgpus = "nvidia.com/NVIDIA_A100X-10C"}, {.milli = 250, .sharing = Sharing::kVgpu, .vgpu = "A100X-10C"}},
+      {"", {.vgpus = "nvidia.com/GRID_T4-16C"}, {.milli = 1000, .sharing = Sharing::kVgpu, .vgpu = "T4-16C"}},
       {"",
-       {.vgpus = {{"nvidia.com/NVIDIA_A100X-10C", 1}}},
-       {.milli = 250, .sharing = Sharing::kVgpu, .vgpu = "A100X-10C"}},
-      {"", {.vgpus = {{"nvidia.com/GRID_T4-16C", 1}}}, {.milli = 1000, .sharing = Sharing::kVgpu, .vgpu = "T4-16C"}},
-      {"",
-       {.vgpus = {{"nvidia.com/NVIDIA_RTX_6000_Ada-8C", 1}}},
+       {.vgpus = "nvidia.com/NVIDIA_RTX_6000_Ada-8C"},
        {.milli = 166, .sharing = Sharing::kVgpu, .vgpu = "RTX-6000-Ada-8C"}},
   };
   for (const Case& each : cases) {
-    const ReadGpuPart got = read(each.annotations, each.asked);
+    const ReadGpuPart got = read(each.annotations, each.asked.resources());
     EXPECT_EQ(got.part, each.part) << each.annotations;
     EXPECT_TRUE(got.problems.empty()) << each.annotations << ": " << got.problems.front().to_string();
   }
@@ -56,7 +73,7 @@ TEST(GpuPart, IsAskedInTheWordsOfOthersToo) {
 TEST(GpuPart, SaysAllThatIsWrongWithItAndWhatToWrite) {
   struct Case {
     const char* annotations;
-    GpuResources asked;
+    Asked asked;
     std::vector<std::string> problems;
   };
   const std::string fraction = "annotation gpu-fraction: ", memory = "annotation gpu-memory: ";
@@ -73,20 +90,20 @@ TEST(GpuPart, SaysAllThatIsWrongWithItAndWhatToWrite) {
                     one_or_other = "a pod asks a vGPU or something else, and it asks ";
   const Case cases[] = {
       {"",
-       {.vgpus = {{ten, 2}}},
+       {.vgpus = ten, .count = 2},
        {"a pod asks one vGPU, and it asks 2 of " + ten + "; ask 1 each by 2 pods, as of a Job with parallelism: 2"}},
       {"",
-       {.vgpus = {{ten, 1}, {"nvidia.com/NVIDIA_A100X-20C", 1}}},
+       {.vgpus = "nvidia.com/NVIDIA_A100X-10C nvidia.com/NVIDIA_A100X-20C"},
        {"a pod asks one vGPU, and it asks " + ten + " and nvidia.com/NVIDIA_A100X-20C; ask them by several pods"}},
-      {"", {.whole = 1, .vgpus = {{ten, 1}}}, {one_or_other + ten + " and nvidia.com/gpu; ask them by two pods"}},
-      {"gpu-fraction: '0.5'", {.vgpus = {{ten, 1}}}, {one_or_other + ten + " and a part; ask them by two pods"}},
+      {"", {.whole = 1, .vgpus = ten}, {one_or_other + ten + " and nvidia.com/gpu; ask them by two pods"}},
+      {"gpu-fraction: '0.5'", {.vgpus = ten}, {one_or_other + ten + " and a part; ask them by two pods"}},
       {"",
-       {.vgpus = {{"nvidia.com/NVIDIA_A100X-11C", 1}}},
+       {.vgpus = "nvidia.com/NVIDIA_A100X-11C"},
        {"it asks nvidia.com/NVIDIA_A100X-11C: no GPU model that is known has such vGPUs of the C-series, for "
         "computing; "
         "did you mean nvidia.com/NVIDIA_A100X-10C?"}},
       {"",
-       {.vgpus = {{"nvidia.com/GRID_A100-1-5C", 1}}},
+       {.vgpus = "nvidia.com/GRID_A100-1-5C"},
        {"it asks nvidia.com/GRID_A100-1-5C: vGPUs on slices of a GPU are not handed out; ask the slice, as in "
         "nvidia.com/mig-1g.10gb, or a vGPU of a GPU that is not cut, as in nvidia.com/NVIDIA_A100X-10C"}},
       {"gpu-fraction: '0'", {}, {fraction + "'0'" + no_part}},
@@ -145,7 +162,7 @@ TEST(GpuPart, SaysAllThatIsWrongWithItAndWhatToWrite) {
   };
   for (const Case& each : cases) {
     std::vector<std::string> problems;
-    for (const GpuPartProblem& problem : read(each.annotations, each.asked).problems) {
+    for (const GpuPartProblem& problem : read(each.annotations, each.asked.resources()).problems) {
       problems.push_back(problem.to_string());
     }
     EXPECT_EQ(problems, each.problems) << each.annotations;
