@@ -300,7 +300,7 @@ TEST(Changes, OfVgpusAreNoOtherModels) {
   std::vector<std::string> texts;
   for (const SmallestChange& change : smallest_changes(engine.state, WorkloadId(1), Time{0}))
     texts.push_back(change.text);
-  const std::vector<std::string> expected = {"with priority 1 in place of 0", "if one that holds 0.2 of a GPU ended",
+  const std::vector<std::string> expected = {"with priority 1 in place of 0", "if one that holds 0.2 GPUs ended",
                                              "with 1 more node like n"};
   EXPECT_EQ(texts, expected);
 }
