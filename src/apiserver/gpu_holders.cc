@@ -22,6 +22,7 @@
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/quantity.h"
+#include "model/vgpu_profiles.h"
 
 namespace berth {
 

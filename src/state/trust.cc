@@ -9,6 +9,15 @@
 
 namespace berth {
 
+namespace {
+
+// On a device, and around it: who has vGPUs beside each other need not trust each other, and may want to be further apart.
+bool mind_nothing(const Trust& trust, const Sharer& a, const Sharer& b) {
+  return trust.may_be_together(a, b) && trust.trust(a.tenant, b.tenant);
+}
+
+}  // namespace
+
 std::uint64_t digest_of(const Sharer& sharer) {
   Hasher hasher;
   hasher.add(sharer.tenant.value()).add(sharer.user.value());
@@ -21,7 +30,7 @@ SharerId Trust::intern(const Sharer& sharer) {
   const SharerId id(sharers_.intern(sharer));
   if (sharers_.size() > before && all_together_) {
     all_together_ =
-        std::ranges::all_of(sharers_.values(), [&](const Sharer& other) { return may_be_together(sharer, other); });
+        std::ranges::all_of(sharers_.values(), [&](const Sharer& other) { return mind_nothing(*this, sharer, other); });
   }
   return id;
 }
@@ -75,7 +84,7 @@ void Trust::set_circles(std::vector<Circle> circles) {
   }
   const std::vector<Sharer>& sharers = sharers_.values();
   all_together_ = std::ranges::all_of(sharers, [&](const Sharer& a) {
-    return std::ranges::all_of(sharers, [&](const Sharer& b) { return may_be_together(a, b); });
+    return std::ranges::all_of(sharers, [&](const Sharer& b) { return mind_nothing(*this, a, b); });
   });
 }
 
