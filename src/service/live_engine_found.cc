@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "manifest/parallelism.h"
+#include "model/vgpu_profiles.h"
 #include "placement/slice_choice.h"
 #include "service/live_engine.h"
 #include "state/starting.h"

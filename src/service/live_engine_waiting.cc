@@ -9,6 +9,7 @@
 #include "manifest/labels.h"
 #include "manifest/parallelism.h"
 #include "manifest/slice_resources.h"
+#include "model/vgpu_profiles.h"
 #include "service/live_engine.h"
 
 namespace berth {
