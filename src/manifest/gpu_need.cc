@@ -165,7 +165,7 @@ class Reader {
 
   bool asks_a_part() const {
     return annotations_.find(kGpuMilliAnnotation) != nullptr || annotations_.find(kGpuFractionAnnotation) != nullptr ||
-           annotations_.find(kGpuMemoryAnnotation) != nullptr || asked_.shared > 0;
+           annotations_.find(kGpuMemoryAnnotation) != nullptr || asked_.shared > 0 || !asked_.vgpus.empty();
   }
 
   // One slice stands in the place of all else that a pod asks of GPUs.

@@ -122,10 +122,22 @@ TEST(GpuNeed, WhereNobodySaysTheLayersIsEnoughForEveryKnownModel) {
   }
 }
 
+// What its containers ask.
+struct Asked {
+  std::int64_t whole = 0, shared = 0;
+  bool slices = false, vgpu = false;
+
+  GpuResources resources() const {
+    GpuResources made{.whole = whole, .shared = shared, .slices = slices};
+    if (vgpu) made.vgpus["nvidia.com/NVIDIA_A100X-10C"] = 1;
+    return made;
+  }
+};
+
 TEST(GpuNeed, SaysAllThatIsWrongWithItAndWhatToWrite) {
   struct Case {
     const char* annotations;
-    GpuResources asked;
+    Asked asked;
     std::vector<std::string> problems;
   };
   const std::string memory = "annotation berth.dev/gpu-memory: ", model = "annotation berth.dev/model: ";
@@ -142,9 +154,12 @@ TEST(GpuNeed, SaysAllThatIsWrongWithItAndWhatToWrite) {
       "it is of each GPU that the pod asks, and it asks none; write limits of nvidia.com/gpu, too, or "
       "berth.dev/gpu-slice: smallest, for the smallest slice that has so much";
   const std::string own = ", which has an amount or a profile of its own; leave one of them out";
-  const GpuResources one{.whole = 1};
+  const Asked one{.whole = 1};
   const Case cases[] = {
       {"berth.dev/gpu-memory: '60'", one, {memory + "'60'" + no_memory}},
+      {"berth.dev/gpu-memory: 60Gi",
+       {.vgpu = true},
+       {memory + "it is of whole GPUs, and the pod asks a part of one" + own}},
       {"berth.dev/gpu-slice: 8/7", {}, {slice + "'8/7'" + no_part}},
       {"berth.dev/gpu-slice: '0.5'", {}, {slice + "'0.5'" + no_part}},
       {"berth.dev/gpu-slice: smallest",
@@ -200,7 +215,7 @@ TEST(GpuNeed, SaysAllThatIsWrongWithItAndWhatToWrite) {
        {model + "a GPU would need 3725.3 GiB (3725.3 GiB of weights on one GPU), more than any has; ask more of them"}},
   };
   for (const Case& each : cases) {
-    const ReadGpuNeed got = read(each.annotations, each.asked);
+    const ReadGpuNeed got = read(each.annotations, each.asked.resources());
     std::vector<std::string> problems;
     for (const GpuPartProblem& problem : got.problems) problems.push_back(problem.to_string());
     EXPECT_EQ(problems, each.problems) << each.annotations;

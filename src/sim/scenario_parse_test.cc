@@ -234,7 +234,7 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
        "s.txt:1:10: gpus: no GPU that it accepts has a vGPU 'A100X-10C'; declare flavors with a model, as in "
        "model=H100\n"},
       {"flavor f model=G2\nnodes n 1 gpus=1 flavor=f mode=vgpu",
-       "s.txt:2:28: mode: GPUs of 'f' are not known to have vGPUs; write a flavor with model=H100 or another that "
+       "s.txt:2:27: mode: GPUs of 'f' are not known to have vGPUs; write a flavor with model=H100 or another that "
        "has\n"},
       {"submit w gpus=mps:2%",
        "s.txt:1:10: gpus: 'mps:2%' would let more share a GPU than MPS serves; write mps:3% or more\n"},

@@ -172,8 +172,10 @@ bool are_of_known_models(const ScenarioReading& reading, const std::vector<Flavo
 void keep_those_cut_so(const ScenarioReading& reading, ScenarioLine& line, const ScenarioWord& word, SetDraft& set) {
   const std::vector<FlavorId> wanted = set.flavors;
   std::erase_if(set.flavors, [&](FlavorId flavor) { return !slice_in(reading.flavors[flavor.index()], set); });
-  if (set.mixed)
-    line.complain(word, "mixed=yes is for whole GPUs: what has a name of its own is not the same on two models");
+  if (set.mixed) {
+    line.complain(word, std::string("mixed=yes is for whole GPUs: ") + (set.is_vgpu ? "vGPUs" : "slices") +
+                            " of one name are not the same on two models");
+  }
   if (!set.flavors.empty() || wanted.empty()) return;
   if (are_of_known_models(reading, wanted) && (set.slice_need || is_known_somewhere(set.slice, set.is_vgpu))) return;
   if (set.slice_need) return line.complain(word, "gpus: declare flavors with a model, as in model=H100");
