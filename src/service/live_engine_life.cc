@@ -289,11 +289,9 @@ std::map<std::string, NodeNews> LiveEngine::nodes_left_out() const {
     if (left_out_flavors_.contains(flavor)) {
       nodes[name] = {"TooManyFlavors", "its GPUs (" + flavor + ") are not used: " + std::string(kTooManyFlavors)};
     } else if (!is_of_its_flavor(node)) {
-      nodes[name] = {
-          "NotUsed",
-          "it is not used: flavor " + quote(flavor) +
-              " has GPUs of several models that are cut into slices, or have vGPUs; declare a ResourceFlavor with "
-              "gpuModel for each of them"};
+      nodes[name] = {"NotUsed", "it is not used: flavor " + quote(flavor) + " has GPUs of several models that " +
+                                    (node.may_be(Sharing::kMig) ? "are cut into slices" : "have vGPUs") +
+                                    "; declare a ResourceFlavor with gpuModel for each of them"};
     }
   }
   return nodes;

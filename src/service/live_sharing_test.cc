@@ -151,7 +151,7 @@ TEST(LiveSharing, VgpusOfAGpuAreOfOneProfileAndOfAnybody) {
   PodFacts unnamed = vgpu("unnamed", "A100X-20C");
   unnamed.stage = PodStage::kBound;
   unnamed.node = "n1";
-  unnamed.bound_at = Time{1000};
+  unnamed.bound_at = Time{3500};
   cluster.set(unnamed);
   cluster.decide(4);
   EXPECT_EQ(cluster.engine().pods_without_room(), (std::map<std::string, std::string>{}));
