@@ -28,8 +28,8 @@ inline constexpr std::int32_t kPodsUnbounded = std::numeric_limits<std::int32_t>
 
 // How pods may share a GPU of a node: not at all but by fractions that trust each other; cut into slices (MIG); in shares of
 // one user, through a server of his (MPS); in turns, as so many replicas; or as vGPUs, which a hypervisor gives to virtual
-// machines (model/vgpu_profiles.h). A node is of one mode whole, as the driver's is
-// changed only where nothing runs: a node that may be of several is of the one that the first asks who comes, until all have left.
+// machines (model/vgpu_profiles.h). A node is of one mode whole, as the driver's is changed only where nothing runs: a node that
+// may be of several is of the one that the first asks who comes, until all have left.
 enum class Sharing : std::uint8_t { kExclusive, kMig, kMps, kTimeslice, kVgpu };
 inline constexpr std::string_view kSharingNames[] = {"exclusive", "mig", "mps", "timeslice", "vgpu"};
 constexpr std::string_view name_of(Sharing sharing) { return kSharingNames[static_cast<std::size_t>(sharing)]; }

@@ -1,5 +1,6 @@
 // Who may be on one device together where nothing in the hardware keeps them apart: tenants that some circle of trust holds
-// both of; under MPS of one user, too, as a server serves one. As vGPUs anybody, with vGPUs of the same profile. And how much further than that tenants keep strangers away.
+// both of; under MPS of one user, too, as a server serves one. With vGPUs anybody, if all have the same profile. And how much
+// further than that tenants keep strangers away.
 #pragma once
 
 #include <array>
@@ -49,7 +50,7 @@ class Trust {
   bool may_be_together(SharerId a, SharerId b) const {
     return a == b || (!a.is_none() && !b.is_none() && may_be_together((*this)[a], (*this)[b]));
   }
-  // Any two that were ever interned may be: nothing about devices has to be looked at.
+  // Any two that were ever interned may be, and trust each other: nothing about devices has to be looked at, nor around them.
   bool all_together() const { return all_together_; }
 
   // From now on it matters whose work is on which GPUs, and not only where it shares one.
