@@ -299,12 +299,21 @@ constexpr const char* kFormatFifteen =
     "020000004201"
     "51286279a6b009cc548b160764135c07c6b5be395a32c5beb93df3b3e2754fbd";
 
+constexpr const char* kFormatSixteen =
+    "42455254484a4e4c100000000000000001000000"
+    "0400000000ac0201"
+    "70ccfe3f898451e29878b6b861e0c84ca74e2504882e70b73d98b10c6362e886"
+    "0400000040018001"
+    "d6261d6cd8336ffc023caa1af7076a1edbaf136f84d4d283db2bc1c40fddff09"
+    "020000004201"
+    "c9fcb3b0aa3bfac889eb351eaa8dd7d3bcace804a7739699a2b3eaad7558fccf";
+
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
   for (const char* const hex :
        {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight,
-        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen, kFormatFifteen}) {
+        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen, kFormatFifteen, kFormatSixteen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
@@ -321,8 +330,8 @@ TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   }
 }
 
-// Format version 16, for good: later versions go on reading it.
-TEST(Chain, AJournalOfFormatSixteenHasTheseBytes) {
+// Format version 17, for good: later versions go on reading it.
+TEST(Chain, AJournalOfFormatSeventeenHasTheseBytes) {
   ChainWriter writer;
   Bytes file = writer.begin_section(0, 1);
   append(file, writer.append(encode(Event(RunConfigured{Seed{300}, PlacementPolicy::kBestFit}))));
@@ -334,7 +343,7 @@ TEST(Chain, AJournalOfFormatSixteenHasTheseBytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   EXPECT_EQ(hex,
-            "42455254484a4e4c100000000000000001000000"  // header: magic, format, section 0 of 1
+            "42455254484a4e4c110000000000000001000000"  // header: magic, format, section 0 of 1
             "0400000000ac0201"                          // seed 300, best-fit
             "70ccfe3f898451e29878b6b861e0c84ca74e2504882e70b73d98b10c6362e886"
             "0400000040018001"  // asked at -1 ms with effort 64

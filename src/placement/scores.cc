@@ -72,7 +72,7 @@ template <class Worth>
 FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation,
                           Worth worth) {
   const FlavorId flavor(node.free.flavor);
-  const std::int64_t cpu_after = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t cpu_after = node.cpu_left(request);
   const std::int64_t before = fragmentation.unusable(flavor, node.free.cpu_milli, node.gpu_milli());
   std::array<std::int16_t, kGpusPerNodeMax> after{};
   std::copy(node.gpu_milli().begin(), node.gpu_milli().end(), after.begin());
@@ -136,9 +136,8 @@ Score fgd_balanced(const NodeView& node, const PodRequest& request, const UsualD
   if (weight == 0) return 0;
   if (node.free.gpus == 0) return 1;  // who asks for no GPU takes nothing from those who do
   const std::int64_t taken = gpu_milli_taken(node, request);
-  const std::int64_t stranded =
-      usual.balance.stranded(node.free.cpu_milli - request.cpu_milli, node.free.gpu_milli - taken) -
-      usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
+  const std::int64_t stranded = usual.balance.stranded(node.cpu_left(request), node.free.gpu_milli - taken) -
+                                usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
   const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.free.flavor)) / Balance::kScarcityMean;
   const std::int64_t fall = fgd_balanced_choice(node, request, usual.fragmentation).worth;
   return clamped(floor_div(4 * fall - weight * (2 * stranded + sought), 4 * weight * kPointMilli));
@@ -151,7 +150,7 @@ int fgd_balanced_gpu(const NodeView& node, const PodRequest& request, const Usua
 // What is left on the node after placing, CPU and GPU in equal parts of the scale: cpu / 256,000 + gpu / 16,000 is this
 // over 2,560 hundredths.
 std::int64_t left_over(const NodeView& node, const PodRequest& request) {
-  const std::int64_t cpu_left = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t cpu_left = node.cpu_left(request);
   const std::int64_t gpu_left = node.free.gpu_milli - gpu_milli_taken(node, request);
   return cpu_left + kCpuPerGpuScale * gpu_left;
 }
