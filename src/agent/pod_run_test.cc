@@ -178,6 +178,8 @@ TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
   EXPECT_EQ((*nodes)[3]["metadata"]["labels"]["berth.dev/spare"].text(), "true");
   EXPECT_EQ((*nodes)[3]["metadata"]["annotations"]["berth.dev/overcommit"].text(), "cpu=1.5,memory=1.2");
   EXPECT_EQ((*nodes)[4]["metadata"]["annotations"]["berth.dev/overcommit"].text(), "cpu=2");
+  EXPECT_EQ((*nodes)[4]["status"]["capacity"]["kubernetes.io/batch-cpu"].text(), "128000");
+  EXPECT_EQ((*nodes)[4]["status"]["capacity"]["kubernetes.io/batch-memory"].text(), "256Gi");
   const struct {
     const char* text;
     const char* mistake;

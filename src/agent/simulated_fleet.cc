@@ -207,7 +207,13 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("cpu", std::to_string(gpus > 0 ? 16 * gpus : 64));
   capacity.set("memory", std::to_string(gpus > 0 ? 128 * gpus : 256) + "Gi");
   capacity.set("pods", "110");
-  if (!group.overcommit.empty()) node.at("metadata").at("annotations").set(kOvercommitAnnotation, group.overcommit);
+  if (!group.overcommit.empty()) {
+    node.at("metadata").at("annotations").set(kOvercommitAnnotation, group.overcommit);
+    const HostAmounts has{1000 * (gpus > 0 ? 16 * gpus : 64), (gpus > 0 ? 128 * gpus : 256) << 30};
+    const HostAmounts promised = has + parse_overcommit(group.overcommit, '=')->extra(has);
+    capacity.set(kBatchCpuResource, std::to_string(promised.cpu_milli));
+    capacity.set(kBatchMemoryResource, format_bytes(promised.memory_bytes));
+  }
   if (gpus == 0) return node;
   Value labels = Value::map();
   if (group.is_whole()) {

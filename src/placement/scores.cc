@@ -247,12 +247,21 @@ Score with_images(Score score, const NodeView& node, const PodRequest& request) 
   return clamped(score + node.image_points(request) / kPointsPerScore);
 }
 
+// Best effort goes rather where it takes no CPUs that are really there: who counts would soon take them back. Further down than the
+// formulas differ, and far above those that would turn.
+Score rather_in_extra(Score score, const NodeView& node, const PodRequest& request) {
+  constexpr std::int64_t kFurtherDown = 8'000;
+  const bool takes_what_is_there = request.in_extra && node.cpu_left(request) < node.free.cpu_milli;
+  return takes_what_is_there ? clamped(score - kFurtherDown) : score;
+}
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  const Score plain =
-      request.is_slice() ? slice_score(node, request) : with_images(score(node, request, usual), node, request);
+  const Score plain = request.is_slice()
+                          ? slice_score(node, request)
+                          : rather_in_extra(with_images(score(node, request, usual), node, request), node, request);
   if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
   return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
 }

@@ -294,7 +294,8 @@ TEST(Ledger, BestEffortHasWhatIsExtraFirstAndOfTheNodesOwnWhatIsBeyond) {
       Ledger ledger;
       ledger.add(node);
       for (const bool in_extra : {first, !first}) {
-        ledger.apply(move({.cpu_milli = in_extra ? c.best_effort : c.counts, .in_extra = in_extra}, 0));
+        const PodRequest request{.cpu_milli = in_extra ? c.best_effort : c.counts, .in_extra = in_extra};
+        ledger.apply({.request = request, .node = NodeId(0), .gpus = {}});
       }
       EXPECT_EQ(ledger.node(NodeId(0)).cpu_milli, c.free) << c.what;
       EXPECT_EQ(ledger.extra(NodeId(0)).all.cpu_milli, c.extra) << c.what;
