@@ -311,9 +311,9 @@ constexpr const char* kFormatSixteen =
 // For good: that nobody has changed it can be proven of an old journal, too.
 TEST(Chain, AJournalOfAnEarlierFormatIsStillRead) {
   std::uint32_t version = 0;
-  for (const char* const hex :
-       {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix, kFormatSeven, kFormatEight,
-        kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve, kFormatThirteen, kFormatFourteen, kFormatFifteen, kFormatSixteen}) {
+  for (const char* const hex : {kFormatOne, kFormatTwo, kFormatThree, kFormatFour, kFormatFive, kFormatSix,
+                                kFormatSeven, kFormatEight, kFormatNine, kFormatTen, kFormatEleven, kFormatTwelve,
+                                kFormatThirteen, kFormatFourteen, kFormatFifteen, kFormatSixteen}) {
     Bytes file;
     for (const char* at = hex; *at != 0; at += 2) {
       const char digits[] = {at[0], at[1], 0};
