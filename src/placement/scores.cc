@@ -228,7 +228,6 @@ static_assert(-31'500 - 1'000 > ScoreTree::kUnfit);
 Score after_the_near(Score score, int groups_too_many) {
   constexpr int kStepsMax = 4;
   constexpr std::int64_t kStep = 100;
-  if (groups_too_many == 0) return score;
   const std::int64_t middle = -30'000 - kStep * std::min(groups_too_many, kStepsMax);
   return static_cast<Score>(middle + std::clamp<std::int64_t>(score, -kStep / 2 + 1, kStep / 2 - 1));
 }
@@ -248,10 +247,11 @@ Score with_images(Score score, const NodeView& node, const PodRequest& request) 
 }
 
 // Best effort goes rather where it takes no CPUs that are really there: who counts would soon take them back. Further down than the
-// formulas differ, and far above those that would turn.
+// formulas differ, and above those that would turn. Where a slice is cut is decided by that alone.
 Score rather_in_extra(Score score, const NodeView& node, const PodRequest& request) {
   constexpr std::int64_t kFurtherDown = 8'000;
-  const bool takes_what_is_there = request.in_extra && node.cpu_left(request) < node.free.cpu_milli;
+  const bool takes_what_is_there =
+      request.in_extra && !request.is_slice() && node.cpu_left(request) < node.free.cpu_milli;
   return takes_what_is_there ? clamped(score - kFurtherDown) : score;
 }
 
@@ -259,11 +259,11 @@ Score rather_in_extra(Score score, const NodeView& node, const PodRequest& reque
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
   if (!fits(node, request)) return ScoreTree::kUnfit;
-  const Score plain = request.is_slice()
-                          ? slice_score(node, request)
-                          : rather_in_extra(with_images(score(node, request, usual), node, request), node, request);
+  const Score plain =
+      request.is_slice() ? slice_score(node, request) : with_images(score(node, request, usual), node, request);
   if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
-  return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
+  const int too_many = node.free.linked && request.gpus > 1 ? groups_too_many_on(node, request) : 0;
+  return too_many > 0 ? after_the_near(plain, too_many) : rather_in_extra(plain, node, request);
 }
 
 constexpr std::array kScoreRows = {
