@@ -30,7 +30,8 @@ TEST(ParseOvercommit, TakesAFactorForEachResource) {
   for (const Case& c : cases) {
     const auto parsed = parse_overcommit(c.text, '=');
     EXPECT_EQ(parsed ? std::optional(*parsed) : std::nullopt, c.expected) << c.text;
-    if (!c.expected) EXPECT_NE(parsed.error().find("such as cpu=1.5,memory=1.2"), std::string::npos) << c.text;
+    if (parsed) continue;
+    EXPECT_NE(parsed.error().find("such as cpu=1.5,memory=1.2"), std::string::npos) << c.text;
   }
 }
 
