@@ -172,7 +172,7 @@ TEST(SimulatedFleet, HasNodesThatTurn) {
 TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
   const auto nodes = nodes_from_text(
       "1xH100x8/numa:2:restricted/kept:12:100Gi,1xH100x8/kept:1500m,1xH100x8/mps/kept:1,"
-      "1xH100x8/mps/spare");
+      "1xH100x8/mps/spare/overcommit:1.5:1.2,1xcpu/overcommit:2");
   ASSERT_TRUE(nodes) << nodes.error().to_string();
   const Value& first = (*nodes)[0]["metadata"];
   EXPECT_EQ(first["labels"]["berth.dev/numa-zones"].text(), "2");
@@ -183,6 +183,10 @@ TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
   EXPECT_EQ((*nodes)[2]["metadata"]["labels"]["berth.dev/gpu-mode"].text(), "mps");
   EXPECT_EQ((*nodes)[3]["metadata"]["name"].text(), "h100-spare-mps-0001");
   EXPECT_EQ((*nodes)[3]["metadata"]["labels"]["berth.dev/spare"].text(), "true");
+  EXPECT_EQ((*nodes)[3]["metadata"]["annotations"]["berth.dev/overcommit"].text(), "cpu=1.5,memory=1.2");
+  EXPECT_EQ((*nodes)[4]["metadata"]["annotations"]["berth.dev/overcommit"].text(), "cpu=2");
+  EXPECT_EQ((*nodes)[4]["status"]["capacity"]["kubernetes.io/batch-cpu"].text(), "128000");
+  EXPECT_EQ((*nodes)[4]["status"]["capacity"]["kubernetes.io/batch-memory"].text(), "256Gi");
   const struct {
     const char* text;
     const char* mistake;
@@ -193,6 +197,9 @@ TEST(SimulatedFleet, TellsHowGpusAreBesideCpus) {
       {"1xH100x8/mps/numa:2:restricted", "zones are counted of whole GPUs, and these are shared by MPS"},
       {"1xH100x8/spare:2", "'spare:2' is no way to share GPUs"},
       {"1xH100x8/kept:12:many", "what is kept for each GPU (/kept:12:100Gi): "},
+      {"1xH100x8/overcommit:11", "(/overcommit:1.5:1.2): write 1 to 10 of each"},
+      {"1xH100x8/overcommit", "(/overcommit:1.5:1.2): write 1 to 10 of each"},
+      {"1xcpu/overcommit:2/kept:1", "what stands behind the slash is of GPUs; leave it out"},
       {"1xH100x8/kept:17", "for 8 GPUs that is more than is allocatable; write at most cpu=16,memory=128Gi"},
   };
   for (const auto& each : cases) {

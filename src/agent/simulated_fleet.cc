@@ -16,6 +16,7 @@
 #include "manifest/labels.h"
 #include "manifest/node_gpus.h"
 #include "manifest/node_host.h"
+#include "manifest/overcommit_text.h"
 #include "manifest/slice_resources.h"
 #include "manifest/yaml.h"
 #include "model/gpu.h"
@@ -40,6 +41,8 @@ struct MachineGroup {
   std::vector<std::string> slices = {};           // into which each GPU is cut beforehand; empty: it is cut as pods ask
   std::string numa_zones = {}, numa_policy = {};  // as the labels say it
   std::string kept_per_gpu = {};                  // as the annotation does
+  std::string overcommit = {};                    // the same
+  bool says_of_gpus = false;                      // something else than that
   bool spare = false;
 
   // "h100", "h100-mig", "cpu"
@@ -85,8 +88,8 @@ Refusal read_mode(MachineGroup& group, std::string_view text, std::string_view m
   if (!modes || text == name_of(Sharing::kExclusive) || (!more.empty() && !has_more)) {
     return quote(std::string(text) + std::string(more)) +
            " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4, or several that "
-           "take "
-           "turns, as in /exclusive.mig, or how they are beside CPUs: /numa:2:single-numa-node, /kept:12:100Gi; or "
+           "take turns, as in /exclusive.mig, or how they are beside CPUs: /numa:2:single-numa-node, /kept:12:100Gi, "
+           "/overcommit:1.5:1.2; or "
            "/spare";
   }
   group.sharing = modes->front();
@@ -130,11 +133,24 @@ Refusal read_kept(MachineGroup& group, std::string_view more) {
   return "";
 }
 
+// ":1.5:1.2", ":1.5"
+Refusal read_overcommit(MachineGroup& group, std::string_view more) {
+  more.remove_prefix(std::min<std::size_t>(1, more.size()));
+  const std::size_t colon = std::min(more.find(':'), more.size());
+  const std::string memory(more.substr(std::min(colon + 1, more.size())));
+  group.overcommit = "cpu=" + std::string(more.substr(0, colon)) + (memory.empty() ? "" : ",memory=" + memory);
+  if (parse_overcommit(group.overcommit, '=')) return "";
+  return "how many times its CPUs and its memory a machine promises (/overcommit:1.5:1.2): write 1 to " +
+         std::to_string(kOvercommitMax) + " of each";
+}
+
 // One of what stands behind the GPUs, each behind a slash.
 Refusal read_option(MachineGroup& group, std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view word = text.substr(0, colon);
   const std::string_view more = text.substr(colon);
+  if (word == "overcommit") return read_overcommit(group, more);
+  group.says_of_gpus = true;
   if (word == "numa") return read_zones(group, more);
   if (word == "kept") return read_kept(group, more);
   if (word == "spare" && more.empty()) {
@@ -155,7 +171,6 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
     if (!refusal.empty()) return refused(refusal);
     slash = next;
   }
-  const bool says_more = end < text.size();
   text = text.substr(0, end);
   const std::size_t first = text.find('x');
   if (first == std::string_view::npos) return refused(kForm);
@@ -163,7 +178,7 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   if (!count) return refused("the number of machines: " + count.error());
   group.count = *count;
   const std::string_view rest = text.substr(first + 1);
-  if (rest == "cpu" && says_more) return refused("what stands behind the slash is of GPUs; leave it out");
+  if (rest == "cpu" && group.says_of_gpus) return refused("what stands behind the slash is of GPUs; leave it out");
   if (rest == "cpu") return group;
   const std::size_t last = rest.rfind('x');
   if (last == std::string_view::npos) return refused(kForm);
@@ -197,6 +212,13 @@ Value machine(const MachineGroup& group, std::int64_t number) {
   capacity.set("cpu", std::to_string(gpus > 0 ? 16 * gpus : 64));
   capacity.set("memory", std::to_string(gpus > 0 ? 128 * gpus : 256) + "Gi");
   capacity.set("pods", "110");
+  if (!group.overcommit.empty()) {
+    node.at("metadata").at("annotations").set(kOvercommitAnnotation, group.overcommit);
+    const HostAmounts has{1000 * (gpus > 0 ? 16 * gpus : 64), (gpus > 0 ? 128 * gpus : 256) << 30};
+    const HostAmounts promised = has + parse_overcommit(group.overcommit, '=')->extra(has);
+    capacity.set(kBatchCpuResource, std::to_string(promised.cpu_milli));
+    capacity.set(kBatchMemoryResource, format_bytes(promised.memory_bytes));
+  }
   if (gpus == 0) return node;
   Value labels = Value::map();
   if (group.is_whole()) {

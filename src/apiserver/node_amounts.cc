@@ -5,14 +5,16 @@
 #include <utility>
 
 #include "apiserver/object_records.h"
+#include "manifest/labels.h"
 
 namespace berth {
 namespace {
 
 constexpr Duration kLookEvery = seconds(1);
 
-// Of what else there is on a machine nodes need not say anything.
+// Of what else there is on a machine nodes need not say anything; nor of what they promise more than once, in how many parts.
 bool is_counted(std::string_view resource) {
+  if (resource == kBatchCpuResource || resource == kBatchMemoryResource) return false;
   return resource == "cpu" || resource == "memory" || resource.find('/') != std::string_view::npos;
 }
 

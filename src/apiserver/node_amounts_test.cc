@@ -68,6 +68,10 @@ TEST(NodeAmounts, SayWhatNoNodeHas) {
        "{containers: [{resources: {requests: {memory: 4Ti}, limits: {memory: 4Ti}}}]}",
        {"a pod asks 4Ti of memory, and no node has more than 512Gi; it waits until one has"}},
       {"what nodes do not tell of", fleet, "{containers: [{resources: {requests: {ephemeral-storage: 1Ti}}}]}", {}},
+      {"what nodes promise more than once",
+       fleet,
+       "{containers: [{resources: {requests: {kubernetes.io/batch-cpu: '4000'}}}]}",
+       {}},
       {"no nodes yet", {}, "{containers: [{resources: {requests: {cpu: '1000'}}}]}", {}},
       {"it has a node", fleet, "{nodeName: n1, containers: [{resources: {requests: {cpu: '1000'}}}]}", {}},
   };

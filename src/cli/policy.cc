@@ -56,6 +56,7 @@ SeenNodes seen_node(Value object) {
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;
   seen.node.kept_per_gpu = facts.kept_per_gpu;
+  seen.node.extra = facts.extra;
   seen.node.numa_zones = facts.numa_zones;
   seen.node.numa_policy = facts.numa_policy;
   seen.node.links = facts.links;

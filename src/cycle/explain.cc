@@ -50,6 +50,7 @@ bool stands_behind(const State& state, const Line& line, WorkloadId id) {
 struct Sums {
   FreeTotals all;
   HostAmounts rest;
+  PodRequest like = {};  // of what is asked: one that may be in what is extra, if one may
 };
 
 bool suffices(const FreeTotals& free, const FreeTotals& asked) {
@@ -91,11 +92,12 @@ bool is_free_where_allowed(const State& state, const std::vector<NumberedPodSet>
     const bool gpus_count = usable.gpus_of(node);
     if (gpus_count) free.all.gpu_milli += node.gpu_milli;
     if (!gpus_count && !usable.without_gpus) continue;
-    const HostAmounts& rest = ledger.rest(NodeId(i));
-    const HostAmounts left{std::clamp<std::int64_t>(rest.cpu_milli, 0, node.cpu_milli),
-                           std::clamp<std::int64_t>(rest.memory_bytes, 0, node.memory_bytes)};
-    free.all.cpu_milli += gpus_count ? node.cpu_milli : left.cpu_milli;
-    free.all.memory_bytes += gpus_count ? node.memory_bytes : left.memory_bytes;
+    const HostAmounts own = HostAmounts{node.cpu_milli, node.memory_bytes} + ledger.beyond(NodeId(i), asked.like);
+    const HostAmounts rest = ledger.rest(NodeId(i)) + ledger.beyond_rest(NodeId(i), asked.like);
+    const HostAmounts left{std::clamp<std::int64_t>(rest.cpu_milli, 0, own.cpu_milli),
+                           std::clamp<std::int64_t>(rest.memory_bytes, 0, own.memory_bytes)};
+    free.all.cpu_milli += gpus_count ? own.cpu_milli : left.cpu_milli;
+    free.all.memory_bytes += gpus_count ? own.memory_bytes : left.memory_bytes;
     free.rest.cpu_milli += left.cpu_milli;
     free.rest.memory_bytes += left.memory_bytes;
     if (suffices(free, asked)) return true;
@@ -162,6 +164,7 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
       asked.rest.cpu_milli += set.count * request.cpu_milli;
       asked.rest.memory_bytes += set.count * request.memory_bytes;
     }
+    if (request.in_extra) asked.like = request;
     if (request.gpus > 0) usable.gpu_flavors = usable.gpu_flavors.united_with(request.flavors);
     (request.gpus == 0 ? usable.without_gpus : usable.modes[static_cast<std::size_t>(request.sharing)]) = true;
   }
@@ -170,8 +173,9 @@ bool is_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) 
   });
   // The sums are known; nodes are looked at one by one only where these do not say it.
   const bool kept = usable.without_gpus && state.node_types().keep_for_gpus;
-  return suffices(free_anywhere(state, usable), asked.all) &&
-         ((state.ledger().matches().allows_all() && one_mode && !kept) ||
+  const bool extra = asked.like.in_extra && state.node_types().overcommit;
+  return (extra || suffices(free_anywhere(state, usable), asked.all)) &&
+         ((state.ledger().matches().allows_all() && one_mode && !kept && !extra) ||
           is_free_where_allowed(state, way, asked, usable)) &&
          slices_are_free_in_sum(state, way) && gpu_memory_is_free_in_sum(state, way);
 }

@@ -309,9 +309,9 @@ std::int64_t free_of_what_lacks(std::size_t row, const NodeView& node, const Pod
       if (request.is_replica()) return 0;  // what is left of a GPU is of no use
       return request.is_fraction() ? node.free.largest_gpu_milli : std::int64_t{node.free.whole_gpus} * kMilliPerGpu;
     case Lacking::kCpus:
-      return node.free.cpu_milli;
+      return node.cpu_free(request);
     case Lacking::kMemory:
-      return node.free.memory_bytes;
+      return node.memory_free(request);
     case Lacking::kNone:
     case Lacking::kGpuMemory:
       break;

@@ -39,8 +39,9 @@ std::string why_kept_for_gpus(const State& state, const PodRequest& asked) {
   HostAmounts kept;
   bool alike = true;
   for_each_refusing(state, asked, kKeptForGpus, [&](NodeId id, const NodeView& view) {
-    most.cpu_milli = std::max(most.cpu_milli, view.rest().cpu_milli);
-    most.memory_bytes = std::max(most.memory_bytes, view.rest().memory_bytes);
+    const HostAmounts rest = view.rest(asked);
+    most.cpu_milli = std::max(most.cpu_milli, rest.cpu_milli);
+    most.memory_bytes = std::max(most.memory_bytes, rest.memory_bytes);
     const HostAmounts& own = state.node(id).kept_per_gpu;
     alike = alike && (kept == HostAmounts() || kept == own);
     if (kept == HostAmounts()) kept = own;

@@ -26,6 +26,7 @@ struct NodeThen {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   HostAmounts rest;                                       // for pods without GPUs
+  ExtraLeft extra;                                        // for best effort, beyond these
   std::array<std::int64_t, kNumaZonesMax> zones_milli{};  // CPUs of each zone, where the kubelet has a policy
   std::array<bool, kNumaZonesMax> is_owed{};              // of these the shadow has some that are to be in one zone
   std::int32_t pods = 0;

@@ -72,6 +72,7 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
     then.cpu_milli = node.cpu_milli;
     then.memory_bytes = node.memory_bytes;
     then.rest = ledger.rest(place.node);
+    then.extra = ledger.extra(place.node);
     if (node.numa != NumaPolicy::kNone) then.zones_milli = ledger.zones(place.node).cpu_milli;
     then.pods = node.pods;
     then.gpu_milli.assign(milli.begin(), milli.end());
@@ -87,13 +88,11 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
 // CPUs and memory, of all accounts that know of it, and its place among the pods.
 bool Shadows::host_fits_beside(NodeThen& then, const PodRequest& request, const PodPlacement& place) const {
   const NodeFree& node = trial_.ledger().node(place.node);
-  then.cpu_milli -= request.cpu_milli;
-  then.memory_bytes -= request.memory_bytes;
+  move_amounts(then, then.extra.all, request, -1);
   then.pods -= 1;
   bool fits = then.cpu_milli >= 0 && then.memory_bytes >= 0 && then.pods >= 0;
   if (request.gpus == 0) {
-    then.rest.cpu_milli -= request.cpu_milli;
-    then.rest.memory_bytes -= request.memory_bytes;
+    move_amounts(then.rest, then.extra.without_gpus, request, -1);
     fits = fits && (request.cpu_milli == 0 || then.rest.cpu_milli >= 0) &&
            (request.memory_bytes == 0 || then.rest.memory_bytes >= 0);
   }

@@ -31,6 +31,7 @@ Vacating::PodOnNode Vacating::pod_on_node(const State& state, WorkloadId workloa
           place.gpus,
           request.cpu_milli,
           request.memory_bytes,
+          request.in_extra,
           request.slice,
           place.slice_start,
           request.sharing,
@@ -182,32 +183,43 @@ bool Vacating::is_to_be_cut(const State& state, const PodOnNode& pod) {
   return !cut->has(*place);
 }
 
-// Somebody is still where it is to be, or from whom it is to be apart; or those who are leaving have more of the node's CPU, memory and pods than is free,
-// and given to others who are not there yet.
+// Those who are leaving have more of the node's CPU, memory and pods than is free, and given to others who are not there yet. CPUs that
+// a node promises more than once are shared by weights, of which best effort has the least: for who counts it is as if that were not
+// there. Memory is whose it is until it is given back.
+bool Vacating::lacks_amounts(const State& state, const PodOnNode& pod) const {
+  const NodeFree& free = state.ledger().node(pod.node);
+  HostAmounts own{free.cpu_milli, free.memory_bytes};
+  HostAmounts extra = state.ledger().extra(pod.node).all;
+  std::int64_t pods = free.pods;
+  const bool shares_cpus = !pod.in_extra && state.node(pod.node).extra.cpu_milli > 0;
+  if (shares_cpus) own.cpu_milli -= std::min<std::int64_t>(extra.cpu_milli, 0);
+  const auto move = [&](const PodOnNode& other, std::int64_t sign) {
+    pods += sign;
+    move_amount(own.memory_bytes, extra.memory_bytes, other.in_extra, sign * other.memory_bytes);
+    if (shares_cpus && other.in_extra) return;
+    move_amount(own.cpu_milli, extra.cpu_milli, other.in_extra, sign * other.cpu_milli);
+  };
+  for (const PodOnNode& other : coming_) {
+    if (other.node == pod.node && other.workload != pod.workload) move(other, 1);
+  }
+  for (const PodOnNode& other : leaving_) {
+    // What leaves itself does so before it comes.
+    if (other.node == pod.node && other.workload != pod.workload) move(other, -1);
+  }
+  return own.cpu_milli < 0 || own.memory_bytes < 0 || pods < 0;
+}
+
+// Somebody is still where it is to be, or from whom it is to be apart.
 bool Vacating::holds_up(const State& state, const PodOnNode& pod) const {
   if (!left_.empty() && is_to_be_scrubbed(state, pod)) return true;
   if (lacks_zones(state, pod) || is_to_be_cut(state, pod)) return true;
-  const NodeFree& free = state.ledger().node(pod.node);
-  std::int64_t cpu_milli = free.cpu_milli;
-  std::int64_t memory_bytes = free.memory_bytes;
-  std::int64_t pods = free.pods;
-  for (const PodOnNode& other : coming_) {
-    if (other.node != pod.node || other.workload == pod.workload) continue;
-    cpu_milli += other.cpu_milli;
-    memory_bytes += other.memory_bytes;
-    ++pods;
-  }
-  for (const PodOnNode& other : leaving_) {
-    if (other.workload == pod.workload) continue;  // it leaves before it comes
+  const bool in_the_way = std::ranges::any_of(leaving_, [&](const PodOnNode& other) {
+    if (other.workload == pod.workload) return false;  // it leaves before it comes
     if (state.ledger().neighbourhood().excludes(pod.neighbours, pod.node, other.neighbours, other.node)) return true;
     if (is_in_its_domain(state, other, pod)) return true;
-    if (other.node != pod.node) continue;
-    if (is_in_the_way(free, other, pod)) return true;
-    cpu_milli -= other.cpu_milli;
-    memory_bytes -= other.memory_bytes;
-    --pods;
-  }
-  return cpu_milli < 0 || memory_bytes < 0 || pods < 0;
+    return other.node == pod.node && is_in_the_way(state.ledger().node(pod.node), other, pod);
+  });
+  return in_the_way || lacks_amounts(state, pod);
 }
 
 }  // namespace berth

@@ -38,6 +38,7 @@ class Vacating {
     GpuSet gpus;
     std::int64_t cpu_milli = 0;
     std::int64_t memory_bytes = 0;
+    bool in_extra = false;
     std::uint8_t slice = kNoSlice;
     std::uint8_t slice_start = 0;
     Sharing sharing = Sharing::kExclusive;
@@ -54,6 +55,7 @@ class Vacating {
   static bool is_in_the_way(const NodeFree& node, const PodOnNode& leaving, const PodOnNode& pod);
   bool holds_up(const State& state, const PodOnNode& pod) const;
   bool lacks_zones(const State& state, const PodOnNode& pod) const;
+  bool lacks_amounts(const State& state, const PodOnNode& pod) const;
   void leaves_residue(const State& state, WorkloadId workload);
   bool is_to_be_scrubbed(const State& state, const PodOnNode& pod) const;
   static bool is_to_be_cut(const State& state, const PodOnNode& pod);

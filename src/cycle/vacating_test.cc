@@ -19,16 +19,22 @@ struct Pods {
   std::uint64_t gpus = 0;  // as bits: these devices
   std::int64_t cpu = 0;
   std::int64_t memory_gi = 0;
+  bool best_effort = false;
 };
 
 // Two nodes of 8 GPUs, 10 CPUs, 100 GiB and 4 pods each.
 class World {
  public:
-  World() {
+  explicit World(const HostAmounts& extra = {}) {
     state_.apply(QueueAdded{{.name = "q", .parent = QueueId(), .order = Order::kFifo}});
     for (int i = 0; i < 2; ++i) {
-      const Node node{
-          .name = "n", .flavor = FlavorId(0), .gpus = 8, .cpu_milli = 10'000, .memory_bytes = 100 * kGi, .pods_max = 4};
+      const Node node{.name = "n",
+                      .flavor = FlavorId(0),
+                      .gpus = 8,
+                      .cpu_milli = 10'000,
+                      .memory_bytes = 100 * kGi,
+                      .pods_max = 4,
+                      .extra = extra};
       state_.apply(NodesAdded{{node}});
     }
   }
@@ -68,11 +74,14 @@ class World {
  private:
   static WorkloadSubmitted asking(const Pods& pods) {
     const auto gpus = static_cast<std::int32_t>(GpuSet::from_bits(pods.gpus).size());
-    return submission(QueueId(0), single_pod({.cpu_milli = pods.cpu * 1000,
-                                              .memory_bytes = pods.memory_gi * kGi,
-                                              .gpus = gpus,
-                                              .gpu_milli = gpus > 0 ? kMilliPerGpu : 0,
-                                              .flavors = FlavorSet::all()}));
+    WorkloadShape shape = single_pod({.cpu_milli = pods.cpu * 1000,
+                                      .memory_bytes = pods.memory_gi * kGi,
+                                      .gpus = gpus,
+                                      .gpu_milli = gpus > 0 ? kMilliPerGpu : 0,
+                                      .flavors = FlavorSet::all()});
+    shape.terms.best_effort = pods.best_effort;
+    if (pods.best_effort) offer_extra(shape);
+    return submission(QueueId(0), shape);
   }
   static PodPlacement place(const Pods& pods) { return {NodeId(pods.node), GpuSet::from_bits(pods.gpus)}; }
   Start submitted(const Pods& pods, bool waits) {
@@ -126,6 +135,51 @@ TEST(Vacating, HoldsUpWhoeverHasRoomThatOthersHaveYetToLeave) {
         EXPECT_EQ(Vacating(world.state()).holds_up(world.state(), id), c.held_up) << c.what;
       }
     }
+  }
+}
+
+// CPUs and memory are promised one and a half times.
+TEST(Vacating, OfWhatIsPromisedMoreThanOnceMemoryAloneIsWaitedForByWhoCounts) {
+  constexpr bool kBestEffort = true;
+  struct Case {
+    const char* what;
+    std::vector<Pods> runs, leaves, comes;
+    Pods one;
+    bool held_up;
+  };
+  const Case cases[] = {
+      {"CPUs, for who counts", {}, {{0, 0, 10, 1, kBestEffort}, {0, 0, 5, 1, kBestEffort}}, {}, {0, 0, 10, 1}, false},
+      {"for best effort: enough for both", {}, {{0, 0, 10, 1, kBestEffort}}, {}, {0, 0, 5, 1, kBestEffort}, false},
+      {"for best effort: too few", {}, {{0, 0, 10, 1, kBestEffort}}, {}, {0, 0, 6, 1, kBestEffort}, true},
+      {"that another who counts leaves", {}, {{0, 0, 6, 1}}, {}, {0, 0, 5, 1}, true},
+      {"enough for both, whatever best effort has",
+       {{0, 0, 10, 1, kBestEffort}},
+       {{0, 0, 5, 1}},
+       {},
+       {0, 0, 5, 1},
+       false},
+      {"too few for both, whatever best effort leaves",
+       {},
+       {{0, 0, 6, 1}, {0, 0, 5, 1, kBestEffort}},
+       {},
+       {0, 0, 5, 1},
+       true},
+      {"who of best effort is yet to come has none",
+       {},
+       {{0, 0, 5, 1}},
+       {{0, 0, 10, 1, kBestEffort}},
+       {0, 0, 5, 1},
+       false},
+      {"memory: enough for both", {}, {{0, 0, 1, 100, kBestEffort}}, {}, {0, 0, 1, 50}, false},
+      {"memory: too little for both", {}, {{0, 0, 1, 100, kBestEffort}}, {}, {0, 0, 1, 51}, true},
+  };
+  for (const Case& c : cases) {
+    World world({5'000, 50 * kGi});
+    for (const Pods& each : c.runs) world.run(each);
+    for (const Pods& each : c.leaves) world.stop(each);
+    for (const Pods& each : c.comes) world.start(each, true);
+    const WorkloadId id = world.start(c.one, true);
+    EXPECT_EQ(Vacating(world.state()).holds_up(world.state(), id), c.held_up) << c.what;
   }
 }
 

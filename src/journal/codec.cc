@@ -344,6 +344,8 @@ void fields(Io& io, Node& node) {
   fields(io, node.recut);
   io(node.kept_per_gpu.cpu_milli);
   io(node.kept_per_gpu.memory_bytes);
+  io(node.extra.cpu_milli);
+  io(node.extra.memory_bytes);
   io(node.numa_zones);
   enumerator(io, node.numa_policy, std::size(kNumaPolicyNames));
   io(node.links.pcie);
@@ -371,6 +373,7 @@ void fields(Io& io, PodSet& set) {
   fields(io, set.request.flavors);
   enumerator(io, set.request.sharing, std::size(kSharingNames));
   io(set.request.slice);
+  io(set.request.in_extra);
   io(set.count);
   fields(io, set.constraints);
   fields(io, set.topology);

@@ -100,6 +100,7 @@ Node any_node(Rng& rng) {
           MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
           Duration{any<std::int64_t>(rng)},
           any_host_amounts(rng),
+          any_host_amounts(rng),
           any<std::int32_t>(rng),
           any_numa_policy(rng),
           GpuLinks{any<std::int32_t>(rng), any<std::int32_t>(rng)},
@@ -134,9 +135,10 @@ Neighbours any_neighbours(Rng& rng) {
 }
 
 PodSet any_set(Rng& rng) {
-  const PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
-                           any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next()),
-                           any_sharing(rng),       any<std::uint8_t>(rng)};
+  PodRequest request{any<std::int64_t>(rng), any<std::int64_t>(rng), any<std::int32_t>(rng),
+                     any<std::int32_t>(rng), any<std::int64_t>(rng), FlavorSet::from_bits(rng.next()),
+                     any_sharing(rng),       any<std::uint8_t>(rng)};
+  request.in_extra = any<bool>(rng);
   return {request,
           any<std::int64_t>(rng),
           any_constraints(rng),

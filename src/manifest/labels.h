@@ -74,6 +74,9 @@ inline constexpr std::string_view kKueueSliceSizeAnnotation = "kueue.x-k8s.io/po
 inline constexpr const char* kNotReadyTaint = "node.kubernetes.io/not-ready";
 inline constexpr const char* kUnreachableTaint = "node.kubernetes.io/unreachable";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+// CPUs in thousandths and memory that best effort asks of what nodes promise more than once; Koordinator's names.
+inline constexpr std::string_view kBatchCpuResource = "kubernetes.io/batch-cpu";
+inline constexpr std::string_view kBatchMemoryResource = "kubernetes.io/batch-memory";
 inline constexpr std::string_view kSharedGpuResource = "nvidia.com/gpu.shared";  // replicas of devices
 inline constexpr std::string_view kSliceResourcePrefix = "nvidia.com/mig-";
 // Of a node: how its GPUs are shared (model/node.h), as Berth decides; "exclusive" if it is not there.
@@ -87,6 +90,7 @@ inline constexpr std::string_view kGpuLinksAnnotation = "berth.dev/gpu-links";
 inline constexpr std::string_view kSpareLabel = "berth.dev/spare";
 // Of a node: what of it is for pods that ask GPUs, for each GPU: "cpu=12,memory=100Gi".
 inline constexpr std::string_view kKeptPerGpuAnnotation = "berth.dev/kept-per-gpu";
+inline constexpr std::string_view kOvercommitAnnotation = "berth.dev/overcommit";
 inline constexpr std::string_view kGpuCountLabel = "nvidia.com/gpu.count";
 inline constexpr std::string_view kGpuReplicasLabel = "nvidia.com/gpu.replicas";  // as how many each counts
 // How they are shared where Berth has no part in it: "none", "time-slicing" or "mps".

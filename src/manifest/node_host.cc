@@ -8,6 +8,7 @@
 #include "base/wording.h"
 #include "manifest/gpu_links_text.h"
 #include "manifest/labels.h"
+#include "manifest/overcommit_text.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -26,6 +27,7 @@ class Reader {
 
   NodeHost read() {
     if (const Value* const kept = annotations_.find(kKeptPerGpuAnnotation)) read_kept(kept->text());
+    if (const Value* const overcommit = annotations_.find(kOvercommitAnnotation)) read_overcommit(overcommit->text());
     read_zones();
     read_links();
     read_spare();
@@ -69,6 +71,12 @@ class Reader {
     complain_of_kept("for " + std::to_string(gpus_) + (gpus_ == 1 ? " GPU" : " GPUs") +
                      " that is more than is allocatable; write at most cpu=" + decimal_of_milli(most.cpu_milli) +
                      ",memory=" + format_bytes(most.memory_bytes));
+  }
+
+  void read_overcommit(std::string_view text) {
+    const auto factors = parse_overcommit(text, '=');
+    if (!factors) return complain("annotation " + std::string(kOvercommitAnnotation), factors.error());
+    host_.extra = factors->extra(has_);
   }
 
   void read_zones() {

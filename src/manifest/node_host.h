@@ -1,4 +1,4 @@
-// What a Node object says of itself that Kubernetes does not know of: how much of its CPUs and memory is kept for pods that ask GPUs,
+// What a Node object says of itself that Kubernetes does not know of: how much of its CPUs and memory is kept for pods that ask GPUs, how much more than that it promises to best effort,
 // how they are divided into NUMA zones, which of its GPUs are nearer to each other, and whether it is a spare.
 #pragma once
 
@@ -12,6 +12,7 @@ namespace berth {
 
 struct NodeHost {
   HostAmounts kept_per_gpu = {};
+  HostAmounts extra = {};
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
   GpuLinks links = {};

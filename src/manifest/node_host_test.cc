@@ -32,6 +32,13 @@ TEST(NodeHost, SaysWhichGpusAreNear) {
   EXPECT_EQ(host.links, (GpuLinks{.pcie = 4, .nvlink = 2}));
 }
 
+TEST(NodeHost, SaysHowManyTimesItPromisesWhatItHas) {
+  const NodeHost host = read_node_host(node("{}", "{berth.dev/overcommit: 'cpu=1.5,memory=1.25'}"), 0,
+                                       Sharing::kExclusive, {128'000, 1024 * kGib});
+  EXPECT_EQ(host.problem, "");
+  EXPECT_EQ(host.extra, (HostAmounts{64'000, 256 * kGib}));
+}
+
 TEST(NodeHost, SaysWhatToWriteInstead) {
   struct Case {
     const char* what;
@@ -74,6 +81,9 @@ TEST(NodeHost, SaysWhatToWriteInstead) {
        "annotation berth.dev/kept-per-gpu: '' is no amount to keep"},
       {"no amount", "{}", "{berth.dev/kept-per-gpu: cpu}", 8, Sharing::kExclusive,
        "annotation berth.dev/kept-per-gpu: cpu: "},
+      {"no factor", "{}", "{berth.dev/overcommit: 'cpu=0.5'}", 8, Sharing::kExclusive,
+       "annotation berth.dev/overcommit: 'cpu=0.5' does not say how many times what it has a node promises; write 1 to "
+       "10 for CPUs, memory or both, such as cpu=1.5,memory=1.2"},
       {"whether it is a spare", "{berth.dev/spare: 'true'}", "{}", 8, Sharing::kExclusive, ""},
       {"that it is none", "{berth.dev/spare: 'false'}", "{}", 0, Sharing::kExclusive, ""},
       {"neither", "{berth.dev/spare: 'yes'}", "{}", 8, Sharing::kExclusive,

@@ -87,8 +87,24 @@ struct HostAmounts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
 
+  friend HostAmounts operator+(const HostAmounts& a, const HostAmounts& b) {
+    return {a.cpu_milli + b.cpu_milli, a.memory_bytes + b.memory_bytes};
+  }
   friend bool operator==(const HostAmounts&, const HostAmounts&) = default;
 };
+
+constexpr HostAmounts above_nothing(const HostAmounts& amounts) {
+  return {amounts.cpu_milli > 0 ? amounts.cpu_milli : 0, amounts.memory_bytes > 0 ? amounts.memory_bytes : 0};
+}
+
+// A node promises to all its work together at most so many times what it has. The sums of a fleet that does stay inside 64 bits.
+inline constexpr std::int64_t kOvercommitMax = 10;
+
+// What a node of so much promises to best effort beyond that, where all its work together may ask `milli` thousandths of it: rounded down.
+constexpr std::int64_t extra_of(std::int64_t has, std::int64_t milli) {
+  const std::int64_t beyond = milli - 1000;
+  return has / 1000 * beyond + has % 1000 * beyond / 1000;
+}
 
 // An image of containers, under one of its names.
 struct NodeImage {
@@ -104,7 +120,7 @@ inline constexpr std::int64_t kImageBytesMax = std::int64_t{1} << 40;  // of one
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
 // fixed slices are a layout of its GPUs' model, and empty where they are not cut; only what was cut beforehand is cut anew, in 0..kRecutMax. The other modes are none of these: not the one
 // that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand. What is kept for all GPUs is no
-// more than the node has; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive and nothing else.
+// more than the node has, and what is extra no more than kOvercommitMax - 1 times as much; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive and nothing else.
 struct Node {
   std::string name;
   FlavorId flavor;
@@ -121,6 +137,7 @@ struct Node {
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
   Duration recut{0};                      // it takes so long to cut those anew that nobody has; none: they stay
   HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
+  HostAmounts extra = {};                 // so much it promises to best effort beyond what it has
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
   GpuLinks links = {};                 // which of its GPUs are nearer to each other; with a policy, inside its zones

@@ -37,6 +37,7 @@ struct PodRequest {
   NeighboursId neighbours{0};             // numbered by the state (state/neighbourhood.h); in events a pod set has them
   SharerId sharer = {};                   // of a fraction: by the state, which knows whose it is; in events none
   ExclusiveId exclusive = {};  // numbered by the state (state/exclusive_domains.h); in events a pod set has it
+  bool in_extra = false;  // it may have what nodes promise beyond what they have; it asks CPUs or memory as best effort
 
   constexpr bool is_slice() const { return sharing == Sharing::kMig; }
   constexpr bool is_mps() const { return sharing == Sharing::kMps; }
@@ -54,6 +55,7 @@ struct PodRequest {
     hasher.add(constraints.value()).add(neighbours.value()).add(std::uint64_t{slice}).add(sharer.value());
     hasher.add(static_cast<std::uint64_t>(sharing));
     if (!exclusive.is_none()) hasher.add(exclusive.value());
+    if (in_extra) hasher.add(std::uint64_t{1});
   }
   friend bool operator==(const PodRequest&, const PodRequest&) = default;
 };

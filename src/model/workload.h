@@ -93,6 +93,13 @@ struct WorkloadShape {
   friend bool operator==(const WorkloadShape&, const WorkloadShape&) = default;
 };
 
+// All its pods that ask CPUs or memory may have what nodes promise beyond what they have. PRE: it is best effort.
+inline void offer_extra(WorkloadShape& shape) {
+  for (PodSets& way : shape.ways) {
+    for (PodSet& set : way) set.request.in_extra = set.request.cpu_milli > 0 || set.request.memory_bytes > 0;
+  }
+}
+
 // Later than anything.
 inline constexpr Time kForever{INT64_MAX};
 

@@ -75,10 +75,11 @@ inline constexpr std::tuple kFilters = {
              return !request.is_fraction() || !bounds_matter || node.some_gpu_fits(request);
            }},
     Filter{"too little free CPU",
-           [](const NodeView& node, const PodRequest& request) { return node.free.cpu_milli >= request.cpu_milli; }},
-    Filter{
-        "too little free memory",
-        [](const NodeView& node, const PodRequest& request) { return node.free.memory_bytes >= request.memory_bytes; }},
+           [](const NodeView& node, const PodRequest& request) { return node.cpu_free(request) >= request.cpu_milli; }},
+    Filter{"too little free memory",
+           [](const NodeView& node, const PodRequest& request) {
+             return node.memory_free(request) >= request.memory_bytes;
+           }},
     Filter{kKeptForGpus,
            [](const NodeView& node, const PodRequest& request) { return node.leaves_what_is_kept(request); }},
     Filter{kNotInZones,

@@ -26,6 +26,14 @@ Move take(const PodRequest& request, std::uint64_t gpus) {
   return {.request = request, .node = NodeId(0), .gpus = GpuSet::from_bits(gpus)};
 }
 
+PodRequest extra(std::int64_t cpu_milli, std::int64_t memory_bytes = 0) {
+  return {.cpu_milli = cpu_milli, .memory_bytes = memory_bytes, .in_extra = true};
+}
+
+PodRequest extra_with_gpu(std::int64_t cpu_milli) {
+  return {.cpu_milli = cpu_milli, .gpus = 1, .gpu_milli = 100, .in_extra = true};
+}
+
 TEST(Filters, EachRefusesForItsOwnReason) {
   const Node node{.name = "",
                   .flavor = FlavorId(1),
@@ -35,6 +43,7 @@ TEST(Filters, EachRefusesForItsOwnReason) {
                   .memory_bytes = 100,
                   .pods_max = 3,
                   .kept_per_gpu = {500, 10},
+                  .extra = {4000, 50},
                   .numa_zones = 2,
                   .numa_policy = NumaPolicy::kRestricted};
   const PodRequest whole{.gpus = 1, .gpu_milli = 1000};
@@ -83,6 +92,28 @@ TEST(Filters, EachRefusesForItsOwnReason) {
        true,
        {.cpu_milli = 6000},
        ""},
+      {"best effort where all is taken", {take({.cpu_milli = 6000}, 0)}, true, extra(4000), ""},
+      {"more than is extra", {take({.cpu_milli = 6000}, 0)}, true, extra(4001), kKeptForGpus},
+      {"what of it others have left", {take({.cpu_milli = 6000}, 0), take(extra(3000), 0)}, true, extra(1000), ""},
+      {"more than that", {take({.cpu_milli = 6000}, 0), take(extra(3000), 0)}, true, extra(1001), kKeptForGpus},
+      {"best effort with GPUs", {take(extra_with_gpu(8000), 1)}, true, extra_with_gpu(4000), ""},
+      {"more than both have", {take(extra_with_gpu(8000), 1)}, true, extra_with_gpu(4001), "too little free CPU"},
+      {"work that counts, beside what is extra alone", {take(extra(4000), 0)}, true, {.cpu_milli = 6000}, ""},
+      {"the same with GPUs",
+       {take(extra_with_gpu(4000), 1)},
+       true,
+       {.cpu_milli = 8000, .gpus = 1, .gpu_milli = 500},
+       ""},
+      {"beside more than that", {take(extra(4001), 0)}, true, {.cpu_milli = 6000}, kKeptForGpus},
+      {"the same with GPUs, beside more",
+       {take(extra_with_gpu(4001), 1)},
+       true,
+       {.cpu_milli = 8000, .gpus = 1, .gpu_milli = 500},
+       "too little free CPU"},
+      {"more than the node has, promised or not", {}, true, extra_with_gpu(8001), "too little free CPU"},
+      {"memory that is extra", {take({.memory_bytes = 60}, 0)}, true, extra(0, 50), ""},
+      {"and no more", {take({.memory_bytes = 60}, 0)}, true, extra(0, 51), kKeptForGpus},
+      {"more memory than the node has", {}, true, extra(0, 101), "too little free memory"},
       {"two zones for two GPUs", {take(whole, 1), take(whole, 4)}, true, {.gpus = 2, .gpu_milli = 1000}, kNotInZones},
       {"two zones for three", {take(whole, 1)}, true, {.gpus = 3, .gpu_milli = 1000}, ""},
       {"processor of the other zone",

@@ -1,6 +1,7 @@
 // One node as filters and scores see it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -38,7 +39,23 @@ class NodeView {
     return false;
   }
   bool leaves_what_is_kept(const PodRequest& request) const { return ledger_.leaves_what_is_kept(id_, request); }
-  const HostAmounts& rest() const { return ledger_.rest(id_); }
+  HostAmounts rest(const PodRequest& request) const { return ledger_.rest(id_) + ledger_.beyond_rest(id_, request); }
+  // What one pod like that may have of its CPUs and memory, but for what is kept.
+  std::int64_t cpu_free(const PodRequest& request) const {
+    if (!request.in_extra) return free.cpu_milli;
+    return std::min(ledger_.has(id_).cpu_milli, free.cpu_milli + ledger_.beyond(id_, request).cpu_milli);
+  }
+  std::int64_t memory_free(const PodRequest& request) const {
+    if (!request.in_extra) return free.memory_bytes;
+    return std::min(ledger_.has(id_).memory_bytes, free.memory_bytes + ledger_.beyond(id_, request).memory_bytes);
+  }
+  // What of its CPUs work that counts has left beside the pod. PRE: it fits.
+  std::int64_t cpu_left(const PodRequest& request) const {
+    std::int64_t left = free.cpu_milli;
+    std::int64_t extra = request.in_extra ? ledger_.extra(id_).all.cpu_milli : 0;
+    move_amount(left, extra, request.in_extra, -request.cpu_milli);
+    return left;
+  }
   // Whether the GPUs and CPUs that are free are in such zones that the kubelet's policy lets the pod in.
   bool has_room_in_zones(const PodRequest& request) const {
     if (!free.counts_by_zone(request)) return true;

@@ -52,6 +52,7 @@ class RefusedRequests {
       // What is kept for GPUs is room for who asks some; and who asks more than a zone has may be let in where others are not.
       if (types.keep_for_gpus && less.gpus == 0 && asked.gpus > 0) return false;
       if (types.restrict_zones && asked != less) return false;
+      if (types.overcommit && asked.in_extra != less.in_extra) return false;
       // Without a bound of its own a fraction takes its share of the memory, which a bound may be below.
       const bool gpu_memory = less.gpu_memory_mib > 0 ? asked.gpu_memory_mib >= less.gpu_memory_mib
                                                       : asked.gpu_memory_mib == 0 || !asked.is_fraction();

@@ -72,7 +72,7 @@ template <class Worth>
 FgdChoice best_fgd_choice(const NodeView& node, const PodRequest& request, const Fragmentation& fragmentation,
                           Worth worth) {
   const FlavorId flavor(node.free.flavor);
-  const std::int64_t cpu_after = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t cpu_after = node.cpu_left(request);
   const std::int64_t before = fragmentation.unusable(flavor, node.free.cpu_milli, node.gpu_milli());
   std::array<std::int16_t, kGpusPerNodeMax> after{};
   std::copy(node.gpu_milli().begin(), node.gpu_milli().end(), after.begin());
@@ -136,9 +136,8 @@ Score fgd_balanced(const NodeView& node, const PodRequest& request, const UsualD
   if (weight == 0) return 0;
   if (node.free.gpus == 0) return 1;  // who asks for no GPU takes nothing from those who do
   const std::int64_t taken = gpu_milli_taken(node, request);
-  const std::int64_t stranded =
-      usual.balance.stranded(node.free.cpu_milli - request.cpu_milli, node.free.gpu_milli - taken) -
-      usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
+  const std::int64_t stranded = usual.balance.stranded(node.cpu_left(request), node.free.gpu_milli - taken) -
+                                usual.balance.stranded(node.free.cpu_milli, node.free.gpu_milli);
   const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.free.flavor)) / Balance::kScarcityMean;
   const std::int64_t fall = fgd_balanced_choice(node, request, usual.fragmentation).worth;
   return clamped(floor_div(4 * fall - weight * (2 * stranded + sought), 4 * weight * kPointMilli));
@@ -151,7 +150,7 @@ int fgd_balanced_gpu(const NodeView& node, const PodRequest& request, const Usua
 // What is left on the node after placing, CPU and GPU in equal parts of the scale: cpu / 256,000 + gpu / 16,000 is this
 // over 2,560 hundredths.
 std::int64_t left_over(const NodeView& node, const PodRequest& request) {
-  const std::int64_t cpu_left = node.free.cpu_milli - request.cpu_milli;
+  const std::int64_t cpu_left = node.cpu_left(request);
   const std::int64_t gpu_left = node.free.gpu_milli - gpu_milli_taken(node, request);
   return cpu_left + kCpuPerGpuScale * gpu_left;
 }
@@ -238,7 +237,6 @@ static_assert(-31'500 - 1'000 > ScoreTree::kUnfit);
 Score after_the_near(Score score, int groups_too_many) {
   constexpr int kStepsMax = 4;
   constexpr std::int64_t kStep = 100;
-  if (groups_too_many == 0) return score;
   const std::int64_t middle = -30'000 - kStep * std::min(groups_too_many, kStepsMax);
   return static_cast<Score>(middle + std::clamp<std::int64_t>(score, -kStep / 2 + 1, kStep / 2 - 1));
 }
@@ -257,6 +255,15 @@ Score with_images(Score score, const NodeView& node, const PodRequest& request) 
   return clamped(score + node.image_points(request) / kPointsPerScore);
 }
 
+// Best effort goes rather where it takes no CPUs that are really there: who counts would soon take them back. Further down than the
+// formulas differ, and above those that would turn. Where a slice is cut is decided by that alone.
+Score rather_in_extra(Score score, const NodeView& node, const PodRequest& request) {
+  constexpr std::int64_t kFurtherDown = 8'000;
+  const bool takes_what_is_there =
+      request.in_extra && !request.is_slice() && node.cpu_left(request) < node.free.cpu_milli;
+  return takes_what_is_there ? clamped(score - kFurtherDown) : score;
+}
+
 // Filters and formula in one function for each policy: this is where all the time goes.
 template <Score (*score)(const NodeView&, const PodRequest&, const UsualDemand&)>
 Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand& usual) {
@@ -265,7 +272,8 @@ Score if_fits(const NodeView& node, const PodRequest& request, const UsualDemand
       request.is_slice() ? slice_score(node, request) : with_images(score(node, request, usual), node, request);
   if (request.is_vgpu()) plain = vgpu_score(node, request, plain);
   if (request.gpus > 0 && node.free.would_turn(request.sharing)) return after_all_others(plain);
-  return node.free.linked && request.gpus > 1 ? after_the_near(plain, groups_too_many_on(node, request)) : plain;
+  const int too_many = node.free.linked && request.gpus > 1 ? groups_too_many_on(node, request) : 0;
+  return too_many > 0 ? after_the_near(plain, too_many) : rather_in_extra(plain, node, request);
 }
 
 constexpr std::array kScoreRows = {

@@ -32,6 +32,12 @@ struct Slow {
 
   std::int32_t milli() const { return request.is_replica() ? kMilliPerGpu / node.replicas : request.gpu_milli; }
 
+  // Of those that are there.
+  std::int64_t cpus_taken() const {
+    if (!request.in_extra) return request.cpu_milli;
+    return std::max<std::int64_t>(0, request.cpu_milli - std::max<std::int64_t>(0, ledger.extra(id).all.cpu_milli));
+  }
+
   bool gpu_fits(std::size_t gpu) const {
     if (ledger.gpu_milli(id)[gpu] < milli()) return false;
     if (request.is_fraction() && !is_welcome(ledger, id, gpu, request)) return false;
@@ -72,7 +78,7 @@ struct Slow {
     }
     const FlavorId flavor(node.flavor);
     return {usual.fragmentation.unusable(flavor, node.cpu_milli, before),
-            usual.fragmentation.unusable(flavor, node.cpu_milli - request.cpu_milli, after)};
+            usual.fragmentation.unusable(flavor, node.cpu_milli - cpus_taken(), after)};
   }
   int fgd_with(const std::vector<int>& taken) const {
     const auto [before, after] = unusable_with(taken);
@@ -104,7 +110,7 @@ struct Slow {
         unusable_with(request.is_fraction() ? std::vector<int>{fgd_balanced_gpu()} : first_free());
     const std::int64_t taken = std::int64_t{request.gpus} * milli();
     const long double fall = static_cast<long double>(before - after) / usual.fragmentation.weight();
-    const std::int64_t stranded = usual.balance.stranded(node.cpu_milli - request.cpu_milli, node.gpu_milli - taken) -
+    const std::int64_t stranded = usual.balance.stranded(node.cpu_milli - cpus_taken(), node.gpu_milli - taken) -
                                   usual.balance.stranded(node.cpu_milli, node.gpu_milli);
     const std::int64_t sought = taken * usual.balance.scarcity(FlavorId(node.flavor)) / 1000;
     const long double points = (fall - stranded / 2.0L - sought / 4.0L) / 4;
@@ -113,7 +119,7 @@ struct Slow {
 
   // Sums of eighths of thousandths are exact here: 128,000 and 8,000 divide powers of two times 1,000.
   long double left_over() const {
-    const auto cpu_left = static_cast<long double>(node.cpu_milli - request.cpu_milli);
+    const auto cpu_left = static_cast<long double>(node.cpu_milli - cpus_taken());
     const auto gpu_left = static_cast<long double>(node.gpu_milli - request.gpus * milli());
     return 0.5L * cpu_left / 128'000 + 0.5L * gpu_left / 8'000;
   }
@@ -158,11 +164,13 @@ struct Slow {
   }
 };
 
-// Of a node that has to turn: it stands below all that need not, and among its like as it would.
+// Of a node that has to turn: it stands below all that need not, and among its like as it would. The same where best effort takes CPUs
+// that are there.
 Score score(PlacementPolicy policy, const Slow& slow) {
   const Score score = score_row(policy).score_if_fits(NodeView(slow.ledger, slow.id), slow.request, slow.usual);
   const bool turns = slow.request.gpus > 0 && slow.node.would_turn(slow.request.sharing);
-  if (!turns || score == ScoreTree::kUnfit) return score;
+  if (score == ScoreTree::kUnfit) return score;
+  if (!turns) return static_cast<Score>(slow.request.in_extra && slow.cpus_taken() > 0 ? score + 8'000 : score);
   EXPECT_LT(score, -30'000);
   return static_cast<Score>(score + 31'500);
 }
@@ -246,7 +254,8 @@ bool lies_too_far_apart(const Slow& slow) {
 void expect_behind_all_that_are_near(const Slow& slow) {
   if (slow.ledger.node(slow.id).would_turn(slow.request.sharing)) return;
   for (std::size_t policy = 0; policy < std::size(kPlacementPolicyNames); ++policy) {
-    const Score found = score(static_cast<PlacementPolicy>(policy), slow);
+    const Score found = score_row(static_cast<PlacementPolicy>(policy))
+                            .score_if_fits(NodeView(slow.ledger, slow.id), slow.request, slow.usual);
     ASSERT_TRUE(-30'500 < found && found < -30'000) << found;
   }
 }

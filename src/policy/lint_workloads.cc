@@ -185,8 +185,11 @@ class WorkloadLinter {
       room = std::min<std::int64_t>(room, std::int64_t{node.gpus} * on_each);
     }
     const std::int64_t keeping_gpus = request.gpus > 0 ? 0 : node.gpus;
-    const std::int64_t cpu_milli = node.cpu_milli - keeping_gpus * node.kept_per_gpu.cpu_milli;
-    const std::int64_t memory_bytes = node.memory_bytes - keeping_gpus * node.kept_per_gpu.memory_bytes;
+    const HostAmounts extra = request.in_extra ? node.extra : HostAmounts();
+    const std::int64_t cpu_milli = node.cpu_milli + extra.cpu_milli - keeping_gpus * node.kept_per_gpu.cpu_milli;
+    const std::int64_t memory_bytes =
+        node.memory_bytes + extra.memory_bytes - keeping_gpus * node.kept_per_gpu.memory_bytes;
+    if (request.cpu_milli > node.cpu_milli || request.memory_bytes > node.memory_bytes) return 0;
     if (request.cpu_milli > 0) room = std::min(room, cpu_milli / request.cpu_milli);
     if (request.memory_bytes > 0) room = std::min(room, memory_bytes / request.memory_bytes);
     return std::min(room, room_for_zones(node, request));

@@ -72,6 +72,8 @@ struct AmountList {
   std::int64_t gpus = 0;
   std::int64_t replicas = 0;
   std::map<std::string, std::int64_t> slices, vgpus;  // by resource
+  std::int64_t batch_cpu_milli = 0;
+  std::int64_t batch_memory_bytes = 0;
 };
 
 class PodReader {
@@ -217,6 +219,10 @@ class PodReader {
         take(amounts.cpu_milli, parse_milli(each.value.text()));
       else if (each.key == "memory")
         take(amounts.memory_bytes, parse_bytes(each.value.text()));
+      else if (each.key == kBatchCpuResource)
+        take(amounts.batch_cpu_milli, parse_bytes(each.value.text()));  // whole thousandths of a core
+      else if (each.key == kBatchMemoryResource)
+        take(amounts.batch_memory_bytes, parse_bytes(each.value.text()));
       else if (each.key == kGpuResource)
         take(amounts.gpus, parse_integer(each.value.text(), 0, INT32_MAX));
       else if (each.key == kSharedGpuResource)
@@ -235,7 +241,9 @@ class PodReader {
 
   void add(AmountList& sum, const AmountList& more) {
     bool believed = add_to(sum.cpu_milli, more.cpu_milli) && add_to(sum.memory_bytes, more.memory_bytes) &&
-                    add_to(sum.gpus, more.gpus) && add_to(sum.replicas, more.replicas);
+                    add_to(sum.gpus, more.gpus) && add_to(sum.replicas, more.replicas) &&
+                    add_to(sum.batch_cpu_milli, more.batch_cpu_milli) &&
+                    add_to(sum.batch_memory_bytes, more.batch_memory_bytes);
     for (const auto& [resource, count] : more.slices) believed = add_to(sum.slices[resource], count) && believed;
     for (const auto& [resource, count] : more.vgpus) believed = add_to(sum.vgpus[resource], count) && believed;
     if (!believed) complain("its containers ask more together than any machine has");
@@ -275,17 +283,28 @@ class PodReader {
     most.replicas = std::max(most.replicas, other.replicas);
     raise_each_to(most.slices, other.slices);
     raise_each_to(most.vgpus, other.vgpus);
+    most.batch_cpu_milli = std::max(most.batch_cpu_milli, other.batch_cpu_milli);
+    most.batch_memory_bytes = std::max(most.batch_memory_bytes, other.batch_memory_bytes);
   }
 
   void read_request() {
     const AmountList amounts = total();
-    if (amounts.cpu_milli > kNodeCpuMilliMax || amounts.memory_bytes > kNodeMemoryBytesMax ||
+    if (std::max(amounts.cpu_milli, amounts.batch_cpu_milli) > kNodeCpuMilliMax ||
+        std::max(amounts.memory_bytes, amounts.batch_memory_bytes) > kNodeMemoryBytesMax ||
         amounts.gpus > kGpusPerNodeMax) {
       complain("it asks more than any machine has: at most 50,000 cores, a PiB of memory and 64 GPUs a pod");
     }
     PodRequest& request = facts_.request;
-    request.cpu_milli = std::clamp<std::int64_t>(amounts.cpu_milli, 0, kNodeCpuMilliMax);
-    request.memory_bytes = std::clamp<std::int64_t>(amounts.memory_bytes, 0, kNodeMemoryBytesMax);
+    request.in_extra = amounts.batch_cpu_milli > 0 || amounts.batch_memory_bytes > 0;
+    if (request.in_extra && (amounts.cpu_milli > 0 || amounts.memory_bytes > 0)) {
+      complain("it asks cpu or memory, which its node has once, beside " + std::string(kBatchCpuResource) + " or " +
+               std::string(kBatchMemoryResource) + "; ask all of it in one of the two ways");
+    }
+    const HostAmounts asked_of_host = request.in_extra
+                                          ? HostAmounts{amounts.batch_cpu_milli, amounts.batch_memory_bytes}
+                                          : HostAmounts{amounts.cpu_milli, amounts.memory_bytes};
+    request.cpu_milli = std::clamp<std::int64_t>(asked_of_host.cpu_milli, 0, kNodeCpuMilliMax);
+    request.memory_bytes = std::clamp<std::int64_t>(asked_of_host.memory_bytes, 0, kNodeMemoryBytesMax);
     request.gpus = narrowed(amounts.gpus, kGpusPerNodeMax);
     request.gpu_milli = request.gpus > 0 ? kMilliPerGpu : 0;
     if (!amounts.slices.empty()) read_slice(amounts);
@@ -382,12 +401,23 @@ class PodReader {
     }
     // Also of a pod that does not say so, and was given one by somebody else.
     if (facts_.request.is_replica()) terms.best_effort = true;
+    if (facts_.request.in_extra) read_that_it_counts_for_nothing();
     terms.latency_critical = annotations_[kLatencyAnnotation].text() == "critical" && !facts_.request.is_replica();
     if (const Value* const checkpoint = annotations_.find(kCheckpointAnnotation)) {
       facts_.checkpoint = parse_timestamp(checkpoint->text());
     }
     facts_.only_borrows = annotations_[kOnlyBorrowsAnnotation].text() == "true";
     read_consent();
+  }
+
+  // It asks what is promised more than once, which is for best effort alone.
+  void read_that_it_counts_for_nothing() {
+    if (std::exchange(facts_.terms.guaranteed_only, false)) {
+      complain("who asks " + std::string(kBatchCpuResource) + " or " + std::string(kBatchMemoryResource) +
+               " is best effort, and not guaranteed (" + std::string(kCoverageAnnotation) +
+               "); leave one of the two out");
+    }
+    facts_.terms.best_effort = true;
   }
 
   void read_time() {
@@ -561,8 +591,9 @@ bool NodeFacts::same_machine(const NodeFacts& other) const {
          gpus == other.gpus && sharing == other.sharing && other_modes == other.other_modes &&
          replicas == other.replicas && fixed_slices == other.fixed_slices && unused_slices == other.unused_slices &&
          why_unused == other.why_unused && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
-         pods_max == other.pods_max && kept_per_gpu == other.kept_per_gpu && numa_zones == other.numa_zones &&
-         numa_policy == other.numa_policy && links == other.links && problem == other.problem;
+         pods_max == other.pods_max && kept_per_gpu == other.kept_per_gpu && extra == other.extra &&
+         numa_zones == other.numa_zones && numa_policy == other.numa_policy && links == other.links &&
+         problem == other.problem;
 }
 
 namespace {
@@ -617,6 +648,7 @@ NodeFacts read_node(const Value& node) {
   }
   NodeHost host = read_node_host(node, facts.gpus, gpus.shared_as(), {facts.cpu_milli, facts.memory_bytes});
   facts.kept_per_gpu = host.kept_per_gpu;
+  facts.extra = host.extra;
   facts.numa_zones = host.numa_zones;
   facts.numa_policy = host.numa_policy;
   facts.links = host.links;

@@ -45,6 +45,7 @@ struct NodeFacts {
   std::int64_t memory_bytes = 0;
   std::int32_t pods_max = kPodsUnbounded;
   HostAmounts kept_per_gpu = {};  // for pods that ask GPUs
+  HostAmounts extra = {};         // for best effort, beyond what there is
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
   GpuLinks links = {};

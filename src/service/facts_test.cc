@@ -250,6 +250,24 @@ TEST(PodFacts, KnowTheTermsOnWhichItRuns) {
             std::nullopt);
 }
 
+TEST(PodFacts, KnowWhatIsAskedOfWhatNodesPromiseMoreThanOnce) {
+  const auto asking = [](const std::string& requests, const std::string& annotations = "{}") {
+    return read_pod(pod("{containers: [{resources: {requests: {" + requests + "}}}]}", annotations));
+  };
+  const PodFacts facts = asking("kubernetes.io/batch-cpu: '1500', kubernetes.io/batch-memory: 2Gi");
+  EXPECT_EQ(facts.problem, "");
+  EXPECT_TRUE(facts.request.in_extra && facts.terms.best_effort);
+  EXPECT_EQ(facts.request.cpu_milli, 1500);
+  EXPECT_EQ(facts.request.memory_bytes, std::int64_t{2} << 30);
+  EXPECT_EQ(asking("kubernetes.io/batch-cpu: 4k").request.cpu_milli, 4000);
+  const PodFacts plain = asking("cpu: 2", "{berth.dev/coverage: best-effort}");
+  EXPECT_TRUE(plain.terms.best_effort && !plain.request.in_extra) << "its kubelet counts it";
+  EXPECT_NE(asking("kubernetes.io/batch-cpu: '1', memory: 1Gi").problem.find("ask all of it in one of the two ways"),
+            std::string::npos);
+  EXPECT_NE(asking("kubernetes.io/batch-cpu: '1'", "{berth.dev/coverage: guaranteed}").problem.find("is best effort"),
+            std::string::npos);
+}
+
 TEST(PodFacts, KnowInWhoseNameItRunsAndWhatOnesLeftBehindUsed) {
   EXPECT_EQ(read_pod(pod("{}", "{berth.dev/user: ann}", "{}")).user, "ann");
   EXPECT_EQ(read_pod(pod("{}", "{}", "{}")).user, "of namespace d (its pods name none)");

@@ -134,8 +134,9 @@ class LiveEngine {
     std::optional<std::uint32_t> rank;  // among those with whom it started; none: it started alone
     bool stands_in = false;             // it was given the place of one that its gang had lost
     bool best_effort = false;           // a budget had not enough left for it
-    bool only_borrows = false;          // it was given its place on others' whole domains
-    std::string leaves_for;             // the reservation that it was evicted for
+    bool beyond_promise = false;  // found so: of CPUs and memory that its node promised more than once it has none
+    bool only_borrows = false;    // it was given its place on others' whole domains
+    std::string leaves_for;       // the reservation that it was evicted for
     std::string told;
     Time told_at;
     bool telling = false;            // it is on its way
@@ -356,6 +357,7 @@ class LiveEngine {
   bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
   bool find_places(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
                    std::string& why_not);
+  bool is_found_beyond_the_promise(Member& member, Time now, std::string& why_not);
   const std::optional<NetworkUse>& network_use_of_group(Group& group) const;
   std::optional<NamedSlice> slice_on(const NodeFacts& node, const std::string& profile) const;
   static std::optional<NamedSlice> slice_in(const PodFacts& pod, const Flavor& flavor);
@@ -363,6 +365,7 @@ class LiveEngine {
   std::string profile_on(const std::string& node, const PodFacts& pod) const;
   PodRequest holds_on(const std::string& node, const PodFacts& pod) const;
   PodRequest vgpu_on(const std::string& node, PodRequest request) const;
+  bool overcommits_cpus(const std::string& node) const;
   GivenGpus given_at(const PodPlacement& place, const PodFacts& pod) const;
   static const std::string& where(const Member& member);
   WorkloadFound found_as(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,

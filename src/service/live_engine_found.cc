@@ -134,14 +134,15 @@ void LiveEngine::place_found(Time now) {
     together[{member.group, member.stop_by.has_value(), member.facts.terms.best_effort || member.best_effort}]
         .push_back(&member);
   }
-  std::vector<std::tuple<Time, std::uint64_t, std::vector<Member*>*>> in_order;
+  // Best effort last: of CPUs that a node promises more than once who counts is sure, also where some of it was about to be told to leave.
+  std::vector<std::tuple<bool, Time, std::uint64_t, std::vector<Member*>*>> in_order;
   for (auto& [key, members] : together) {
     std::ranges::sort(members, {}, [](const Member* member) { return member->sequence; });
     const Member& first = *members.front();
-    in_order.emplace_back(first.facts.bound_at.value_or(now), first.sequence, &members);
+    in_order.emplace_back(std::get<2>(key), first.facts.bound_at.value_or(now), first.sequence, &members);
   }
   std::ranges::sort(in_order);
-  for (const auto& [at, sequence, members] : in_order) {
+  for (const auto& [counts_for_nothing, at, sequence, members] : in_order) {
     std::string why_not;
     const Member& first = *members->front();
     const std::vector<Member*> heirs = first.stop_by ? std::vector<Member*>() : who_stand_in(first.group, *members);
@@ -150,12 +151,22 @@ void LiveEngine::place_found(Time now) {
     if (find_places(*members, {}, now, why_not)) continue;
     for (Member* const member : *members) {
       if (members->size() > 1 && find_places({member}, {}, now, why_not)) continue;
+      if (is_found_beyond_the_promise(*member, now, why_not)) continue;
       // One that is only about to be bound gets another place as any that waits.
       if (member->facts.stage != PodStage::kBound) continue;
       found_.insert(member->facts.uid);
       without_room_[member->facts.uid] = why_not;
     }
   }
+}
+
+// It asked what its node promised more than once, which the node no longer does: it stays, and holds of that nothing.
+bool LiveEngine::is_found_beyond_the_promise(Member& member, Time now, std::string& why_not) {
+  if (!member.facts.request.in_extra || member.facts.stage != PodStage::kBound) return false;
+  member.beyond_promise = true;
+  if (find_places({&member}, {}, now, why_not)) return true;
+  member.beyond_promise = false;
+  return false;
 }
 
 // All of them, as one workload that runs where they are, and lacks those whose heirs these are; false: why not.
@@ -287,6 +298,12 @@ PodRequest LiveEngine::vgpu_on(const std::string& node, PodRequest request) cons
   return request;
 }
 
+// Who counts has his CPUs there at once, whoever of best effort is still leaving.
+bool LiveEngine::overcommits_cpus(const std::string& node) const {
+  const auto facts = nodes_.find(node);
+  return facts != nodes_.end() && facts->second.extra.cpu_milli > 0;
+}
+
 GivenGpus LiveEngine::given_at(const PodPlacement& place, const PodFacts& pod) const {
   const PodRequest request = holds_on(state().node(place.node).name, pod);
   return {.gpus = place.gpus,
@@ -315,7 +332,10 @@ WorkloadFound LiveEngine::found_as(const std::vector<Member*>& members, const st
   for (Member* const member : all) {
     const bool is_heir = std::ranges::find(heirs, member) != heirs.end();
     const std::string& at = is_heir ? node_it_counts_at(*member, members) : where(*member);
-    const PodRequest request = holds_on(at, member->facts);
+    PodRequest request = holds_on(at, member->facts);
+    if (request.in_extra && member->stop_by && overcommits_cpus(at)) request.cpu_milli = 0;
+    if (member->beyond_promise) request.cpu_milli = request.memory_bytes = 0;
+    request.in_extra = terms.best_effort && (request.cpu_milli > 0 || request.memory_bytes > 0) && request.in_extra;
     const Topology topology = is_whole ? member->facts.topology : Topology();
     Neighbours neighbours = neighbours_of(member->facts);
     const auto same = std::ranges::find_if(sets, [&](const PodSet& set) {

@@ -431,6 +431,7 @@ void LiveEngine::add_new_nodes(Time now) {
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices,
               .kept_per_gpu = facts.kept_per_gpu,
+              .extra = facts.extra,
               .numa_zones = facts.numa_zones,
               .numa_policy = facts.numa_policy,
               .links = facts.links,

@@ -51,6 +51,33 @@ TEST(LiveHost, CpusAreKeptForGpus) {
             "each GPU; the most is nothing (the only one keeps what is free for work with GPUs)");
 }
 
+PodFacts in_extra(PodFacts pod) {
+  pod.request.in_extra = true;
+  pod.terms.best_effort = true;
+  return pod;
+}
+
+TEST(LiveHost, CpusArePromisedMoreThanOnceToBestEffort) {
+  Cluster cluster;
+  cluster.add(node_that_says("", "berth.dev/overcommit: cpu=1.5"));
+  for (const char* const name : {"b1", "b2", "b3"}) cluster.set(in_extra(asking(name, 0, 64)));
+  cluster.set(in_extra(asking("b4", 0, 1)));
+  const Round filled = cluster.decide(2);
+  EXPECT_EQ(names_of(filled), (std::set<std::string>{"b1", "b2", "b3"}));
+  EXPECT_EQ(reason_of(filled, "b4"), "Capacity: no node has 1 CPU free (the only one has no CPU free)");
+  // Who counts is bound at once, and one of them is told to leave.
+  cluster.set(asking("service", 0, 64));
+  const Round round = cluster.decide(3);
+  EXPECT_EQ(names_of(round), std::set<std::string>{"service"});
+  ASSERT_EQ(round.evictions.size(), 1u);
+  // Whoever begins anew meanwhile counts all that counts, and what of the others the node has promised.
+  cluster.begin_anew();
+  cluster.set(asking("next", 0, 64));
+  EXPECT_EQ(names_of(cluster.decide(4)), std::set<std::string>{"next"});
+  cluster.set(asking("more", 0, 1));
+  EXPECT_EQ(reason_of(cluster.decide(5), "more"), "Capacity: no node has 1 CPU free (the only one has no CPU free)");
+}
+
 TEST(LiveHost, GpusOfOnePodAreInOneZone) {
   Cluster cluster;
   cluster.add(node_that_says("berth.dev/numa-zones: '2', berth.dev/numa-policy: single-numa-node", ""));

@@ -282,6 +282,9 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n 1 gpus=4 memory=8Gi kept=memory:3Gi",
        "s.txt:1:29: kept: memory of 4 GPUs is more than the node has; write memory:2Gi or less\n"},
       {"nodes n 1 gpus=4 kept=cpu:x", "s.txt:1:18: kept: cpu: 'x' is not a quantity; write 1500m, 1.5 or 2\n"},
+      {"nodes n 1 cpu=8 overcommit=1.5",
+       "s.txt:1:17: overcommit: '1.5' does not say how many times what it has a node promises; write 1 to 10 for CPUs, "
+       "memory or both, such as cpu:1.5,memory:1.2\n"},
       {"nodes n 1 gpus=8 numa=2",
        "s.txt:1:18: numa= matters where a kubelet has a policy; write numa_policy=single-numa-node, too\n"},
       {"nodes n 1 gpus=8 numa_policy=restricted",

@@ -8,6 +8,7 @@
 
 #include "base/wording.h"
 #include "manifest/gpu_links_text.h"
+#include "manifest/overcommit_text.h"
 #include "model/gpu.h"
 #include "model/gpu_hardware.h"
 #include "model/mig_layout.h"
@@ -21,9 +22,9 @@ namespace berth::scenario {
 namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
-constexpr std::string_view kNodesKeys[] = {"gpus",   "flavor",        "cpu",         "memory",   "pods",  "labels",
-                                           "taints", "nvlink_domain", "mode",        "replicas", "mig",   "recut",
-                                           "kept",   "numa",          "numa_policy", "links",    "spare", "images"};
+constexpr std::string_view kNodesKeys[] = {
+    "gpus", "flavor", "cpu",  "memory", "pods",        "labels", "taints", "nvlink_domain", "mode",      "replicas",
+    "mig",  "recut",  "kept", "numa",   "numa_policy", "links",  "spare",  "images",        "overcommit"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare", "images"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -208,6 +209,16 @@ HostAmounts take_kept(ScenarioLine& line, const Node& node) {
   return kept;
 }
 
+// What best effort may have beyond what there is. PRE: its CPUs and memory are known.
+HostAmounts take_extra(ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("overcommit");
+  if (word == nullptr) return {};
+  const auto factors = parse_overcommit(word->value, ':');
+  if (factors) return factors->extra({node.cpu_milli, node.memory_bytes});
+  line.complain(*word, "overcommit: " + factors.error());
+  return {};
+}
+
 void take_zones(ScenarioLine& line, Node& node) {
   const ScenarioWord* const zones = line.take("numa");
   const ScenarioWord* const policy = line.take("numa_policy");
@@ -286,6 +297,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.fixed_slices = take_fixed_slices(reading, line, node);
   node.recut = take_recut(line, node);
   node.kept_per_gpu = take_kept(line, node);
+  node.extra = take_extra(line, node);
   take_zones(line, node);
   take_links(line, node);
   node.spare = takes_yes(line, "spare");

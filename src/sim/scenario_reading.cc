@@ -88,6 +88,7 @@ void ScenarioReading::close_drafts() {
       continue;
     }
     shape.ways = shape_of(*this, draft.sets).ways;
+    if (shape.terms.best_effort) offer_extra(shape);
     add_replica_ways(shape);
   }
   drafts.clear();

@@ -269,6 +269,8 @@ class Inspection {
     std::int64_t pods = 0;
     SharingSet modes = {};  // that they ask
     HostAmounts without_gpus;
+    HostAmounts in_extra;  // of all these, of best effort that may be in what is extra
+    HostAmounts in_extra_without_gpus;
     std::array<std::int64_t, kNumaZonesMax> in_zones{};  // CPUs of pods with whole GPUs
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{};
     std::array<std::int64_t, kGpusPerNodeMax> gpu_memory_mib{};
@@ -353,13 +355,29 @@ class Inspection {
     }
   }
 
+  // What work that counts may have of so much of which so much is held: best effort takes of it only what is beyond the extra.
+  static HostAmounts left_of(const HostAmounts& own, const HostAmounts& held, const HostAmounts& in_extra,
+                             const HostAmounts& extra) {
+    const auto left = [](std::int64_t has, std::int64_t all, std::int64_t best_effort, std::int64_t promised) {
+      return has - (all - best_effort) - std::max<std::int64_t>(0, best_effort - promised);
+    };
+    return {left(own.cpu_milli, held.cpu_milli, in_extra.cpu_milli, extra.cpu_milli),
+            left(own.memory_bytes, held.memory_bytes, in_extra.memory_bytes, extra.memory_bytes)};
+  }
+
   void check_rest(const std::vector<Held>& held) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       const Node& node = state_.node(NodeId(i));
       const HostAmounts& kept = node.kept_per_gpu;
-      const HostAmounts rest{node.cpu_milli - node.gpus * kept.cpu_milli - held[i].without_gpus.cpu_milli,
-                             node.memory_bytes - node.gpus * kept.memory_bytes - held[i].without_gpus.memory_bytes};
+      const HostAmounts own{node.cpu_milli - node.gpus * kept.cpu_milli,
+                            node.memory_bytes - node.gpus * kept.memory_bytes};
+      const HostAmounts rest = left_of(own, held[i].without_gpus, held[i].in_extra_without_gpus, node.extra);
       expect(rest == state_.ledger().rest(NodeId(i)), {"node", i}, " leaves another rest to pods without GPUs");
+      const HostAmounts left = left_of({node.cpu_milli, node.memory_bytes}, {held[i].cpu_milli, held[i].memory_bytes},
+                                       held[i].in_extra, node.extra);
+      const NodeFree& free = state_.ledger().node(NodeId(i));
+      expect(left == HostAmounts{free.cpu_milli, free.memory_bytes}, {"node", i},
+             " leaves something else to work that counts");
     }
   }
 
@@ -527,6 +545,10 @@ class Inspection {
     held.cpu_milli += request.cpu_milli;
     held.memory_bytes += request.memory_bytes;
     ++held.pods;
+    if (request.in_extra) held.in_extra = held.in_extra + HostAmounts{request.cpu_milli, request.memory_bytes};
+    if (request.in_extra && request.gpus == 0) {
+      held.in_extra_without_gpus = held.in_extra_without_gpus + HostAmounts{request.cpu_milli, request.memory_bytes};
+    }
     if (request.gpus > 0) held.modes.add(request.sharing);
     if (request.gpus == 0) {
       held.without_gpus.cpu_milli += request.cpu_milli;
@@ -550,7 +572,10 @@ class Inspection {
       return std::all_of(amounts.begin(), amounts.end(), [&](std::int64_t amount) { return amount <= most; });
     };
     return std::has_single_bit(std::uint8_t(held.modes.bits() | std::uint8_t{held.modes.empty()})) &&
-           held.cpu_milli <= node.cpu_milli && held.memory_bytes <= node.memory_bytes && held.pods <= node.pods_max &&
+           held.cpu_milli <= node.cpu_milli + node.extra.cpu_milli &&
+           held.memory_bytes <= node.memory_bytes + node.extra.memory_bytes &&
+           held.cpu_milli - held.in_extra.cpu_milli <= node.cpu_milli &&
+           held.memory_bytes - held.in_extra.memory_bytes <= node.memory_bytes && held.pods <= node.pods_max &&
            at_most(held.gpu_milli, kMilliPerGpu) && at_most(held.gpu_memory_mib, node.gpu_memory_mib);
   }
 

@@ -46,6 +46,8 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   rest_.push_back({node.cpu_milli - node.gpus * node.kept_per_gpu.cpu_milli,
                    node.memory_bytes - node.gpus * node.kept_per_gpu.memory_bytes});
   BERTH_ASSERT(rest_.back().cpu_milli >= 0 && rest_.back().memory_bytes >= 0);
+  extra_.push_back({node.extra, node.extra});
+  has_.push_back({node.cpu_milli, node.memory_bytes});
   free.linked = !node.links.are_all_alike();
   links_.push_back(node.links);
   zones_at_.push_back(static_cast<std::uint32_t>(zones_.size()));
@@ -116,8 +118,7 @@ void Ledger::apply(const Move& move) {
 
 void Ledger::move_host(NodeFree& node, const Move& move, std::int64_t sign) {
   if (node.open) add_to_totals(node, -1);
-  node.cpu_milli += sign * move.request.cpu_milli;
-  node.memory_bytes += sign * move.request.memory_bytes;
+  move_amounts(node, extra_[move.node.index()].all, move.request, sign);
   BERTH_ASSERT(sign < 0 || node.pods < std::numeric_limits<std::int32_t>::max());
   node.pods += static_cast<std::int32_t>(sign);
   BERTH_ASSERT(node.cpu_milli >= 0 && node.memory_bytes >= 0 && node.pods >= 0);
@@ -132,9 +133,7 @@ void Ledger::move_host(NodeFree& node, const Move& move, std::int64_t sign) {
 }
 
 void Ledger::move_rest(const Move& move, std::int64_t sign) {
-  HostAmounts& rest = rest_[move.node.index()];
-  rest.cpu_milli += sign * move.request.cpu_milli;
-  rest.memory_bytes += sign * move.request.memory_bytes;
+  move_amounts(rest_[move.node.index()], extra_[move.node.index()].without_gpus, move.request, sign);
 }
 
 void Ledger::move_zones(const NodeFree& node, const Move& move, std::int64_t sign) {
@@ -450,6 +449,11 @@ void Ledger::add_to(Hasher& hasher) const {
   for (const std::int16_t milli : gpu_milli_) hasher.add(std::int64_t{milli});
   for (const std::int32_t memory_mib : gpu_memory_mib_) hasher.add(memory_mib);
   for (const HostAmounts& rest : rest_) hasher.add(rest.cpu_milli).add(rest.memory_bytes);
+  for (const ExtraLeft& left : extra_) {
+    if (left == ExtraLeft()) continue;
+    hasher.add(left.all.cpu_milli).add(left.all.memory_bytes);
+    hasher.add(left.without_gpus.cpu_milli).add(left.without_gpus.memory_bytes);
+  }
   for (const NodeZones& zones : zones_) {
     for (const std::int64_t cpu_milli : zones.cpu_milli) hasher.add(cpu_milli);
   }
@@ -473,8 +477,8 @@ bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
-         cuts_ == other.cuts_ && rest_ == other.rest_ && zones_ == other.zones_ && kinds_ == other.kinds_ &&
-         totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_) &&
+         cuts_ == other.cuts_ && rest_ == other.rest_ && extra_ == other.extra_ && zones_ == other.zones_ &&
+         kinds_ == other.kinds_ && totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_) &&
          exclusives_.same_pods_as(other.exclusives_) && tenants_.same_pods_as(other.tenants_);
 }
 

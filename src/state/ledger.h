@@ -52,6 +52,24 @@ constexpr Move move_of(const PodRequest& request, const PodPlacement& place,
           .slice_start = place.slice_start};
 }
 
+// Takes of one account, or gives back (change > 0). Best effort has what is extra first, and of what is really there only what is
+// beyond that: so `free` is what work that counts may have. `extra` is negative where best effort has more than that.
+inline void move_amount(std::int64_t& free, std::int64_t& extra, bool in_extra, std::int64_t change) {
+  if (in_extra) {
+    const std::int64_t beyond = std::min<std::int64_t>(extra, 0);
+    extra += change;
+    change = std::min<std::int64_t>(extra, 0) - beyond;
+  }
+  free += change;
+}
+
+// The same of CPUs and memory, for a pod: `sign` is -1 where it takes them.
+template <class Free>
+void move_amounts(Free& free, HostAmounts& extra, const PodRequest& request, std::int64_t sign) {
+  move_amount(free.cpu_milli, extra.cpu_milli, request.in_extra, sign * request.cpu_milli);
+  move_amount(free.memory_bytes, extra.memory_bytes, request.in_extra, sign * request.memory_bytes);
+}
+
 // Everything that can be done can be undone by turning its direction round; nothing else may touch free capacity.
 inline Move inverse(Move move) {
   move.direction = move.direction == Move::Direction::kTake ? Move::Direction::kGive : Move::Direction::kTake;
@@ -60,8 +78,8 @@ inline Move inverse(Move move) {
 
 // A node's free capacity in one cache line: what every decision reads.
 struct NodeFree {
-  std::int64_t cpu_milli = 0;
-  std::int64_t memory_bytes = 0;
+  std::int64_t cpu_milli = 0;       // for work that counts: best effort may have more (Ledger::beyond)
+  std::int64_t memory_bytes = 0;    // the same
   std::int64_t gpu_memory_mib = 0;  // of each of its GPUs when free
   std::int32_t pods = 0;
   std::int32_t gpu_milli = 0;    // over all its GPUs
@@ -113,6 +131,15 @@ struct NodeZones {
   std::array<std::int64_t, kNumaZonesMax> cpu_milli{};
 
   friend bool operator==(const NodeZones&, const NodeZones&) = default;
+};
+
+// Of what a node promises beyond what it has, what is left: to all of best effort; and to what of it asks no GPU. Negative where
+// they have more than that, which is then of what is really there.
+struct ExtraLeft {
+  HostAmounts all;
+  HostAmounts without_gpus;
+
+  friend bool operator==(const ExtraLeft&, const ExtraLeft&) = default;
 };
 
 // Calls visit(zone, cpu_milli) for each of a pod's GPUs with the CPUs that count beside it: as many beside each.
@@ -324,12 +351,28 @@ class Ledger {
     return modes.own == mode || modes.others.contains(mode);
   }
   // What pods without GPUs may still have of a node, if so much is free: all but what is kept for its GPUs. Negative where more of
-  // them were found there.
+  // them were found there. Of best effort only what is beyond the extra counts.
   const HostAmounts& rest(NodeId node) const { return rest_[node.index()]; }
+  const ExtraLeft& extra(NodeId node) const { return extra_[node.index()]; }
+  // What the node has when nothing runs: no pod asks more there, whatever is promised to all of them.
+  const HostAmounts& has(NodeId node) const { return has_[node.index()]; }
+  // Of who counts the free amounts say that.
+  bool is_large_enough(NodeId node, const PodRequest& request) const {
+    return !request.in_extra ||
+           (request.cpu_milli <= has(node).cpu_milli && request.memory_bytes <= has(node).memory_bytes);
+  }
+  // What of that the pod may have, beside what is free for work that counts.
+  HostAmounts beyond(NodeId node, const PodRequest& request) const {
+    return request.in_extra ? above_nothing(extra(node).all) : HostAmounts();
+  }
+  // The same, and beside the rest. PRE: it asks no GPU.
+  HostAmounts beyond_rest(NodeId node, const PodRequest& request) const {
+    return request.in_extra ? above_nothing(extra(node).without_gpus) : HostAmounts();
+  }
   // Whether a pod leaves alone what is kept for others.
   bool leaves_what_is_kept(NodeId node, const PodRequest& request) const {
     if (request.gpus > 0) return true;
-    const HostAmounts& left = rest(node);
+    const HostAmounts left = rest(node) + beyond_rest(node, request);
     return (request.cpu_milli == 0 || left.cpu_milli >= request.cpu_milli) &&
            (request.memory_bytes == 0 || left.memory_bytes >= request.memory_bytes);
   }
@@ -415,6 +458,8 @@ class Ledger {
   std::vector<Modes> modes_;               // by node
   std::vector<PodKinds> kinds_;
   std::vector<HostAmounts> rest_;        // by node
+  std::vector<ExtraLeft> extra_;         // by node
+  std::vector<HostAmounts> has_;         // by node
   std::vector<std::uint32_t> zones_at_;  // by node: where its zones are, if it has a policy
   std::vector<NodeZones> zones_;
   std::vector<GpuLinks> links_;  // by node

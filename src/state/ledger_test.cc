@@ -274,6 +274,36 @@ TEST(LedgerDeathTest, NeverGivesOutWhatItHasNot) {
   EXPECT_DEATH(ledger.apply(move({.gpus = 1, .gpu_milli = 1, .gpu_memory_mib = 401}, 1)), "internal error");
 }
 
+TEST(Ledger, BestEffortHasWhatIsExtraFirstAndOfTheNodesOwnWhatIsBeyond) {
+  const Node node{.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 100, .extra = {50, 0}};
+  struct Case {
+    const char* what;
+    std::int64_t counts, best_effort;
+    std::int64_t free, extra;
+  };
+  const Case cases[] = {
+      {"nothing", 0, 0, 100, 50},
+      {"within the extra", 0, 30, 100, 20},
+      {"all of it", 60, 50, 40, 0},
+      {"and more", 60, 70, 20, -20},
+      {"all that was promised", 60, 90, 0, -40},
+      {"that and all that there is", 100, 50, 0, 0},
+  };
+  for (const Case& c : cases) {
+    for (const bool first : {false, true}) {
+      Ledger ledger;
+      ledger.add(node);
+      for (const bool in_extra : {first, !first}) {
+        const PodRequest request{.cpu_milli = in_extra ? c.best_effort : c.counts, .in_extra = in_extra};
+        ledger.apply({.request = request, .node = NodeId(0), .gpus = {}});
+      }
+      EXPECT_EQ(ledger.node(NodeId(0)).cpu_milli, c.free) << c.what;
+      EXPECT_EQ(ledger.extra(NodeId(0)).all.cpu_milli, c.extra) << c.what;
+      EXPECT_EQ(ledger.rest(NodeId(0)).cpu_milli, c.free) << c.what;
+    }
+  }
+}
+
 TEST(LedgerProperty, WhateverWasTakenGivingItBackRestoresItBitForBit) {
   for (const Seed seed : property_seeds(200)) {
     SCOPED_TRACE(name_of(seed));

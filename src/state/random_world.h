@@ -89,6 +89,14 @@ inline HostAmounts random_kept(Rng& rng, const Node& node) {
   return {node.cpu_milli / node.gpus / cpu_parts, node.memory_bytes / node.gpus / memory_parts};
 }
 
+// Up to twice as much again, of CPUs or of both; of most nodes nothing.
+inline HostAmounts random_extra(Rng& rng, const Node& node) {
+  if (rng.below(4) > 0) return {};
+  const std::int64_t cpus_milli = one_of<std::int64_t>(rng, {1'001, 1'250, 2'000, 3'000});
+  const std::int64_t memory_milli = one_of<std::int64_t>(rng, {1'000, 1'000, 1'500});
+  return {extra_of(node.cpu_milli, cpus_milli), extra_of(node.memory_bytes, memory_milli)};
+}
+
 // Most kubelets have none.
 inline void divide_into_zones(Node& node, Rng& rng) {
   if (node.gpus == 0 || node.sharing != Sharing::kExclusive || !node.other_modes.empty() || rng.below(2) > 0) return;
@@ -125,6 +133,7 @@ inline Node random_node(Rng& rng, std::size_t flavors) {
   node.labels = random_labels(rng);
   node.taints = random_taints(rng);
   node.kept_per_gpu = random_kept(rng, node);
+  node.extra = random_extra(rng, node);
   divide_into_zones(node, rng);
   join_some_gpus(node, rng);
   node.spare = rng.below(12) == 0;
@@ -220,6 +229,8 @@ inline void introduce_sharers(Ledger& ledger) {
 // As a pod that is there: somebody's, if that matters.
 inline PodRequest somebodys_request(Rng& rng, std::size_t flavors) {
   PodRequest request = random_request(rng, flavors);
+  const bool asks_host = request.cpu_milli > 0 || request.memory_bytes > 0;
+  request.in_extra = asks_host && rng.below(3) == 0;
   if (!request.is_fraction()) return request;
   const auto tenant = static_cast<std::size_t>(rng.below(3));
   const auto* const vgpu = std::ranges::find(kRandomVgpus, request.gpu_milli);
@@ -305,6 +316,7 @@ inline WorkloadShape random_shape(Rng& rng, std::size_t flavors) {
     }
     shape.ways.push_back(sets);
   }
+  if (shape.terms.best_effort && rng.below(4) > 0) offer_extra(shape);
   add_replica_ways(shape);
   return shape;
 }
@@ -471,12 +483,20 @@ inline std::optional<GpuSet> some_gpus_in_zones(const Ledger& ledger, NodeId id,
 inline std::optional<PodPlacement> some_place(const Ledger& ledger, NodeId id, const PodRequest& request, Rng& rng) {
   const NodeFree& node = ledger.node(id);
   if (!node.open || node.pods < 1) return std::nullopt;
-  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return std::nullopt;
+  // Best effort has what is left of the extra besides, each pod as much as the node has at most.
+  if (request.cpu_milli > ledger.has(id).cpu_milli || request.memory_bytes > ledger.has(id).memory_bytes)
+    return std::nullopt;
+  const ExtraLeft extra = request.in_extra ? ledger.extra(id) : ExtraLeft();
+  if (node.cpu_milli + std::max<std::int64_t>(0, extra.all.cpu_milli) < request.cpu_milli) return std::nullopt;
+  if (node.memory_bytes + std::max<std::int64_t>(0, extra.all.memory_bytes) < request.memory_bytes) return std::nullopt;
   if (request.gpus == 0) {
     // All that pods without GPUs may have is what the node has beside what it keeps.
     const HostAmounts& rest = ledger.rest(id);
-    if (request.cpu_milli > std::max<std::int64_t>(0, rest.cpu_milli)) return std::nullopt;
-    if (request.memory_bytes > std::max<std::int64_t>(0, rest.memory_bytes)) return std::nullopt;
+    const HostAmounts& beside = extra.without_gpus;
+    const std::int64_t cpu_milli = rest.cpu_milli + std::max<std::int64_t>(0, beside.cpu_milli);
+    const std::int64_t memory_bytes = rest.memory_bytes + std::max<std::int64_t>(0, beside.memory_bytes);
+    if (request.cpu_milli > std::max<std::int64_t>(0, cpu_milli)) return std::nullopt;
+    if (request.memory_bytes > std::max<std::int64_t>(0, memory_bytes)) return std::nullopt;
     return PodPlacement{id, {}};
   }
   if (node.gpus == 0 || !request.flavors.contains(FlavorId(node.flavor))) return std::nullopt;

@@ -116,7 +116,8 @@ FactRefusal refusal_of_step(const State& state, const WorkloadSubmitted& fact) {
     return std::ranges::any_of(way, [&](const NumberedPodSet& set) {
       const PodRequest& other = state.request(set.request);
       return asks.gpus == other.gpus && asks.gpu_milli == other.gpu_milli && asks.sharing == other.sharing &&
-             asks.cpu_milli == other.cpu_milli && asks.memory_bytes == other.memory_bytes;
+             asks.cpu_milli == other.cpu_milli && asks.memory_bytes == other.memory_bytes &&
+             asks.in_extra == other.in_extra;
     });
   };
   bool fits = fact.shape.ways.size() == ways.size();
@@ -305,14 +306,18 @@ class FoundPlaces {
     const NodeFree& free = ledger_.node(place.node);
     if (place.gpus.size() != request.gpus) return "a found pod names as many GPUs as it asks";
     if (request.gpus > 0 && !free.has_flavor_of(request.flavors)) return "its node's GPUs are of another type";
-    Taken& taken = taken_[place.node];
+    const auto [at_node, is_first] = taken_.try_emplace(place.node);
+    Taken& taken = at_node->second;
+    if (is_first) {
+      taken.left = {free.cpu_milli, free.memory_bytes};
+      taken.extra = ledger_.extra(place.node).all;
+    }
     if (request.gpus > 0) {
       const bool alike = !taken.mode || *taken.mode == request.sharing;
       if (!alike || !free.suits(request.sharing)) return "its node's GPUs are shared in another way";
       taken.mode = request.sharing;
     }
-    taken.cpu_milli += request.cpu_milli;
-    taken.memory_bytes += request.memory_bytes;
+    move_amounts(taken.left, taken.extra, request, -1);
     ++taken.pods;
     bool gpus_free = true;
     bool welcome = true;
@@ -331,14 +336,15 @@ class FoundPlaces {
         [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
         [&] { return unless(welcome, "a server of MPS serves another user on its GPU"); },
         [&] { return unless(alike, "its GPU has vGPUs of another profile"); },
-        [&] { return unless(free.cpu_milli >= taken.cpu_milli, "its node has too little free CPU"); },
-        [&] { return unless(free.memory_bytes >= taken.memory_bytes, "its node has too little free memory"); },
+        [&] { return unless(taken.left.cpu_milli >= 0, "its node has too little free CPU"); },
+        [&] { return unless(taken.left.memory_bytes >= 0, "its node has too little free memory"); },
         [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
   }
 
  private:
   struct Taken {
-    std::int64_t cpu_milli = 0, memory_bytes = 0, pods = 0;
+    HostAmounts left, extra;
+    std::int64_t pods = 0;
     std::optional<Sharing> mode;  // of its GPUs
     std::array<std::int64_t, kGpusPerNodeMax> gpu_milli{}, gpu_memory_mib{};
     std::array<MigPlaceSet, kGpusPerNodeMax> places{};

@@ -881,6 +881,7 @@ TEST(Refusal, OfSlicesThatNobodyCut) {
 
 TEST(Refusal, OfNodesThatKeepSomethingForTheirGpusOrHaveZones) {
   const char* const kept = "a node keeps no more for its GPUs than it has";
+  const char* const extra = "a node promises at most 10 times what it has";
   const char* const zones = "a node has 1 to 8 NUMA zones";
   const char* const policy = "a node with a NUMA policy has GPUs that are not shared";
   const auto with = [](auto change) {
@@ -901,6 +902,10 @@ TEST(Refusal, OfNodesThatKeepSomethingForTheirGpusOrHaveZones) {
                     {"less than nothing", with([](Node& n) { n.kept_per_gpu = {-1, 0}; }), kept},
                     {"for no GPU", without_gpus([](Node& n) { n.kept_per_gpu = {1, 0}; }),
                      "a node that keeps something for its GPUs has some"},
+                    {"all that may be promised", with([](Node& n) { n.extra = {9 * n.cpu_milli, 0}; }), ""},
+                    {"more CPUs than that", with([](Node& n) { n.extra = {9 * n.cpu_milli + 1, 0}; }), extra},
+                    {"more memory", with([](Node& n) { n.extra = {0, 9 * n.memory_bytes + 1}; }), extra},
+                    {"less than it has", with([](Node& n) { n.extra = {0, -1}; }), extra},
                     {"the most zones", with([](Node& n) { n.numa_zones = kNumaZonesMax; }), ""},
                     {"one more", with([](Node& n) { n.numa_zones = kNumaZonesMax + 1; }), zones},
                     {"none", with([](Node& n) { n.numa_zones = 0; }), zones},
@@ -973,6 +978,41 @@ TEST(Refusal, OfNodesThatShareAndOfSharesAndReplicas) {
                        {"a share of all of a GPU, or a GPU", submission(QueueId(0), share_first), ways},
                        {"a GPU, or a share of all of it", submission(QueueId(0), gpu_first), ways},
                    });
+}
+
+TEST(Refusal, OfWorkThatAsksWhatNodesPromiseMoreThanOnce) {
+  const State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  const auto asks = [](const PodRequest& request, const Terms& terms) {
+    return submission(QueueId(0), WorkloadShape{{{{request, 1}}}, terms});
+  };
+  const Terms best_effort{.best_effort = true};
+  expect(state, {{"best effort", asks({.cpu_milli = 1, .in_extra = true}, best_effort), ""},
+                 {"memory alone", asks({.memory_bytes = 1, .in_extra = true}, best_effort), ""},
+                 {"neither", asks({.in_extra = true}, best_effort), "a pod's request is out of bounds"},
+                 {"work that counts", asks({.cpu_milli = 1, .in_extra = true}, {}),
+                  "only best effort has what nodes promise beyond what they have"}});
+}
+
+// Best effort that is found holds what is extra first, whoever is found before it.
+TEST(Refusal, OfBestEffortFoundBeyondWhatIsPromised) {
+  State state = new_state(Seed{1}, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+  state.apply(add_node({.name = "", .flavor = {}, .gpus = 0, .gpu_memory_mib = 0, .cpu_milli = 100, .extra = {50, 0}}));
+  const auto found = [](std::int64_t cpu_milli, bool in_extra, std::size_t pods = 1) {
+    const PodRequest request{.cpu_milli = cpu_milli, .in_extra = in_extra};
+    const WorkloadShape shape{{{{request, static_cast<std::int64_t>(pods)}}}, {.best_effort = in_extra}};
+    return WorkloadFound{.workload = submission(QueueId(0), shape),
+                         .pods = std::vector<PodPlacement>(pods, {NodeId(0), {}}),
+                         .started = Time{}};
+  };
+  const char* const too_little = "its node has too little free CPU";
+  expect(state, {{"all that is promised", found(75, true, 2), ""},
+                 {"more", found(76, true, 2), too_little},
+                 {"all that there is", found(50, false, 2), ""},
+                 {"what counts, of the extra", found(51, false, 2), too_little}});
+  state.apply(found(60, false));
+  expect(state, {{"what is left", found(90, true), ""}, {"more than that", found(91, true), too_little}});
+  state.apply(found(90, true));
+  expect(state, {{"one of those who count, where all is promised", found(1, false), too_little}});
 }
 
 TEST(Refusal, OfSharesAndReplicasFoundRunning) {

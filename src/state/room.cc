@@ -71,9 +71,10 @@ std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request
   if (occupants != Occupants::kAreFriends && !ledger.is_away_from_strangers(request, id)) return 0;
   std::int64_t room = node.pods;
   if (request.gpus > 0) room = std::min(room, room_on_gpus(ledger, id, request, occupants));
-  HostAmounts free{node.cpu_milli, node.memory_bytes};
+  if (!ledger.is_large_enough(id, request)) return 0;
+  HostAmounts free = HostAmounts{node.cpu_milli, node.memory_bytes} + ledger.beyond(id, request);
   if (request.gpus == 0) {
-    const HostAmounts& rest = ledger.rest(id);
+    const HostAmounts rest = ledger.rest(id) + ledger.beyond_rest(id, request);
     free = {std::min(free.cpu_milli, rest.cpu_milli), std::min(free.memory_bytes, rest.memory_bytes)};
   }
   if (room > 0 && request.cpu_milli > 0) {
@@ -91,7 +92,10 @@ std::int64_t room_for(const Ledger& ledger, NodeId id, const PodRequest& request
 bool is_free(const Ledger& ledger, const PodRequest& request, const PodPlacement& place) {
   const NodeFree& node = ledger.node(place.node);
   if (!node.open || node.pods < 1 || !ledger.lets_in(request, place.node)) return false;
-  if (node.cpu_milli < request.cpu_milli || node.memory_bytes < request.memory_bytes) return false;
+  if (!ledger.is_large_enough(place.node, request)) return false;
+  const HostAmounts beyond = ledger.beyond(place.node, request);
+  if (node.cpu_milli + beyond.cpu_milli < request.cpu_milli) return false;
+  if (node.memory_bytes + beyond.memory_bytes < request.memory_bytes) return false;
   if (request.gpus > 0 && !node.suits(request.sharing)) return false;
   if (!ledger.leaves_what_is_kept(place.node, request) || !suits_zones(ledger, request, place)) return false;
   bool free = true;

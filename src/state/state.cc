@@ -29,6 +29,8 @@ std::uint64_t digest_of(const Node& node) {
       .add(node.recut.ms)
       .add(node.kept_per_gpu.cpu_milli)
       .add(node.kept_per_gpu.memory_bytes)
+      .add(node.extra.cpu_milli)
+      .add(node.extra.memory_bytes)
       .add(node.numa_zones)
       .add(static_cast<std::uint64_t>(node.numa_policy))
       .digest();

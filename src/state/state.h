@@ -72,6 +72,7 @@ struct NodeTypes {
   std::vector<std::uint32_t> of_node;  // by node
   Ledger idle;                         // one idle node of each
   bool keep_for_gpus = false;          // some of them, CPUs or memory
+  bool overcommit = false;             // some of them, to best effort
   bool have_zones = false;             // some of them, which matter to their kubelets
   bool restrict_zones = false;         // and of these some, by NumaPolicy::kRestricted
 };

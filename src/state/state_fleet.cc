@@ -98,6 +98,7 @@ void State::on(const NodesAdded& event) {
     if (node.kept_per_gpu != HostAmounts()) {
       history_.add(node.kept_per_gpu.cpu_milli).add(node.kept_per_gpu.memory_bytes);
     }
+    if (node.extra != HostAmounts()) history_.add(node.extra.cpu_milli).add(node.extra.memory_bytes);
     if (node.numa_policy != NumaPolicy::kNone) {
       history_.add(node.numa_zones).add(static_cast<std::uint64_t>(node.numa_policy));
     }
@@ -180,6 +181,7 @@ void State::count_types(const std::vector<Node>& nodes) {
       types->counts.push_back(0);
       types->idle.add(node, geometry_of(node));
       types->keep_for_gpus = types->keep_for_gpus || node.kept_per_gpu != HostAmounts();
+      types->overcommit = types->overcommit || node.extra != HostAmounts();
       types->have_zones = types->have_zones || node.numa_policy != NumaPolicy::kNone;
       types->restrict_zones = types->restrict_zones || node.numa_policy == NumaPolicy::kRestricted;
     }

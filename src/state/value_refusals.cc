@@ -191,10 +191,11 @@ bool is_valid(const PodRequest& request, std::size_t flavors) {
   const bool gpus_fit = request.gpus == 0   ? any && request.gpu_milli == 0 && request.gpu_memory_mib == 0
                         : request.gpus == 1 ? within(request.gpu_milli, 1, kMilliPerGpu)
                                             : request.gpu_milli == kMilliPerGpu;
-  return flavors_known && gpus_fit && is_shared_rightly(request) && request.constraints == NodeConstraintsId(0) &&
-         request.neighbours == NeighboursId(0) && within(request.gpus, 0, kGpusPerNodeMax) &&
-         within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) && within(request.cpu_milli, 0, kNodeCpuMilliMax) &&
-         within(request.memory_bytes, 0, kNodeMemoryBytesMax);
+  const bool has_extra = !request.in_extra || request.cpu_milli > 0 || request.memory_bytes > 0;
+  return flavors_known && gpus_fit && has_extra && is_shared_rightly(request) &&
+         request.constraints == NodeConstraintsId(0) && request.neighbours == NeighboursId(0) &&
+         within(request.gpus, 0, kGpusPerNodeMax) && within(request.gpu_memory_mib, 0, kGpuMemoryMibMax) &&
+         within(request.cpu_milli, 0, kNodeCpuMilliMax) && within(request.memory_bytes, 0, kNodeMemoryBytesMax);
 }
 
 // Sorted, each once.
@@ -233,6 +234,9 @@ FactRefusal refusal_of_shape(const WorkloadShape& shape, std::size_t flavors) {
       if (!within(set.count, 1, kPodsPerWorkloadMax)) return "a pod set has 1 to 1,000,000 pods";
       if (set.request.is_replica() && (!shape.terms.best_effort || shape.terms.latency_critical)) {
         return "replicas are for best effort that is not critical";
+      }
+      if (set.request.in_extra && !shape.terms.best_effort) {
+        return "only best effort has what nodes promise beyond what they have";
       }
       if (auto refusal = refusal_of_constraints(set.constraints)) return refusal;
       if (auto refusal = refusal_of_topology(set)) return refusal;
@@ -273,6 +277,13 @@ FactRefusal refusal_of_what_is_kept(const Node& node) {
   return unless(within(kept.cpu_milli, 0, node.cpu_milli / node.gpus) &&
                     within(kept.memory_bytes, 0, node.memory_bytes / node.gpus),
                 "a node keeps no more for its GPUs than it has");
+}
+
+FactRefusal refusal_of_what_is_extra(const Node& node) {
+  const HostAmounts& extra = node.extra;
+  return unless(within(extra.cpu_milli, 0, (kOvercommitMax - 1) * node.cpu_milli) &&
+                    within(extra.memory_bytes, 0, (kOvercommitMax - 1) * node.memory_bytes),
+                "a node promises at most 10 times what it has");
 }
 
 FactRefusal refusal_of_zones(const Node& node) {
@@ -321,9 +332,9 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
         return unless(within(node.replicas, in_turns ? 2 : 1, in_turns ? kReplicasMax : 1),
                       "a time-sliced GPU counts as 2 to 32 replicas, any other as one");
       },
-      [&] { return refusal_of_what_is_kept(node); }, [&] { return refusal_of_zones(node); },
-      [&] { return refusal_of_links(node); }, [&] { return refusal_of_labels(node.labels, node.taints); },
-      [&] { return refusal_of_images(node.images); });
+      [&] { return refusal_of_what_is_kept(node); }, [&] { return refusal_of_what_is_extra(node); },
+      [&] { return refusal_of_zones(node); }, [&] { return refusal_of_links(node); },
+      [&] { return refusal_of_labels(node.labels, node.taints); }, [&] { return refusal_of_images(node.images); });
 }
 
 }  // namespace berth
