@@ -2,7 +2,7 @@
 //
 // Integers are LEB128 varints of at most ten bytes, signed ones zigzagged; text is its length and its bytes; a record is
 // its type (one byte: the Event's index, or one of those below) and its fields in the order of the struct. This is
-// format version 16; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs, no queues and workloads
+// format version 17; version 1 had no quotas, terms, gates and evictions, version 2 no found gangs, no queues and workloads
 // that change, version 3 no labels, taints and constraints, version 4 no slices, version 5 nothing that is spread, version 6 no
 // GPUs that are shared by MPS or in turns, version 7 no circles of trust, and no scrubs, version 8 nobody who is moved, version 9 no slices
 // that were cut beforehand, and nothing of the pods around, version 10 nothing that is promised, no parallel sizes, and no gang
@@ -13,7 +13,8 @@
 // slices that are cut anew, nobody who has domains for himself, no failure policies, no exit codes, nobody who is ready, or not in time,
 // and no limits that are extended, version 15 nothing reserved on days of a calendar, no parts of work with domains for themselves,
 // nobody who backs off from the start, nobody who keeps strangers further away than from a device, no images of containers, nobody who
-// leaves a tainted node, and nothing that is spread over nodes besides.
+// leaves a tainted node, and nothing that is spread over nodes besides, version 16 no nodes whose GPUs are cut anew all at once, and no moves
+// for slices.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@
 
 namespace berth {
 
-inline constexpr std::uint32_t kJournalVersion = 16;
+inline constexpr std::uint32_t kJournalVersion = 17;
 
 using Bytes = std::vector<std::uint8_t>;
 

@@ -154,6 +154,8 @@ Round LiveEngine::decide(Time now) {
   count_lost_nodes(now);
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
+  settle_cuts(now);
+  if (anew_) settle(now);
   end_waits(now);
   note_who_borrows_again();
   if (anew_) round.again_at = now;
@@ -172,6 +174,10 @@ Round LiveEngine::decide(Time now) {
   }
   if (const auto next = next_moment(now); next && (!round.again_at || *next < *round.again_at)) round.again_at = next;
   roll_back(round, now);
+  ask_for_cuts(now);
+  round.cuts = std::exchange(cut_news_, {});
+  if (const auto next = next_cut_moment(now); next && (!round.again_at || *next < *round.again_at))
+    round.again_at = next;
   ask_for_scrubs();
   round.uses = uses_to_write();
   tell(round, now);

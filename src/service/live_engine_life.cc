@@ -37,6 +37,12 @@ constexpr std::string_view kTooManyFlavors =
     "there may be 64 flavors, and those that nodes have go first; remove ResourceFlavors and amounts that no node "
     "needs";
 
+std::vector<MigPlaceSet> slices_of(const std::vector<NodeLayout>& layouts) {
+  std::vector<MigPlaceSet> all;
+  for (const NodeLayout& each : layouts) all.push_back(each.slices);
+  return all;
+}
+
 // "a, b and 5 more"
 std::string first_of_names(const std::vector<std::string>& names) {
   constexpr std::size_t kNamedMax = 5;
@@ -428,6 +434,8 @@ void LiveEngine::add_new_nodes(Time now) {
               .other_modes = facts.other_modes,
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices,
+              .recut = facts.recut,
+              .layouts = slices_of(facts.layouts),
               .kept_per_gpu = facts.kept_per_gpu,
               .numa_zones = facts.numa_zones,
               .numa_policy = facts.numa_policy,
@@ -453,6 +461,7 @@ void LiveEngine::add_new_nodes(Time now) {
     node_ids_[name] = NodeId(at);
     if (!takes_work(nodes_.at(name))) session_->apply(NodeDrained{NodeId(at)});
     tell_failures(name);
+    tell_cut(name);
   }
   tell_what_is_left(names, now);
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet
