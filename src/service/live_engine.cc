@@ -154,8 +154,6 @@ Round LiveEngine::decide(Time now) {
   count_lost_nodes(now);
   if (!movable_again_.empty() && *movable_again_.begin() <= now && moves_.empty()) begin_anew();
   settle(now);
-  settle_cuts(now);
-  if (anew_) settle(now);
   end_waits(now);
   note_who_borrows_again();
   if (anew_) round.again_at = now;

@@ -71,8 +71,9 @@ void LiveEngine::tell_cut(const std::string& name) {
 
 void LiveEngine::settle_cuts(Time now) {
   for (auto& [name, cut] : cuts_) {
-    const auto facts = nodes_.find(name);
-    if (cut.stage == CutStage::kAsked && facts != nodes_.end() && node_ids_.contains(name)) settle_cut(name, cut, now);
+    const auto id = node_ids_.find(name);
+    if (cut.stage != CutStage::kAsked || anew_ || !nodes_.contains(name) || id == node_ids_.end()) continue;
+    if (state().ledger().is_cut_at_once(id->second)) settle_cut(name, cut, now);
   }
   // Somebody else had it cut, or what was given up was done after all.
   for (const auto& [name, facts] : nodes_) {
