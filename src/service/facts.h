@@ -72,6 +72,12 @@ struct NodeFacts {
   std::vector<NodeImage> images = {};  // by their names, each once
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
+  // As the engine has them.
+  std::vector<MigPlaceSet> slices_of_layouts() const {
+    std::vector<MigPlaceSet> all;
+    for (const NodeLayout& each : layouts) all.push_back(each.slices);
+    return all;
+  }
   // The same machine to the engine, whether open or closed, and whatever it says of itself.
   bool same_machine(const NodeFacts& other) const;
 };

@@ -37,12 +37,6 @@ constexpr std::string_view kTooManyFlavors =
     "there may be 64 flavors, and those that nodes have go first; remove ResourceFlavors and amounts that no node "
     "needs";
 
-std::vector<MigPlaceSet> slices_of(const std::vector<NodeLayout>& layouts) {
-  std::vector<MigPlaceSet> all;
-  for (const NodeLayout& each : layouts) all.push_back(each.slices);
-  return all;
-}
-
 // "a, b and 5 more"
 std::string first_of_names(const std::vector<std::string>& names) {
   constexpr std::size_t kNamedMax = 5;
@@ -435,7 +429,7 @@ void LiveEngine::add_new_nodes(Time now) {
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices,
               .recut = facts.recut,
-              .layouts = slices_of(facts.layouts),
+              .layouts = facts.slices_of_layouts(),
               .kept_per_gpu = facts.kept_per_gpu,
               .numa_zones = facts.numa_zones,
               .numa_policy = facts.numa_policy,
