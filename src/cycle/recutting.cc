@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -160,6 +161,43 @@ bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& star
   }
   cycle.trial.rollback_to(mark);
   return is_there;
+}
+
+namespace {
+
+template <class Placed>
+void hold_nodes_of(OneCycle& cycle, const Placed& placed) {
+  const State& state = cycle.engine.state;
+  Ledger& ledger = cycle.engine.state.ledger_for_trial();
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& at) {
+    if (!request.is_slice() || !ledger.is_cut_at_once(at.node)) return;
+    for (int gpu = 0; gpu < ledger.node(at.node).gpus; ++gpu) {
+      const GpuCut& cut = *ledger.cut_of(at.node, static_cast<std::size_t>(gpu));
+      if (!cut.stays()) ledger.set_cut({at.node, gpu}, {.slices = cut.slices, .to_come = {}, .rests = true});
+    }
+  });
+}
+
+}  // namespace
+
+void hold_cuts(OneCycle& cycle, const Start& start) { hold_nodes_of(cycle, start); }
+void hold_cuts(OneCycle& cycle, const Repair& repair) { hold_nodes_of(cycle, repair); }
+
+// What rests to the state rests on.
+void let_go_of_cuts(Engine& engine) {
+  Ledger& ledger = engine.state.ledger_for_trial();
+  if (!ledger.has_cuts()) return;
+  std::set<Device> resting;
+  for (const auto& [until, device] : engine.state.resting()) resting.insert(device);
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    if (!ledger.is_cut_at_once(NodeId(i))) continue;
+    for (int gpu = 0; gpu < ledger.node(NodeId(i)).gpus; ++gpu) {
+      const Device device{NodeId(i), gpu};
+      const GpuCut& cut = *ledger.cut_of(NodeId(i), static_cast<std::size_t>(gpu));
+      if (cut.rests && !resting.contains(device))
+        ledger.set_cut(device, {.slices = cut.slices, .to_come = cut.to_come});
+    }
+  }
 }
 
 namespace {

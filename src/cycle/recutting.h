@@ -30,4 +30,9 @@ bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& star
 // of a node whose GPUs are cut at once.
 void cut_anew(OneCycle& cycle);
 
+// Who begins by this plan on a node whose GPUs are cut at once holds it as it is, until the plan is made.
+void hold_cuts(OneCycle& cycle, const Start& start);
+void hold_cuts(OneCycle& cycle, const Repair& repair);
+void let_go_of_cuts(Engine& engine);
+
 }  // namespace berth
