@@ -35,6 +35,7 @@ class CutNode {
     Round round = cluster_.decide(seconds_now);
     for (const NodeCutNews& cut : round.cuts) write(*parse_json(cut_call({cut.node, cut.record}).body));
     if (!round.cuts.empty()) tell();
+    for (const WaitingReason& each : round.reasons) cluster_.engine().note_told(each.pod.uid);
     return round;
   }
   // What whoever cuts it says, and what it offers of one profile from then on.
@@ -87,7 +88,8 @@ TEST(LiveCuts, WhoWaitsHasItsNodeCutAndBeginsWhenItOffersThat) {
   EXPECT_EQ(node.says("nvidia.com/mig.config"), "all-1g.10gb");
   EXPECT_EQ(node.says(kState), "pending");
   EXPECT_EQ(reason_of(asked, "a"),
-            "SliceGeometry: it has its room: all GPUs of n1 are being cut anew for it, which takes 1m");
+            "SliceGeometry: it has its room: all GPUs of n1 are being cut anew for it, which takes 1m; then it "
+            "starts");
   // What it offers comes and goes; the label alone is not enough.
   node.offer("", "");
   EXPECT_TRUE(node.decide(30).bindings.empty());
@@ -140,7 +142,8 @@ TEST(LiveCuts, AnotherSchedulerGoesOnWithACut) {
   EXPECT_EQ(news_of(again), "") << "it is asked for once";
   EXPECT_TRUE(again.bindings.empty());
   EXPECT_EQ(reason_of(again, "a"),
-            "SliceGeometry: it has its room: all GPUs of n1 are being cut anew for it, which takes 1m");
+            "SliceGeometry: it has its room: all GPUs of n1 are being cut anew for it, which takes 1m; then it "
+            "starts");
   node.answer("success", kSmall, "14");
   EXPECT_EQ(names_of(node.decide(31)), std::set<std::string>{"a"});
   EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());

@@ -419,7 +419,8 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
 }
 
 std::string LiveEngine::vacating_in_words(WorkloadId id) const {
-  if (const ReasonCode code = reason_of(state(), id); code == ReasonCode::kDirty) {
+  const ReasonCode code = reason_of(state(), id);
+  if (code == ReasonCode::kDirty || code == ReasonCode::kSliceGeometry) {
     return std::string(name_of(code)) + ": " + explain(state(), id).text + "; then it starts";
   }
   Time last{0};

@@ -294,8 +294,11 @@ TEST_F(LiveMoves, NobodyIsMovedWhoHasNotConsented) {
 
 TEST_F(LiveMoves, WhoIsAskedToMakesRoomForNobodyInParticular) {
   const std::string uid = of_job("a", pod("a", 4)).uid;
-  cluster_.engine().ask_for_moves(
-      {.moves = {{{uid, "n2", GpuSet::from_bits(0b11110000)}}}, .gpus = 8, .use = seconds(4 * 3600)});
+  cluster_.engine().ask_for_moves({.moves = {{{uid, "n2", GpuSet::from_bits(0b11110000)}}},
+                                   .gpus = 8,
+                                   .slice = "",
+                                   .flavor = "",
+                                   .use = seconds(4 * 3600)});
   const Round round = cluster_.decide(10);
   ASSERT_TRUE(round.moves_decided.has_value());
   EXPECT_EQ(round.moves_decided->moves, 1);
@@ -325,7 +328,8 @@ TEST_F(LiveMoves, WhatHoldsNoMoreIsAskedOfNobody) {
   };
   for (const auto& [what, place] : cases) {
     SCOPED_TRACE(what);
-    cluster_.engine().ask_for_moves({.moves = {{place}}, .gpus = 8, .use = seconds(4 * 3600)});
+    cluster_.engine().ask_for_moves(
+        {.moves = {{place}}, .gpus = 8, .slice = "", .flavor = "", .use = seconds(4 * 3600)});
     const Round round = cluster_.decide(10);
     ASSERT_TRUE(round.moves_decided.has_value());
     EXPECT_EQ(round.moves_decided->moves, 0);
