@@ -103,7 +103,8 @@ def room_for_a_slice_by_moves(stage):
     stage.plane.must("delete pod first second --now")
     stage.wait(lambda: len(stage.given()) == 2, "these have gone")
     facts = json.loads(stage.berth("defrag --plan --slice 7g.80gb -o json"))
-    expect((facts["slice"], facts["pods_before"], facts["pods_after"], len(facts["moves"])) == ("7g.80gb", 0, 1, 1), facts)
+    # On the other nodes there may be room, too.
+    expect(facts["slice"] == "7g.80gb" and facts["pods_after"] - facts["pods_before"] == 1 == len(facts["moves"]), facts)
     expect("slices of 7g.80gb" in stage.berth("defrag --plan --slice 7g.80gb"), "the table")
     wrong = stage.plane.run_berth("defrag --plan --slice 9g.99gb", text="").stderr
     expect("no GPU model that is known can be cut into it" in wrong, wrong)
