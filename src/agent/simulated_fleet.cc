@@ -44,6 +44,7 @@ struct MachineGroup {
   std::string overcommit = {};                    // the same
   bool says_of_gpus = false;                      // something else than that
   bool spare = false;
+  std::string recut = {};  // how long it takes to cut its slices anew; empty: they stay
 
   // "h100", "h100-mig", "cpu"
   std::string name() const;
@@ -90,7 +91,7 @@ Refusal read_mode(MachineGroup& group, std::string_view text, std::string_view m
            " is no way to share GPUs; write /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4, or several that "
            "take turns, as in /exclusive.mig, or how they are beside CPUs: /numa:2:single-numa-node, /kept:12:100Gi, "
            "/overcommit:1.5:1.2; or "
-           "/spare";
+           "/spare, or /recut:10s behind the slices";
   }
   group.sharing = modes->front();
   for (const Sharing other : *modes | std::views::drop(1)) group.other_modes.add(other);
@@ -153,6 +154,14 @@ Refusal read_option(MachineGroup& group, std::string_view text) {
   group.says_of_gpus = true;
   if (word == "numa") return read_zones(group, more);
   if (word == "kept") return read_kept(group, more);
+  if (word == "recut") {
+    const auto takes = parse_duration_ms(more.empty() ? more : more.substr(1));
+    if (!takes || *takes < 1 || *takes > kRecutMax.ms)
+      return "how long it takes to cut its slices anew, an hour at most (/recut:10s)" +
+             (takes ? "" : ": " + takes.error());
+    group.recut = more.substr(1);
+    return "";
+  }
   if (word == "spare" && more.empty()) {
     group.spare = true;
     return "";
@@ -191,6 +200,9 @@ Parsed<MachineGroup> parse_group(std::string_view text) {
   const bool may_be_cut = group.sharing == Sharing::kMig || group.other_modes.contains(Sharing::kMig);
   if (may_be_cut && mig_of({.name = {}, .model = std::string(model->name)}) == nullptr) {
     return refused("GPUs of this type are not known to be cut into slices; leave mig out");
+  }
+  if (!group.recut.empty() && group.slices.empty()) {
+    return refused("what is cut anew was cut beforehand; write into what, as in /mig:3g.40gb:3g.40gb/recut:10s");
   }
   const bool may_have_vgpus = group.sharing == Sharing::kVgpu || group.other_modes.contains(Sharing::kVgpu);
   if (may_have_vgpus && vgpu_profiles({.name = {}, .model = std::string(model->name)}).empty()) {
@@ -237,6 +249,7 @@ Value machine(const MachineGroup& group, std::int64_t number) {
     labels.set(kNumaPolicyLabel, group.numa_policy);
   }
   if (group.spare) labels.set(kSpareLabel, "true");
+  if (!group.recut.empty()) labels.set(kRecutLabel, group.recut);
   if (!group.kept_per_gpu.empty()) {
     node.at("metadata").at("annotations").set(kKeptPerGpuAnnotation, group.kept_per_gpu);
   }

@@ -19,6 +19,9 @@
 #include "manifest/gpu_uses.h"
 #include "manifest/json.h"
 #include "manifest/labels.h"
+#include "manifest/node_gpus.h"
+#include "manifest/slice_resources.h"
+#include "model/gpu_hardware.h"
 
 namespace berth {
 namespace {
@@ -34,13 +37,16 @@ bool is_ready(const Value& node) {
 }
 
 // What the machine says of itself once it runs.
-Value ready_status(const Value& node, Time now) {
+Value ready_status(const Value& node, const Value& seen, Time now) {
   const std::string at = format_timestamp(now);
   Value body;
   Value& status = body.at("status");
-  status.set("capacity", node["status"]["capacity"]);
-  const Value& allocatable = node["status"]["allocatable"];
-  status.set("allocatable", allocatable.is_empty() ? node["status"]["capacity"] : allocatable);
+  // What has been cut since is so.
+  const bool is_cut = !seen["metadata"]["labels"][kRecutLabel].is_null() && !seen["status"]["capacity"].is_empty();
+  const Value& says = is_cut ? seen["status"] : node["status"];
+  status.set("capacity", says["capacity"]);
+  const Value& allocatable = says["allocatable"];
+  status.set("allocatable", allocatable.is_empty() ? says["capacity"] : allocatable);
   Value conditions = Value::list();
   conditions.push_back(Value::map_of({{"type", "Ready"},
                                       {"status", "True"},
@@ -114,6 +120,10 @@ class RunningNodes final : public SimulatedNodes {
     std::map<int, Scrub> scrubs;
     GpuScrubs answers;
     bool answering = false;
+    // What the object says, and the layout that it is being cut into; what it offers is the machine's own word.
+    ObjectPtr object;
+    std::string cutting, cut;     // what was asked, of the one under way and of the one that was answered last
+    std::uint64_t cut_waits = 0;  // of Delays
   };
   // INVARIANT: at most one step of a pod waits or is under way.
   struct Running {
@@ -136,12 +146,14 @@ class RunningNodes final : public SimulatedNodes {
     ready_ += static_cast<int>(machine.ready) - static_cast<int>(was_ready);
     if (!change.after) return;
     machine.registered = true;
+    machine.object = change.after;
     if (!machine.ready) report_ready(known->first);
     machine.records = read_gpu_records(*change.after);
     const auto failing = parse_given_gpus((*change.after)["metadata"]["annotations"][kScrubFailsAnnotation].text());
     machine.failing.clear();
     if (failing) failing->gpus.for_each([&](int gpu) { machine.failing.push_back(gpu); });
     look_at_scrubs(known->first);
+    look_at_cut(known->first);
   }
 
   // A node that somebody deletes later stays deleted, as with a kubelet.
@@ -163,14 +175,20 @@ class RunningNodes final : public SimulatedNodes {
   }
 
   void report_ready(const std::string& name) {
-    outbox_.send(
-        Outbox::Urgency::kFirst,
-        call_with("PATCH", api_path("nodes", "", name, "status"),
-                  ready_status(nodes_.at(name).described, options_.now()), "application/strategic-merge-patch+json"),
-        [this, name](const ApiAnswer& answer) {
-          if (!is_passing(answer) || nodes_.at(name).ready) return;
-          delays_.after(kRetry, [this, name] { report_ready(name); });
-        });
+    outbox_.send(Outbox::Urgency::kFirst,
+                 call_with("PATCH", api_path("nodes", "", name, "status"),
+                           ready_status(nodes_.at(name).described, seen_of(name), options_.now()),
+                           "application/strategic-merge-patch+json"),
+                 [this, name](const ApiAnswer& answer) {
+                   if (!is_passing(answer) || nodes_.at(name).ready) return;
+                   delays_.after(kRetry, [this, name] { report_ready(name); });
+                 });
+  }
+
+  const Value& seen_of(const std::string& name) const {
+    static const Value kNothing;
+    const ObjectPtr& object = nodes_.at(name).object;
+    return object ? *object : kNothing;
   }
 
   void renew(const std::string& name) {
@@ -281,6 +299,67 @@ class RunningNodes final : public SimulatedNodes {
                      if (then.answers[gpu] == each) then.answers.erase(gpu);
                    }
                    if (!then.answers.empty()) tell_scrubs(node);
+                 });
+  }
+
+  // ---- cuts -------------------------------------------------------------------------------------------------------------
+
+  // Begins the one that is asked for. It takes as long as its node says.
+  void look_at_cut(const std::string& node) {
+    Machine& machine = nodes_.at(node);
+    const Value& labels = (*machine.object)["metadata"]["labels"];
+    const std::string layout(labels[kMigConfigLabel].text());
+    if (layout.empty() || labels[kMigStateLabel].text() != kCutPending) return;
+    const std::string asked = layout + std::string((*machine.object)["metadata"]["annotations"][kCutAnnotation].text());
+    if (asked == machine.cutting || asked == machine.cut) return;
+    const NodeGpus gpus = read_node_gpus(*machine.object);
+    delays_.cancel(machine.cut_waits);
+    machine.cutting = asked;
+    machine.cut_waits = delays_.after(gpus.recut, [this, node] { end_cut(node); });
+  }
+
+  // By the same rule as on real machines: not while a client has one of the GPUs.
+  void end_cut(const std::string& node) {
+    Machine& machine = nodes_.at(node);
+    const Value& object = *machine.object;
+    const NodeGpus gpus = read_node_gpus(object);
+    const std::string_view fails = object["metadata"]["annotations"][kRecutFailsAnnotation].text();
+    if (fails == "silent") return;
+    const std::string_view wanted = object["metadata"]["labels"][kMigConfigLabel].text();
+    const auto layout = std::ranges::find(gpus.layouts, wanted, &NodeLayout::name);
+    bool in_use = false;
+    for (int gpu = 0; gpu < gpus.count; ++gpu) in_use = in_use || is_occupied(node, gpu);
+    if (in_use || !fails.empty() || layout == gpus.layouts.end()) return tell_cut(node, kCutFailed);
+    Value body;
+    Value& status = body.at("status");
+    const GpuHardware& hardware = *hardware_of({.name = {}, .model = gpus.model});
+    for (std::size_t shape = 0; shape < hardware.mig_profiles.size(); ++shape) {
+      const std::string resource = slice_resource(hardware.mig_profiles[shape].name);
+      const int of_each = layout->slices.common_with(hardware.mig->places_of(shape)).size();
+      const bool is_there = !object["status"]["allocatable"][resource].is_null();
+      if (of_each == 0 && !is_there) continue;
+      const Value amount = of_each == 0 ? Value() : Value(std::to_string(gpus.count * of_each));
+      status.at("capacity").set(resource, amount);
+      status.at("allocatable").set(resource, amount);
+    }
+    outbox_.send(Outbox::Urgency::kFirst,
+                 call_with("PATCH", api_path("nodes", "", node, "status"), body, "application/merge-patch+json"),
+                 [this, node](const ApiAnswer& answer) {
+                   if (is_passing(answer)) return (void)delays_.after(kRetry, [this, node] { end_cut(node); });
+                   tell_cut(node, answer.ok() ? kCutSuccess : kCutFailed);
+                 });
+  }
+
+  void tell_cut(const std::string& node, std::string_view state) {
+    Value body;
+    body.at("metadata").at("labels").set(kMigStateLabel, state);
+    outbox_.send(Outbox::Urgency::kFirst,
+                 call_with("PATCH", api_path("nodes", "", node), body, "application/merge-patch+json"),
+                 [this, node, state](const ApiAnswer& answer) {
+                   if (is_passing(answer))
+                     return (void)delays_.after(kRetry, [this, node, state] { tell_cut(node, state); });
+                   Machine& then = nodes_.at(node);
+                   then.cut = std::exchange(then.cutting, "");
                  });
   }
 

@@ -1,4 +1,4 @@
-// Machines that are only told about: they register as nodes, renew their leases, run the pods that are bound to them for
+// Machines that are only told about, with what NVIDIA's mig-manager does on real ones (manifest/node_cut.h): they register as nodes, renew their leases, run the pods that are bound to them for
 // as long as the pods say, and end them as they are told. One thread for all of them.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace berth {
 
 // Node objects from a list of groups, "4xH100x8,2xA100-80GB x4,8xcpu": COUNTxMODELxGPUS, with /mig, /mig:PROFILE:PROFILE..., /mps or
-// /timeslice:REPLICAS behind it where they are shared so, or COUNTxcpu for machines without GPUs. Names are MODEL-NUMBER in lower case
+// /timeslice:REPLICAS behind it where they are shared so, /recut:10s behind slices that are cut anew in that time, or COUNTxcpu for machines without GPUs. Names are MODEL-NUMBER in lower case
 // ("h100-0001", "h100-mig-0001", "h100-slices-0001" where they are cut beforehand); each has 16 cores and 128 GiB per GPU, or 64 and 256.
 Result<std::vector<Value>> nodes_from_text(const std::string& text);
 // Node objects from a YAML or JSON file's text: metadata.name, labels, spec and status.capacity as in Kubernetes.

@@ -323,7 +323,8 @@ Value::List defragmentation_cells(const Value& asked, Time now) {
     return value.is_null() ? Value("") : Value(std::to_string(value.integer()));
   };
   return {name_cell(asked),
-          Value(std::to_string(asked["spec"]["gpus"].integer(8))),
+          asked["spec"]["slice"].is_empty() ? Value(std::to_string(asked["spec"]["gpus"].integer(8)))
+                                            : Value(asked["spec"]["slice"].text()),
           Value(asked["spec"]["hours"].text()),
           Value(asked["status"]["phase"].text()),
           plan.is_null() ? Value("") : Value(std::to_string(plan["moves"].items().size())),

@@ -255,6 +255,8 @@ TEST(Tables, ShowTheOtherKinds) {
        R"({"metadata":{"name":"d"},"spec":{"gpus":4,"hours":"02:00-05:00"},"status":{"phase":"Planned",)"
        R"("plan":{"podsBefore":3,"podsAfter":5,"moves":[{},{}]}}})",
        R"(["d","4","02:00-05:00","Planned","2","3","5","<unknown>"])"},
+      {"berth.dev", "v1alpha1", "defragmentations", R"({"metadata":{"name":"d"},"spec":{"slice":"3g.40gb"}})",
+       R"(["d","3g.40gb","","","","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "defragmentations", R"({"metadata":{"name":"d"}})",
        R"(["d","8","","","","","","<unknown>"])"},
       {"berth.dev", "v1alpha1", "whatifs",

@@ -34,7 +34,7 @@ struct Typed {
   std::int32_t gpus = 8;
   std::int64_t hours_of_use = 4;
   std::int64_t effort = 0;
-  std::string slice;  // of a scenario
+  std::string slice;  // a profile; empty: whole GPUs
   std::string output = "table";
 
   DefragmentOptions options() const {
@@ -66,12 +66,16 @@ void add_options(CLI::App& app, Typed& typed) {
 constexpr std::chrono::seconds kAnswerMax{120};
 
 Value question_of(const Typed& typed) {
+  Value spec = Value::map_of({{"use", std::to_string(typed.hours_of_use) + "h"}, {"effort", typed.effort}});
+  if (typed.slice.empty()) {
+    spec.set("gpus", std::int64_t{typed.gpus});
+  } else {
+    spec.set("slice", typed.slice);
+  }
   return Value::map_of({{"apiVersion", "berth.dev/v1alpha1"},
                         {"kind", "Defragmentation"},
                         {"metadata", Value::map_of({{"generateName", "asked-"}})},
-                        {"spec", Value::map_of({{"gpus", std::int64_t{typed.gpus}},
-                                                {"use", std::to_string(typed.hours_of_use) + "h"},
-                                                {"effort", typed.effort}})}});
+                        {"spec", std::move(spec)}});
 }
 
 bool is_agreed() {
@@ -124,10 +128,6 @@ int carry_out(const Typed& typed, AskedObject& asked, const Value& plan) {
 }
 
 int ask_scheduler(const Typed& typed) {
-  if (!typed.slice.empty()) {
-    return complain(
-        Complaints({"--slice"}, "of a live cluster room is planned for whole GPUs alone; write --gpus, or a scenario"));
-  }
   const auto server = connect(typed.wish);
   if (!server) return complain(server.error());
   AskedObject asked(*server->transport, "defragmentations.berth.dev");
@@ -136,6 +136,8 @@ int ask_scheduler(const Typed& typed) {
       asked.wait([](const Value& status) { return !status["plan"]["revision"].is_empty(); }, kAnswerMax);
   if (!answered) return fail(answered.error());
   const Value& plan = (*answered)["status"]["plan"];
+  const bool is_of_nothing = !plan["slice"].is_empty() && plan["flavor"].is_empty();
+  if (is_of_nothing) return complain(Complaints({"--slice"}, std::string((*answered)["status"]["message"].text())));
   const bool json = typed.output == "json";
   const bool ends_here = typed.plan || plan["moves"].items().empty();
   if (!json) fmt::print("{}", told_plan_as_table(plan));
@@ -257,6 +259,7 @@ void add_defrag(CLI::App& berth, int& exit_code) {
       "Example:\n"
       "  berth defrag --plan\n"
       "  berth defrag --gpus 8 --hours-of-use 8\n"
+      "  berth defrag --slice 3g.40gb --effort 1000\n"
       "  berth defrag --plan scenarios/move_nobody_for_best_effort.txt\n"
       "  berth defrag --plan --gpus 4 --effort 1000 scenarios/fragments_that_a_chain_of_moves_unlocks.txt\n"
       "  berth defrag --plan --slice 4g.40gb --effort 1000 scenarios/fragments_of_slices_that_moves_unlock.txt\n"

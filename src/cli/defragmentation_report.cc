@@ -143,7 +143,9 @@ std::vector<std::string> places_of_move(const Value& move, const char* which) {
 }  // namespace
 
 std::string told_plan_as_table(const Value& plan) {
-  TextTable whole{{fmt::format("pods of {} GPUs", plan["gpus"].integer()), "now", "with these moves", "at best"}, {}};
+  const std::string what = plan["slice"].is_empty() ? fmt::format("pods of {} GPUs", plan["gpus"].integer())
+                                                    : fmt::format("slices of {}", plan["slice"].text());
+  TextTable whole{{what, "now", "with these moves", "at best"}, {}};
   whole.rows.push_back({"that fit", with_separators(plan["podsBefore"].integer()),
                         with_separators(plan["podsAfter"].integer()), with_separators(plan["podsAtBest"].integer())});
   const Value::List& moves = plan["moves"].items();
@@ -170,9 +172,11 @@ Json told_plan_as_json(const Value& plan) {
                      {"lost_gpu_s", move["lostGPUSeconds"].integer()}});
   }
   const auto use = parse_duration_ms(plan["use"].text());
+  const bool is_slice = !plan["slice"].is_empty();
+  const Json of = is_slice ? Json(plan["slice"].text()) : Json(plan["gpus"].integer());
   return {{"revision", plan["revision"].text()},
           {"as_of", plan["asOf"].text()},
-          {"gpus_of_a_pod", plan["gpus"].integer()},
+          {is_slice ? "slice" : "gpus_of_a_pod", of},
           {"effort", plan["effort"].integer()},
           {"pods_before", plan["podsBefore"].integer()},
           {"pods_after", plan["podsAfter"].integer()},

@@ -52,6 +52,8 @@ SeenNodes seen_node(Value object) {
   seen.node.other_modes = facts.other_modes;
   seen.node.replicas = facts.replicas;
   seen.node.fixed_slices = facts.fixed_slices;
+  seen.node.recut = facts.recut;
+  seen.node.layouts = facts.slices_of_layouts();
   seen.node.cpu_milli = facts.cpu_milli;
   seen.node.memory_bytes = facts.memory_bytes;
   seen.node.pods_max = facts.pods_max;

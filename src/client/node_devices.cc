@@ -7,6 +7,7 @@
 #include "client/work.h"
 #include "manifest/given_gpus.h"
 #include "manifest/labels.h"
+#include "model/mig_layout.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -47,7 +48,9 @@ NodeDevices::NodeDevices(const NodeGpus& gpus, GpuRecords records)
       sharing_(gpus.sharing),
       other_modes_(gpus.other_modes),
       least_(gpus.sharing == Sharing::kTimeslice ? kWholeGpu / gpus.replicas : 1),
-      records_(std::move(records)) {
+      records_(std::move(records)),
+      is_being_cut_(gpus.cut.stage == CutStage::kAsked && !gpus.layouts.empty()) {
+  if (!gpus.layouts.empty()) layout_ = layout_text(*hardware_of({.name = {}, .model = gpus.model}), gpus.fixed_slices);
   if (gpus.sharing == Sharing::kMig) hardware_ = hardware_of({.name = {}, .model = gpus.model});
 }
 
@@ -71,6 +74,10 @@ void NodeDevices::take_vgpu(const Value& pod, std::string_view named) {
 std::string NodeDevices::drawn() const {
   std::string text;
   for (std::size_t i = 0; i < milli_.size(); ++i) {
+    if (is_being_cut_) {
+      text += '/';
+      continue;
+    }
     text += is_free(i) ? '.' : milli_[i] == 0 ? left_on(i) : is_full(i) ? '#' : '+';
   }
   return text;
@@ -78,8 +85,14 @@ std::string NodeDevices::drawn() const {
 
 std::int64_t NodeDevices::free_whole() const {
   std::int64_t free = 0;
-  for (std::size_t i = 0; i < milli_.size(); ++i) free += is_free(i) ? 1 : 0;
+  for (std::size_t i = 0; i < milli_.size(); ++i) free += is_free(i) && !is_being_cut_ ? 1 : 0;
   return free;
+}
+
+std::int64_t NodeDevices::room_for(std::size_t shape) const {
+  std::int64_t room = 0;
+  for (const MigPlaceSet layout : layouts_) room += is_being_cut_ ? 0 : hardware_->mig->room_for(shape, layout, fixed_);
+  return room;
 }
 
 std::vector<std::string> NodeDevices::left() const {
@@ -207,6 +220,11 @@ std::string state_of_node(const Value& node) {
   std::string state = is_ready(node) ? "ready" : "not-ready";
   if (node["spec"]["unschedulable"].truth()) state += ",cordoned";
   if (is_spare(node)) state += ",spare";
+  if (!node["metadata"]["labels"][kRecutLabel].is_null()) {
+    const NodeCut cut = read_node_cut(node["metadata"]["annotations"][kCutAnnotation].text());
+    if (cut.stage == CutStage::kAsked) state += ",cutting " + cut.layout;
+    if (cut.stage == CutStage::kFailed) state += ",recut-failed";
+  }
   for (const Value& taint : node["spec"]["taints"].items()) {
     const std::string_view key = taint["key"].text();
     // Those say again what stands before.

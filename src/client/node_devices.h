@@ -23,12 +23,16 @@ class NodeDevices {
   void take(const Value& pod);
 
   // "[##+.~!..]": # taken (or cut so that no further slice fits), + in part, . free, ~ empty and dirty until it is scrubbed,
-  // ! empty and quarantined; without brackets.
+  // ! empty and quarantined, / being cut anew; without brackets.
   std::string drawn() const;
   std::int64_t free_whole() const;
   // "0: a,b", "3: quarantined (ECC)": of what is empty and not clean.
   std::vector<std::string> left() const;
   const std::vector<int>& milli() const { return milli_; }  // that are taken of each
+  // For so many slices of a shape alone there is a place, as things are. PRE: they are cut.
+  std::int64_t room_for(std::size_t shape) const;
+  // "3g.40gb:3g.40gb": into what each is cut, or is about to be, where that may change; else empty.
+  const std::string& layout() const { return layout_; }
   bool are_cut() const { return hardware_ != nullptr; }
   // As what they are shared, or would be by themselves if nobody has any of them.
   Sharing sharing() const { return sharing_; }
@@ -62,6 +66,8 @@ class NodeDevices {
   SharingSet other_modes_;  // what they may be instead, as long as nobody has any
   int least_;               // that a pod may have of one
   GpuRecords records_;
+  bool is_being_cut_;
+  std::string layout_;
 };
 
 // A node, and what the live pods on it hold.

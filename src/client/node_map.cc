@@ -26,6 +26,7 @@ ListingRow row_of(const NodeInUse& in_use) {
   const std::string state = state_of_node(node);
   std::string slices;
   for (const std::string& each : devices.slices()) slices += (slices.empty() ? "" : ",") + each;
+  if (slices.empty() && !devices.layout().empty()) slices = "cut into " + devices.layout();
   std::string left;
   for (const std::string& each : devices.left()) left += (left.empty() ? "" : "; ") + each;
   row.cells = {name,
@@ -54,6 +55,7 @@ ListingRow row_of(const NodeInUse& in_use) {
     Value& held = row.facts.set("slices", Value::list());
     for (std::string& each : devices.slices()) held.push_back(std::move(each));
   }
+  if (!devices.layout().empty()) row.facts.set("layout", devices.layout());
   if (!left.empty()) {
     Value& of_gpus = row.facts.set("left", Value::list());
     for (std::string& each : devices.left()) of_gpus.push_back(std::move(each));

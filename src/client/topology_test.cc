@@ -286,5 +286,28 @@ TEST(TopologyTree, SaysIntoHowSmallPiecesTheFreeGpusAre) {
   EXPECT_EQ(pieces_in_words({}), "");
 }
 
+// One GPU that is cut as pods ask and has a 3g.40gb, one that was cut beforehand, and one that is being cut.
+TEST(TopologyTree, SaysForHowManySlicesThereIsAPlace) {
+  const std::string ready = ", status: {conditions: [{type: Ready, status: 'True'}], allocatable: {";
+  const std::string labels = "nvidia.com/gpu.count: '1', nvidia.com/gpu.product: H100";
+  const auto nodes = *parse_yaml(
+      "{metadata: {name: n1, labels: {berth.dev/gpu-mode: mig, " + labels + "}}" + ready + "}}}\n---\n" +
+      "{metadata: {name: n2, labels: {" + labels + "}}" + ready + "nvidia.com/mig-3g.40gb: '2'}}}\n---\n" +
+      "{metadata: {name: n3, labels: {berth.dev/gpu-recut: 1m, " + labels + "}, annotations: {berth.dev/gpu-cut: " +
+      R"('{"layout":"all-1g.10gb","asked":"2026-11-26T12:00:00Z"}')" + "}}" + ready + "}}}\n");
+  const auto pods = *parse_yaml(
+      "{metadata: {name: p, annotations: {berth.dev/gpus: '0:3g.40gb@4'}}, spec: {nodeName: n1}, status: {phase: "
+      "Running}}");
+  const std::vector<NodeInUse> in_use = nodes_in_use(nodes, pods);
+  const std::vector<FreePieces> pieces = pieces_of(in_use);
+  EXPECT_EQ(pieces_in_words(pieces),
+            "H100 in slices: room for 4 of 1g.10gb, 2 of 1g.20gb, 2 of 2g.20gb, 3 of 3g.40gb, 1 of 4g.40gb, 0 of "
+            "7g.80gb\n");
+  EXPECT_EQ(pieces_as_value(pieces).items()[0]["slicesThatFit"].items()[3]["count"].integer(), 3);
+  EXPECT_EQ(in_use[2].devices.drawn(), "/");
+  EXPECT_EQ(in_use[2].devices.layout(), "1g.10gb:1g.10gb:1g.10gb:1g.10gb:1g.10gb:1g.10gb:1g.10gb");
+  EXPECT_EQ(state_of_node(*in_use[2].node), "ready,cutting all-1g.10gb");
+}
+
 }  // namespace
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cycle/deliverable.h"
+#include "cycle/recutting.h"
 #include "fairness/gates.h"
 
 namespace berth {
@@ -62,6 +63,7 @@ void migrate(OneCycle& cycle, const Migration& migration) {
     cycle.vacating.waits(state, migration.start);
   } else {
     cycle.trial.set_end(workload.unit, enforced_end(state.shape(workload.shape).terms, cycle.plan.now));
+    hold_cuts(cycle, migration.start);
   }
   cycle.trial.note_placed({workload.unit, migration.start.workload, gpus_of(state, migration.start), true});
   cycle.plan.migrations.push_back(migration);
@@ -104,6 +106,7 @@ void decide(OneCycle& cycle, Claimed claimed) {
     cycle.vacating.waits(state, claimed.start);
   } else {
     leave_dirty(cycle, claimed.start);
+    hold_cuts(cycle, claimed.start);
   }
   claimed.start.only_borrows = borrows_in_the_way(cycle, claimed.start);
   add_unit(cycle, claimed.start);

@@ -1,6 +1,7 @@
 #include "cycle/defragment.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "cycle/deciding.h"
@@ -36,6 +37,30 @@ std::int64_t slices_that_could_fit(const State& state, const PodRequest& request
     if_idle += node.gpus * node.geometry().room_for(request.slice, MigPlaceSet(), fixed);
   }
   return std::min(free_milli / request.gpu_milli, if_idle);
+}
+
+// By room alone: what a queue may have is not looked at, nor what pods say of nodes.
+std::int64_t pods_like_that_fit(const State& state, const PodRequest& request) {
+  if (!request.is_slice()) return pods_that_fit(state, request.gpus);
+  std::int64_t pods = 0;
+  for (std::size_t i = 0; i < state.nodes(); ++i) pods += room_for(state.ledger(), NodeId(i), request);
+  return pods;
+}
+
+// GPU-seconds.
+Wide worth_of(const PodRequest& request, std::int64_t pods, Duration horizon) {
+  return Wide{request.gpu_milli_total()} * pods * horizon.ms / (std::int64_t{kMilliPerGpu} * 1'000);
+}
+
+PodRequest request_of(const State& state, const DefragmentationAsked& asked) {
+  PodRequest request{.gpus = asked.gpus, .gpu_milli = kMilliPerGpu};
+  request.flavors = FlavorSet::first(state.flavors().size());
+  if (asked.slice == kNoSlice) return request;
+  request.gpu_milli = find_slice(state.flavors()[asked.flavor.index()], std::size_t{asked.slice})->gpu_milli;
+  request.flavors = FlavorSet::of(asked.flavor);
+  request.sharing = Sharing::kMig;
+  request.slice = asked.slice;
+  return request;
 }
 
 // Moves that were asked for, as the cycle finds things.
@@ -146,8 +171,12 @@ class Moves {
 
 }  // namespace
 
-DefragmentationAsked asked_for(const Defragmentation& made, std::int32_t gpus, Duration horizon) {
-  DefragmentationAsked asked{.moves = {}, .gpus = gpus, .horizon = horizon};
+DefragmentationAsked asked_for(const Defragmentation& made, const PodRequest& request, Duration horizon) {
+  DefragmentationAsked asked{.moves = {}, .gpus = request.gpus, .horizon = horizon};
+  if (request.is_slice()) {
+    asked.slice = request.slice;
+    asked.flavor = FlavorId(static_cast<std::size_t>(std::countr_zero(request.flavors.bits())));
+  }
   for (const Migration& each : made.plan.migrations) asked.moves.push_back({each.start.workload, each.start.pods});
   return asked;
 }
@@ -161,11 +190,12 @@ void defragment(OneCycle& cycle) {
     return;
   }
   const Trial::Mark mark = cycle.trial.mark();
-  const std::int64_t before = pods_that_fit(state, asked->gpus);
+  const PodRequest request = request_of(state, *asked);
+  const std::int64_t before = pods_like_that_fit(state, request);
   if (!cycle.shadows.none()) cycle.shadows.look(WorkloadId());
   const std::vector<Migration> moves = Moves(cycle, *asked).that_hold();
-  const std::int64_t freed = pods_that_fit(state, asked->gpus) - before;
-  const Wide worth = Wide{asked->gpus} * freed * asked->horizon.ms / 1'000;
+  const std::int64_t freed = pods_like_that_fit(state, request) - before;
+  const Wide worth = worth_of(request, freed, asked->horizon);
   cycle.plan.defragmented = true;
   if (freed <= 0 || lost_gpu_s(moves) >= worth) return cycle.trial.rollback_to(mark);
   for (const Migration& each : moves) migrate(cycle, each);
@@ -227,9 +257,10 @@ Defragmentation plan_defragmentation(const State& state, Time now, const Defragm
 Defragmentation plan_that_holds(const State& state, Time now, const DefragmentOptions& options) {
   Defragmentation made = plan_defragmentation(state, now, options);
   Engine engine{.state = state.fork()};
-  const DefragmentationAsked asked = asked_for(made, options.gpus, options.horizon);
+  const PodRequest request = *request_of(state, options);
+  const DefragmentationAsked asked = asked_for(made, request, options.horizon);
   made.plan.migrations.clear();
-  made.pods_before = made.pods_after = pods_that_fit(state, options.gpus);
+  made.pods_before = made.pods_after = pods_like_that_fit(state, request);
   made.pods_ideal = std::max(made.pods_ideal, made.pods_before);
   if (!asked.moves.empty()) {
     engine.state.apply(asked);
@@ -238,10 +269,10 @@ Defragmentation plan_that_holds(const State& state, Time now, const DefragmentOp
       engine.state.adopt(plan);
       if (plan.defragmented) made.plan.migrations = std::move(plan.migrations);
     }
-    made.pods_after = std::max(made.pods_before, pods_that_fit(engine.state, options.gpus));
+    made.pods_after = std::max(made.pods_before, pods_like_that_fit(engine.state, request));
   }
   made.lost_gpu_s = lost_gpu_s(made.plan.migrations);
-  const Wide worth = Wide{options.gpus} * (made.pods_after - made.pods_before) * options.horizon.ms / 1'000;
+  const Wide worth = worth_of(request, made.pods_after - made.pods_before, options.horizon);
   made.unlocked_gpu_s = narrow(worth).value_or(INT64_MAX);
   return made;
 }

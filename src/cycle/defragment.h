@@ -39,12 +39,12 @@ std::optional<PodRequest> request_of(const State& state, const DefragmentOptions
 // Nothing where nobody could ask that. PRE: request_of() has an answer. The state is left as it was.
 Defragmentation plan_defragmentation(const State& state, Time now, const DefragmentOptions& options);
 
-// The same, of which only such moves are left as the next cycle that decides nothing else carries out; with room counted by whole
-// GPUs alone. No slices. PRE: the state has come to rest.
+// The same, of which only such moves are left as the next cycle that decides nothing else carries out; with room counted by GPUs, or
+// slices, alone. PRE: request_of() has an answer; the state has come to rest.
 Defragmentation plan_that_holds(const State& state, Time now, const DefragmentOptions& options);
 
-// These moves, to be carried out.
-DefragmentationAsked asked_for(const Defragmentation& made, std::int32_t gpus, Duration horizon);
+// These moves, to be carried out. `request`: of the pods for which they make room.
+DefragmentationAsked asked_for(const Defragmentation& made, const PodRequest& request, Duration horizon);
 
 // The phase that carries such moves out (DefragmentationAsked), last of those who decide: who waits, has to go or is repaired comes
 // first. Each is proven again: who may not be moved any more, or has no room where he was to go, stays, and the others go if that

@@ -424,8 +424,9 @@ std::optional<Device> waits_for_a_cut(const State& state, WorkloadId id) {
 // "it has its room: GPU 0 of n1 is being cut anew for it, which takes 1m"
 std::string cutting_text(const State& state, Device device) {
   const Node& node = state.node(device.node);
-  return "it has its room: GPU " + std::to_string(device.gpu) + " of " + node.name +
-         " is being cut anew for it, which takes " + format_duration_ms(node.recut.ms);
+  const bool one = node.layouts.empty() || node.gpus == 1;
+  return "it has its room: " + (one ? "GPU " + std::to_string(device.gpu) : "all GPUs") + " of " + node.name +
+         (one ? " is" : " are") + " being cut anew for it, which takes " + format_duration_ms(node.recut.ms);
 }
 
 // There would be room, but for who has it already and waits for others to leave the rest of his.

@@ -234,6 +234,10 @@ std::string why_no_slice(const State& state, const PodRequest& asked) {
       text += " for another " + format_duration_ms(std::max<std::int64_t>(0, (free.rested_at - state.clock()).ms));
     }
   }
+  if (free.gpus_held > 0) {
+    text += "; " + with_separators(free.gpus_held) + (free.gpus_held == 1 ? " GPU is" : " GPUs are") +
+            " cut anew only while nobody has a slice of the same node";
+  }
   const std::string fixed = fixed_profiles(state, asked);
   if (free.fixed > 0 && free.fixed_free == 0) {
     text += "; of those that were cut beforehand " +

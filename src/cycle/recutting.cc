@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -90,6 +91,24 @@ std::int64_t lost_gpu_s(const State& state, const Node& node, MigPlaceSet brings
   return (milli * node.recut.ms + kPerGpuSecond - 1) / kPerGpuSecond;
 }
 
+// Of layouts with all that is taken: most of what is promised, then most of what was asked for, of equals what has most of a GPU; then the
+// first.
+MigPlaceSet next_layout(const State& state, const Node& node, std::span<const MigPlaceSet> possible,
+                        std::span<const std::size_t> promised, std::span<const std::size_t> asked) {
+  const Flavor& flavor = state.flavors()[node.flavor.index()];
+  const MigGeometry& mig = *state.geometry_of(node);
+  const auto rank = [&](MigPlaceSet layout) {
+    const auto kept = std::ranges::count_if(promised, [&](std::size_t place) { return layout.contains(place); });
+    int of_those = 0;
+    for (const std::size_t shape : asked) of_those += layout.common_with(mig.places_of(shape)).size();
+    std::int64_t milli = 0;
+    layout.for_each(
+        [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig.places()[place].shape})->gpu_milli; });
+    return std::tuple(kept, of_those, milli);
+  };
+  return *std::ranges::max_element(possible, {}, rank);
+}
+
 }  // namespace
 
 MigPlaceSet next_cut(const MigGeometry& mig, const NextCut& cut) {
@@ -144,6 +163,71 @@ bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& star
   return is_there;
 }
 
+namespace {
+
+template <class Placed>
+void hold_nodes_of(OneCycle& cycle, const Placed& placed) {
+  const State& state = cycle.engine.state;
+  Ledger& ledger = cycle.engine.state.ledger_for_trial();
+  for_each_place(state, placed, [&](const PodRequest& request, const PodPlacement& at) {
+    if (!request.is_slice() || !ledger.is_cut_at_once(at.node)) return;
+    for (int gpu = 0; gpu < ledger.node(at.node).gpus; ++gpu) {
+      const GpuCut& cut = *ledger.cut_of(at.node, static_cast<std::size_t>(gpu));
+      if (!cut.stays()) ledger.set_cut({at.node, gpu}, {.slices = cut.slices, .to_come = {}, .rests = true});
+    }
+  });
+}
+
+}  // namespace
+
+void hold_cuts(OneCycle& cycle, const Start& start) { hold_nodes_of(cycle, start); }
+void hold_cuts(OneCycle& cycle, const Repair& repair) { hold_nodes_of(cycle, repair); }
+
+// What rests to the state rests on.
+void let_go_of_cuts(Engine& engine) {
+  Ledger& ledger = engine.state.ledger_for_trial();
+  if (!ledger.has_cuts()) return;
+  std::set<Device> resting;
+  for (const auto& [until, device] : engine.state.resting()) resting.insert(device);
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    if (!ledger.is_cut_at_once(NodeId(i))) continue;
+    for (int gpu = 0; gpu < ledger.node(NodeId(i)).gpus; ++gpu) {
+      const Device device{NodeId(i), gpu};
+      const GpuCut& cut = *ledger.cut_of(NodeId(i), static_cast<std::size_t>(gpu));
+      if (cut.rests && !resting.contains(device))
+        ledger.set_cut(device, {.slices = cut.slices, .to_come = cut.to_come});
+    }
+  }
+}
+
+namespace {
+
+// All GPUs of the node into one layout; for whoever wants something of the first of them.
+void cut_at_once(OneCycle& cycle, NodeId id, const std::map<Device, Wanted>& wanted) {
+  const State& state = cycle.engine.state;
+  const Node& node = state.node(id);
+  std::vector<std::size_t> promised;
+  std::vector<std::size_t> asked;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    for (const std::size_t place : promised_on(state, cycle.shadows.all(), {id, gpu})) promised.push_back(place);
+    const auto here = wanted.find({id, gpu});
+    if (here != wanted.end()) asked.insert(asked.end(), here->second.shapes.begin(), here->second.shapes.end());
+  }
+  const MigPlaceSet after = next_layout(state, node, cycle.trial.ledger().possible_layouts(id), promised, asked);
+  const WorkloadId claimant = wanted.lower_bound({id, 0})->second.claimant;
+  for (int gpu = 0; gpu < node.gpus; ++gpu) {
+    cycle.plan.repartitions.push_back({.node = id,
+                                       .gpu = gpu,
+                                       .before = state.ledger().cut_of(id, static_cast<std::size_t>(gpu))->slices,
+                                       .after = after,
+                                       .claimant = claimant,
+                                       .takes = node.recut,
+                                       .lost_gpu_s = lost_gpu_s(state, node, after)});
+  }
+}
+
+}  // namespace
+
 void cut_anew(OneCycle& cycle) {
   const State& state = cycle.engine.state;
   if (!state.ledger().has_cuts()) return;
@@ -154,6 +238,11 @@ void cut_anew(OneCycle& cycle) {
   for (const auto& [device, what] : wanted) {
     const auto gpu = static_cast<std::size_t>(device.gpu);
     const Node& node = state.node(device.node);
+    if (!node.layouts.empty()) {
+      const bool is_decided = !cycle.plan.repartitions.empty() && cycle.plan.repartitions.back().node == device.node;
+      if (!is_decided) cut_at_once(cycle, device.node, wanted);
+      continue;
+    }
     const MigPlaceSet before = state.ledger().cut_of(device.node, gpu)->slices;
     const std::vector<std::size_t> promised = promised_on(state, cycle.shadows.all(), device);
     const MigPlaceSet after =

@@ -26,7 +26,13 @@ Duration longest_cut(const State& state, const Start& start);
 // nobody knows. PRE: its places are not in the trial, which is left as it was.
 bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& start);
 
-// A phase of the cycle: each GPU is cut anew on which somebody has room by this plan for whom the slice is not there.
+// A phase of the cycle: each GPU is cut anew on which somebody has room by this plan for whom the slice is not there; with it all others
+// of a node whose GPUs are cut at once.
 void cut_anew(OneCycle& cycle);
+
+// Who begins by this plan on a node whose GPUs are cut at once holds it as it is, until the plan is made.
+void hold_cuts(OneCycle& cycle, const Start& start);
+void hold_cuts(OneCycle& cycle, const Repair& repair);
+void let_go_of_cuts(Engine& engine);
 
 }  // namespace berth

@@ -123,7 +123,7 @@ constexpr std::uint64_t kSeeds = kFewSeeds ? 50 : 1'000;
 
 struct Seen {
   int cuts = 0, cuts_for_claimants = 0, waited_for_a_cut = 0, waited_for_an_end = 0, waited_for_the_rest = 0;
-  int lost_meanwhile = 0;
+  int lost_meanwhile = 0, cut_at_once = 0, failed = 0;
 };
 
 class History {
@@ -142,6 +142,10 @@ class History {
       node.sharing = Sharing::kMig;
       node.fixed_slices = random_fixed_slices(rng_, *geometry_in_random_world(node));
       if (!node.fixed_slices.empty() && rng_.below(4) > 0) node.recut = one_of(rng_, {seconds(1), seconds(3)});
+      for (std::int64_t more = node.recut > Duration{0} ? rng_.between(0, 3) : 0; more > 0; --more) {
+        const MigPlaceSet layout = random_fixed_slices(rng_, *geometry_in_random_world(node));
+        if (!layout.empty()) node.layouts.push_back(layout);
+      }
       nodes.push_back(node);
     }
     state.apply(NodesAdded{nodes});
@@ -219,10 +223,19 @@ class History {
     const auto starts = std::ranges::find(plan.starts, decision.claimant, &Start::workload);
     ASSERT_TRUE(starts != plan.starts.end() && starts->waits);
     seen.cuts_for_claimants += std::ranges::count(plan.evictions, decision.claimant, &Eviction::claimant) > 0 ? 1 : 0;
+    if (!node.layouts.empty()) {
+      ++seen.cut_at_once;
+      ASSERT_NE(std::ranges::find(node.layouts, decision.after), node.layouts.end());
+      const auto is_of_it = [&](const Repartition& each) {
+        return each.node == decision.node && each.after == decision.after && each.claimant == decision.claimant;
+      };
+      ASSERT_EQ(std::ranges::count_if(plan.repartitions, is_of_it), node.gpus);
+    }
     for (const Pod& pod : state().pods()) {
       const bool is_there = !pod.workload.is_none() && pod.node == decision.node && pod.gpus.contains(decision.gpu);
       if (!is_there || !has_room(state().workload(pod.workload).phase)) continue;
       if (std::ranges::count(plan.evictions, pod.workload, &Eviction::workload) > 0) continue;
+      ASSERT_TRUE(node.layouts.empty()) << "somebody is on a node that is cut at once";
       const auto place = mig().find_place(state().request(pod.request).slice, pod.slice_start);
       ASSERT_TRUE(decision.after.contains(*place)) << "somebody's slice goes";
     }
@@ -285,8 +298,27 @@ class History {
       const std::vector<std::string> wrong = violations(state());
       ASSERT_TRUE(wrong.empty()) << wrong.front();
     }
+    fail_some(seen);
     seen.lost_meanwhile += std::ranges::any_of(
         state().being_cut(), [&](const Device& device) { return !state().ledger().node(device.node).takes_work(); });
+  }
+
+  // Of nodes that are cut at once, while all of their GPUs are: they are as they were, or as somebody else had them cut.
+  void fail_some(Seen& seen) {
+    for (std::size_t i = 0; i < state().nodes(); ++i) {
+      const Node& node = state().node(NodeId(i));
+      const auto cut = std::ranges::count(state().being_cut(), NodeId(i), &Device::node);
+      if (node.layouts.empty() || cut < node.gpus || rng_.below(4) > 0) continue;
+      const MigPlaceSet slices = rng_.below(2) == 0 ? node.fixed_slices : node.layouts.front();
+      const CutFound found{NodeId(i), slices, false, now_ + seconds(rng_.between(0, 5))};
+      ASSERT_EQ(state().refusal(found), std::nullopt);
+      state().apply(found);
+      ++seen.failed;
+      for (int gpu = 0; gpu < node.gpus; ++gpu)
+        cut_at_[{NodeId(i), gpu}] = Time{found.rests_until.ms - 10 * node.recut.ms};
+      const std::vector<std::string> wrong = violations(state());
+      ASSERT_TRUE(wrong.empty()) << wrong.front();
+    }
   }
 
   WorkloadId one_of_all(const std::vector<WorkloadId>& ids) {
@@ -318,6 +350,8 @@ TEST(RecuttingProperty, NobodyLosesASliceAndWhoWaitsForOneBegins) {
   EXPECT_GT(seen.waited_for_an_end, least);
   EXPECT_GT(seen.waited_for_the_rest, least);
   EXPECT_GT(seen.lost_meanwhile, least);
+  EXPECT_GT(seen.cut_at_once, least);
+  EXPECT_GT(seen.failed, least);
 }
 
 }  // namespace

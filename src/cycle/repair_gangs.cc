@@ -8,6 +8,7 @@
 #include "cycle/attempt.h"
 #include "cycle/deciding.h"
 #include "cycle/deliverable.h"
+#include "cycle/recutting.h"
 #include "cycle/repairs.h"
 #include "cycle/spares.h"
 
@@ -23,6 +24,7 @@ void put_in_place(OneCycle& cycle, Repair repair) {
     cycle.vacating.waits(state, repair);
   } else {
     leave_dirty(cycle, repair);
+    hold_cuts(cycle, repair);
   }
   if (may_suit_others(state, repair)) cycle.plan.finished = false;
   cycle.trial.note_placed({state.workload(repair.workload).unit, repair.workload, gpus_of(state, repair)});

@@ -230,6 +230,7 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
     for (const auto phase : kPhases) phase(cycle);
     if (cycle.leads_to_another) plan.finished = false;
   }
+  let_go_of_cuts(engine);
 #ifdef BERTH_CHECKED
   BERTH_ASSERT(engine.state.hash() == before);
 #endif

@@ -63,6 +63,11 @@ SlicesFree slices_free(const State& state, const PodRequest& slice) {
         const GpuCut* const cut = ledger.cut_of(NodeId(i), gpu);
         const bool would_be_cut = places == 0 && node.geometry().room_for(slice.slice, layout) > 0;
         if (cut == nullptr || !would_be_cut) continue;
+        if (!cut->stays()) {
+          const Node& whole = state.node(NodeId(i));
+          free.gpus_held += most_slices(whole, node.geometry(), slice.slice) > 0 ? 1 : 0;
+          continue;
+        }
         ++free.gpus_that_rest;
         free.rested_at = std::min(free.rested_at, rested_at(state, {NodeId(i), static_cast<std::int32_t>(gpu)}));
       } else {
@@ -108,8 +113,7 @@ bool can_be_cut(const State& state, const std::vector<NumberedPodSet>& way) {
   return std::ranges::all_of(way, [&](const NumberedPodSet& set) {
     const PodRequest& request = state.request(set.request);
     return !request.is_slice() || std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) {
-      return is_of(type, request) &&
-             state.geometry_of(type)->room_for(request.slice, MigPlaceSet(), type.lasting_slices()) > 0;
+      return is_of(type, request) && most_slices(type, *state.geometry_of(type), request.slice) > 0;
     });
   });
 }

@@ -20,6 +20,7 @@ struct SlicesFree {
   std::int64_t fixed_free = 0;      // and those of them that nobody has
   std::int64_t gpus_that_rest = 0;  // they would be cut anew for it, had they not been a short while ago;
   Time rested_at = kForever;        // the first of them is by then
+  std::int64_t gpus_held = 0;       // they would, if nobody were on any GPU of their nodes
 };
 
 // PRE: the request is of a slice.

@@ -173,12 +173,16 @@ bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
   return false;
 }
 
-// Its slice is not there: others that nobody has are cut into it first.
+// Its slice is not there: others that nobody has are cut into it first. Where all GPUs of a node are cut at once, all slices are away
+// while that is done for somebody who has a place there by now.
 bool Vacating::is_to_be_cut(const State& state, const PodOnNode& pod) {
   if (pod.slice == kNoSlice) return false;
   const auto gpu = static_cast<std::size_t>(std::countr_zero(pod.gpus.bits()));
   const GpuCut* const cut = state.ledger().cut_of(pod.node, gpu);
   if (cut == nullptr) return false;
+  const auto is_elsewhere = [&](MigPlaceSet taken) { return !taken.minus(cut->slices).empty(); };
+  if (state.ledger().is_cut_at_once(pod.node) && std::ranges::any_of(state.ledger().layouts(pod.node), is_elsewhere))
+    return true;
   const auto place = state.ledger().node(pod.node).geometry().find_place(pod.slice, pod.slice_start);
   return !cut->has(*place);
 }

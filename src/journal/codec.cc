@@ -342,6 +342,7 @@ void fields(Io& io, Node& node) {
   io(node.replicas);
   fields(io, node.fixed_slices);
   fields(io, node.recut);
+  fields(io, node.layouts);
   io(node.kept_per_gpu.cpu_milli);
   io(node.kept_per_gpu.memory_bytes);
   io(node.extra.cpu_milli);
@@ -555,6 +556,8 @@ void fields(Io& io, DefragmentationAsked& event) {
   fields(io, event.moves);
   io(event.gpus);
   fields(io, event.horizon);
+  io(event.slice);
+  fields(io, event.flavor);
 }
 
 template <class Io>
@@ -692,6 +695,14 @@ template <class Io>
 void fields(Io& io, SlicesRecut& event) {
   fields(io, event.node);
   io(event.gpu);
+}
+
+template <class Io>
+void fields(Io& io, CutFound& event) {
+  fields(io, event.node);
+  fields(io, event.slices);
+  io(event.is_coming);
+  fields(io, event.rests_until);
 }
 
 template <class Io>

@@ -13,7 +13,8 @@
 // slices that are cut anew, nobody who has domains for himself, no failure policies, no exit codes, nobody who is ready, or not in time,
 // and no limits that are extended, version 15 nothing reserved on days of a calendar, no parts of work with domains for themselves,
 // nobody who backs off from the start, nobody who keeps strangers further away than from a device, no images of containers, nobody who
-// leaves a tainted node, and nothing that is spread over nodes besides, version 16 no vGPUs and nothing that nodes promise beyond what they have.
+// leaves a tainted node, and nothing that is spread over nodes besides, version 16 no vGPUs, nothing that nodes promise beyond what they
+// have, no nodes whose GPUs are cut anew all at once, and no moves for slices.
 #pragma once
 
 #include <cstddef>

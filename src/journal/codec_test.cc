@@ -99,6 +99,7 @@ Node any_node(Rng& rng) {
           any<std::int32_t>(rng),
           MigPlaceSet::from_bits(any<std::uint32_t>(rng)),
           Duration{any<std::int64_t>(rng)},
+          any_list(rng, [&] { return MigPlaceSet::from_bits(any<std::uint32_t>(rng)); }),
           any_host_amounts(rng),
           any_host_amounts(rng),
           any<std::int32_t>(rng),
@@ -433,12 +434,11 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
     case 40:
       return Event(MaxWaitPassed{any_id<WorkloadId>(rng)});
     case 41:
-      return Event(DefragmentationAsked{any_list(rng,
-                                                 [&] {
-                                                   return MoveAsked{any_id<WorkloadId>(rng),
-                                                                    any_list(rng, [&] { return any_placement(rng); })};
-                                                 }),
-                                        any<std::int32_t>(rng), Duration{any<std::int64_t>(rng)}});
+      return Event(DefragmentationAsked{
+          any_list(
+              rng,
+              [&] { return MoveAsked{any_id<WorkloadId>(rng), any_list(rng, [&] { return any_placement(rng); })}; }),
+          any<std::int32_t>(rng), Duration{any<std::int64_t>(rng)}, any<std::uint8_t>(rng), any_id<FlavorId>(rng)});
     case 42:
       return Event(SlicesRecut{any_id<NodeId>(rng), any<std::int32_t>(rng)});
     case 43:
@@ -457,6 +457,9 @@ JournalRecord any_record(Rng& rng, std::size_t type) {
       return Event(PodsEvicted{any_id<WorkloadId>(rng),
                                any_list(rng, [&] { return static_cast<std::uint32_t>(rng.next()); }),
                                Time{any<std::int64_t>(rng)}});
+    case 50:
+      return Event(CutFound{any_id<NodeId>(rng), MigPlaceSet::from_bits(any<std::uint32_t>(rng)), any<bool>(rng),
+                            Time{any<std::int64_t>(rng)}});
     case kEventTypes:
       return CycleAsked{Time{any<std::int64_t>(rng)}, Effort{any<std::int64_t>(rng)}};
     case kEventTypes + 1:

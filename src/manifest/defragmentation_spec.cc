@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "manifest/slice_resources.h"
 #include "model/gpu.h"
 #include "model/quantity.h"
 
@@ -22,6 +23,7 @@ class Reader {
     } else {
       made_.spec.gpus = static_cast<std::int32_t>(gpus);
     }
+    read_slice();
     made_.spec.effort = spec_["effort"].integer();
     if (made_.spec.effort < 0 || made_.spec.effort > kDefragmentationEffortMax)
       complain("effort", "is no number of attempts that are made here; write 0 to 10000");
@@ -46,6 +48,17 @@ class Reader {
     if (*ms < least.ms || *ms > Duration{std::int64_t{366} * 86'400'000}.ms)
       return complain(field, std::string("is out of bounds; write such as ") + example + ", at most 366d");
     length = Duration{*ms};
+  }
+
+  // One that some model has; whether a node is cut into it the scheduler knows.
+  void read_slice() {
+    if (spec_["slice"].is_empty()) return;
+    made_.spec.slice = spec_["slice"].text();
+    made_.spec.gpus = 1;
+    if (!spec_["gpus"].is_null()) complain("slice", "room is made for whole GPUs or for slices; write one of the two");
+    const auto known = profile_of(slice_resource(made_.spec.slice));
+    if (!known) return complain("slice", known.error());
+    if (*known != made_.spec.slice) complain("slice", "is called " + *known);
   }
 
   // The words are those of pods.

@@ -17,10 +17,11 @@ namespace berth {
 inline constexpr std::size_t kQuestionsMax = 100;  // of them, and of what-ifs, at a time
 inline constexpr std::int64_t kDefragmentationEffortMax = 10'000;
 
-// Room for pods of so many GPUs out of pieces, by moves of work that consents: planned, and carried out where somebody names the plan
+// Room for pods of so many GPUs, or for slices of a profile, out of pieces, by moves of work that consents: planned, and carried out where somebody names the plan
 // that he was shown, or in these hours.
 struct DefragmentationSpec {
   std::int32_t gpus = 8;
+  std::string slice = {};       // the profile; empty: for whole GPUs
   Duration use{4 * 3'600'000};  // what comes free is believed to be of use for so long
   std::int64_t effort = 0;      // attempts at a better plan than the first
   std::string carry_out = {};   // the plan's revision; empty: none is to be
@@ -29,7 +30,7 @@ struct DefragmentationSpec {
 
   // What is planned, whoever carries it out and when.
   bool asks_the_same(const DefragmentationSpec& other) const {
-    return gpus == other.gpus && use == other.use && effort == other.effort;
+    return gpus == other.gpus && slice == other.slice && use == other.use && effort == other.effort;
   }
   bool is_open(Time now) const;
   // When its hours begin next; none: it has none, or they go on.

@@ -19,22 +19,19 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kNoStrategy = "none";
-constexpr std::string_view kRecutLabel = "berth.dev/gpu-recut";
 constexpr char kBetweenModes = '.';  // the value of a label may have no comma
 
 class Reader {
  public:
   explicit Reader(const Value& node)
-      : labels_(node["metadata"]["labels"]), allocatable_(node["status"]["allocatable"]) {}
+      : labels_(node["metadata"]["labels"]),
+        annotations_(node["metadata"]["annotations"]),
+        allocatable_(node["status"]["allocatable"]) {}
 
   NodeGpus read() {
     gpus_.count = whole_gpus();
     read_sharing();
-    // Else whoever waits for a slice to be cut would wait for nobody.
-    if (!labels_[kRecutLabel].is_null()) {
-      complain(kRecutLabel,
-               "nothing on a node cuts its slices anew yet, so they stay as they are; take the label away");
-    }
+    if (!labels_[kRecutLabel].is_null()) read_recut();
     if (gpus_.count == 0 || !gpus_.problem.empty()) return std::move(gpus_);
     gpus_.model = model();
     const auto memory = parse_integer(labels_[kGpuMemoryLabel].text("0"), 0, kGpuMemoryMibMax);
@@ -63,6 +60,52 @@ class Reader {
         (parsed ? "more than is believed of one machine" : parsed.error()));
     return 0;
   }
+  // Else whoever waits for a slice to be cut would wait for nobody.
+  void read_recut() {
+    if (!labels_[kGpuModeLabel].is_null() && labels_[kGpuModeLabel].text() != name_of(Sharing::kExclusive)) {
+      return complain(kRecutLabel,
+                      "what its GPUs are is decided as pods ask (label " + std::string(kGpuModeLabel) +
+                          "), so nothing was cut beforehand that could be cut anew; take one of the two away");
+    }
+    const auto takes = parse_duration_ms(labels_[kRecutLabel].text());
+    if (!takes || *takes <= 0 || *takes > kRecutMax.ms) {
+      return complain(kRecutLabel, "how long it takes to cut its GPUs anew, an hour at most, as in 2m" +
+                                       (takes ? std::string() : "; " + takes.error()));
+    }
+    const auto count = parse_integer(labels_[kGpuCountLabel].text("none"), 1, kGpusPerNodeMax);
+    const GpuHardware* const hardware = hardware_of({.name = {}, .model = model()});
+    if (!count || hardware == nullptr || hardware->mig == nullptr) {
+      return complain(kRecutLabel,
+                      !count ? "how many GPUs are cut (label " + std::string(kGpuCountLabel) + "); " + count.error()
+                             : "GPUs of model " + quote(model()) + " are not known to be cut into slices");
+    }
+    auto layouts = read_layouts(*hardware, annotations_[kLayoutsAnnotation].text());
+    if (!layouts) return add("annotation " + std::string(kLayoutsAnnotation) + ": " + layouts.error());
+    const NodeCut cut = read_node_cut(annotations_[kCutAnnotation].text());
+    const auto asked = std::ranges::find(*layouts, cut.layout, &NodeLayout::name);
+    const bool is_asked = cut.stage == CutStage::kAsked && asked != layouts->end();
+    const bool is_cut = gpus_.sharing == Sharing::kMig;
+    if (!is_asked && !is_cut && gpus_.count > 0) {
+      return complain(kRecutLabel,
+                      "its GPUs are whole, and nothing was cut that could be cut anew; have them cut once (label " +
+                          std::string(kMigConfigLabel) + ": " + layouts->front().name + "), or take it away");
+    }
+    if (is_cut) gpus_.offered = gpus_.fixed_slices;
+    gpus_.cut = cut;
+    gpus_.cut_state = labels_[kMigStateLabel].text();
+    // What it offers comes and goes meanwhile.
+    if (is_asked) {
+      gpus_.sharing = Sharing::kMig;
+      gpus_.fixed_slices = asked->slices;
+      gpus_.count = static_cast<std::int32_t>(*count);
+      gpus_.unused_slices.clear();
+      gpus_.why_unused.clear();
+    }
+    if (!is_asked && !is_cut) return;
+    gpus_.recut = Duration{*takes};
+    gpus_.layouts = *std::move(layouts);
+  }
+
   std::string model() const { return gpu_model_of(labels_[kGpuProductLabel].text()); }
   std::int32_t whole_gpus() { return static_cast<std::int32_t>(amount(kGpuResource, kGpusPerNodeMax)); }
 
@@ -202,6 +245,7 @@ class Reader {
   }
 
   const Value& labels_;
+  const Value& annotations_;
   const Value& allocatable_;
   NodeGpus gpus_;
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manifest/node_cut.h"
 #include "manifest/value.h"
 #include "model/node.h"
 #include "model/quantity.h"
@@ -18,9 +19,14 @@ struct NodeGpus {
   std::string model;            // the catalogue's short name where it knows the model; empty without GPUs
   std::int64_t memory_mib = 0;  // of each; 0 = not known
   Sharing sharing = Sharing::kExclusive;
-  SharingSet other_modes = {};                  // what the node may be instead, as long as no pod has a GPU of it
-  std::int32_t replicas = 1;                    // as how many each counts, if they are time-sliced
-  MigPlaceSet fixed_slices = {};                // into which somebody else has cut each of them
+  SharingSet other_modes = {};           // what the node may be instead, as long as no pod has a GPU of it
+  std::int32_t replicas = 1;             // as how many each counts, if they are time-sliced
+  MigPlaceSet fixed_slices = {};         // into which somebody else has cut each of them, or is about to
+  Duration recut{0};                     // it takes so long to cut these anew, all at once; none: they stay
+  std::vector<NodeLayout> layouts = {};  // into one of which
+  MigPlaceSet offered = {};              // into which they are cut by what the node offers now, if that is a layout
+  NodeCut cut = {};                      // what was asked for last
+  std::string cut_state = {};            // and what whoever cuts them says of it
   std::vector<std::string> unused_slices = {};  // resources of slices that somebody else has cut, and nobody is sent to
   std::string why_unused = {};                  // and what to do about it
   std::string problem = {};  // why they cannot be used at all, and what to write instead; empty: they can

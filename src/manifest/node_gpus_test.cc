@@ -113,13 +113,91 @@ TEST(NodeGpus, MayBeCutBeforehand) {
   }
 }
 
-TEST(NodeGpus, AreNotCutAnew) {
-  const NodeGpus gpus =
-      read_node_gpus(node("nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, berth.dev/gpu-recut: 60s",
-                          "nvidia.com/mig-3g.40gb: '4'"));
-  EXPECT_EQ(gpus.problem,
-            "label berth.dev/gpu-recut: nothing on a node cuts its slices anew yet, so they stay as they are; take the "
-            "label away");
+Value node_that_may_be_cut_anew(const std::string& labels, const std::string& allocatable,
+                                const std::string& annotations = "") {
+  const std::string all = "{metadata: {labels: {" + labels + "}, annotations: {" + annotations +
+                          "}}, status: {allocatable: {" + allocatable + "}}}";
+  return parse_yaml(all)->front();
+}
+
+TEST(NodeGpus, AreCutAnewIntoTheLayoutsOfTheirNode) {
+  const std::string labels = "nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, berth.dev/gpu-recut: 60s";
+  const NodeGpus usual = read_node_gpus(node_that_may_be_cut_anew(labels, "nvidia.com/mig-3g.40gb: '4'"));
+  EXPECT_EQ(usual.problem, "");
+  EXPECT_EQ(usual.recut, Duration{60'000});
+  EXPECT_EQ(usual.offered, usual.fixed_slices);
+  ASSERT_EQ(usual.layouts.size(), 6u);
+  EXPECT_EQ(usual.layouts.front().name, "all-1g.10gb");
+  EXPECT_EQ(usual.layouts.front().slices.size(), 7);
+  const NodeGpus named = read_node_gpus(node_that_may_be_cut_anew(
+      labels, "nvidia.com/mig-3g.40gb: '4'", "berth.dev/mig-layouts: 'all-3g.40gb, b=3g.40gb:1g.10gb'"));
+  ASSERT_EQ(named.layouts.size(), 2u);
+  EXPECT_EQ(named.layouts[1].name, "b");
+  EXPECT_EQ(named.layouts[1].slices.size(), 2);
+}
+
+// Then the amounts come and go.
+TEST(NodeGpus, AreCutIntoWhatIsAskedForWhileItIs) {
+  const std::string labels = "nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, berth.dev/gpu-recut: 60s";
+  const std::string asked = R"(berth.dev/gpu-cut: '{"layout":"all-1g.10gb","asked":"2026-11-26T12:00:00.000000Z"}')";
+  for (const char* const allocatable :
+       {"", "nvidia.com/mig-3g.40gb: '4'", "nvidia.com/mig-1g.10gb: '3'", "nvidia.com/mig-1g.10gb: '14'"}) {
+    const NodeGpus gpus = read_node_gpus(node_that_may_be_cut_anew(labels, allocatable, asked));
+    EXPECT_EQ(gpus.problem, "");
+    EXPECT_EQ(gpus.count, 2);
+    EXPECT_EQ(gpus.fixed_slices.size(), 7) << allocatable;
+    EXPECT_TRUE(gpus.unused_slices.empty());
+    EXPECT_EQ(gpus.offered == gpus.fixed_slices, std::string(allocatable).contains("14"));
+  }
+}
+
+TEST(NodeGpus, SayWhyTheyAreNotCutAnew) {
+  struct Case {
+    std::string labels, allocatable, annotations, problem;
+  };
+  const std::string two = "nvidia.com/gpu.count: '2', nvidia.com/gpu.product: H100, berth.dev/gpu-recut: ";
+  const Case cases[] = {
+      {two + "60s, berth.dev/gpu-mode: mig", "", "",
+       "label berth.dev/gpu-recut: what its GPUs are is decided as pods ask (label berth.dev/gpu-mode), so nothing was "
+       "cut beforehand that could be cut anew; take one of the two away"},
+      {two + "2h", "nvidia.com/mig-3g.40gb: '4'", "",
+       "label berth.dev/gpu-recut: how long it takes to cut its GPUs anew, an hour at most, as in 2m"},
+      {two + "60s", "nvidia.com/gpu: '2'", "",
+       "label berth.dev/gpu-recut: its GPUs are whole, and nothing was cut that could be cut anew; have them cut once "
+       "(label nvidia.com/mig.config: all-1g.10gb), or take it away"},
+      {two + "60s", "nvidia.com/mig-3g.40gb: '4'", "berth.dev/mig-layouts: serving",
+       "annotation berth.dev/mig-layouts: nobody knows what 'serving' is; write into what it cuts each GPU, as in "
+       "serving=3g.40gb:1g.10gb"},
+      {two + "60s", "nvidia.com/mig-3g.40gb: '4'", "berth.dev/mig-layouts: 'a=7g.80gb:1g.10gb'",
+       "annotation berth.dev/mig-layouts: 'a': a H100 has no room for a 1g.10gb beside 7g.80gb; leave it out"},
+      {two + "60s", "nvidia.com/mig-3g.40gb: '4'", "berth.dev/mig-layouts: 'all-1g.10gb, all-1g.10gb'",
+       "annotation berth.dev/mig-layouts: 'all-1g.10gb' stands there twice; names are unique"},
+      {two + "60s", "nvidia.com/mig-3g.40gb: '4'", "berth.dev/mig-layouts: 'a b=3g.40gb'",
+       "annotation berth.dev/mig-layouts: 'a b' is no name of a layout, as it has to be the value of a label; write "
+       "such "
+       "as all-1g.10gb, or serving=3g.40gb:1g.10gb"},
+      {"nvidia.com/gpu.count: '2', nvidia.com/gpu.product: T4, berth.dev/gpu-recut: 60s", "", "",
+       "label berth.dev/gpu-recut: GPUs of model 'T4' are not known to be cut into slices"},
+  };
+  for (const Case& each : cases) {
+    EXPECT_EQ(read_node_gpus(node_that_may_be_cut_anew(each.labels, each.allocatable, each.annotations)).problem,
+              each.problem)
+        << each.labels << each.annotations;
+  }
+}
+
+TEST(NodeCut, IsReadAsItIsWritten) {
+  const NodeCut cuts[] = {{},
+                          {.stage = CutStage::kAsked, .layout = "all-1g.10gb", .at = Time{1'764'072'000'123}},
+                          {.stage = CutStage::kDone, .layout = "b", .at = Time{1'764'072'000'000}},
+                          {.stage = CutStage::kFailed,
+                           .layout = "b",
+                           .at = Time{1'764'072'000'000},
+                           .failures = 3,
+                           .why = "it \"failed\""}};
+  for (const NodeCut& each : cuts) EXPECT_EQ(read_node_cut(to_text(each)), each) << to_text(each);
+  for (const char* const wrong : {"x", "{}", "[]", R"({"layout":"a"})", R"({"layout":"a","asked":"soon"})"})
+    EXPECT_EQ(read_node_cut(wrong), NodeCut()) << wrong;
 }
 
 TEST(NodeGpus, SayWhySlicesAreNotUsed) {

@@ -240,6 +240,7 @@ kind Defragmentation "Room for larger pods out of pieces, by moves of work that 
 }
 type DefragmentationSpec "For whom room is made, and when." {
   0 gpus: int "Room is made for pods of so many whole GPUs on one node: 1 to 64, 8 if absent.";
+  0 slice: text "Instead: room is made for slices of this profile, such as 3g.40gb.";
   0 use: text "How long what comes free is believed to be of use, such as 4h, which it is if absent: a node costs less work than that.";
   0 effort: int "Attempts at a better plan than the first: 0 to 10000.";
   0 carryOut: text "The revision of the plan in the status that is to be carried out.";
@@ -257,6 +258,8 @@ type DefragmentationPlan "Moves that make room, each proven." {
   0 revision: text! "What it is called: write it into spec.carryOut to have it carried out.";
   0 asOf: microtime! "The moment for which it was made.";
   0 gpus: int "Of a pod for which room is made.";
+  0 slice: text "The profile of its slice, if it asks one.";
+  0 flavor: text "Of which GPUs that is.";
   0 use: text "How long that is of use.";
   0 effort: int "Attempts that were made.";
   0 podsBefore: int "For so many such pods there was room.";

@@ -342,11 +342,14 @@ struct MoveAsked {
 };
 
 // Moves for nobody's sake, as somebody was shown them: what of them still holds is decided by the next cycle that decides nothing
-// else, if more pods that ask so many whole GPUs then find room, and less work is lost than they are worth: their GPUs for so long.
+// else, if more pods that ask so many whole GPUs, or one slice of this shape of a flavor, then find room, and less work is lost than they
+// are worth: what they ask for so long. INVARIANT: with a slice `gpus` is 1.
 struct DefragmentationAsked {
   std::vector<MoveAsked> moves;
   std::int32_t gpus = 0;
   Duration horizon;
+  std::uint8_t slice = kNoSlice;
+  FlavorId flavor = {};  // of the slice; none without
 
   friend bool operator==(const DefragmentationAsked&, const DefragmentationAsked&) = default;
 };
@@ -355,6 +358,17 @@ struct DefragmentationAsked {
 struct SlicesRecut {
   NodeId node;
   std::int32_t gpu = 0;
+};
+
+// What all GPUs of a node are cut into that are cut anew at once (Node::layouts), as the node has told it: it is being cut into that, or
+// stays so until then, or neither. So a scheduler that is started anew learns of it, and so a cut that failed is told.
+struct CutFound {
+  NodeId node;
+  MigPlaceSet slices;
+  bool is_coming = false;
+  Time rests_until;
+
+  friend bool operator==(const CutFound&, const CutFound&) = default;
 };
 
 // A node failed then, and what that did to those who were there is told by itself: it counts among its failures.
@@ -404,6 +418,6 @@ using Event =
                  GpuTimeCounted, GpuTimeMissed, RoomGivenBack, FloorUseFound, PastUseKept, NodeRelabelled, TrustChanged,
                  ScrubChosen, DeviceScrubbed, RepairChosen, PodFailed, RepairGivenUp, ReservationAdded,
                  ReservationRemoved, MaxWaitPassed, DefragmentationAsked, SlicesRecut, NodeFailureFound, WorkloadReady,
-                 NeverReady, LimitExtended, ReservationTimesTold, NodeImagesChanged, PodsEvicted>;
+                 NeverReady, LimitExtended, ReservationTimesTold, NodeImagesChanged, PodsEvicted, CutFound>;
 
 }  // namespace berth

@@ -135,11 +135,24 @@ std::int32_t milli_to_promise(const Node& node, const Flavor& flavor) {
   if (node.sharing == Sharing::kTimeslice) return 0;
   const MigGeometry* const mig = mig_of(flavor);
   const MigPlaceSet lasting = node.lasting_slices();
-  if (lasting.empty() || mig == nullptr) return kMilliPerGpu;
-  std::int32_t milli = 0;
-  lasting.for_each(
-      [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig->places()[place].shape})->gpu_milli; });
-  return milli;
+  if ((lasting.empty() && node.layouts.empty()) || mig == nullptr) return kMilliPerGpu;
+  const auto milli_of = [&](MigPlaceSet layout) {
+    std::int32_t milli = 0;
+    layout.for_each(
+        [&](std::size_t place) { milli += find_slice(flavor, std::size_t{mig->places()[place].shape})->gpu_milli; });
+    return milli;
+  };
+  if (!lasting.empty()) return milli_of(lasting);
+  std::int32_t most = milli_of(node.fixed_slices);
+  for (const MigPlaceSet layout : node.layouts) most = std::max(most, milli_of(layout));
+  return most;
+}
+
+int most_slices(const Node& node, const MigGeometry& mig, std::size_t shape) {
+  if (node.layouts.empty()) return mig.room_for(shape, {}, node.lasting_slices());
+  int most = mig.room_for(shape, {}, node.fixed_slices);
+  for (const MigPlaceSet layout : node.layouts) most = std::max(most, mig.room_for(shape, {}, layout));
+  return most;
 }
 
 std::optional<std::size_t> find_mig_profile(const GpuHardware& hardware, std::string_view name) {

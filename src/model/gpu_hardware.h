@@ -62,9 +62,12 @@ std::optional<NamedSlice> find_slice(const Flavor& flavor, std::size_t shape);
 // What GPUs of the flavor call it; nothing if they have none of that number.
 std::string_view name_of_slice(const Flavor& flavor, std::size_t shape);
 
-// Thousandths of each GPU of such a node that can be promised: of one that was cut beforehand what its slices are, and of one on
-// which work takes turns nothing. PRE: it has GPUs.
+// Thousandths of each GPU of such a node that can be promised: of one that was cut beforehand what its slices are, of one that is cut into
+// some layouts what the largest of these are, and of one on which work takes turns nothing. PRE: it has GPUs.
 std::int32_t milli_to_promise(const Node& node, const Flavor& flavor);
+
+// As many slices of a shape as each GPU of such a node could have, if nobody had any. PRE: it may be cut, and into that geometry.
+int most_slices(const Node& node, const MigGeometry& mig, std::size_t shape);
 
 // What somebody needs who does not care for names: "10 GB, 1/7".
 struct SliceNeed {

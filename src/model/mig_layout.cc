@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <vector>
 
@@ -72,6 +73,29 @@ Parsed<MigPlaceSet> lay_out(const GpuHardware& hardware, std::span<const std::st
     shapes.push_back(*shape);
   }
   return *place_all(mig, std::move(shapes));
+}
+
+Parsed<MigPlaceSet> parse_layout(const GpuHardware& hardware, std::string_view text) {
+  constexpr std::string_view kAll = "all-";
+  std::vector<std::string> profiles;
+  if (text.starts_with(kAll)) {
+    const std::string name(text.substr(kAll.size()));
+    const auto shape = find_mig_profile(hardware, name);
+    profiles.assign(shape ? static_cast<std::size_t>(hardware.mig->room_for(*shape, {})) : 1, name);
+  } else {
+    for (const auto part : text | std::views::split(':')) profiles.emplace_back(part.begin(), part.end());
+  }
+  return lay_out(hardware, profiles);
+}
+
+std::string layout_text(const GpuHardware& hardware, MigPlaceSet layout) {
+  std::string text;
+  for (std::size_t shape = hardware.mig_profiles.size(); shape-- > 0;) {
+    for (int left = layout.common_with(hardware.mig->places_of(shape)).size(); left > 0; --left) {
+      text += (text.empty() ? "" : ":") + std::string(hardware.mig_profiles[shape].name);
+    }
+  }
+  return text;
 }
 
 }  // namespace berth

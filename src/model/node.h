@@ -82,6 +82,9 @@ static_assert([] {
 inline constexpr Duration kRecutMax = seconds(3600);
 inline constexpr std::int64_t kRecutsOfRest = 10;
 
+// Into so many layouts, one of them, all GPUs of a node may be cut at once.
+inline constexpr std::size_t kNodeLayoutsMax = 16;
+
 // CPUs and memory: what a machine has beside its GPUs.
 struct HostAmounts {
   std::int64_t cpu_milli = 0;
@@ -118,7 +121,7 @@ inline constexpr std::int64_t kImageBytesMax = std::int64_t{1} << 40;  // of one
 
 // INVARIANT: amounts >= 0 and within the bounds above; 0 <= gpus <= kGpusPerNodeMax; `flavor` is none exactly when
 // gpus == 0; without GPUs it is kExclusive; replicas is 2..kReplicasMax where they are time-sliced and 1 elsewhere;
-// fixed slices are a layout of its GPUs' model, and empty where they are not cut; only what was cut beforehand is cut anew, in 0..kRecutMax. The other modes are none of these: not the one
+// fixed slices are a layout of its GPUs' model, and empty where they are not cut; only what was cut beforehand is cut anew, in 0..kRecutMax, and only what is cut anew has layouts, kNodeLayoutsMax at most, each with some slice. The other modes are none of these: not the one
 // that it has by itself, nor turns; and there are none where GPUs are time-sliced, or cut beforehand. What is kept for all GPUs is no
 // more than the node has, and what is extra no more than kOvercommitMax - 1 times as much; it has 1..kNumaZonesMax zones, and a policy only where GPUs are kExclusive and nothing else.
 struct Node {
@@ -136,8 +139,11 @@ struct Node {
   std::int32_t replicas = 1;              // as how many each GPU counts
   MigPlaceSet fixed_slices = {};          // into which each GPU was cut beforehand; empty: it is cut as pods ask
   Duration recut{0};                      // it takes so long to cut those anew that nobody has; none: they stay
-  HostAmounts kept_per_gpu = {};          // for each GPU, free or not, so much is for pods that ask GPUs
-  HostAmounts extra = {};                 // so much it promises to best effort beyond what it has
+  // Whatever tells a node how its GPUs are to be cut names one layout for all of them, while nobody is on any: one of these. None: each
+  // GPU is cut by itself, around those who are there.
+  std::vector<MigPlaceSet> layouts = {};
+  HostAmounts kept_per_gpu = {};  // for each GPU, free or not, so much is for pods that ask GPUs
+  HostAmounts extra = {};         // so much it promises to best effort beyond what it has
   std::int32_t numa_zones = 1;
   NumaPolicy numa_policy = NumaPolicy::kNone;
   GpuLinks links = {};                 // which of its GPUs are nearer to each other; with a policy, inside its zones

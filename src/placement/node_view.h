@@ -30,6 +30,11 @@ class NodeView {
   bool is_away_from_strangers(const PodRequest& request) const { return ledger_.is_away_from_strangers(request, id_); }
   std::span<const MigPlaceSet> layouts() const { return ledger_.layouts(id_); }
   MigPlaceSet fixed_slices() const { return ledger_.fixed_slices(id_); }
+  // Of which slices one of a shape may be: of those that are there and stay, or of the layout that all GPUs of the node would be cut
+  // into for it; empty: of any.
+  MigPlaceSet within(std::size_t shape) const {
+    return ledger_.is_cut_at_once(id_) ? ledger_.layout_for(id_, shape) : fixed_slices();
+  }
   const GpuCut* cut_of(std::size_t gpu) const { return ledger_.cut_of(id_, gpu); }
   // PRE: the node is cut.
   bool has_place_for(const PodRequest& slice) const {

@@ -207,9 +207,10 @@ Score any(const NodeView&, const PodRequest&, const UsualDemand&) { return 0; }
 Score slice_score(const NodeView& node, const PodRequest& request) {
   constexpr std::size_t kPerWait = 10'000;  // more than there are costs
   const SliceCosts& costs = slice_costs_of(node.free.family);
+  const MigPlaceSet within = node.within(request.slice);
   std::size_t least = std::numeric_limits<std::int16_t>::max();
   for (std::size_t gpu = 0; gpu < node.free.gpus; ++gpu) {
-    const auto offer = best_offer(costs, request.slice, node.layouts()[gpu], node.fixed_slices(), node.cut_of(gpu));
+    const auto offer = best_offer(costs, request.slice, node.layouts()[gpu], within, node.cut_of(gpu));
     if (offer) least = std::min(least, kPerWait * static_cast<std::size_t>(offer->wait) + costs.rank_of(offer->cost));
   }
   return static_cast<Score>(-static_cast<std::int64_t>(least));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -353,6 +354,78 @@ TEST(ScoresProperty, OfASliceSayWhatIsLostToLargerOnes) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(fitting, 100);
+}
+
+// Places that all agree with one layout of the node, found by trying: the layouts, and what is there now unless somebody is there.
+MigPlaceSet open_with_one_layout(const Ledger& ledger, const Node& node, std::size_t gpu, bool is_held) {
+  const GpuCut& cut = *ledger.cut_of(NodeId(0), 0);
+  std::vector<MigPlaceSet> all = {cut.slices};
+  if (!is_held && !cut.stays()) all.insert(all.end(), node.layouts.begin(), node.layouts.end());
+  MigPlaceSet open;
+  for (const MigPlaceSet layout : all) {
+    const auto taken = ledger.layouts(NodeId(0));
+    const bool has_all = std::ranges::all_of(taken, [&](MigPlaceSet each) { return each.minus(layout).empty(); });
+    if (has_all) open = open.united_with(layout.minus(taken[gpu]));
+  }
+  return open;
+}
+
+// Of a node whose GPUs are cut at once: as many as are counted find a place, one after the other, and what was there before holds it.
+TEST(ScoresProperty, OnANodeThatIsCutAtOnceWhatIsCountedIsFound) {
+  const UsualDemand none = no_demand(1);
+  int found = 0, held = 0, narrowed = 0;
+  for (const Seed seed : property_seeds(2000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    Node node{.name = "n", .flavor = FlavorId(0), .gpus = one_of(rng, {1, 2, 4}), .cpu_milli = 64'000};
+    node.sharing = Sharing::kMig;
+    const MigGeometry& mig = *geometry_in_random_world(node);
+    while (node.fixed_slices.empty()) node.fixed_slices = random_fixed_slices(rng, mig);
+    node.recut = seconds(60);
+    for (std::int64_t left = rng.between(1, 4); left > 0;) {
+      const MigPlaceSet layout = random_fixed_slices(rng, mig);
+      if (layout.empty()) continue;
+      node.layouts.push_back(layout);
+      --left;
+    }
+    Ledger ledger;
+    add_to_ledger(ledger, node);
+    bool is_held = false;
+    for (int step = 0; step < 6; ++step) {
+      PodRequest slice;
+      make_slice(slice, rng, 1);
+      std::int64_t room = room_for(ledger, NodeId(0), slice);
+      for (std::int64_t left = rng.between(0, 3); left > 0 && room > 0; --left) {
+        const NodeView view(ledger, NodeId(0));
+        ASSERT_TRUE(fits(view, slice));
+        const PodPlacement place = place_on(score_row(PlacementPolicy::kBestFit), NodeId(0), view, slice, none, rng);
+        const auto gpu = static_cast<std::size_t>(std::countr_zero(place.gpus.bits()));
+        const std::size_t at = *mig.find_place(slice.slice, place.slice_start);
+        ASSERT_TRUE(is_free(ledger, slice, place));
+        ASSERT_TRUE(open_with_one_layout(ledger, node, gpu, is_held).contains(at));
+        ledger.apply(move_of(slice, place));
+        ASSERT_EQ(room_for(ledger, NodeId(0), slice), --room);
+        ++found;
+      }
+      std::int64_t open = 0;
+      for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(node.gpus); ++gpu) {
+        const MigPlaceSet plainly = open_with_one_layout(ledger, node, gpu, is_held);
+        ASSERT_EQ(ledger.open_beside(NodeId(0), gpu, ledger.layouts(NodeId(0))[gpu]).bits(), plainly.bits());
+        open += plainly.common_with(mig.places_of(slice.slice)).size();
+      }
+      ASSERT_EQ(room_for(ledger, NodeId(0), slice) == 0, open == 0);
+      narrowed += std::ssize(ledger.possible_layouts(NodeId(0))) < std::ssize(node.layouts) ? 1 : 0;
+      if (rng.below(6) > 0) continue;
+      const MigPlaceSet becomes = ledger.possible_layouts(NodeId(0)).front();
+      for (int gpu = 0; gpu < node.gpus; ++gpu) ledger.set_cut({NodeId(0), gpu}, {.slices = becomes, .to_come = {}});
+      ledger.settle();
+      is_held = std::ranges::any_of(ledger.layouts(NodeId(0)), [](MigPlaceSet each) { return !each.empty(); });
+      held += is_held ? 1 : 0;
+    }
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(held, 100);
+  EXPECT_GT(narrowed, 100);
 }
 
 // What fgd cannot tell apart: a pod without GPUs goes where the CPUs that are left still serve the GPUs.

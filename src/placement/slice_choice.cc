@@ -121,7 +121,7 @@ std::optional<SliceOffer> best_offer(const SliceCosts& costs, std::size_t shape,
                                      const GpuCut* cut) {
   if (cut != nullptr) {
     const MigGeometry& mig = costs.geometry();
-    const MigPlaceSet there = mig.open_beside(layout).common_with(mig.places_of(shape)).common_with(cut->slices);
+    const MigPlaceSet there = mig.open_beside(layout, fixed).common_with(mig.places_of(shape)).common_with(cut->slices);
     const MigPlaceSet now = there.minus(cut->to_come);
     if (!now.empty()) return SliceOffer{.place = now.last()};
     if (!there.empty()) return SliceOffer{.place = there.last(), .wait = SliceWait::kBeingCut};
@@ -136,10 +136,11 @@ std::optional<SliceOffer> best_offer(const SliceCosts& costs, std::size_t shape,
 
 std::optional<SliceChoice> choose_slice(const NodeView& node, std::size_t shape) {
   const SliceCosts& costs = slice_costs_of(node.free.family);
+  const MigPlaceSet within = node.within(shape);
   std::optional<SliceChoice> choice;
   SliceOffer best;
   for (std::size_t device = 0; device < node.free.gpus; ++device) {
-    const auto offer = best_offer(costs, shape, node.layouts()[device], node.fixed_slices(), node.cut_of(device));
+    const auto offer = best_offer(costs, shape, node.layouts()[device], within, node.cut_of(device));
     if (!offer || (choice && !offer->comes_before(best))) continue;
     choice = SliceChoice{device, offer->place};
     best = *offer;

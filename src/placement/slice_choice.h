@@ -72,7 +72,7 @@ struct SliceOffer {
   }
 };
 
-// The best place for one more slice on a device; `cut`: what it is cut into, if that may change. A slice that is there costs nothing.
+// The best place for one more slice on a device, of `fixed` if there are some; `cut`: what it is cut into, if that may change. A slice that is there costs nothing.
 std::optional<SliceOffer> best_offer(const SliceCosts& costs, std::size_t shape, MigPlaceSet layout, MigPlaceSet fixed,
                                      const GpuCut* cut);
 

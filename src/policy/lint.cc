@@ -535,8 +535,7 @@ std::vector<std::int64_t> capacity_of(const Policy& policy) {
       for (std::size_t shape = 0; mig != nullptr && shape < mig->shapes().size(); ++shape) {
         const std::size_t dim = Dim::of_slices(flavor, shape).index();
         // As many as there could be if all were cut so.
-        if (dim < capacity.size())
-          capacity[dim] += each.count * each.node.gpus * mig->room_for(shape, {}, each.node.lasting_slices());
+        if (dim < capacity.size()) capacity[dim] += each.count * each.node.gpus * most_slices(each.node, *mig, shape);
       }
     }
     capacity[Dim(flavor, Resource::kCpu).index()] += each.count * each.node.cpu_milli;

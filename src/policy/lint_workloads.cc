@@ -258,7 +258,7 @@ class WorkloadLinter {
   // How many slices there are, or could be, on one of the node's GPUs.
   int slices_on_each(const Node& node, const PodRequest& slice) const {
     const MigGeometry& mig = *mig_of(policy_.flavors[node.flavor.index()].flavor);
-    return mig.room_for(slice.slice, MigPlaceSet(), node.lasting_slices());
+    return most_slices(node, mig, slice.slice);
   }
 
   bool has_slices_for(const PodRequest& request) const {

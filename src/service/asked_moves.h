@@ -27,6 +27,8 @@ using AskedMove = std::vector<AskedPlace>;
 struct AskedMoves {
   std::vector<AskedMove> moves;
   std::int32_t gpus = 0;  // of a pod for which room is made
+  std::string slice;      // its profile, if it asks one,
+  std::string flavor;     // and of which GPUs
   Duration use;           // for how long that is of use
 };
 

@@ -1,6 +1,7 @@
 #include "service/defragmentations.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "manifest/given_gpus.h"
 #include "manifest/timestamp.h"
@@ -46,9 +47,14 @@ std::int64_t pods_in(const Plan& plan) {
 }  // namespace
 
 Value defragmentation_plan(const State& state, const PodsOfRuns& pods, const DefragmentationSpec& spec, Time now) {
-  DefragmentOptions options{
-      .gpus = spec.gpus, .horizon = spec.use, .moves_max = Defragmentations::kMovesMax, .attempts = spec.effort};
-  Defragmentation made = plan_that_holds(state, now, options);
+  DefragmentOptions options{.gpus = spec.gpus,
+                            .slice = spec.slice,
+                            .horizon = spec.use,
+                            .moves_max = Defragmentations::kMovesMax,
+                            .attempts = spec.effort};
+  const std::optional<PodRequest> request = request_of(state, options);
+  Defragmentation made;
+  if (request) made = plan_that_holds(state, now, options);
   while (pods_in(made.plan) > Defragmentations::kPodsMax && options.moves_max > 1) {
     options.moves_max /= 2;
     made = plan_that_holds(state, now, options);
@@ -57,17 +63,23 @@ Value defragmentation_plan(const State& state, const PodsOfRuns& pods, const Def
   for (const Migration& each : made.plan.migrations) {
     if (Value move = move_in_words(state, pods, each); !move.is_null()) moves.push_back(std::move(move));
   }
-  return Value::map_of({{"revision", std::to_string(now.ms) + "-" + std::to_string(state.revision())},
-                        {"asOf", format_micro_timestamp(now)},
-                        {"gpus", std::int64_t{spec.gpus}},
-                        {"use", format_duration_ms(spec.use.ms)},
-                        {"effort", spec.effort},
-                        {"podsBefore", made.pods_before},
-                        {"podsAfter", made.pods_after},
-                        {"podsAtBest", made.pods_ideal},
-                        {"lostGPUSeconds", made.lost_gpu_s},
-                        {"unlockedGPUSeconds", made.unlocked_gpu_s},
-                        {"moves", std::move(moves)}});
+  Value plan = Value::map_of({{"revision", std::to_string(now.ms) + "-" + std::to_string(state.revision())},
+                              {"asOf", format_micro_timestamp(now)},
+                              {"gpus", std::int64_t{spec.gpus}},
+                              {"use", format_duration_ms(spec.use.ms)},
+                              {"effort", spec.effort},
+                              {"podsBefore", made.pods_before},
+                              {"podsAfter", made.pods_after},
+                              {"podsAtBest", made.pods_ideal},
+                              {"lostGPUSeconds", made.lost_gpu_s},
+                              {"unlockedGPUSeconds", made.unlocked_gpu_s},
+                              {"moves", std::move(moves)}});
+  if (!spec.slice.empty()) plan.set("slice", spec.slice);
+  if (request && request->is_slice()) {
+    const auto flavor = static_cast<std::size_t>(std::countr_zero(request->flavors.bits()));
+    plan.set("flavor", state.flavors()[flavor].name);
+  }
+  return plan;
 }
 
 AskedMoves moves_in(const Value& plan) {
@@ -77,6 +89,8 @@ AskedMoves moves_in(const Value& plan) {
   if (!use || gpus < 1 || gpus > kGpusPerNodeMax) return asked;
   asked.use = Duration{*use};
   asked.gpus = static_cast<std::int32_t>(gpus);
+  asked.slice = plan["slice"].text();
+  asked.flavor = plan["flavor"].text();
   for (const Value& move : plan["moves"].items()) {
     AskedMove read;
     for (const Value& pod : move["pods"].items()) {
@@ -108,6 +122,7 @@ bool Defragmentations::has_plan_for(const Asked& asked) {
   const Value& plan = asked.status["plan"];
   const Parsed<std::int64_t> use = parse_duration_ms(plan["use"].text());
   return use && asked.spec.asks_the_same({.gpus = static_cast<std::int32_t>(plan["gpus"].integer()),
+                                          .slice = std::string(plan["slice"].text()),
                                           .use = Duration{*use},
                                           .effort = plan["effort"].integer()});
 }
@@ -189,7 +204,11 @@ void Defragmentations::say_how_it_stands(Asked& asked) {
   const bool is_decided = done["revision"].text() == revision;
   const bool is_empty = status["plan"]["moves"].items().empty();
   std::string message;
-  if (is_decided && done["moves"].integer() == 0) {
+  const Value& plan = status["plan"];
+  if (is_empty && !plan["slice"].is_empty() && plan["flavor"].is_empty()) {
+    message = "no node is cut into slices of " + std::string(plan["slice"].text()) +
+              " as pods ask; write a profile of GPUs whose nodes have the label berth.dev/gpu-mode: mig";
+  } else if (is_decided && done["moves"].integer() == 0) {
     message = "what it moves is not worth it any more, as things are now: nobody was moved";
   } else if (!wanted.empty() && wanted != revision && wanted != done["revision"].text()) {
     message = "spec.carryOut names " + wanted +

@@ -63,6 +63,42 @@ TEST(Defragmentations, APlanIsMadeOnceAndAgainForAnotherQuestion) {
   EXPECT_EQ(all.due(kNoon)->spec.gpus, 4);
 }
 
+TEST(Defragmentations, RoomForSlicesIsAnotherQuestion) {
+  Defragmentations all;
+  all.set(object(""));
+  all.note_planned(*all.due(kNoon), plan("1-1", kNoon), kNoon);
+  all.set(object("slice=3g.40gb carryOut=1-1"));
+  EXPECT_FALSE(all.to_carry_out(kNoon)) << "that plan is for whole GPUs";
+  const auto question = all.due(kNoon);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->spec.slice, "3g.40gb");
+  Value of_slices = plan("2-2", kNoon);
+  of_slices.set("gpus", 1);
+  of_slices.set("slice", "3g.40gb");
+  of_slices.set("flavor", "h100");
+  all.note_planned(*question, of_slices, kNoon);
+  EXPECT_FALSE(all.due(kNoon));
+  all.set(object("slice=3g.40gb carryOut=2-2"));
+  const auto moves = all.to_carry_out(kNoon);
+  ASSERT_TRUE(moves);
+  EXPECT_EQ(moves->slice, "3g.40gb");
+  EXPECT_EQ(moves->flavor, "h100");
+}
+
+TEST(Defragmentations, WhereNoNodeIsCutSoThatIsSaid) {
+  State state;
+  state.apply(RunConfigured{Seed{1}, PlacementPolicy::kBestFit});
+  state.apply(FlavorAdded{{.name = "h100", .model = "H100"}});
+  state.apply(QueueAdded{{.name = "q", .parent = QueueId(), .order = Order::kFifo}});
+  const Value none = defragmentation_plan(state, {}, {.gpus = 1, .slice = "3g.40gb"}, kNoon);
+  EXPECT_TRUE(none["flavor"].is_null());
+  Defragmentations all;
+  all.set(object("slice=3g.40gb"));
+  all.note_planned(*all.due(kNoon), none, kNoon);
+  EXPECT_EQ(phase_of(all), "NothingToMove");
+  EXPECT_TRUE(all.statuses().front().second["message"].text().contains("no node is cut into slices of 3g.40gb"));
+}
+
 TEST(Defragmentations, NothingIsCarriedOutButWhatIsNamed) {
   Defragmentations all;
   all.set(object("carryOut=0-0"));

@@ -587,13 +587,15 @@ class PodReader {
 }  // namespace
 
 bool NodeFacts::same_machine(const NodeFacts& other) const {
+  // What it is cut into then is told by itself.
+  const bool is_recut = !layouts.empty() && !other.layouts.empty();
   return name == other.name && gpu_model == other.gpu_model && gpu_memory_mib == other.gpu_memory_mib &&
          gpus == other.gpus && sharing == other.sharing && other_modes == other.other_modes &&
-         replicas == other.replicas && fixed_slices == other.fixed_slices && unused_slices == other.unused_slices &&
-         why_unused == other.why_unused && cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes &&
-         pods_max == other.pods_max && kept_per_gpu == other.kept_per_gpu && extra == other.extra &&
-         numa_zones == other.numa_zones && numa_policy == other.numa_policy && links == other.links &&
-         problem == other.problem;
+         replicas == other.replicas && (fixed_slices == other.fixed_slices || is_recut) && recut == other.recut &&
+         layouts == other.layouts && unused_slices == other.unused_slices && why_unused == other.why_unused &&
+         cpu_milli == other.cpu_milli && memory_bytes == other.memory_bytes && pods_max == other.pods_max &&
+         kept_per_gpu == other.kept_per_gpu && extra == other.extra && numa_zones == other.numa_zones &&
+         numa_policy == other.numa_policy && links == other.links && problem == other.problem;
 }
 
 namespace {
@@ -639,6 +641,11 @@ NodeFacts read_node(const Value& node) {
   facts.other_modes = gpus.other_modes;
   facts.replicas = gpus.replicas;
   facts.fixed_slices = gpus.fixed_slices;
+  facts.recut = gpus.recut;
+  facts.layouts = std::move(gpus.layouts);
+  facts.offered = gpus.offered;
+  facts.cut = std::move(gpus.cut);
+  facts.cut_state = std::move(gpus.cut_state);
   facts.unused_slices = std::move(gpus.unused_slices);
   facts.why_unused = std::move(gpus.why_unused);
   facts.cpu_milli = amount("cpu", parse_milli, kNodeCpuMilliMax);

@@ -13,6 +13,7 @@
 #include "manifest/given_gpus.h"
 #include "manifest/gpu_uses.h"
 #include "manifest/labels.h"
+#include "manifest/node_cut.h"
 #include "manifest/pod_group.h"
 #include "manifest/pod_neighbours.h"
 #include "manifest/queue_spec.h"
@@ -36,9 +37,14 @@ struct NodeFacts {
   std::int64_t gpu_memory_mib = 0;
   std::int32_t gpus = 0;
   Sharing sharing = Sharing::kExclusive;
-  SharingSet other_modes = {};             // what it may be instead, as long as no pod has a GPU of it
-  std::int32_t replicas = 1;               // as how many each counts
-  MigPlaceSet fixed_slices;                // into which each GPU was cut beforehand; empty: as pods ask
+  SharingSet other_modes = {};  // what it may be instead, as long as no pod has a GPU of it
+  std::int32_t replicas = 1;    // as how many each counts
+  MigPlaceSet fixed_slices;     // into which each GPU was cut beforehand; empty: as pods ask
+  Duration recut{0};            // these are cut anew, all at once, into one of the layouts, which takes so long
+  std::vector<NodeLayout> layouts = {};
+  MigPlaceSet offered = {};                // into which they are cut by what it offers now, if that is a layout
+  NodeCut cut = {};                        // as its annotation has it,
+  std::string cut_state = {};              // and what whoever cuts them says
   std::vector<std::string> unused_slices;  // resources of slices that are cut beforehand: nobody is sent to them,
   std::string why_unused;                  // and why
   std::int64_t cpu_milli = 0;
@@ -67,6 +73,12 @@ struct NodeFacts {
   std::vector<NodeImage> images = {};  // by their names, each once
 
   bool may_be(Sharing mode) const { return sharing == mode || other_modes.contains(mode); }
+  // As the engine has them.
+  std::vector<MigPlaceSet> slices_of_layouts() const {
+    std::vector<MigPlaceSet> all;
+    for (const NodeLayout& each : layouts) all.push_back(each.slices);
+    return all;
+  }
   // The same machine to the engine, whether open or closed, and whatever it says of itself.
   bool same_machine(const NodeFacts& other) const;
 };

@@ -154,7 +154,9 @@ class Cluster {
   }
   // Something happens then.
   void it_is(std::int64_t seconds_now) { engine_->it_is(Time{seconds_now * 1000}); }
+  // In the place of what was there of that name, if there was.
   void add(const NodeFacts& node) {
+    std::erase_if(nodes_, [&](const NodeFacts& each) { return each.name == node.name; });
     nodes_.push_back(node);
     engine_->set_node(node);
   }

@@ -172,6 +172,10 @@ Round LiveEngine::decide(Time now) {
   }
   if (const auto next = next_moment(now); next && (!round.again_at || *next < *round.again_at)) round.again_at = next;
   roll_back(round, now);
+  ask_for_cuts(now);
+  round.cuts = std::exchange(cut_news_, {});
+  if (const auto next = next_cut_moment(now); next && (!round.again_at || *next < *round.again_at))
+    round.again_at = next;
   ask_for_scrubs();
   round.uses = uses_to_write();
   tell(round, now);

@@ -342,6 +342,20 @@ class LiveEngine {
   std::string failed_scrubs_of(const std::string& node) const;
   std::vector<NodeUses> uses_to_write();
 
+  // Nodes whose GPUs are cut anew: live_engine_cuts.cc.
+  void note_cut(const NodeFacts& node);
+  const NodeLayout* layout_asked(const std::string& node) const;
+  Time rests_until(const std::string& node) const;
+  void tell_cut(const std::string& name);
+  void settle_cuts(Time now);
+  void settle_cut(const std::string& name, NodeCut& cut, Time now);
+  void end_cut(const std::string& name, NodeCut& cut, Time now);
+  void fail_cut(const std::string& name, NodeCut& cut, const std::string& why, Time now);
+  void tell_of_cut(const std::string& name, std::string reason, std::string text);
+  void ask_for_cuts(Time now);
+  std::optional<Time> next_cut_moment(Time now) const;
+  std::string of_failed_cuts(Time now) const;
+
   // What is usually asked for: live_engine_typical.cc.
   std::optional<AskedKind> kind_asked_by(const PodFacts& pod) const;
   void note_asked(Member& member);
@@ -354,7 +368,9 @@ class LiveEngine {
   void place_found(Time now);
   bool holds_otherwise(const Member& member) const;
   void close_what_is_held_otherwise();
-  bool takes_work(const NodeFacts& node) const { return node.open && !held_otherwise_.contains(node.name); }
+  bool takes_work(const NodeFacts& node) const {
+    return node.open && !held_otherwise_.contains(node.name) && !cut_unknown_.contains(node.name);
+  }
   bool find_places(const std::vector<Member*>& members, const std::vector<Member*>& heirs, Time now,
                    std::string& why_not);
   bool is_found_beyond_the_promise(Member& member, Time now, std::string& why_not);
@@ -535,6 +551,9 @@ class LiveEngine {
   bool strangers_changed_ = false;                       // perhaps others have to part than before
   std::map<std::string, GpuUses> uses_;                  // by node, as they were written last, or are about to be
   std::set<std::string> uses_unwritten_;                 // nodes
+  std::map<std::string, NodeCut> cuts_;                  // by node, as they were written last, or are about to be
+  std::vector<NodeCutNews> cut_news_;                    // not handed out yet
+  std::set<std::string> cut_unknown_;                    // nodes of which it is not known into what they are cut
   std::set<std::string> answered_;                       // nodes that perhaps say that a scrub failed, or no more
   bool look_who_left_ = false;                           // perhaps some GPU has been left by all
   std::optional<QueueId> of_nobody_;  // of the engine's present life: whose residue is of queues that are gone

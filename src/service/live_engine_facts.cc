@@ -111,6 +111,7 @@ void LiveEngine::tell_failures(const std::string& name) {
 
 void LiveEngine::set_node(const NodeFacts& node) {
   note_records(node);
+  note_cut(node);
   note_failure(node);
   note_who_is_on(node);
   const auto known = nodes_.find(node.name);
@@ -200,6 +201,8 @@ void LiveEngine::remove_node(const std::string& name) {
     anew_ = true;
   }
   uses_.erase(name);
+  cuts_.erase(name);
+  cut_unknown_.erase(name);
 }
 
 void LiveEngine::set_pod(const PodFacts& pod) {

@@ -52,7 +52,7 @@ class DevicesLeft {
     if (is_new) layouts.assign(ledger_.layouts(node).begin(), ledger_.layouts(node).end());
     const NodeFree& free = ledger_.node(node);
     PodPlacement place{node, {}};
-    const MigPlaceSet fixed = ledger_.fixed_slices(node);
+    const MigPlaceSet fixed = slices_there(node);
     if (given != nullptr && (fixed.empty() || is_free(*given, request, node, layouts))) {
       place.gpus = given->gpus;
       place.slice_start = given->slice_start;
@@ -77,10 +77,14 @@ class DevicesLeft {
     bool free = place.has_value();
     given.gpus.for_each([&](int gpu) {
       const auto device = static_cast<std::size_t>(gpu);
-      free = free && device < layouts.size() &&
-             mig.open_beside(layouts[device], ledger_.fixed_slices(node)).contains(*place);
+      free = free && device < layouts.size() && mig.open_beside(layouts[device], slices_there(node)).contains(*place);
     });
     return free;
+  }
+
+  // Those that were cut beforehand, and are there, whether they stay or not; empty: it is cut as pods ask.
+  MigPlaceSet slices_there(NodeId node) const {
+    return ledger_.is_cut_at_once(node) ? ledger_.cut_of(node, 0)->slices : ledger_.fixed_slices(node);
   }
 
   const Ledger& ledger_;

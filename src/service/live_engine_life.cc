@@ -430,6 +430,8 @@ void LiveEngine::add_new_nodes(Time now) {
               .other_modes = facts.other_modes,
               .replicas = facts.replicas,
               .fixed_slices = facts.fixed_slices,
+              .recut = facts.recut,
+              .layouts = facts.slices_of_layouts(),
               .kept_per_gpu = facts.kept_per_gpu,
               .extra = facts.extra,
               .numa_zones = facts.numa_zones,
@@ -456,6 +458,7 @@ void LiveEngine::add_new_nodes(Time now) {
     node_ids_[name] = NodeId(at);
     if (!takes_work(nodes_.at(name))) session_->apply(NodeDrained{NodeId(at)});
     tell_failures(name);
+    tell_cut(name);
   }
   tell_what_is_left(names, now);
   room_came_free_ = true;  // for pods that were found on nodes that were not there yet

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "manifest/timestamp.h"
+#include "model/gpu_hardware.h"
 #include "service/live_engine.h"
 
 namespace berth {
@@ -237,6 +238,14 @@ void LiveEngine::tell_asked_moves() {
   if (!asked_moves_) return;
   const AskedMoves asked = *std::exchange(asked_moves_, std::nullopt);
   DefragmentationAsked event{.moves = {}, .gpus = asked.gpus, .horizon = asked.use};
+  if (!asked.slice.empty()) {
+    const auto flavor = std::ranges::find(state().flavors(), asked.flavor, &Flavor::name);
+    const auto slice = flavor == state().flavors().end() ? std::nullopt : find_slice(*flavor, asked.slice);
+    // The GPUs are called otherwise by now, or there are none: what was shown is of nothing that is there.
+    if (!slice) return;
+    event.slice = slice->shape;
+    event.flavor = FlavorId(static_cast<std::size_t>(flavor - state().flavors().begin()));
+  }
   for (const AskedMove& each : asked.moves) {
     const std::optional<MoveAsked> move = move_of(each);
     if (!move) continue;

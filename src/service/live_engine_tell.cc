@@ -117,6 +117,7 @@ std::pair<std::string, std::string> LiveEngine::reason_of_group(const Group& gro
     }
     const PodFacts& first = members_.at(group.submitted.front()).facts;
     if (code == ReasonCode::kGpuType && !first.slice.empty()) at->second.text += of_unused_slices(first.slice);
+    if (code == ReasonCode::kSliceGeometry) at->second.text += of_failed_cuts(state().clock());
     if (code == ReasonCode::kGpuType) at->second.text += of_modes(first.request.sharing);
     const bool none_suits = code == ReasonCode::kNodeSelector || code == ReasonCode::kGpuType;
     if (first.slice_need && none_suits) at->second.text += of_named_slices();
@@ -419,7 +420,8 @@ std::string LiveEngine::eviction_in_words(const Eviction& eviction) const {
 }
 
 std::string LiveEngine::vacating_in_words(WorkloadId id) const {
-  if (const ReasonCode code = reason_of(state(), id); code == ReasonCode::kDirty) {
+  const ReasonCode code = reason_of(state(), id);
+  if (code == ReasonCode::kDirty || code == ReasonCode::kSliceGeometry) {
     return std::string(name_of(code)) + ": " + explain(state(), id).text + "; then it starts";
   }
   Time last{0};

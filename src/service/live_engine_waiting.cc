@@ -46,6 +46,7 @@ void LiveEngine::settle(Time now) {
   if (!anew_ && !new_reservations_.empty()) tell_reservations(now);
   settle_circles(now);
   settle_scrubs();
+  settle_cuts(now);
   if (anew_) rebuild(now);
   learn_typical_pods();
   const std::vector<std::string> in_order = take_unsettled();

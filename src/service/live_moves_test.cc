@@ -294,8 +294,11 @@ TEST_F(LiveMoves, NobodyIsMovedWhoHasNotConsented) {
 
 TEST_F(LiveMoves, WhoIsAskedToMakesRoomForNobodyInParticular) {
   const std::string uid = of_job("a", pod("a", 4)).uid;
-  cluster_.engine().ask_for_moves(
-      {.moves = {{{uid, "n2", GpuSet::from_bits(0b11110000)}}}, .gpus = 8, .use = seconds(4 * 3600)});
+  cluster_.engine().ask_for_moves({.moves = {{{uid, "n2", GpuSet::from_bits(0b11110000)}}},
+                                   .gpus = 8,
+                                   .slice = "",
+                                   .flavor = "",
+                                   .use = seconds(4 * 3600)});
   const Round round = cluster_.decide(10);
   ASSERT_TRUE(round.moves_decided.has_value());
   EXPECT_EQ(round.moves_decided->moves, 1);
@@ -312,6 +315,33 @@ TEST_F(LiveMoves, WhoIsAskedToMakesRoomForNobodyInParticular) {
   expect_sound();
 }
 
+// A slice on each of two GPUs: if one goes to the other there is room for a whole one.
+TEST_F(LiveMoves, RoomForASliceIsMadeInTheSameWay) {
+  Cluster cluster;
+  cluster.add(cut(node("n1", 1)));
+  cluster.add(cut(node("n2", 1)));
+  const auto on_slice = [](PodFacts pod, const std::string& node) {
+    const GivenGpus given = *parse_given_gpus("0:3g.40gb@4");
+    return bound(std::move(pod), {.pod = {}, .node = node, .given = given}, Time{1000});
+  };
+  cluster.set(on_slice(of_job("a", slice("a", "3g.40gb")), "n1"));
+  cluster.set(on_slice(slice("b", "3g.40gb"), "n2"));
+  cluster.decide(2);
+  const AskedMove move = {{"uid-a", "n2", GpuSet::from_bits(1), 0}};
+  const auto ask = [&](const std::string& profile, const std::string& flavor) {
+    cluster.engine().ask_for_moves(
+        {.moves = {move}, .gpus = 1, .slice = profile, .flavor = flavor, .use = seconds(4 * 3600)});
+    return cluster.decide(10);
+  };
+  EXPECT_FALSE(ask("7g.80gb", "b200").moves_decided.has_value()) << "there are no such GPUs any more";
+  EXPECT_EQ(ask("1g.10gb", "h100").moves_decided->moves, 0) << "no more of these find room by it";
+  const Round round = ask("7g.80gb", "h100");
+  ASSERT_TRUE(round.moves_decided.has_value());
+  EXPECT_EQ(round.moves_decided->moves, 1);
+  EXPECT_EQ(evicted_in(round), Names{"a"});
+  EXPECT_EQ(violations(cluster.engine().state()), std::vector<std::string>());
+}
+
 TEST_F(LiveMoves, WhatHoldsNoMoreIsAskedOfNobody) {
   const std::string uid = of_job("a", pod("a", 4)).uid;
   const std::pair<const char*, AskedPlace> cases[] = {
@@ -325,7 +355,8 @@ TEST_F(LiveMoves, WhatHoldsNoMoreIsAskedOfNobody) {
   };
   for (const auto& [what, place] : cases) {
     SCOPED_TRACE(what);
-    cluster_.engine().ask_for_moves({.moves = {{place}}, .gpus = 8, .use = seconds(4 * 3600)});
+    cluster_.engine().ask_for_moves(
+        {.moves = {{place}}, .gpus = 8, .slice = "", .flavor = "", .use = seconds(4 * 3600)});
     const Round round = cluster_.decide(10);
     ASSERT_TRUE(round.moves_decided.has_value());
     EXPECT_EQ(round.moves_decided->moves, 0);

@@ -60,7 +60,8 @@ class RunningScheduler final : public LiveScheduler {
         strand_(std::make_shared<Strand>([this] { decide_if_due(); })),
         delays_(alarm, strand_),
         outbox_(transport, strand_, options_.in_flight_max),
-        node_uses_(outbox_, delays_) {
+        node_uses_(outbox_, delays_, uses_call),
+        node_cuts_(outbox_, delays_, cut_call) {
     if (!options_.journal_folder.empty()) journal_.emplace(options_.journal_folder, options_.log);
     EventRecorderOptions events;
     events.controller = "berth.dev/scheduler";
@@ -364,6 +365,7 @@ class RunningScheduler final : public LiveScheduler {
     ++decisions_;
     if (asks_for_moves) defragmentations_.note_decided(round.moves_decided.value_or(MovesDecided()), now);
     for (const NodeUses& uses : round.uses) node_uses_.write(uses);
+    for (const NodeCutNews& cut : round.cuts) tell(cut);
     for (const Binding& binding : round.bindings) {
       node_uses_.when_written(binding.node, [this, binding] { bind(binding, kRetryFirst); });
     }
@@ -665,6 +667,14 @@ class RunningScheduler final : public LiveScheduler {
         });
   }
 
+  // A node's events name it by its name, as its kubelet does.
+  void tell(const NodeCutNews& cut) {
+    node_cuts_.write({cut.node, cut.record});
+    const bool is_trouble = cut.reason == "RecutFailed";
+    record({.api_version = "v1", .kind = "Node", .name = cut.node, .uid = cut.node}, "",
+           is_trouble ? EventRecorder::Type::kWarning : EventRecorder::Type::kNormal, cut.reason.c_str(), cut.text);
+  }
+
   void record(const PodName& pod, EventRecorder::Type type, const char* reason, const std::string& note) {
     record({.api_version = "v1", .kind = "Pod", .name = pod.name, .uid = pod.uid}, pod.name_space, type, reason, note);
   }
@@ -813,6 +823,7 @@ class RunningScheduler final : public LiveScheduler {
   Delays delays_;
   Outbox outbox_;
   NodeUsesWriter node_uses_;
+  NodeUsesWriter node_cuts_;
   std::unique_ptr<EventRecorder> events_;
   std::unique_ptr<LeaderElection> election_;
   std::unique_ptr<Mirror> nodes_, hyper_node_mirror_, flavors_, budgets_, queues_, circles_, reservations_,

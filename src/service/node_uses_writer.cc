@@ -1,7 +1,5 @@
 #include "service/node_uses_writer.h"
 
-#include "service/requests.h"
-
 namespace berth {
 namespace {
 
@@ -25,7 +23,7 @@ void NodeUsesWriter::when_written(const std::string& node, std::function<void()>
 void NodeUsesWriter::send(const std::string& node) {
   Pages& pages = pages_.at(node);
   pages.sending = true;
-  outbox_.send(Outbox::Urgency::kFirst, uses_call(pages.latest),
+  outbox_.send(Outbox::Urgency::kFirst, call_(pages.latest),
                [this, node, version = pages.version](const ApiAnswer& answer) {
                  if (answer.ok() || answer.status == 404) return note(node, version);
                  // Nobody comes before it stands there, whatever the reason.

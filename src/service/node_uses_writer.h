@@ -1,4 +1,4 @@
-// Writes on nodes who has been on which of their GPUs: of each node one after the other, the latest counts. Whoever is to be given
+// Writes on nodes what the next scheduler has to know of them, such as who has been on which of their GPUs: of each node one after the other, the latest counts. Whoever is to be given
 // a place there waits until it is written. Everything happens on the outbox's strand.
 #pragma once
 
@@ -17,8 +17,9 @@ namespace berth {
 
 class NodeUsesWriter {
  public:
+  using Call = ApiCall (*)(const NodeUses&);
   // PRE: both outlive it.
-  NodeUsesWriter(Outbox& outbox, Delays& delays) : outbox_(outbox), delays_(delays) {}
+  NodeUsesWriter(Outbox& outbox, Delays& delays, Call call) : outbox_(outbox), delays_(delays), call_(call) {}
 
   void write(const NodeUses& uses);
   // At once, if nothing is to be written of the node; a node that there is no more keeps nobody waiting.
@@ -36,6 +37,7 @@ class NodeUsesWriter {
 
   Outbox& outbox_;
   Delays& delays_;
+  Call call_;
   std::map<std::string, Pages> pages_;  // only of nodes of which something is yet to be written
 };
 

@@ -353,6 +353,19 @@ ApiCall uses_call(const NodeUses& uses) {
   return call_with("PATCH", api_path("nodes", "", uses.node), body, "application/merge-patch+json");
 }
 
+// The label of what cut it last says nothing of this one.
+ApiCall cut_call(const NodeUses& record) {
+  Value body;
+  body.at("metadata").at("annotations").set(kCutAnnotation, record.text.empty() ? Value() : Value(record.text));
+  const NodeCut cut = read_node_cut(record.text);
+  if (cut.stage == CutStage::kAsked) {
+    Value& labels = body.at("metadata").at("labels");
+    labels.set(kMigConfigLabel, cut.layout);
+    labels.set(kMigStateLabel, kCutPending);
+  }
+  return call_with("PATCH", api_path("nodes", "", record.node), body, "application/merge-patch+json");
+}
+
 std::optional<ApiCall> circle_call(const CircleStanding& standing) {
   const CircleFacts& circle = standing.said;
   const auto list_of = [](const std::vector<std::string>& texts) {

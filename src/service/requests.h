@@ -39,6 +39,8 @@ ApiCall workload_creation_call(const WorkloadNews& news);
 ApiCall workload_status_call(const WorkloadNews& news, Time now);
 // Who has been on which GPUs of a node.
 ApiCall uses_call(const NodeUses& uses);
+// What is asked of a node whose GPUs are cut anew, or became of that; with what whoever cuts them looks at.
+ApiCall cut_call(const NodeUses& record);
 // What is to be written of a circle of trust first: whether it is kept from going away, then how it stands; nothing: it says so.
 // The first is refused with 409 if the circle has changed since.
 std::optional<ApiCall> circle_call(const CircleStanding& standing);

@@ -134,6 +134,12 @@ struct NodeUses {
   std::string node, text;
 };
 
+// What is asked of a node whose GPUs are cut anew, or has become of it: its annotation from now on, and an event.
+struct NodeCutNews {
+  std::string node, record;
+  std::string reason, text;
+};
+
 // What would start at once who waits, each change by itself, as it was tried on copies of the state of that moment.
 struct FoundChanges {
   PodName pod;  // its first
@@ -152,6 +158,7 @@ struct GivenUp {
 
 struct Round {
   std::vector<NodeUses> uses;  // to be written before those are bound who are given places there
+  std::vector<NodeCutNews> cuts;
   std::vector<Binding> bindings;
   std::vector<RendezvousChanged> elsewhere;
   std::vector<LimitExtension> extended;

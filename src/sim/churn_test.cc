@@ -85,7 +85,7 @@ TEST(ChurnProperty, WhatWasShownIsCarriedOutAsFarAsItHolds) {
         churn(session,
               {.nodes = 24, .hours = 6, .allocated_percent = 80, .movable_percent = 70, .uneven = true, .seed = seed});
     const Defragmentation made = plan_that_holds(session.state(), shown, {});
-    const DefragmentationAsked asked = asked_for(made, 8, DefragmentOptions().horizon);
+    const DefragmentationAsked asked = asked_for(made, *request_of(session.state(), {}), DefragmentOptions().horizon);
     Rng rng(seed);
     const Time now = shown + seconds(static_cast<std::int64_t>(rng.below(2)) * 1800);
     for (std::int64_t changes = rng.between(0, 6); changes > 0; --changes) {
@@ -141,7 +141,7 @@ TEST(ChurnProperty, WhatIsShownIsWhatIsCarriedOut) {
     const std::uint64_t hash = session.state().hash();
     const Defragmentation made = plan_that_holds(session.state(), now, {.attempts = 200});
     EXPECT_EQ(session.state().hash(), hash);
-    session.apply(asked_for(made, 8, DefragmentOptions().horizon));
+    session.apply(asked_for(made, *request_of(session.state(), {}), DefragmentOptions().horizon));
     std::vector<Migration> moved;
     session.decide(now, [&](const Plan& plan) {
       if (plan.defragmented) moved = plan.migrations;

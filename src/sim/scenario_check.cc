@@ -415,6 +415,13 @@ void check(ScenarioWorld& world, const ExpectCells& expected) {
 
 void check(ScenarioWorld& world, const ExpectFragments& expected) {
   if (!world.afford(world.nodes())) return;
+  if (!expected.slice.empty()) {
+    std::int64_t slices = 0;
+    for (const Fragments& each : fragments_of(world.state())) {
+      for (const Fragments::Slices& of : each.slices) slices += of.profile == expected.slice ? of.count : 0;
+    }
+    return world.compare("room for " + expected.slice, with_separators(expected.count), with_separators(slices));
+  }
   const std::int64_t count = pods_that_fit(world.state(), expected.gpus);
   const std::string what = "whole free GPUs for pods of " + std::to_string(expected.gpus) + ": room for";
   world.compare(what, with_separators(expected.count), with_separators(count));

@@ -377,16 +377,22 @@ class ExpectationReader {
   }
 
   void expect_fragments() {
-    const char* const kForm = "expect fragments 8gpu=3";
+    const char* const kForm = "expect fragments 8gpu=3, or of slices 3g.40gb=2";
     const ScenarioWord* const word = line_.take_any(kForm);
     if (word == nullptr) return;
     std::string_view size = word->key;
     const bool well_formed = size.ends_with("gpu");
     if (well_formed) size.remove_suffix(3);
     const auto gpus = parse_integer(size, 1, kGpusPerNodeMax);
-    if (!well_formed || !gpus) return line_.complain(*word, "this is nothing to expect; write " + std::string(kForm));
+    const bool is_profile = !well_formed && size.find("g.") != std::string_view::npos;
+    if (!is_profile && (!well_formed || !gpus))
+      return line_.complain(*word, "this is nothing to expect; write " + std::string(kForm));
     const std::int64_t count = line_.integer(word, 0, kScenarioNodesMax * kGpusPerNodeMax, 0);
     line_.finish({});
+    if (is_profile) {
+      made_ = ExpectFragments{.count = count, .slice = word->key};
+      return;
+    }
     made_ = ExpectFragments{static_cast<std::int32_t>(*gpus), count};
   }
 

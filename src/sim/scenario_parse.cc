@@ -84,10 +84,19 @@ void read_settle(ScenarioReading& reading, ScenarioLine& line) {
   line.finish({});
 }
 
+constexpr std::int64_t kDefragmentAttemptsMax = 10'000;
+
 void read_defragment(ScenarioReading& reading, ScenarioLine& line) {
   reading.close_drafts();
   Defragment asked{.horizon = DefragmentOptions().horizon};
-  asked.gpus = static_cast<std::int32_t>(line.integer(line.take("gpus"), 1, kGpusPerNodeMax, 8));
+  const ScenarioWord* const gpus = line.take("gpus");
+  asked.gpus = static_cast<std::int32_t>(line.integer(gpus, 1, kGpusPerNodeMax, 8));
+  if (const ScenarioWord* const slice = line.take("slice")) {
+    asked.slice = slice->value;
+    if (gpus != nullptr)
+      line.complain(*slice, "room is made for whole GPUs or for slices; write one of gpus= and slice=");
+  }
+  asked.attempts = line.integer(line.take("effort"), 0, kDefragmentAttemptsMax, 0);
   if (const ScenarioWord* const word = line.take("use")) {
     const auto ms = parse_duration_ms(word->value);
     if (!ms || *ms < 1) {
@@ -97,7 +106,7 @@ void read_defragment(ScenarioReading& reading, ScenarioLine& line) {
     }
   }
   reading.add(line, asked);
-  constexpr std::array<std::string_view, 2> kKeys = {"gpus", "use"};
+  constexpr std::array<std::string_view, 4> kKeys = {"gpus", "slice", "use", "effort"};
   line.finish(kKeys);
 }
 
@@ -165,6 +174,7 @@ constexpr Keyword kKeywords[] = {
     {"trust", read_trust},
     {"scrub", read_scrub},
     {"scrub_fails", read_scrub_fails},
+    {"recut_fails", read_recut_fails},
     {"repair", read_repair},
     {"reserve", read_reserve},
     {"maintain", read_maintain},

@@ -87,6 +87,11 @@ struct DeviceName {
 struct FailNextScrub {
   DeviceName device;
 };
+// Its GPUs, which are being cut anew at once, are as they were, and stay so for a while.
+struct FailRecut {
+  std::string node;
+  Duration rests;
+};
 // One member of a workload ends without having done its work, and its node stays.
 struct FailPod {
   WorkloadId workload;
@@ -111,6 +116,8 @@ struct CancelReservation {
 struct Defragment {
   std::int32_t gpus = 0;
   Duration horizon;
+  std::string slice = {};     // instead: room for slices of this profile
+  std::int64_t attempts = 0;  // at a better plan
 };
 struct Cycle {};
 struct Settle {};
@@ -231,6 +238,7 @@ struct ExpectCells {
 struct ExpectFragments {
   std::int32_t gpus = 8;
   std::int64_t count = 0;
+  std::string slice = {};  // instead: for slices of this profile
 };
 
 // How one GPU is cut: each slice by its profile and the first of its memory slices, ascending by that.
@@ -264,9 +272,10 @@ using Expectation =
     std::variant<ExpectRunning, ExpectWaits, ExpectImpossible, ExpectEvicted, ExpectMigrated, ExpectRepairing,
                  ExpectShrunk, ExpectOver, ExpectNoneEvicted, ExpectUsage, ExpectShare, ExpectBudget, ExpectCells,
                  ExpectFragments, ExpectMig, ExpectDevice, ExpectLint, ExpectReservation>;
-using Action = std::variant<Event, PassTime, EndWorkload, EndPod, ReportReady, CancelWorkload, SetWorkload,
-                            ReportCheckpoint, ChangeNode, RelabelNode, DeclareWindow, DeclareReservation,
-                            CancelReservation, FailNextScrub, FailPod, Defragment, Cycle, Settle, Expectation>;
+using Action =
+    std::variant<Event, PassTime, EndWorkload, EndPod, ReportReady, CancelWorkload, SetWorkload, ReportCheckpoint,
+                 ChangeNode, RelabelNode, DeclareWindow, DeclareReservation, CancelReservation, FailNextScrub,
+                 FailRecut, FailPod, Defragment, Cycle, Settle, Expectation>;
 
 struct Statement {
   std::int64_t line = 0;

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view kFlavorKeys[] = {"model", "weight"};
 constexpr std::string_view kNodesKeys[] = {
-    "gpus", "flavor", "cpu",  "memory", "pods",        "labels", "taints", "nvlink_domain", "mode",      "replicas",
-    "mig",  "recut",  "kept", "numa",   "numa_policy", "links",  "spare",  "images",        "overcommit"};
+    "gpus", "flavor", "cpu",     "memory", "pods", "labels",      "taints", "nvlink_domain", "mode",   "replicas",
+    "mig",  "recut",  "layouts", "kept",   "numa", "numa_policy", "links",  "spare",         "images", "overcommit"};
 constexpr std::string_view kSetNodeKeys[] = {"labels", "taints", "spare", "images"};
 
 std::optional<FlavorId> take_node_flavor(ScenarioReading& reading, ScenarioLine& line, std::int32_t gpus) {
@@ -270,6 +270,29 @@ void read_flavor(ScenarioReading& reading, ScenarioLine& line) {
                                      .weight = weight});
 }
 
+// Into one of which all its GPUs are cut at once.
+std::vector<MigPlaceSet> take_layouts(const ScenarioReading& reading, ScenarioLine& line, const Node& node) {
+  const ScenarioWord* const word = line.take("layouts");
+  if (word == nullptr) return {};
+  if (node.recut == Duration{0}) {
+    if (line.find("recut") == nullptr)
+      line.complain(*word,
+                    "layouts= says into what slices are cut anew; write how long that takes, too, as in recut=60s");
+    return {};
+  }
+  std::vector<MigPlaceSet> layouts;
+  for (const std::string& text : line.list(*word)) {
+    const auto layout = parse_layout(*hardware_of(reading.flavors[node.flavor.index()]), text);
+    if (!layout) {
+      line.complain(*word, "layouts: " + layout.error());
+    } else if (std::ranges::find(layouts, *layout) == layouts.end()) {
+      layouts.push_back(*layout);
+    }
+  }
+  if (layouts.size() > kNodeLayoutsMax) line.complain(*word, "layouts: 16 of a node at most");
+  return layouts;
+}
+
 void read_add(ScenarioReading& reading, ScenarioLine& line) {
   const ScenarioWord* const what = line.take_plain("add nodes n 4 gpus=8");
   if (what == nullptr) return;
@@ -296,6 +319,7 @@ void read_nodes(ScenarioReading& reading, ScenarioLine& line) {
   node.replicas = take_replicas(line, node.sharing);
   node.fixed_slices = take_fixed_slices(reading, line, node);
   node.recut = take_recut(line, node);
+  node.layouts = take_layouts(reading, line, node);
   node.kept_per_gpu = take_kept(line, node);
   node.extra = take_extra(line, node);
   take_zones(line, node);
@@ -351,6 +375,17 @@ void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line) {
   if (const auto device = read_device(line, *word, reading.names, "scrub_fails n1/0")) {
     reading.add(line, FailNextScrub{*device});
   }
+}
+
+void read_recut_fails(ScenarioReading& reading, ScenarioLine& line) {
+  const ScenarioWord* const name = line.take_plain("recut_fails n1 for=20m");
+  const ScenarioWord* const rest = line.take("for");
+  constexpr std::array<std::string_view, 1> kKeys = {"for"};
+  line.finish(kKeys);
+  if (name == nullptr || !reading.names.is_node(line, *name, name->value)) return;
+  const auto rests = rest == nullptr ? Parsed<std::int64_t>(0) : parse_duration_ms(rest->value);
+  if (!rests) return line.complain(*rest, "for: " + rests.error());
+  reading.add(line, FailRecut{name->value, Duration{*rests}});
 }
 
 void read_repair(ScenarioReading& reading, ScenarioLine& line) {

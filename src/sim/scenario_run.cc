@@ -25,6 +25,7 @@ void carry_out(ScenarioWorld& world, const ChangeNode& action) { world.change_no
 void carry_out(ScenarioWorld& world, const RelabelNode& action) { world.relabel_node(action); }
 void carry_out(ScenarioWorld& world, const FailNextScrub& action) { world.fail_next_scrub(action.device); }
 void carry_out(ScenarioWorld& world, const FailPod& action) { world.fail_pod(action); }
+void carry_out(ScenarioWorld& world, const FailRecut& action) { world.fail_recut(action); }
 void carry_out(ScenarioWorld& world, const Defragment& asked) { world.defragment(asked); }
 void carry_out(ScenarioWorld& world, const Cycle&) { world.run_cycle(); }
 

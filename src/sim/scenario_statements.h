@@ -24,6 +24,7 @@ void read_restore(ScenarioReading& reading, ScenarioLine& line);
 void read_scrub(ScenarioReading& reading, ScenarioLine& line);
 void read_repair(ScenarioReading& reading, ScenarioLine& line);
 void read_scrub_fails(ScenarioReading& reading, ScenarioLine& line);
+void read_recut_fails(ScenarioReading& reading, ScenarioLine& line);
 // What stands behind `set node`.
 void set_node(ScenarioReading& reading, ScenarioLine& line);
 // `kind` is the word behind the verb, if there is one.

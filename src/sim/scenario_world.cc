@@ -210,12 +210,26 @@ void ScenarioWorld::declare(const Event& event) {
   if (fact != nullptr) note_submitted(*fact);
 }
 
+void ScenarioWorld::fail_recut(const FailRecut& action) {
+  const std::optional<NodeId> node = find_node(action.node);
+  if (!node) return;
+  const Repartition* const cut = find_repartition({*node, 0});
+  if (cut == nullptr || !state().ledger().is_cut_at_once(*node)) {
+    return fail("the GPUs of " + action.node +
+                " are not being cut at once; its node needs layouts=, and somebody for whom it is cut");
+  }
+  if (!afford(cost_of_freeing(std::ssize(state().starting()))) || !apply(TimePassed{now_})) return;
+  apply(CutFound{*node, cut->before, false, now_ + action.rests});
+}
+
 void ScenarioWorld::defragment(const Defragment& asked) {
   if (!afford((1 + Wide{std::ssize(submitted_)}) * (cost_of_attempt() + nodes()))) return;
   bring_state_to_now();
-  const Defragmentation made =
-      plan_defragmentation(state(), now_, {.gpus = asked.gpus, .slice = {}, .horizon = asked.horizon});
-  apply(asked_for(made, asked.gpus, asked.horizon));
+  const DefragmentOptions options{
+      .gpus = asked.gpus, .slice = asked.slice, .horizon = asked.horizon, .attempts = asked.attempts};
+  const auto request = request_of(state(), options);
+  if (!request) return fail("no node is cut into slices of '" + asked.slice + "'; its nodes need mode=mig");
+  apply(asked_for(plan_defragmentation(state(), now_, options), *request, asked.horizon));
 }
 
 void ScenarioWorld::add_nodes(const NodesAdded& added) {

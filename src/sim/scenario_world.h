@@ -89,6 +89,7 @@ class ScenarioWorld {
   void declare(const DeclareReservation& declared);
   void cancel(const CancelReservation& action);
   void defragment(const Defragment& asked);
+  void fail_recut(const FailRecut& action);
   // Over or not.
   const std::string& name_of_reservation(ReservationId id) const { return reservations_[id.index()]; }
   // The workload is over by this event, in that phase. PRE: it is not over yet.

@@ -316,6 +316,7 @@ class Inspection {
         check_cut({NodeId(i), gpu}, *cut);
       }
     }
+    again.settle();
     again.take_residues_of(state_.ledger());  // what was there before does not show in who is
     expect(again.same_as(state_.ledger()), "free capacity is not what the nodes have less what the pods hold");
     if (wrong_.empty()) {
@@ -333,6 +334,8 @@ class Inspection {
     const Named name{"node", device.node.index()};
     const MigPlaceSet taken = state_.ledger().layouts(device.node)[static_cast<std::size_t>(device.gpu)];
     expect(taken.minus(cut.slices).empty(), name, " has slices taken into which a GPU is not cut");
+    expect(!state_.ledger().is_cut_at_once(device.node) || cut.slices == state_.ledger().cut_of(device.node, 0)->slices,
+           name, " has GPUs that are cut at once, and not alike");
     expect(!cut.rests || cut.to_come.empty(), name, " has a GPU that rests and is being cut");
     expect(state_.being_cut().contains(device) == !cut.to_come.empty(), name,
            " has a GPU of which it is not known whether it is being cut");

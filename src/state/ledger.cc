@@ -43,6 +43,9 @@ NodeId Ledger::add(const Node& node, const MigGeometry* mig) {
   if (node.recut > Duration{0}) {
     std::fill_n(cuts_.end() - node.gpus, node.gpus, GpuCut{.slices = node.fixed_slices, .to_come = {}});
   }
+  if (!node.layouts.empty()) {
+    at_once_.emplace(id, CutAtOnce{node.layouts, std::vector<MigPlaceSet>(static_cast<std::size_t>(node.gpus))});
+  }
   rest_.push_back({node.cpu_milli - node.gpus * node.kept_per_gpu.cpu_milli,
                    node.memory_bytes - node.gpus * node.kept_per_gpu.memory_bytes});
   BERTH_ASSERT(rest_.back().cpu_milli >= 0 && rest_.back().memory_bytes >= 0);
@@ -223,9 +226,65 @@ void Ledger::set_cut(Device device, const GpuCut& cut) {
   note_change(device.node);
 }
 
+bool Ledger::is_held(NodeId node) const {
+  const std::vector<MigPlaceSet>& settled = at_once_.at(node).settled;
+  const auto taken = layouts(node);
+  for (std::size_t gpu = 0; gpu < settled.size(); ++gpu) {
+    if (settled[gpu].meets(taken[gpu])) return true;
+  }
+  return false;
+}
+
+bool Ledger::holds_all(NodeId node, MigPlaceSet layout) const {
+  return std::ranges::all_of(layouts(node), [&](MigPlaceSet taken) { return taken.minus(layout).empty(); });
+}
+
+std::vector<MigPlaceSet> Ledger::possible_layouts(NodeId node) const {
+  std::vector<MigPlaceSet> possible;
+  const GpuCut& now = *cut_of(node, 0);
+  if (holds_all(node, now.slices)) possible.push_back(now.slices);
+  bool stays = is_held(node);
+  for (std::size_t gpu = 0; gpu < nodes_[node.index()].gpus; ++gpu) stays = stays || cut_of(node, gpu)->stays();
+  if (stays) return possible;
+  for (const MigPlaceSet layout : at_once_.at(node).layouts) {
+    if (!(layout == now.slices) && holds_all(node, layout)) possible.push_back(layout);
+  }
+  return possible;
+}
+
+MigPlaceSet Ledger::layout_for(NodeId node, std::size_t shape) const {
+  const MigPlaceSet places = nodes_[node.index()].geometry().places_of(shape);
+  MigPlaceSet best = cut_of(node, 0)->slices;
+  int most = -1;
+  for (const MigPlaceSet layout : possible_layouts(node)) {
+    int room = 0;
+    for (const MigPlaceSet taken : layouts(node)) room += layout.common_with(places).minus(taken).size();
+    if (room <= most) continue;
+    most = room;
+    best = layout;
+  }
+  return best;
+}
+
+MigPlaceSet Ledger::open_at_once(NodeId node, MigPlaceSet layout) const {
+  MigPlaceSet open;
+  for (const MigPlaceSet possible : possible_layouts(node)) open = open.united_with(possible);
+  return open.common_with(nodes_[node.index()].geometry().open_beside(layout));
+}
+
+void Ledger::settle() {
+  for (auto& [node, all] : at_once_) {
+    const auto taken = layouts(node);
+    if (std::ranges::equal(all.settled, taken)) continue;
+    all.settled.assign(taken.begin(), taken.end());
+    note_change(node);
+  }
+}
+
 int Ledger::room_for_slices(NodeId node, std::size_t gpu, std::size_t shape) const {
   const MigGeometry& mig = nodes_[node.index()].geometry();
   const MigPlaceSet layout = layouts(node)[gpu];
+  if (is_cut_at_once(node)) return layout_for(node, shape).common_with(mig.places_of(shape)).minus(layout).size();
   const int room = mig.room_for(shape, layout, fixed_slices(node));
   const GpuCut* const cut = cut_of(node, gpu);
   if (cut == nullptr || !cut->stays()) return room;
@@ -477,9 +536,10 @@ bool Ledger::same_as(const Ledger& other) const {
   return nodes_ == other.nodes_ && gpu_milli_ == other.gpu_milli_ && gpu_memory_mib_ == other.gpu_memory_mib_ &&
          first_ == other.first_ && others_ == other.others_ && residues_ == other.residues_ &&
          broken_ == other.broken_ && layouts_ == other.layouts_ && fixed_slices_ == other.fixed_slices_ &&
-         cuts_ == other.cuts_ && rest_ == other.rest_ && extra_ == other.extra_ && zones_ == other.zones_ &&
-         kinds_ == other.kinds_ && totals_ == other.totals_ && neighbourhood_.same_pods_as(other.neighbourhood_) &&
-         exclusives_.same_pods_as(other.exclusives_) && tenants_.same_pods_as(other.tenants_);
+         cuts_ == other.cuts_ && at_once_ == other.at_once_ && rest_ == other.rest_ && extra_ == other.extra_ &&
+         zones_ == other.zones_ && kinds_ == other.kinds_ && totals_ == other.totals_ &&
+         neighbourhood_.same_pods_as(other.neighbourhood_) && exclusives_.same_pods_as(other.exclusives_) &&
+         tenants_.same_pods_as(other.tenants_);
 }
 
 }  // namespace berth

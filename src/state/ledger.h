@@ -336,8 +336,20 @@ class Ledger {
   }
   void set_cut(Device device, const GpuCut& cut);
   bool has_cuts() const { return !cuts_.empty(); }
+  // Whether all GPUs of a node are cut anew at once, into one of its layouts (Node::layouts), while nobody is on any.
+  bool is_cut_at_once(NodeId node) const { return !at_once_.empty() && at_once_.contains(node); }
+  // PRE: it is. Whether somebody has something on it who was there before this trial, or whatever else has not been settled yet: then
+  // it stays as it is.
+  bool is_held(NodeId node) const;
+  // PRE: it is cut at once. Into what it is cut, or may be, with all that is taken there: what it is first.
+  std::vector<MigPlaceSet> possible_layouts(NodeId node) const;
+  // PRE: it is cut at once. Of these the one that has room for most slices of a shape; of equals the first.
+  MigPlaceSet layout_for(NodeId node, std::size_t shape) const;
+  // What is taken from now on was taken before any trial.
+  void settle();
   // PRE: the node is cut. Where one more slice may be on a GPU of which these are taken: cut for it, if that may be.
   MigPlaceSet open_beside(NodeId node, std::size_t gpu, MigPlaceSet layout) const {
+    if (is_cut_at_once(node)) return open_at_once(node, layout);
     const MigPlaceSet open = nodes_[node.index()].geometry().open_beside(layout, fixed_slices(node));
     const GpuCut* const cut = cut_of(node, gpu);
     return cut != nullptr && cut->stays() ? open.common_with(cut->slices) : open;
@@ -455,7 +467,16 @@ class Ledger {
   std::vector<MigPlaceSet> layouts_;
   std::vector<MigPlaceSet> fixed_slices_;  // by node
   std::vector<GpuCut> cuts_;               // by GPU; empty while no node may be cut anew
-  std::vector<Modes> modes_;               // by node
+  struct CutAtOnce {
+    std::vector<MigPlaceSet> layouts;
+    std::vector<MigPlaceSet> settled;  // by GPU: what is taken outside of any trial
+
+    friend bool operator==(const CutAtOnce&, const CutAtOnce&) = default;
+  };
+  MigPlaceSet open_at_once(NodeId node, MigPlaceSet layout) const;
+  bool holds_all(NodeId node, MigPlaceSet layout) const;
+  std::map<NodeId, CutAtOnce> at_once_;
+  std::vector<Modes> modes_;  // by node
   std::vector<PodKinds> kinds_;
   std::vector<HostAmounts> rest_;        // by node
   std::vector<ExtraLeft> extra_;         // by node

@@ -49,7 +49,8 @@ FactRefusal refusal_of_nodes(const State& state, const std::vector<Node>& nodes)
     if (mig == nullptr) return "a node that is cut into slices has GPUs of a model that can be";
     if (!node.fixed_slices.empty() && state.scrub() > Duration{0}) return kFixedAreNotScrubbed;
     if (!node.other_modes.empty() && state.scrub() > Duration{0}) return kTurnedAreNotScrubbed;
-    if (!mig->is_layout(node.fixed_slices)) return "a node's GPUs cannot be cut into these slices together";
+    const bool can_be = std::ranges::all_of(node.layouts, [&](MigPlaceSet layout) { return mig->is_layout(layout); });
+    if (!can_be || !mig->is_layout(node.fixed_slices)) return "a node's GPUs cannot be cut into these slices together";
   }
   if (cpu > kFleetCpuMilliMax) return "the fleet has more than 8,796,093,022 cores";
   return unless(memory <= kFleetMemoryBytesMax, "the fleet has more than 4 EiB of memory");
@@ -457,10 +458,18 @@ FactRefusal refusal_of_trust(const State& state, const TrustChanged& fact) {
   return std::nullopt;
 }
 
+bool is_slice_of(const State& state, FlavorId flavor, std::size_t shape) {
+  if (flavor.is_none() || flavor.index() >= state.flavors().size()) return false;
+  const MigGeometry* const mig = mig_of(state.flavors()[flavor.index()]);
+  return mig != nullptr && shape < mig->shapes().size();
+}
+
 // Whether they still hold is for the cycle to say; that they are moves of somebody to somewhere is said here.
 FactRefusal refusal_of_moves(const State& state, const DefragmentationAsked& fact) {
   if (!within(fact.gpus, 1, kGpusPerNodeMax)) return "room is made for pods of 1 to so many GPUs as a node may have";
   if (!within(fact.horizon.ms, 1, kTimeMax.ms)) return "a time is out of bounds";
+  if (fact.slice == kNoSlice ? !fact.flavor.is_none() : fact.gpus != 1 || !is_slice_of(state, fact.flavor, fact.slice))
+    return "a slice is one, of a shape that GPUs of its flavor can be cut into";
   std::set<WorkloadId> moved;
   for (const MoveAsked& move : fact.moves) {
     if (move.workload.is_none() || move.workload >= state.workloads().next_id()) return "there is no such workload";
@@ -498,6 +507,24 @@ FactRefusal refusal_of_recut(const State& state, const SlicesRecut& fact) {
         return unless(std::ranges::find(ready, device) != ready.end(),
                       "its node is closed, or somebody is still on a slice that goes");
       });
+}
+
+FactRefusal refusal_of_found_cut(const State& state, const CutFound& fact) {
+  if (fact.node.index() >= state.nodes()) return "there is no such node";
+  if (!state.ledger().is_cut_at_once(fact.node))
+    return "only of nodes whose GPUs are cut at once it is told how they are cut";
+  const MigGeometry& mig = state.ledger().node(fact.node).geometry();
+  if (fact.slices.empty() || !mig.is_layout(fact.slices))
+    return "a node's GPUs cannot be cut into these slices together";
+  if (!within(fact.rests_until.ms, 0, kTimeMax.ms)) return "a time is out of bounds";
+  for (const Pod& pod : state.pods()) {
+    if (pod.workload.is_none() || pod.node != fact.node || pod.gpus.empty() || pod.comes) continue;
+    if (state.workload(pod.workload).phase != Phase::kRunning) continue;
+    if (fact.is_coming) return "somebody is there";
+    const auto place = mig.find_place(state.request(pod.request).slice, pod.slice_start);
+    if (!place || !fact.slices.contains(*place)) return "somebody has a slice that is not among these";
+  }
+  return std::nullopt;
 }
 
 constexpr std::size_t kDependenciesMax = 1'000;
@@ -914,6 +941,7 @@ std::optional<std::string> State::refusal(const Event& event) const {
     }
     FactRefusal operator()(const DeviceScrubbed& fact) const { return refusal_of_scrubbed(state, fact); }
     FactRefusal operator()(const SlicesRecut& fact) const { return refusal_of_recut(state, fact); }
+    FactRefusal operator()(const CutFound& fact) const { return refusal_of_found_cut(state, fact); }
     FactRefusal operator()(const TrustChanged& fact) const { return refusal_of_trust(state, fact); }
     FactRefusal operator()(const LeavingFound& fact) const {
       return first_of([&] { return workload_in_phase(fact.workload, {Phase::kRunning}); },

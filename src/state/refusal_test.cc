@@ -1230,6 +1230,10 @@ TEST(Refusal, OfMovesThatAreAskedFor) {
               "room is made for pods of 1 to so many GPUs as a node may have"},
              {"for pods of more than a node may have", asked([](DefragmentationAsked& e) { e.gpus = 65; }),
               "room is made for pods of 1 to so many GPUs as a node may have"},
+             {"a slice of no flavor", asked([](DefragmentationAsked& e) { e.gpus = 1, e.slice = 0; }),
+              "a slice is one, of a shape that GPUs of its flavor can be cut into"},
+             {"a flavor and no slice", asked([](DefragmentationAsked& e) { e.flavor = FlavorId(0); }),
+              "a slice is one, of a shape that GPUs of its flavor can be cut into"},
              {"of use for no time", asked([](DefragmentationAsked& e) { e.horizon = Duration{0}; }),
               "a time is out of bounds"},
              {"somebody who is not there", asked([](DefragmentationAsked& e) { e.moves[0].workload = WorkloadId(99); }),
@@ -1366,6 +1370,55 @@ TEST(Refusal, OfNewCuts) {
   state.apply(SlicesRecut{NodeId(1), 0});
   expect(state, {{"it is done", SlicesRecut{NodeId(1), 0}, "the GPU is not being cut anew"}});
   EXPECT_EQ(state.next_wake(), Time{600'000});
+  EXPECT_TRUE(violations(state).empty());
+}
+
+TEST(Refusal, OfNodesThatAreCutAtOnce) {
+  const MigPlaceSet whole = MigPlaceSet::of(kMigOfA100.places().size() - 1);
+  const PodRequest request = slice_called("1g.10gb");
+  const MigPlaceSet seventh = MigPlaceSet::of(*kMigOfA100.find_place(request.slice, 6));
+  const auto node = [&](Duration recut, std::vector<MigPlaceSet> layouts) {
+    return add_node({.name = "",
+                     .flavor = FlavorId(0),
+                     .gpus = 2,
+                     .sharing = Sharing::kMig,
+                     .fixed_slices = whole,
+                     .recut = recut,
+                     .layouts = std::move(layouts)});
+  };
+  State state = cut();
+  const char* const why = "only slices that are cut anew have layouts, 16 at most, each of some slices";
+  expect(state, {{"one", node(seconds(60), {seventh}), ""},
+                 {"16", node(seconds(60), std::vector<MigPlaceSet>(16, seventh)), ""},
+                 {"17", node(seconds(60), std::vector<MigPlaceSet>(17, seventh)), why},
+                 {"of nothing", node(seconds(60), {MigPlaceSet()}), why},
+                 {"of slices that stay", node(Duration{0}, {seventh}), why},
+                 {"of slices that are not there together", node(seconds(60), {seventh.united_with(whole)}),
+                  "a node's GPUs cannot be cut into these slices together"}});
+  state.apply(node(seconds(60), {seventh}));
+  const NodeId id(1);
+  expect(state,
+         {{"as it is", CutFound{id, whole, false, Time{}}, ""},
+          {"being cut", CutFound{id, seventh, true, Time{}}, ""},
+          {"of a node that is not", CutFound{NodeId(0), seventh, false, Time{}},
+           "only of nodes whose GPUs are cut at once it is told how they are cut"},
+          {"of no node", CutFound{NodeId(2), seventh, false, Time{}}, "there is no such node"},
+          {"into nothing", CutFound{id, {}, false, Time{}}, "a node's GPUs cannot be cut into these slices together"},
+          {"until before", CutFound{id, whole, false, Time{-1}}, "a time is out of bounds"}});
+  state.apply(CutFound{id, seventh, true, Time{}});
+  EXPECT_EQ(state.to_recut().size(), 2u);
+  state.apply(CutFound{id, seventh, false, Time{5'000}});
+  EXPECT_EQ(state.next_wake(), Time{5'000});
+  EXPECT_TRUE(state.being_cut().empty());
+  EXPECT_TRUE(violations(state).empty());
+  const WorkloadFound found{.workload = submission(QueueId(0), single_pod(request)),
+                            .pods = {{id, GpuSet::from_bits(1), 6}},
+                            .started = Time{}};
+  state.apply(found);
+  expect(state, {{"somebody has one that is not there", CutFound{id, whole, false, Time{}},
+                  "somebody has a slice that is not among these"},
+                 {"somebody is there", CutFound{id, seventh, true, Time{}}, "somebody is there"},
+                 {"into what it is", CutFound{id, seventh, false, Time{}}, ""}});
   EXPECT_TRUE(violations(state).empty());
 }
 

@@ -14,8 +14,9 @@ std::uint64_t digest_of(const PodRequest& request) {
 }
 
 std::uint64_t digest_of(const Node& node) {
-  return Hasher()
-      .add(node.name)
+  Hasher hasher;
+  for (const MigPlaceSet layout : node.layouts) hasher.add(std::uint64_t{layout.bits()});
+  return hasher.add(node.name)
       .add(node.flavor.value())
       .add(node.gpus)
       .add(node.gpu_memory_mib)
@@ -74,6 +75,7 @@ void State::apply(const Event& event) {
   if (begins_a_stretch && !is_of_images) ++stretch_;
   if (!std::holds_alternative<WorkloadSubmitted>(event) && !is_of_images) ++news_;
   std::visit([this](const auto& fact) { on(fact); }, event);
+  ledger_.settle();
 }
 
 namespace {
@@ -156,6 +158,7 @@ void State::adopt(const Plan& plan) {
   }
   BERTH_ASSERT(evicted == plan.evictions.size() && moved == plan.migrations.size());
   for (const Repartition& decision : plan.repartitions) cut_anew(decision);
+  ledger_.settle();
   if (plan.shadows) promise(*plan.shadows);
   if (plan.holdings) hold(*plan.holdings);
   if (!plan.defragmented) return;

@@ -357,6 +357,7 @@ class State {
   void on(const MaxWaitPassed& event);
   void on(const DefragmentationAsked& event);
   void on(const SlicesRecut& event);
+  void on(const CutFound& event);
   void on(const NodeFailureFound& event);
   void on(const WorkloadReady& event);
   void on(const NeverReady& event);

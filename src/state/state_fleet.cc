@@ -95,6 +95,7 @@ void State::on(const NodesAdded& event) {
     if (!node.other_modes.empty()) history_.add(std::uint64_t{node.other_modes.bits()});
     if (!node.fixed_slices.empty()) history_.add(std::uint64_t{node.fixed_slices.bits()});
     if (node.recut > Duration{0}) history_.add(node.recut.ms);
+    for (const MigPlaceSet layout : node.layouts) history_.add(std::uint64_t{layout.bits()});
     if (node.kept_per_gpu != HostAmounts()) {
       history_.add(node.kept_per_gpu.cpu_milli).add(node.kept_per_gpu.memory_bytes);
     }
@@ -147,7 +148,7 @@ void State::count_slices(NodeId id, std::int64_t sign, std::size_t from, Amounts
   for (std::size_t shape = 0; shape < geometry->shapes().size(); ++shape) {
     const std::size_t dim = Dim::of_slices(node.flavor, shape).index();
     if (dim >= from && dim < counted.size()) {
-      counted[dim] += sign * gpus * geometry->room_for(shape, {}, node.lasting_slices());
+      counted[dim] += sign * gpus * most_slices(node, *geometry, shape);
     }
   }
 }
@@ -231,6 +232,34 @@ void State::on(const SlicesRecut& event) {
   being_cut_.erase(device);
   rests_.emplace(clock_ + Duration{node(event.node).recut.ms * kRecutsOfRest}, device);
   freeing(event.node, [&] { ledger_.set_cut(device, {.slices = slices, .to_come = {}, .rests = true}); });
+}
+
+// Who is yet to begin there, on a slice that is not among these, waits again.
+void State::on(const CutFound& event) {
+  for (const WorkloadId id : starting_on(*this, event.node)) {
+    bool is_lost = false;
+    for_each_coming_pod(*this, id, [&](const Pod& pod) {
+      const PodRequest& request = requests_[pod.request.index()];
+      if (pod.node != event.node || !request.is_slice()) return;
+      const auto place = ledger_.node(pod.node).geometry().find_place(request.slice, pod.slice_start);
+      is_lost = is_lost || !event.slices.contains(*place);
+    });
+    if (is_lost) lose_room_to_come(id);
+  }
+  history_.add(event.node.value()).add(std::uint64_t{event.slices.bits()}).add(std::uint64_t{event.is_coming});
+  history_.add(event.rests_until.ms);
+  const bool rests = !event.is_coming && event.rests_until > clock_;
+  freeing(event.node, [&] {
+    for (int gpu = 0; gpu < ledger_.node(event.node).gpus; ++gpu) {
+      const Device device{event.node, gpu};
+      std::erase_if(rests_, [&](const auto& each) { return each.second == device; });
+      being_cut_.erase(device);
+      if (event.is_coming) being_cut_.insert(device);
+      if (rests) rests_.emplace(event.rests_until, device);
+      const MigPlaceSet to_come = event.is_coming ? event.slices : MigPlaceSet();
+      ledger_.set_cut(device, {.slices = event.slices, .to_come = to_come, .rests = rests});
+    }
+  });
 }
 
 void State::end_rests() {

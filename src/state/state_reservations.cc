@@ -57,6 +57,7 @@ PodRequest State::reserved_gpu(const Reservation& reservation) const {
 // What was asked before, and not decided yet, is not asked any more.
 void State::on(const DefragmentationAsked& event) {
   history_.add(std::uint64_t{event.moves.size()}).add(event.gpus).add(event.horizon.ms);
+  if (event.slice != kNoSlice) history_.add(std::uint64_t{event.slice}).add(event.flavor.value());
   for (const MoveAsked& move : event.moves) {
     history_.add(move.workload.value());
     for (const PodPlacement& place : move.to) history_.add(place.node.value()).add(place.gpus.bits());

@@ -326,6 +326,11 @@ FactRefusal refusal_of_node(const Node& node, std::size_t flavors) {
         return unless(within(node.recut.ms, 0, kRecutMax.ms) && (node.recut.ms == 0 || !node.fixed_slices.empty()),
                       "only slices that were cut beforehand are cut anew, in an hour at most");
       },
+      [&] {
+        return unless(node.layouts.empty() || (node.recut.ms > 0 && node.layouts.size() <= kNodeLayoutsMax &&
+                                               std::ranges::none_of(node.layouts, &MigPlaceSet::empty)),
+                      "only slices that are cut anew have layouts, 16 at most, each of some slices");
+      },
       [&] { return refusal_of_modes(node); },
       [&] {
         const bool in_turns = node.sharing == Sharing::kTimeslice;
