@@ -333,13 +333,12 @@ class FoundPlaces {
       welcome = welcome && (!gpus_free || !request.is_mps() || serves(place.node, at));
       alike = alike && (!gpus_free || !request.is_vgpu() || are_of_its_profile(place.node, at, taken, request));
     });
-    return first_of(
-        [&] { return unless(gpus_free, "its GPUs are not free on that node"); },
-        [&] { return unless(welcome, "a server of MPS serves another user on its GPU"); },
-        [&] { return unless(alike, "its GPU has vGPUs of another profile"); },
-        [&] { return unless(taken.left.cpu_milli >= 0, "its node has too little free CPU"); },
-        [&] { return unless(taken.left.memory_bytes >= 0, "its node has too little free memory"); },
-        [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
+    return first_of([&] { return unless(gpus_free, "its GPUs are not free on that node"); },
+                    [&] { return unless(welcome, "a server of MPS serves another user on its GPU"); },
+                    [&] { return unless(alike, "its GPU has vGPUs of another profile"); },
+                    [&] { return unless(taken.left.cpu_milli >= 0, "its node has too little free CPU"); },
+                    [&] { return unless(taken.left.memory_bytes >= 0, "its node has too little free memory"); },
+                    [&] { return unless(free.pods >= taken.pods, "its node has too many pods"); });
   }
 
  private:
