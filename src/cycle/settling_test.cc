@@ -76,7 +76,7 @@ WorkloadShape random_gang(Rng& rng) {
   if (rng.below(6) == 0) shape.terms.grace = Duration{rng.between(1, 3) * 1000};
   if (rng.below(3) == 0) shape.terms.run_limit = Duration{rng.between(1, 30) * 10'000'000};
   shape.terms.latency_critical = !share && !vgpu && rng.below(10) == 0;  // else it is impossible
-  if (shape.terms.best_effort && rng.below(4) > 0) offer_extra(shape);
+  if (shape.terms.best_effort) offer_extra(shape);
   add_replica_ways(shape);
   return shape;
 }
@@ -146,6 +146,7 @@ class Cluster {
       state.apply(QueueAdded{queue});
     }
     std::vector<Node> nodes;
+    Rng extras(seed);
     for (std::int64_t left = rng_.between(2, 4); left > 0; --left) {
       nodes.push_back({.name = kind_.name + std::to_string(left),
                        .flavor = FlavorId(static_cast<std::size_t>(rng_.below(2))),
@@ -156,7 +157,7 @@ class Cluster {
                        .sharing = rng_.below(5) > 0 ? Sharing::kExclusive
                                                     : one_of(rng_, {Sharing::kMig, Sharing::kMps, Sharing::kMps,
                                                                     Sharing::kTimeslice, Sharing::kVgpu})});
-      nodes.back().extra = random_extra(rng_, nodes.back());
+      nodes.back().extra = random_extra(extras, nodes.back());
       if (nodes.back().sharing == Sharing::kTimeslice) nodes.back().replicas = 3;
       if (nodes.back().sharing != Sharing::kTimeslice && rng_.below(4) == 0) add_other_modes(rng_, nodes.back());
     }
