@@ -394,29 +394,36 @@ bool Reserved::leaves_what_they_lack(WorkloadId workload, Time then) const {
     const std::int64_t lacking = reservation.gpus - holding.count();
     const bool lasts = reservation.from <= then && then < reservation.to();
     if (lacking <= 0 || !lasts || reservation.is_maintenance() || is_own(state_, reservation, workload)) return true;
-    return free_whole_gpus(reservation) >= lacking;
+    return free_whole_gpus(reservation, then) >= lacking;
   });
 }
 
-// Which it might have, and no reservation has.
-std::int64_t Reserved::free_whole_gpus(const Reservation& reservation) const {
+// Which it might have, and no reservation has at that moment.
+std::int64_t Reserved::free_whole_gpus(const Reservation& reservation, Time then) const {
   const Ledger& ledger = trial_.ledger();
   const Dedications& dedications = ledger.matches().dedications();
-  const auto suits = [&](NodeId id) {
+  std::map<NodeId, std::uint64_t> held;
+  for (const HeldPlaces& holding : all_) {
+    const Reservation& each = state_.reservations().at(holding.reservation);
+    if (each.from > then || each.to() <= then) continue;
+    for (const GpusOfNode& of_node : holding.gpus) held[of_node.node] |= of_node.gpus.bits();
+  }
+  std::int64_t free = 0;
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    const NodeId id(i);
     const NodeFree& node = ledger.node(id);
     const Node& known = state_.node(id);
-    return node.open && node.gpus > 0 && FlavorId(node.flavor) == reservation.flavor &&
-           known.sharing == Sharing::kExclusive && known.other_modes.empty() &&
-           dedications.keeper(state_.home_of(reservation.queue), id).is_none();
-  };
-  std::int64_t free = 0;
-  for (std::size_t i = 0; i < ledger.nodes(); ++i) free += suits(NodeId(i)) ? ledger.node(NodeId(i)).whole_gpus : 0;
-  for (const HeldPlaces& holding : all_) {
-    for (const GpusOfNode& each : holding.gpus) {
-      if (!suits(each.node)) continue;
-      const auto milli = ledger.gpu_milli(each.node);
-      each.gpus.for_each([&](int gpu) { free -= milli[static_cast<std::size_t>(gpu)] == kMilliPerGpu ? 1 : 0; });
-    }
+    const bool suits = node.open && node.gpus > 0 && FlavorId(node.flavor) == reservation.flavor &&
+                       known.sharing == Sharing::kExclusive && known.other_modes.empty() &&
+                       dedications.keeper(state_.home_of(reservation.queue), id).is_none();
+    if (!suits) continue;
+    free += node.whole_gpus;
+    const auto there = held.find(id);
+    if (there == held.end()) continue;
+    const auto milli = ledger.gpu_milli(id);
+    GpuSet::from_bits(there->second).for_each([&](int gpu) {
+      free -= milli[static_cast<std::size_t>(gpu)] == kMilliPerGpu ? 1 : 0;
+    });
   }
   return free;
 }

@@ -73,7 +73,7 @@ class Reserved {
  private:
   std::set<Device> taken_from(ReservationId id, const Reservation& reservation) const;
   std::set<Device> taken_in_plan() const;
-  std::int64_t free_whole_gpus(const Reservation& reservation) const;
+  std::int64_t free_whole_gpus(const Reservation& reservation, Time then) const;
   QueueId side_that_gives_way(const Reservation& reservation, QueueId queue, QueueId covered_at) const;
   GpuSet inside_floor(const Reservation& reservation, const GpusOfNode& of_node, QueueId side,
                       std::int64_t& left) const;
