@@ -617,9 +617,10 @@ TEST(Validate, SaysAllThatIsWrongWithAQuestionToTheScheduler) {
   EXPECT_EQ(wrongs(with("Defragmentation", "gpus: 4, use: 30m, effort: 10, hours: sat 20:00-08:00, cooldown: 0s")), "");
   EXPECT_EQ(wrongs(with("Defragmentation", "slice: 3g.40gb, effort: 10")), "");
   EXPECT_EQ(wrongs(with("Defragmentation", "slice: 3g.4gb, gpus: 2")),
-            "spec.slice: Invalid value: \"3g.4gb\": room is made for whole GPUs or for slices; write one of the two; "
+            "spec.slice: Invalid value: \"3g.4gb\": room is made for whole GPUs or for slices; write one of the two");
+  EXPECT_EQ(wrongs(with("Defragmentation", "slice: 3g.4gb")),
             "spec.slice: Invalid value: \"3g.4gb\": no GPU model that is known can be cut into it; did you mean "
-            "nvidia.com/mig-3g.47gb?");
+            "nvidia.com/mig-3g.40gb?");
   EXPECT_EQ(wrongs(with("Defragmentation", "gpus: 65, use: 0s, effort: -1, hours: at night, cooldown: 9000h")),
             "spec.gpus: Invalid value: 65: is no number of whole GPUs on one node; write 1 to 64; "
             "spec.effort: Invalid value: -1: is no number of attempts that are made here; write 0 to 10000; "

@@ -467,8 +467,9 @@ TEST(ScenarioParse, SaysWhatIsWrongWhereAndWhatToWriteInstead) {
       {"nodes n 1\nexpect mig n1/0 = 1g.10gb", "s.txt:2:19: '1g.10gb' is no slice at its start; write expect mig"},
       {"nodes n 1\nexpect mig n1/0 = 1g.10gb@x", "s.txt:2:19: '1g.10gb@x' is no slice at its start"},
       {"nodes n 1\nexpect mig n1/0 : none", "s.txt:2:17: a '=' is missing; write expect mig"},
-      {"expect fragments 8=3", "s.txt:1:18: this is nothing to expect; write expect fragments 8gpu=3\n"},
-      {"expect fragments", "s.txt:1:1: something is missing; write expect fragments 8gpu=3\n"},
+      {"expect fragments 8=3",
+       "s.txt:1:18: this is nothing to expect; write expect fragments 8gpu=3, or of slices 3g.40gb=2\n"},
+      {"expect fragments", "s.txt:1:1: something is missing; write expect fragments 8gpu=3, or of slices 3g.40gb=2\n"},
   };
   for (const Case& c : cases) {
     const std::string found = complaints_about(c.text);

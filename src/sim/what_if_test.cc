@@ -190,7 +190,7 @@ TEST(WhatIf, SaysWhoseLineItIsThatAQueueHas) {
   EXPECT_EQ(read.error().to_string(),
             "changes:1:11: the work of queue 'q/team' waits in the line of 'q', and amounts, weights and orders are of "
             "lines; set "
-            "them for that one");
+            "them for that one\n");
 }
 
 TEST(WhatIf, OfSeveralOfOneNameTheLastIsMeant) {
