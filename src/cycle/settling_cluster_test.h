@@ -24,7 +24,7 @@
 
 namespace berth {
 
-struct ClusterKind {
+struct SettlingKind {
   std::string name = "some";  // with which all names begin
   bool hostile = false;
   bool movable = false;  // most of the work consents to being moved
@@ -33,9 +33,9 @@ struct ClusterKind {
   bool racks = false;    // nothing but two racks, and work that is in one of them
 };
 
-class Cluster {
+class SettlingCluster {
  public:
-  explicit Cluster(Seed seed, ClusterKind kind = {}) : rng_(seed), kind_(std::move(kind)) {
+  explicit SettlingCluster(Seed seed, SettlingKind kind = {}) : rng_(seed), kind_(std::move(kind)) {
     State& state = engine_.state;
     state = new_state(seed, static_cast<PlacementPolicy>(rng_.below(std::size(kPlacementPolicyNames))), 2, {});
     const std::int64_t queues = rng_.between(2, 7);
@@ -727,7 +727,7 @@ class Cluster {
   WorkloadId any(const std::vector<WorkloadId>& of) { return of[static_cast<std::size_t>(rng_.below(of.size()))]; }
 
   Rng rng_;
-  ClusterKind kind_;
+  SettlingKind kind_;
   Engine engine_;
   Time now_{1'000'000};
   std::vector<Plan> plans_;

@@ -21,7 +21,7 @@ TEST(SettlingProperty, BetweenTwoArrivalsEverythingComesToRest) {
   std::int64_t cooled = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed);
+    SettlingCluster cluster(seed);
     for (int i = 0; i < 25; ++i) {
       cluster.disturb();
       const std::int64_t went = cluster.settle();
@@ -44,7 +44,7 @@ TEST(SettlingProperty, WhoIsMovedConsentsAndRunsAgainAndEverythingComesToRest) {
   std::int64_t moves = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed, {.movable = true});
+    SettlingCluster cluster(seed, {.movable = true});
     for (int i = 0; i < 20; ++i) {
       cluster.disturb();
       ASSERT_GE(cluster.settle(), 0) << "step " << i;
@@ -62,7 +62,7 @@ TEST(SettlingProperty, GangsThatLoseMembersAreRepairedOrGivenUpAndEverythingCome
   std::int64_t given_up = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed, {.movable = seed.value % 2 == 0, .repairs = true});
+    SettlingCluster cluster(seed, {.movable = seed.value % 2 == 0, .repairs = true});
     for (int i = 0; i < 32; ++i) {
       cluster.disturb();
       ASSERT_GE(cluster.settle(), 0) << "step " << i;
@@ -84,7 +84,7 @@ TEST(SettlingProperty, GangsOfOneRackMoveIntoRoomThatTheyTakeAndTeamsSettleWhatT
   std::int64_t took_on_their_side = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed, {.repairs = true, .racks = true});
+    SettlingCluster cluster(seed, {.repairs = true, .racks = true});
     for (int i = 0; i < 20; ++i) {
       cluster.disturb();
       ASSERT_GE(cluster.settle(), 0) << "step " << i;
@@ -106,7 +106,7 @@ TEST(SettlingProperty, ElasticWorkTakesWhatNobodyElseWantsAndGivesItBackAndEvery
   std::int64_t took_room = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed, {.movable = seed.value % 4 == 0, .repairs = seed.value % 2 == 0, .elastic = true});
+    SettlingCluster cluster(seed, {.movable = seed.value % 4 == 0, .repairs = seed.value % 2 == 0, .elastic = true});
     for (int i = 0; i < 20; ++i) {
       cluster.disturb();
       ASSERT_GE(cluster.settle(), 0) << "step " << i;
@@ -130,10 +130,10 @@ TEST(SettlingProperty, ElasticWorkTakesWhatNobodyElseWantsAndGivesItBackAndEvery
 TEST(SettlingProperty, NamesDecideNothing) {
   for (const Seed seed : property_seeds(kSeeds / 5)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster one(seed, {.name = "a"});
-    Cluster other(seed, {.name = "zz/z"});
+    SettlingCluster one(seed, {.name = "a"});
+    SettlingCluster other(seed, {.name = "zz/z"});
     for (int i = 0; i < 15; ++i) {
-      for (Cluster* const cluster : {&one, &other}) {
+      for (SettlingCluster* const cluster : {&one, &other}) {
         cluster->disturb();
         cluster->settle();
       }
@@ -150,7 +150,7 @@ TEST(SettlingProperty, AnOwnerGetsItsFloorBackInTime) {
   std::int64_t took_at_once = 0;
   for (const Seed seed : property_seeds(kSeeds)) {
     SCOPED_TRACE(name_of(seed));
-    Cluster cluster(seed, {.hostile = true});
+    SettlingCluster cluster(seed, {.hostile = true});
     Rng rng(seed, 1);
     for (int i = 0; i < 30; ++i) {
       const bool checks = rng.below(8) == 0;
