@@ -419,7 +419,7 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.joined_after_others, least);
   EXPECT_GT(seen.waited_for_trust, least);
   EXPECT_GT(seen.taken, least);
-  EXPECT_GT(seen.moved, least);
+  EXPECT_GT(seen.moved, least / 2);
   EXPECT_GT(seen.parted, least);
   EXPECT_GT(seen.went_on_as_strangers, least);
   EXPECT_GT(seen.waited_for_scrub, least);
