@@ -415,11 +415,13 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
     }
   }
   const int least = static_cast<int>(std::min<std::uint64_t>(kSeeds, property_seeds(kSeeds).size()) / 25);
+  // Few seeds, and those of a soak, come to some of it less often.
+  const bool all_seeds = !kFewSeeds && property_seeds(kSeeds).size() >= kSeeds;
   EXPECT_GT(seen.joined_friends, least);
   EXPECT_GT(seen.joined_after_others, least);
   EXPECT_GT(seen.waited_for_trust, least);
   EXPECT_GT(seen.taken, least);
-  EXPECT_GT(seen.moved, least / 2);
+  EXPECT_GT(seen.moved, all_seeds ? least : least / 2);
   EXPECT_GT(seen.parted, least);
   EXPECT_GT(seen.went_on_as_strangers, least);
   EXPECT_GT(seen.waited_for_scrub, least);
@@ -429,7 +431,7 @@ TEST(TrustProperty, StrangersNeverShareADevice) {
   EXPECT_GT(seen.near_friends, least);
   EXPECT_GT(seen.waited_afar, least);
   EXPECT_GT(seen.parted_afar, least / 8);
-  EXPECT_GT(seen.went_on_near, least / 4);
+  EXPECT_GT(seen.went_on_near, all_seeds ? least : least / 4);
   EXPECT_GT(seen.vgpus_of_strangers, least);
 }
 
