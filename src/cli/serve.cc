@@ -216,17 +216,7 @@ void add_node_agent(CLI::App& berth, int& exit_code) {
   const auto nodes = std::make_shared<std::string>();
   const auto logs = std::make_shared<std::string>();
   app.add_option("--kubeconfig", *kubeconfig, "How to reach the API server; default: as kubectl finds it");
-  app.add_option(
-         "--nodes", *nodes,
-         "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4 behind it: shared so; "
-         "/exclusive.mig: one or the other; "
-         "/numa:2:restricted, "
-         "/kept:12:100Gi: CPUs and memory beside them; /overcommit:1.5: so many times its CPUs, for best effort; "
-         "/spare: for repairs alone) or "
-         "COUNTxcpu, several with "
-         "commas; or a "
-         "file of Node objects")
-      ->required();
+  app.add_option("--nodes", *nodes, kNodesHelp)->required();
   app.add_option("--logs", *logs, "Folder for the pods' logs, as the API server's DATA/logs");
   const auto scrub = std::make_shared<std::string>();
   app.add_option("--scrub", *scrub,

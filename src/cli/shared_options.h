@@ -13,6 +13,16 @@
 
 namespace berth {
 
+// What --nodes of simulated nodes takes.
+inline constexpr const char* kNodesHelp =
+    "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4 behind it: shared so; /recut:10s "
+    "behind "
+    "slices: they are cut anew; /exclusive.mig: one or the other; /numa:2:restricted, /kept:12:100Gi: CPUs and memory "
+    "beside "
+    "them; /overcommit:1.5: so many times its CPUs, for best effort; /spare: for repairs alone) or COUNTxcpu, several "
+    "with "
+    "commas; or a file of Node objects";
+
 // What `simulate fill` and `simulate run` have in common.
 struct SimulationOptions {
   std::string policy = "fgd";

@@ -71,16 +71,7 @@ void add_up(CLI::App& berth, int& exit_code) {
   const auto nodes = std::make_shared<std::string>("4xH100x8");
   app.add_option("--data", *data, "Folder of everything it keeps")->capture_default_str();
   app.add_option("--listen", *listen, "Address and port of the API; port 0 picks a free one")->capture_default_str();
-  app.add_option(
-         "--nodes", *nodes,
-         "COUNTxMODELxGPUS (with /mig, /mig:3g.40gb:1g.10gb, /mps, /vgpu or /timeslice:4 behind it: shared so; "
-         "/exclusive.mig: one or the other; "
-         "/numa:2:restricted, "
-         "/kept:12:100Gi: CPUs and memory beside them; /overcommit:1.5: so many times its CPUs, for best effort; "
-         "/spare: for repairs alone) or "
-         "COUNTxcpu, several with "
-         "commas; or a file of Node objects")
-      ->capture_default_str();
+  app.add_option("--nodes", *nodes, kNodesHelp)->capture_default_str();
   const auto scrub = std::make_shared<std::string>();
   app.add_option(
       "--scrub", *scrub,
