@@ -13,18 +13,12 @@
 namespace berth {
 namespace {
 
-// As a node reports its product: with the maker before it.
-const GpuModel* model_of(std::string_view product) {
-  constexpr std::string_view kMaker = "NVIDIA-";
-  return find_gpu_model(product.starts_with(kMaker) ? product.substr(kMaker.size()) : product);
-}
-
 // The product under any of its names; all other labels as they are. The scheduler reads flavors so.
 bool has_label(const Value& labels, const std::string& key, std::string_view wanted) {
   const std::string_view has = labels[key].text();
   if (has == wanted) return labels.find(key) != nullptr;
-  const GpuModel* const model = key == kGpuProductLabel ? model_of(wanted) : nullptr;
-  return model != nullptr && model_of(has) == model;
+  const GpuModel* const model = key == kGpuProductLabel ? find_gpu_model(wanted) : nullptr;
+  return model != nullptr && find_gpu_model(has) == model;
 }
 
 // Of several flavors the one with most labels has the node; one without labels has all that no other has.

@@ -300,9 +300,9 @@ std::string_view sharing_strategy_of(Sharing sharing) {
 
 std::string gpu_model_of(std::string_view product) {
   if (product.empty()) return "unlabelled";
-  constexpr std::string_view kMaker = "NVIDIA-", kShared = "-SHARED";
+  constexpr std::string_view kShared = "-SHARED";
   if (product.ends_with(kShared)) product.remove_suffix(kShared.size());
-  const GpuModel* const model = find_gpu_model(product.starts_with(kMaker) ? product.substr(kMaker.size()) : product);
+  const GpuModel* const model = find_gpu_model(product);
   return std::string(model != nullptr ? model->short_name : product);
 }
 

@@ -21,7 +21,7 @@ constexpr GpuModel kCatalogue[] = {
     {"H100-NVL-94GB", "H100-NVL", 95830},
     {"H100-96GB", "H100-96GB", 97871},
     {"A100-SXM4-80GB", "A100-80GB", 81920},
-    {"A100-PCIE-80GB", "A100-PCIe-80GB", 81920},
+    {"A100-PCIE-80GB", "A100-PCIe-80GB", 81920, "A100-80GB-PCIe"},
     {"A100-SXM4-40GB", "A100-40GB", 40960},
     {"A100-PCIE-40GB", "A100-PCIe-40GB", 40960},
     {"A30-24GB", "A30", 24576},
@@ -38,13 +38,13 @@ constexpr GpuModel kCatalogue[] = {
     {"Tesla-V100-SXM2-32GB", "V100M32", 32768, "V100-SXM2-32GB"},
     {"Tesla-V100-SXM2-16GB", "V100M16", 16384, "V100-SXM2-16GB"},
     {"Tesla-V100-PCIE-16GB", "V100-PCIe", 16384, "V100-PCIE-16GB"},
-    {"Tesla-P100-16GB", "P100", 16384},
+    {"Tesla-P100-16GB", "P100", 16384, "Tesla-P100-PCIE-16GB"},
     {"Tesla-T4", "T4", 15360, "T4-16GB"},
     {"Tesla-P4", "P4", 8192},
     {"Tesla-K80", "K80", 12288},  // one of the board's two
     // Joined with a CPU, whose memory the first name counts; the GPU's own is given here.
     {"GH200-480GB", "GH200", 97871, "H100-on-GH200-96GB"},
-    {"GH200-144GB", "GH200-144GB", 147456},
+    {"GH200-144GB", "GH200-144GB", 147456, "GH200-144G-HBM3e"},
     // Made for some markets, with slower links or fewer cores than the ones they are called after: whoever asks for those
     // does not want these.
     {"H800-SXM5-80GB", "H800", 81559},
@@ -76,11 +76,15 @@ bool same_name(std::string_view known, std::string_view name) {
   return std::ranges::equal(known, name, [](char a, char b) { return a == b || (a == '-' && b == ' '); });
 }
 
+// Before the name on nodes' labels and in most tools' output.
+constexpr std::string_view kMaker = "NVIDIA-";
+
 }  // namespace
 
 std::span<const GpuModel> gpu_catalogue() { return kCatalogue; }
 
 const GpuModel* find_gpu_model(std::string_view name) {
+  if (same_name(kMaker, name.substr(0, kMaker.size()))) name.remove_prefix(kMaker.size());
   if (name.empty()) return nullptr;
   const auto* const found = std::ranges::find_if(kCatalogue, [name](const GpuModel& model) {
     return same_name(model.short_name, name) || same_name(model.name, name) || same_name(model.also, name);

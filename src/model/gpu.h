@@ -25,7 +25,8 @@ struct GpuModel {
 // Every model that is known, in a fixed order.
 std::span<const GpuModel> gpu_catalogue();
 
-// By name, short name or its other spelling, letter for letter, but a blank is as good as a '-'; nullptr if unknown.
+// By name, short name or its other spelling, letter for letter, with or without "NVIDIA-" before it, but a blank is as good as
+// a '-'; nullptr if unknown.
 const GpuModel* find_gpu_model(std::string_view name);
 
 // The known name nearest to a mistyped one, for "did you mean"; empty if nothing is near.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,59 @@ TEST(GpuHardware, HasSlicesThatFitTheDevice) {
             hardware.mig->shapes()[shape].memory_slices / hardware.mig->shapes()[smaller].memory_slices;
         EXPECT_GE(profile.memory_mib, times * hardware.mig_profiles[smaller].memory_mib);
       }
+    }
+  }
+}
+
+// What `nvidia-smi mig -lgip` and `-lgipp` printed on a device of each model (driver 580.159.04, with MIG off).
+struct MeasuredSlice {
+  std::string_view name;
+  std::int32_t driver_id;
+  int instances;
+  std::int64_t memory_mib;  // GiB rounded to two digits, as it is printed
+  std::int32_t sm_count;
+  std::uint32_t starts;  // a bit for each
+};
+constexpr MeasuredSlice kMeasuredH100[] = {
+    {"1g.10gb", 19, 7, 9984, 16, 0b1111111},  {"1g.10gb+me", 20, 1, 9984, 16, 0b1111111},
+    {"1g.20gb", 15, 4, 20090, 26, 0b1010101}, {"2g.20gb", 14, 3, 20090, 32, 0b0010101},
+    {"3g.40gb", 9, 2, 40448, 60, 0b0010001},  {"4g.40gb", 5, 1, 40448, 64, 0b0000001},
+    {"7g.80gb", 0, 1, 81152, 132, 0b0000001}};
+constexpr MeasuredSlice kMeasuredH200[] = {
+    {"1g.18gb", 19, 7, 16384, 16, 0b1111111},  {"1g.18gb+me", 20, 1, 16384, 16, 0b1111111},
+    {"1g.35gb", 15, 4, 33280, 26, 0b1010101},  {"2g.35gb", 14, 3, 33280, 32, 0b0010101},
+    {"3g.71gb", 9, 2, 71424, 60, 0b0010001},   {"4g.71gb", 5, 1, 71424, 64, 0b0000001},
+    {"7g.141gb", 0, 1, 143360, 132, 0b0000001}};
+
+TEST(GpuHardware, IsWhatDevicesSay) {
+  struct Device {
+    std::string_view product;
+    std::string_view model;
+    std::int64_t memory_mib;
+    std::span<const MeasuredSlice> slices;
+  };
+  const Device devices[] = {{"NVIDIA H100 80GB HBM3", "H100", 81559, kMeasuredH100},
+                            {"NVIDIA H200", "H200", 143771, kMeasuredH200}};
+  for (const Device& device : devices) {
+    SCOPED_TRACE(device.product);
+    const GpuModel* const model = find_gpu_model(device.product);
+    ASSERT_NE(model, nullptr);
+    EXPECT_EQ(model->short_name, device.model);
+    EXPECT_EQ(model->memory_mib, device.memory_mib);
+    const GpuHardware& hardware = *find_gpu_hardware(*model);
+    ASSERT_EQ(hardware.mig_profiles.size(), device.slices.size());
+    for (const MeasuredSlice& measured : device.slices) {
+      SCOPED_TRACE(measured.name);
+      const std::optional<std::size_t> shape = find_mig_profile(hardware, measured.name);
+      ASSERT_TRUE(shape.has_value());
+      const SliceShape& cut = hardware.mig->shapes()[*shape];
+      EXPECT_EQ(cut.driver_id, measured.driver_id);
+      EXPECT_EQ(cut.starts, measured.starts);
+      EXPECT_EQ(hardware.mig->room_for(*shape, {}), measured.instances);
+      EXPECT_EQ(hardware.mig_profiles[*shape].sm_count, measured.sm_count);
+      // Drivers differ by a quarter of a GiB; who asks by need is to have enough under each of them.
+      EXPECT_LE(hardware.mig_profiles[*shape].memory_mib, measured.memory_mib + 6) << "more than there is";
+      EXPECT_GE(hardware.mig_profiles[*shape].memory_mib, measured.memory_mib - 256);
     }
   }
 }

@@ -54,8 +54,33 @@ TEST(GpuCatalogue, HasTheModelsOfTraces) {
   EXPECT_EQ(find_gpu_model("H100")->name, "H100-SXM5-80GB");
 }
 
+TEST(GpuCatalogue, KnowsWhatDevicesCallThemselves) {
+  struct Case {
+    std::string_view product;
+    std::string_view model;
+  };
+  const Case cases[] = {
+      {"NVIDIA H100 80GB HBM3", "H100"},
+      {"NVIDIA-H100-80GB-HBM3", "H100"},
+      {"NVIDIA H200", "H200"},
+      {"NVIDIA H100 PCIe", "H100-PCIe"},
+      {"NVIDIA-A100-SXM4-40GB", "A100-40GB"},
+      {"NVIDIA-A100-80GB-PCIe", "A100-PCIe-80GB"},
+      {"NVIDIA GH200 480GB", "GH200"},
+      {"NVIDIA GH200 144G HBM3e", "GH200-144GB"},
+      {"Tesla-P100-PCIE-16GB", "P100"},
+      {"NVIDIA-L40S", "L40S"},
+  };
+  for (const Case& c : cases) {
+    const GpuModel* const model = find_gpu_model(c.product);
+    ASSERT_NE(model, nullptr) << c.product;
+    EXPECT_EQ(model->short_name, c.model) << c.product;
+  }
+}
+
 TEST(GpuCatalogue, IsLetterForLetter) {
-  for (const std::string_view name : {"", "h100", "H100 ", "H10O", "A100", "GPU"})
+  for (const std::string_view name :
+       {"", "h100", "H100 ", "H10O", "A100", "GPU", "NVIDIA-", "NVIDIA", "nvidia-H100", "NVIDIA-NVIDIA-H100"})
     EXPECT_EQ(find_gpu_model(name), nullptr) << name;
 }
 

@@ -317,10 +317,7 @@ void read_kueue_flavor(ObjectReader& reader) {
     reader.check_label("spec.nodeLabels", label);
     flavor.node_labels.emplace_back(label.key, label.value.text());
     if (label.key != kGpuProductLabel) continue;
-    constexpr std::string_view kMaker = "NVIDIA-";
-    std::string_view product = label.value.text();
-    if (product.starts_with(kMaker)) product.remove_prefix(kMaker.size());
-    if (const GpuModel* const model = find_gpu_model(product)) {
+    if (const GpuModel* const model = find_gpu_model(label.value.text())) {
       flavor.model = model->name;
       flavor.memory_mib = model->memory_mib;
     }
