@@ -6,7 +6,8 @@
 # than compiling it.
 #
 # Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. Trees built
-# by clang have none at all (CMakePresets.json), so that `./dev test` finds what they hide in tests and shells.
+# by clang have none at all (CMakePresets.json): `./dev test` finds there what they hide in shells, and `./dev test --clang` what
+# they hide in tests.
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
