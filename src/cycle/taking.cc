@@ -25,7 +25,7 @@ void Taking::note(Victims victims) {
   minima_.clear();
   for (const Victim& victim : victims_) minima_.push_back(state_.minimum_of(victim.workload));
   some_elastic_ = std::ranges::any_of(minima_, [&](WorkloadId id) { return state_.elastic().contains(id); });
-  taken_.assign(victims_.size(), false);
+  forget_taken();
   number_claims();
 }
 
@@ -39,7 +39,12 @@ void Taking::number_claims() {
 
 void Taking::begin_again() {
   trial_.rollback_to(begin_);
+  forget_taken();
+}
+
+void Taking::forget_taken() {
   taken_.assign(victims_.size(), false);
+  taken_by_share_.clear();
 }
 
 bool Taking::have_other_rights_now() {
@@ -71,9 +76,10 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
   if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
   for (const std::size_t each : chosen) {
     if (goes_with_another(each, chosen)) continue;
-    if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
+    if (!still_takeable(state_, victims_[each])) return std::nullopt;
     take(victims_[each]);
   }
+  if (!shares_allow(state_, claimant_, all_of(chosen))) return std::nullopt;
   if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
   auto outcome = place();
   Start* const start = std::get_if<Start>(&outcome);
@@ -86,6 +92,12 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
     return std::nullopt;
   }
   return std::move(*start);
+}
+
+std::vector<const Victim*> Taking::all_of(const Chosen& chosen) const {
+  std::vector<const Victim*> all;
+  for (const std::size_t each : chosen) all.push_back(&victims_[each]);
+  return all;
 }
 
 // Each time the whole fleet is looked at.
@@ -172,14 +184,17 @@ bool Taking::take_if_allowed(std::size_t each) {
   if (!may_be_taken(each)) return false;
   take(victims_[each]);
   taken_[each] = true;
+  if (victims_[each].rule == EvictionRule::kFairShare) taken_by_share_.push_back(&victims_[each]);
   return true;
 }
 
 bool Taking::take_all(const Chosen& victims) {
   const Trial::Mark mark = trial_.mark();
+  const std::size_t by_share = taken_by_share_.size();
   for (std::size_t i = 0; i < victims.size(); ++i) {
     if (is_gone(victims[i]) || take_if_allowed(victims[i])) continue;
     trial_.rollback_to(mark);
+    taken_by_share_.resize(by_share);
     while (i > 0) taken_[victims[--i]] = false;
     return false;
   }
@@ -213,6 +228,7 @@ Wide Taking::lost_besides(const Chosen& victims) const {
 void Taking::rollback_to(Taken before) {
   trial_.rollback_to(before.mark);
   taken_ = std::move(before.victims);
+  taken_by_share_.resize(before.by_share);
 }
 
 }  // namespace berth

@@ -93,7 +93,8 @@ class Taking {
   // ---- who is taken, one after the other ------------------------------------------------------------------------------
 
   bool may_be_taken(std::size_t each) const {
-    return !is_gone(each) && still_takeable(state_, claimant_, victims_[each]);
+    return !is_gone(each) && still_takeable(state_, victims_[each]) &&
+           shares_allow(state_, claimant_, taken_by_share_, victims_[each]);
   }
   bool take_if_allowed(std::size_t each);
   // All of them, or none if one may not be taken any more by then.
@@ -106,8 +107,9 @@ class Taking {
   struct Taken {
     Trial::Mark mark;
     std::vector<bool> victims;
+    std::size_t by_share = 0;
   };
-  Taken mark() const { return {trial_.mark(), taken_}; }
+  Taken mark() const { return {trial_.mark(), taken_, taken_by_share_.size()}; }
   void rollback_to(Taken before);
   bool was_taken(const Taken& before, std::size_t each) const { return before.victims[each]; }
 
@@ -124,6 +126,8 @@ class Taking {
   void note(Victims victims);
   void number_claims();
   void take(const Victim& victim);
+  void forget_taken();
+  std::vector<const Victim*> all_of(const Chosen& chosen) const;
   bool goes_with_another(std::size_t victim, const Chosen& chosen) const;
   std::int64_t floors_in_vain_max() const;
   Time end_after(const Chosen& chosen) const;
@@ -142,6 +146,7 @@ class Taking {
   std::vector<std::size_t> claims_;  // of each victim: as a number
   std::vector<WorkloadId> minima_;   // of each victim: itself, or of a step its workload
   std::vector<bool> taken_;
+  std::vector<const Victim*> taken_by_share_;  // of them, as they were taken
   bool some_elastic_ = false;
   bool some_budget_ = false;
   bool some_protected_ = false;
