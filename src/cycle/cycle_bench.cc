@@ -97,13 +97,13 @@ void order_of_100000_pending_made_anew(benchmark::State& bench) {
 }
 BENCHMARK(order_of_100000_pending_made_anew)->Unit(benchmark::kMicrosecond);
 
-// 10,000 borrowers of one GPU each fill the fleet, of a hundred queues; an owner wants part of its floor back.
-void reclaim_among_10000_victims(benchmark::State& bench, const Topology& topology) {
+// 10,000 borrowers of one GPU each fill the fleet, of so many queues; somebody wants room in a queue with such a floor.
+void take_among_10000_victims(benchmark::State& bench, const Topology& topology, int queues, std::int64_t floor) {
   Engine engine = fleet(1'250, !topology.asks_nothing());
   State& state = engine.state;
-  const QueueId owner = add_queue(state, QueueId(), 5'000);
+  const QueueId claimant = add_queue(state, QueueId(), floor);
   std::vector<QueueId> borrowers;
-  for (int i = 0; i < 100; ++i) borrowers.push_back(add_queue(state, QueueId(), 0));
+  for (int i = 0; i < queues; ++i) borrowers.push_back(add_queue(state, QueueId(), 0));
   for (std::size_t i = 0; i < 10'000; ++i) state.apply(job(borrowers[i % borrowers.size()], 1));
   for (bool finished = false; !finished;) {
     const Plan plan = run_cycle(engine, Time{0}, Effort::unbounded());
@@ -111,7 +111,7 @@ void reclaim_among_10000_victims(benchmark::State& bench, const Topology& topolo
     finished = plan.finished;
   }
   BERTH_ASSERT(state.pending() == 0);
-  state.apply(job(owner, 8, bench.range(0), topology));
+  state.apply(job(claimant, 8, bench.range(0), topology));
   std::size_t evictions = 0;
   for (auto _ : bench) {
     const Plan plan = run_cycle(engine, kNow, Effort::unbounded());
@@ -119,6 +119,10 @@ void reclaim_among_10000_victims(benchmark::State& bench, const Topology& topolo
   }
   BERTH_ASSERT(evictions > 0);
   bench.counters["evictions"] = static_cast<double>(evictions);
+}
+// A hundred queues; an owner wants part of its floor back.
+void reclaim_among_10000_victims(benchmark::State& bench, const Topology& topology) {
+  take_among_10000_victims(bench, topology, 100, 5'000);
 }
 const Topology kOneRack{.together = Togetherness::kRequired, .level = "rack"};
 BENCHMARK_CAPTURE(reclaim_among_10000_victims, anywhere, Topology())
@@ -128,6 +132,14 @@ BENCHMARK_CAPTURE(reclaim_among_10000_victims, anywhere, Topology())
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reclaim_among_10000_victims, in_one_rack, kOneRack)
     ->ArgName("nodes_wanted")
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+
+// Ten queues; one more wants room towards its share.
+void take_towards_shares_among_10000_victims(benchmark::State& bench) { take_among_10000_victims(bench, {}, 10, 0); }
+BENCHMARK(take_towards_shares_among_10000_victims)
+    ->ArgName("nodes_wanted")
+    ->Arg(1)
     ->Arg(64)
     ->Unit(benchmark::kMillisecond);
 

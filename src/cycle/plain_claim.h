@@ -80,8 +80,10 @@ class PlainClaim {
     State& state = engine_.state;
     Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
     std::set<WorkloadId> gone;
+    std::vector<const Victim*> all;
     for (const std::size_t each : set) {
-      if (!still_takeable(state, claimant_, victims_[each])) return false;
+      if (!still_takeable(state, victims_[each])) return false;
+      all.push_back(&victims_[each]);
       for (const WorkloadId id : all_with(victims_[each].workload)) {
         if (!gone.insert(id).second) continue;
         for_each_pod(state, id, [&](const Pod& pod) {
@@ -91,6 +93,7 @@ class PlainClaim {
         trial.remove(state.workload(id).unit);
       }
     }
+    if (!shares_allow(state, claimant_, all)) return false;
     const UserId user = state.shape(state.workload(claimant_.workload).shape).user;
     if (quota_refusal(state.quotas(), claimant_.queue, user, claimant_.terms, claimant_.asked)) return false;
     const QuotaTree& tree = state.quotas().tree();

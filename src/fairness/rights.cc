@@ -199,7 +199,27 @@ class Search {
                                .stop_by = *stop_by,
                                .side = side,
                                .claimants_side = own,
-                               .protects_itself = fully});
+                               .protects_itself = fully,
+                               .gives = rule == EvictionRule::kFairShare ? given_by(workload, side) : AmountList()});
+  }
+
+  // Of a step inside the side's floor what counts there only where there is a floor of it.
+  AmountList given_by(const Workload& workload, Side side) const {
+    const auto& steps = state_.steps_of(quotas_.unit(workload.unit).workload);
+    if (steps.empty()) return quotas_.held_by(workload.unit);
+    AmountsByDim sums(tree_.dims());
+    const auto add = [&](const QuotaUnit& unit, const AmountList& held) {
+      const bool inside = !side.own_line && is_covered(tree_, unit.covered_at, side.queue);
+      for (const Amount& each : held) {
+        if (!inside || tree_.has_floor(side.queue, each.dim.resource())) sums[each.dim.index()] += each.amount;
+      }
+    };
+    add(quotas_.unit(workload.unit), quotas_.held_by(workload.unit));
+    for (const WorkloadId id : steps) {
+      const Workload& step = state_.workload(id);
+      if (has_room(step.phase)) add(quotas_.unit(step.unit), quotas_.held_by(step.unit));
+    }
+    return amounts_of(sums);
   }
 
   // Rule 16: what it set for itself holds fully where nobody lent it what it holds: against its own queue while it is inside that
@@ -286,21 +306,81 @@ bool is_spared_by_a_budget(const State& state, const Victim& victim) {
          state.shape(workload.shape).terms.disruption_permille > 0;
 }
 
-bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim) {
+bool still_takeable(const State& state, const Victim& victim) {
   if (is_spared_by_a_budget(state, victim) && !may_spare(state, victim.workload)) return false;
-  if (victim.rule != EvictionRule::kFairShare) return true;
-  const QuotaLedger& quotas = state.quotas();
+  if (victim.rule != EvictionRule::kFairShare || victim.side.own_line) return true;
   // Those before it may have left it a floor to be in, and it does not borrow any more.
-  const QuotaUnit& unit = quotas.unit(state.workload(victim.workload).unit);
-  if (!victim.side.own_line && is_covered(quotas.tree(), unit.covered_at, victim.side.queue)) return false;
-  const Fraction after = share_of_side(quotas, state.flavors(), victim.claimants_side, {.asked = claimant.asked});
-  AmountList loss;
-  if (state.queues()[claimant.queue.index()].quota.fair_reclaim == FairReclaim::kInitialShare) {
-    return after < share_of_side(quotas, state.flavors(), victim.side, {.asked = loss});
+  const QuotaUnit& unit = state.quotas().unit(state.workload(victim.workload).unit);
+  return !is_covered(state.quotas().tree(), unit.covered_at, victim.side.queue);
+}
+
+namespace {
+
+AmountList without(AmountList amounts, const AmountList& less) {
+  for (const Amount& each : less) {
+    const auto at = std::ranges::lower_bound(amounts, each.dim, {}, &Amount::dim);
+    if (at != amounts.end() && at->dim == each.dim) {
+      at->amount -= each.amount;
+    } else {
+      amounts.insert(at, {each.dim, -each.amount});
+    }
   }
-  loss = quotas.held_by(state.workload(victim.workload).unit);
-  for (Amount& each : loss) each.amount = -each.amount;
-  return after <= share_of_side(quotas, state.flavors(), victim.side, {.asked = loss});
+  return amounts;
+}
+
+// Of the side of one of them. `next`: who is to go from it besides, and is still there.
+bool side_lets_go(const State& state, const Claimant& claimant, std::span<const Victim* const> gone, const Victim& of,
+                  const Victim* next) {
+  const AmountList nothing;
+  // Without its steps: some of them may have gone before.
+  const AmountList leaving = next == nullptr ? nothing : state.quotas().held_by(state.workload(next->workload).unit);
+  const Fraction after = share_of_side(state.quotas(), state.flavors(), of.claimants_side, {.asked = claimant.asked});
+  const auto with = [&](const AmountList& back) {
+    const AmountList more = without(back, leaving);
+    return share_of_side(state.quotas(), state.flavors(), of.side, {.asked = more});
+  };
+  if (state.queues()[claimant.queue.index()].quota.fair_reclaim == FairReclaim::kFinalShare) {
+    return after <= with(nothing);
+  }
+  // Before the last loss. Whoever holds most goes last: in every other order there is as much left before each loss, or less before
+  // one of them.
+  if (next != nullptr && after < with(leaving)) return true;
+  const AmountList* tried = next == nullptr ? nullptr : &leaving;
+  return std::ranges::any_of(gone, [&](const Victim* last) {
+    if (last->side != of.side || (tried != nullptr && *tried == last->gives)) return false;
+    tried = &last->gives;
+    return after < with(last->gives);
+  });
+}
+
+// Steps that go with their minimum may leave a floor to be in.
+bool has_steps(const State& state, const Victim& victim) { return !state.steps_of(victim.workload).empty(); }
+bool would_be_in_floor(const State& state, const Victim& victim) {
+  if (victim.side.own_line || victim.gives.empty() || has_steps(state, victim)) return false;
+  const Workload& workload = state.workload(victim.workload);
+  const QueueId at =
+      state.quotas().would_be_covered_at(workload.queue, victim.gives, state.end_of(victim.workload, workload.started));
+  return is_covered(state.quotas().tree(), at, victim.side.queue);
+}
+
+}  // namespace
+
+bool shares_allow(const State& state, const Claimant& claimant, std::vector<const Victim*> gone) {
+  std::erase_if(gone, [](const Victim* each) { return each->rule != EvictionRule::kFairShare; });
+  const auto side = [](const Victim* each) { return std::pair(each->side.queue, each->side.own_line); };
+  std::ranges::stable_sort(gone, {}, side);
+  for (auto begin = gone.begin(); begin != gone.end();) {
+    const auto end = std::ranges::upper_bound(begin, gone.end(), side(*begin), {}, side);
+    if (!side_lets_go(state, claimant, std::span(begin, end), **begin, nullptr)) return false;
+    begin = end;
+  }
+  return std::ranges::none_of(gone, [&](const Victim* each) { return has_steps(state, *each); }) ||
+         std::ranges::none_of(gone, [&](const Victim* each) { return would_be_in_floor(state, *each); });
+}
+
+bool shares_allow(const State& state, const Claimant& claimant, std::span<const Victim* const> gone,
+                  const Victim& next) {
+  return next.rule != EvictionRule::kFairShare || side_lets_go(state, claimant, gone, next, &next);
 }
 
 RightsAtAGlance::RightsAtAGlance(const State& state) : state_(state) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/time.h"
@@ -61,6 +62,8 @@ struct Victim {
   Side side;
   Side claimants_side;
   bool protects_itself = false;  // what it set for itself holds fully (rule 16)
+  // By rule 14: what its side has less above its floor when it has gone with its steps, but for what was inside that.
+  AmountList gives = {};
 };
 
 // What a waiting workload asks with: its queue, and what it would hold. Or a gang that is repaired, which holds its quota
@@ -93,9 +96,15 @@ Victims victims_of(const State& state, const Claimant& claimant, OwnerOf owner =
 // A step that goes only while the disruption budget of its workload lets one more go beside those before it (rule 16).
 bool is_spared_by_a_budget(const State& state, const Victim& victim);
 
-// By rule 14, and under a disruption budget, a right may end with the evictions before it: whether it still holds, with what has
-// been taken so far gone. (Whether one by rule 13 does is seen when all have gone.)
-bool still_takeable(const State& state, const Claimant& claimant, const Victim& victim);
+// Under a disruption budget, and by rule 14 where others leave it a floor to be in, a right may end with the evictions before it:
+// whether it still holds, with what has been taken so far gone. (Whether one by rule 13 does is seen when all have gone.)
+bool still_takeable(const State& state, const Victim& victim);
+// Whether those by rule 14 may go together, whoever of them goes first, and none would be in a floor that the others leave. PRE: they
+// are gone in a trial on the state's own ledgers.
+bool shares_allow(const State& state, const Claimant& claimant, std::vector<const Victim*> gone);
+// The same for one more who is still there, looked at without his steps, and asked of the shares alone.
+bool shares_allow(const State& state, const Claimant& claimant, std::span<const Victim* const> gone,
+                  const Victim& next);
 
 // Whether victims_of() may have an answer, asked of many: cheap, and wrong on one side only.
 class RightsAtAGlance {

@@ -164,40 +164,158 @@ TEST(Rights, WhoMayTakeFromWhom) {
   }
 }
 
-TEST(Rights, ByShareEndWithTheEvictionsBefore) {
+// Who asks so much, with those whose room it may take by rule 14.
+struct Borrower {
+  Borrower(State& state, QueueId queue, std::int64_t asks) : state_(state), asked_(gpus(asks)) {
+    const WorkloadId id = state.workloads().next_id();
+    state.apply(submission(queue, shape_of(static_cast<std::int32_t>(asks), {})));
+    claimant_.emplace(Claimant{id, queue, terms_, asked_, kNow});
+    victims_ = victims_of(state, *claimant_).takeable;
+    std::erase_if(victims_, [](const Victim& each) { return each.rule != EvictionRule::kFairShare; });
+  }
+
+  const std::vector<Victim>& victims() const { return victims_; }
+  using Set = std::vector<const Victim*>;
+  Set all() const {
+    Set set;
+    for (const Victim& each : victims_) set.push_back(&each);
+    return set;
+  }
+
+  bool may_take_together(const Set& set) {
+    return without(set, [&] { return shares_allow(state_, *claimant_, set); });
+  }
+  bool may_take_besides(const Set& gone, const Victim& next) {
+    return without(gone, [&] { return shares_allow(state_, *claimant_, gone, next); });
+  }
+  // One after the other, as rule 14 says of each.
+  bool may_take_in_order(const Set& order) {
+    QuotaLedger& quotas = state_.quotas_for_trial();
+    const std::size_t mark = quotas.mark();
+    const bool allowed = std::ranges::all_of(order, [&](const Victim* each) {
+      const Fraction before = share_of_side(quotas, state_.flavors(), each->side, {.asked = {}});
+      quotas.remove(state_.workload(each->workload).unit);
+      const Fraction left = share_of_side(quotas, state_.flavors(), each->side, {.asked = {}});
+      const Fraction own = share_of_side(quotas, state_.flavors(), each->claimants_side, {.asked = asked_});
+      const bool initial = state_.queues()[claimant_->queue.index()].quota.fair_reclaim == FairReclaim::kInitialShare;
+      return initial ? own < before : own <= left;
+    });
+    quotas.rollback_to(mark);
+    return allowed;
+  }
+  bool may_take_in_some_order(Set set) {
+    std::ranges::sort(set);
+    do {
+      if (may_take_in_order(set)) return true;
+    } while (std::ranges::next_permutation(set).found);
+    return false;
+  }
+
+ private:
+  template <class Ask>
+  bool without(const Set& gone, Ask ask) {
+    QuotaLedger& quotas = state_.quotas_for_trial();
+    const std::size_t mark = quotas.mark();
+    for (const Victim* each : gone) quotas.remove(state_.workload(each->workload).unit);
+    const bool answer = ask();
+    quotas.rollback_to(mark);
+    return answer;
+  }
+
+  State& state_;
+  AmountList asked_;
+  Terms terms_;
+  std::optional<Claimant> claimant_;
+  std::vector<Victim> victims_;
+};
+
+TEST(Rights, BySharesAreThoseOfASetWhoeverGoesFirst) {
   struct Case {
     const char* what;
     FairReclaim policy;
+    std::vector<std::int32_t> held;
     std::int32_t asks;
-    bool first;   // still, while nothing was taken
-    bool second;  // still, when the first is gone
+    bool large;  // it alone
+    bool small;
+    bool both;
   };
-  // b holds 16 and 8, of 32.
   const Case cases[] = {
-      {"below what the other has: the second is not enough above", FairReclaim::kInitialShare, 8, true, false},
-      {"also if the other falls below", FairReclaim::kInitialShare, 4, true, true},
-      {"at most what the other keeps", FairReclaim::kFinalShare, 8, true, false},
-      {"or it keeps too little at once", FairReclaim::kFinalShare, 12, false, false},
+      {"before the large one goes last, there is more than the claimant's",
+       FairReclaim::kInitialShare,
+       {16, 8},
+       8,
+       true,
+       true,
+       true},
+      {"also with hardly more", FairReclaim::kInitialShare, {16, 8}, 15, true, true, true},
+      {"not with as much", FairReclaim::kInitialShare, {16, 8}, 16, true, true, false},
+      {"of two alike one is enough", FairReclaim::kInitialShare, {12, 12}, 12, true, true, false},
+      {"at most what the other keeps", FairReclaim::kFinalShare, {16, 8}, 8, true, true, false},
+      {"or it keeps too little at once", FairReclaim::kFinalShare, {16, 8}, 12, false, true, false},
   };
   for (const Case& c : cases) {
-    State state = world({{.fair_reclaim = c.policy}}, {{kB, 16}, {kB, 8}});
-    state.apply(submission(QueueId(kA), shape_of(c.asks, {})));
-    const AmountList asked = gpus(c.asks);
-    const Terms terms;
-    const Claimant claimant{WorkloadId(2), QueueId(kA), terms, asked, kNow};
-    const Victims victims = victims_of(state, claimant);
-    ASSERT_EQ(victims.takeable.size(), 2u) << c.what;
-    const auto of = [&](std::size_t workload) {
-      return *std::find_if(victims.takeable.begin(), victims.takeable.end(),
-                           [&](const Victim& each) { return each.workload.index() == workload; });
-    };
-    EXPECT_EQ(still_takeable(state, claimant, of(0)), c.first) << c.what;
-    QuotaLedger& quotas = state.quotas_for_trial();
-    const std::size_t mark = quotas.mark();
-    quotas.remove(state.workload(WorkloadId(0)).unit);
-    EXPECT_EQ(still_takeable(state, claimant, of(1)), c.second) << c.what;
-    quotas.rollback_to(mark);
+    for (const bool large_first : {true, false}) {
+      std::vector<Runs> running;
+      for (const std::int32_t held : c.held) running.push_back({kB, held});
+      if (!large_first) std::ranges::reverse(running);
+      State state = world({{.fair_reclaim = c.policy}}, running);
+      Borrower claimant(state, QueueId(kA), c.asks);
+      ASSERT_EQ(claimant.victims().size(), 2u) << c.what;
+      const auto of = [&](std::size_t workload) {
+        return &*std::ranges::find(claimant.victims(), WorkloadId(workload), &Victim::workload);
+      };
+      const Victim* const large = of(large_first ? 0 : 1);
+      const Victim* const small = of(large_first ? 1 : 0);
+      EXPECT_EQ(claimant.may_take_together({large}), c.large) << c.what;
+      EXPECT_EQ(claimant.may_take_together({small}), c.small) << c.what;
+      EXPECT_EQ(claimant.may_take_together({small, large}), c.both) << c.what;
+      EXPECT_EQ(claimant.may_take_together({large, small}), c.both) << c.what;
+      EXPECT_EQ(claimant.may_take_besides({}, *large), c.large) << c.what;
+      EXPECT_EQ(claimant.may_take_besides({}, *small), c.small) << c.what;
+      EXPECT_EQ(claimant.may_take_besides({small}, *large), c.both) << c.what;
+      EXPECT_EQ(claimant.may_take_besides({large}, *small), c.both) << c.what;
+    }
   }
+}
+
+TEST(RightsProperty, BySharesASetGoesIfItMayInSomeOrder) {
+  int together = 0, refused = 0, by_order = 0;
+  for (const Seed seed : property_seeds(kFewSeeds ? 1'000 : 10'000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    std::vector<Quota> quotas(4);
+    for (Quota& quota : quotas) {
+      quota.fair_reclaim = rng.below(3) == 0 ? FairReclaim::kFinalShare : FairReclaim::kInitialShare;
+      quota.weight_milli = one_of<std::int64_t>(rng, {500, 1000, 1000, 3000});
+      if (rng.below(4) == 0) quota.guarantee = gpus(rng.between(1, 4));
+    }
+    std::vector<Runs> running;
+    for (std::int64_t left = rng.between(2, 7); left > 0; --left) {
+      running.push_back({one_of(rng, {kB, kB, kA1, kA2, kA2}),
+                         static_cast<std::int32_t>(rng.between(1, 4)),
+                         {.priority = static_cast<std::int32_t>(rng.below(2))}});
+    }
+    State state = world(quotas, running);
+    Borrower claimant(state, QueueId(kA1), rng.between(1, 12));
+    if (claimant.victims().size() > 5) continue;
+    for (std::uint32_t bits = 1; bits < std::uint32_t{1} << claimant.victims().size(); ++bits) {
+      Borrower::Set set;
+      for (std::size_t i = 0; i < claimant.victims().size(); ++i) {
+        if (((bits >> i) & 1) != 0) set.push_back(&claimant.victims()[i]);
+      }
+      const bool allowed = claimant.may_take_together(set);
+      ASSERT_EQ(allowed, claimant.may_take_in_some_order(set));
+      ++(allowed ? together : refused);
+      by_order += allowed != claimant.may_take_in_order(set) ? 1 : 0;
+      const Victim* const last = set.back();
+      set.pop_back();
+      const bool one_more = claimant.may_take_together(set) && claimant.may_take_besides(set, *last);
+      ASSERT_TRUE(allowed || !one_more);
+    }
+  }
+  EXPECT_GT(together, 100);
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(by_order, 20) << "in the order of claims they might not go";
 }
 
 GpuSet gpus_from(int first, int count) {
@@ -387,7 +505,7 @@ TEST(RightsProperty, AGlanceNeverMissesARight) {
     for (int i = 0; i < 4; ++i) quotas.push_back(random_quota(rng));
     std::vector<Runs> running;
     for (std::int64_t left = rng.between(0, 6); left > 0; --left) {
-      running.push_back({rng.below(4), static_cast<std::int32_t>(rng.between(1, 5)), random_terms(rng)});
+      running.push_back({rng.below(4), static_cast<std::int32_t>(rng.between(1, 4)), random_terms(rng)});
     }
     State state = world(quotas, running);
     for (int i = 0; i < 10; ++i) {
