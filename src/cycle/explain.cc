@@ -8,6 +8,7 @@
 #include "cycle/exclusive_text.h"
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
+#include "cycle/kept_out.h"
 #include "cycle/neighbours_text.h"
 #include "cycle/reserved_text.h"
 #include "cycle/room_to_come.h"
@@ -22,6 +23,7 @@
 #include "placement/filters.h"
 #include "placement/place_missing.h"
 #include "placement/score_index.h"
+#include "state/kept_out.h"
 #include "state/room.h"
 
 namespace berth {
@@ -436,7 +438,8 @@ bool is_kept_for_others(const State& state, const Shape& shape) {
 }
 
 bool is_never(const State& state, const Workload& workload) {
-  return state.lines()[state.line_of(workload.queue).index()]->find(workload.shape)->impossible();
+  const ShapeInLine& entry = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
+  return entry.impossible() && !is_kept_out(entry);
 }
 
 // It would still be there when somebody is to have that room.
@@ -639,11 +642,12 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
   const Line& line = *state.lines()[state.line_of(workload.queue).index()];
   const ShapeInLine& entry = *line.find(workload.shape);
   const Shape& shape = state.shape(workload.shape);
-  if (entry.impossible()) return reason_of_impossible(state, workload.queue, shape);
+  if (entry.impossible() && !is_kept_out(entry)) return reason_of_impossible(state, workload.queue, shape);
   // Who may take others' room passes by these as he takes it.
   const bool has_a_right = entry.gate == ReasonCode::kPatience || entry.gate == ReasonCode::kVictimsProtected;
   const auto refused = has_a_right ? std::nullopt : refused_by_quotas(state, workload.queue, shape);
   if (refused) return is_quota_gate(entry.gate) ? entry.gate : *refused;
+  if (is_kept_out(entry)) return entry.gate;
   if (stands_behind(state, line, id)) return ReasonCode::kBehind;
   const Shape open = without_refused_ways(state, workload.queue, shape);
   if (!entry.blocked()) {
@@ -712,6 +716,7 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   if (explanation.code == ReasonCode::kKeepsFloorDeliverable) {
     explanation.text = whole_floors_text(state, workload.queue, shape);
+    if (reason_never_of(state, id) == explanation.code) explanation.text += kept_out_text(state, workload.queue, shape);
     return explanation;
   }
   const bool by_neighbours = explanation.code == ReasonCode::kPorts || explanation.code == ReasonCode::kAffinity ||

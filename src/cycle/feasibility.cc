@@ -11,6 +11,7 @@
 #include "model/replica_ways.h"
 #include "state/domain_rooms.h"
 #include "state/idle_room.h"
+#include "state/kept_out.h"
 #include "state/room.h"
 
 namespace berth {
@@ -184,12 +185,24 @@ bool has_mode(const State& state, Sharing sharing) {
   return std::ranges::any_of(state.node_types().nodes.values(), [&](const Node& type) { return type.may_be(sharing); });
 }
 
+namespace {
+
+// By others' floors, when it was tried.
+bool was_kept_out(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  if (workload.phase != Phase::kPending || state.is_kept_aside(id)) return false;
+  return is_kept_out(*state.lines()[state.line_of(workload.queue).index()]->find(workload.shape));
+}
+
+}  // namespace
+
 ReasonCode reason_never_of(const State& state, WorkloadId id) {
   const Workload& workload = state.workload(id);
   const Shape& shape = state.shape(workload.shape);
   if (state.followers().waits_in_vain(id)) return ReasonCode::kDependency;
   if (workload.phase == Phase::kPending && never_in_its_hours(state, shape.terms)) return ReasonCode::kCalendar;
-  return reason_never(state, shape);
+  const ReasonCode never = reason_never(state, shape);
+  return never == ReasonCode::kNone && was_kept_out(state, id) ? ReasonCode::kKeepsFloorDeliverable : never;
 }
 
 bool never_in_its_hours(const State& state, const Terms& terms) {

@@ -15,12 +15,14 @@
 #include "cycle/fallen_limits.h"
 #include "cycle/feasibility.h"
 #include "cycle/growing.h"
+#include "cycle/kept_out.h"
 #include "cycle/parting.h"
 #include "cycle/recutting.h"
 #include "cycle/repair_gangs.h"
 #include "cycle/spent_budgets.h"
 #include "cycle/taking_out.h"
 #include "fairness/order.h"
+#include "state/kept_out.h"
 
 namespace berth {
 namespace {
@@ -67,18 +69,41 @@ bool is_said_of_twin(const Plan& plan, const ShapeInLine& known, QueueId line, W
   return known.blocked() && std::ranges::find(plan.starts, first, &Start::workload) == plan.starts.end();
 }
 
+// Whether nobody waits behind it, as nothing that ends would let it start.
+enum class Never : std::uint8_t {
+  kNo,
+  kNoPlace,  // on any node
+  kKeptOut,  // by others' floors
+};
+
+// Whom others' floors keep out the state knows (find_kept_out() below).
+Never never_starts(const State& state, WorkloadId id) {
+  const Workload& workload = state.workload(id);
+  if (reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone) return Never::kNoPlace;
+  const ShapeInLine& known = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
+  return is_kept_out(known) ? Never::kKeptOut : Never::kNo;
+}
+
 // Said only if it is news: who is tried again and again is not refused anew each time.
-void block(OneCycle& cycle, WorkloadId id, const Refused& refused, bool never) {
+void block(OneCycle& cycle, WorkloadId id, const Refused& refused, Never never) {
   const State& state = cycle.engine.state;
   const Workload& workload = state.workload(id);
-  const Blocked blocked{.line = state.line_of(workload.queue),
-                        .shape = workload.shape,
-                        .missing = never ? kMissingForever : refused.missing,
-                        .gate = never ? ReasonCode::kNone : refused.gate,
-                        .by_quota = !never && refused.by_quota};
+  Blocked blocked{.line = state.line_of(workload.queue),
+                  .shape = workload.shape,
+                  .missing = refused.missing,
+                  .gate = refused.gate,
+                  .by_quota = refused.by_quota};
+  if (never != Never::kNo) {
+    const bool kept_out = never == Never::kKeptOut;
+    blocked.missing = kMissingForever;
+    // What floors leave to others may be another before long: it is tried again as who was refused by quotas.
+    blocked.gate = kept_out ? ReasonCode::kKeepsFloorDeliverable : ReasonCode::kNone;
+    blocked.by_quota = kept_out;
+  }
   const ShapeInLine& known = *state.lines()[blocked.line.index()]->find(blocked.shape);
   if (is_said_of_twin(cycle.plan, known, blocked.line, id)) return;
-  const bool same = known.gate == blocked.gate && known.by_quota == blocked.by_quota && known.impossible() == never;
+  const bool same =
+      known.gate == blocked.gate && known.by_quota == blocked.by_quota && known.impossible() == (never != Never::kNo);
   if (!known.blocked() || !same) {
     cycle.plan.blocked.push_back(blocked);
   }
@@ -194,15 +219,31 @@ void allocate(OneCycle& cycle) {
       order.started();
       continue;
     }
-    const Workload& workload = state.workload(*candidate);
-    const bool never = reason_never(state, state.shape(workload.shape)) != ReasonCode::kNone;
     const Refused& why = std::get<Refused>(outcome);
+    const Never never = never_starts(state, *candidate);
     block(cycle, *candidate, why, never);
-    if (never) {
+    if (never != Never::kNo) {
       order.passed_over();
     } else {
       order.refused(why.gate, promise_room(cycle, order, *candidate, why.gate));
     }
+  }
+}
+
+// Whom others' floors refuse now, and did not before nodes or floors changed last: the next cycle looks past those whom they would
+// refuse if nobody else ran, too, and promises them nothing. Asked of the state as it is without the plan.
+void find_kept_out(Engine& engine, Plan& plan) {
+  const State& state = engine.state;
+  std::optional<State> idle;
+  for (Blocked& each : plan.blocked) {
+    const ShapeInLine& known = *state.lines()[each.line.index()]->find(each.shape);
+    const bool is_news = each.gate == ReasonCode::kKeepsFloorDeliverable && known.gate != each.gate;
+    if (!is_news) continue;
+    if (!idle) idle = emptied(state);
+    if (finds_place_beside_floors(*idle, known.waiting.front().workload)) continue;
+    each.missing = kMissingForever;
+    engine.shadows_stand_at = 0;
+    plan.finished = false;
   }
 }
 
@@ -231,6 +272,7 @@ Plan run_cycle(Engine& engine, Time now, Effort effort) {
     if (cycle.leads_to_another) plan.finished = false;
   }
   let_go_of_cuts(engine);
+  find_kept_out(engine, plan);
 #ifdef BERTH_CHECKED
   BERTH_ASSERT(engine.state.hash() == before);
 #endif

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "fairness/gates.h"
 #include "fairness/standing.h"
+#include "state/kept_out.h"
 #include "state/moves_may_help.h"
 
 namespace berth {
@@ -168,7 +169,8 @@ bool CandidateOrder::add_turn(QueueId queue, const Line& line) {
     if (!shape.blocked() || !retry) add(shape, shape.blocked());
   });
   for (const ShapeInLine& shape : line.shapes()) {
-    if (!retry || !shape.blocked() || shape.impossible() || shape.waiting.empty()) continue;
+    const bool is_for_good = shape.impossible() && !is_kept_out(shape);
+    if (!retry || !shape.blocked() || is_for_good || shape.waiting.empty()) continue;
     const bool again = may_be_possible_now(queue, shape);
     if (again || (strict && !shape.in_nobodys_way())) add(shape, !again);
   }
@@ -276,7 +278,7 @@ void CandidateOrder::drop_the_held(Turn& turn) {
     if (!first.blocked && !behind) return;
     bool looks_at_twin = false;
     // Who did not fit when it was tried holds others also from behind: whoever comes before it lets nobody pass it.
-    if (first.shape->blocked()) {
+    if (first.shape->blocked() && !first.shape->impossible()) {
       const ReasonCode gate = first.shape->gate;
       if (!behind && !has_one && may_be_promised(turn, gate, shape)) return;
       if (!turn.promised.lets_pass(gate, shape.flavors, has_one)) {

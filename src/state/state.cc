@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "state/kept_out.h"
+
 namespace berth {
 
 std::uint64_t digest_of(const PodRequest& request) {
@@ -205,6 +207,7 @@ AmountsByDim State::capacity() const {
 }
 
 void State::rebuild_quotas(AmountsByDim capacity) {
+  ask_anew_of_floors(lines_);
   const NamedProfiles named = profiles_named_by(queues_, *windows_, flavors_);
   const auto tree_while = [&](OpenWindows open) {
     if (open == 0) return std::make_shared<const QuotaTree>(queues_, capacity, named);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/gpu_hardware.h"
+#include "state/kept_out.h"
 #include "state/room.h"
 #include "state/starting.h"
 #include "state/state.h"
@@ -38,7 +39,7 @@ void State::freeing(NodeId node, Change change) {
   // Of a shape with one pod set every node's room adds up exactly, so what came free is counted (its ways differ in their
   // flavors, and a node has one). Of several sets it does not: a node may have had room for either and now has it for
   // both. So there any room at all where something came free is reason enough to try again. Whom a gate refused does not
-  // wait for room.
+  // wait for room; whom others' floors refused is tried again without that, and known for it until nodes or floors change.
   const auto room_of = [&](const Shape& shape) {
     std::int64_t room = 0;
     for (const auto& way : shape.ways) {
@@ -51,7 +52,8 @@ void State::freeing(NodeId node, Change change) {
       if (!line) continue;
       for (std::size_t at = 0; at < line->shapes().size(); ++at) {
         const ShapeInLine& entry = line->shapes()[at];
-        if (entry.blocked() && !entry.impossible() && !is_quota_gate(entry.gate)) visit(*line, at, entry);
+        const bool by_gate = is_quota_gate(entry.gate) || entry.gate == ReasonCode::kKeepsFloorDeliverable;
+        if (entry.blocked() && !entry.impossible() && !by_gate) visit(*line, at, entry);
       }
     }
   };
@@ -248,6 +250,7 @@ void State::on(const CutFound& event) {
   }
   history_.add(event.node.value()).add(std::uint64_t{event.slices.bits()}).add(std::uint64_t{event.is_coming});
   history_.add(event.rests_until.ms);
+  ask_anew_of_floors(lines_);
   const bool rests = !event.is_coming && event.rests_until > clock_;
   freeing(event.node, [&] {
     for (int gpu = 0; gpu < ledger_.node(event.node).gpus; ++gpu) {
@@ -288,6 +291,7 @@ void State::on(const NodeRelabelled& event) {
     ledger_.touch(event.node);
   });
   for (const WorkloadId id : in_vain) lose_room_to_come(id);
+  ask_anew_of_floors(lines_);
   retry_the_impossible();
   retry_who_asks_for_domains();
   history_.add(event.node.value());
