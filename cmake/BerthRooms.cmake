@@ -5,8 +5,8 @@
 # that breaks it is seen at once. One test program per room: linking GoogleTest once per file would cost more
 # than compiling it.
 #
-# Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. Trees built
-# by clang have none at all (CMakePresets.json), so that `./dev test` finds what they hide in tests and shells.
+# Precompiled headers serve tests and shells only, never the core: they would hide a missing #include there. The tree of
+# `./dev test --clang` has none at all (CMakePresets.json), and finds what they hide in tests and shells.
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)

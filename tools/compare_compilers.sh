@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The same run must end in the same state whichever compiler built the program.
 #
-#   tools/compare_compilers.sh [build/release/berth build/clang/berth]
+#   tools/compare_compilers.sh [build/release/berth build/asan/berth]
 #
 # Prints one line per run that begins with same, DIFFERS or skipped; exit code 1 if one differs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 gcc_berth=${1:-build/release/berth}
-clang_berth=${2:-build/clang/berth}
+clang_berth=${2:-build/asan/berth}
 data=../shared/data
 status=0
 

@@ -117,7 +117,7 @@ Value& Value::at(std::string_view key) {
   Map& held = edit_members();
   const auto found = std::ranges::find(held, key, &Member::key);
   if (found != held.end()) return found->value;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BERTH_CHECKED
   held.shrink_to_fit();  // each new member moves the others: who keeps a reference too long is always found
 #endif
   return held.emplace_back(Member{std::string(key), Value()}).value;
