@@ -1,0 +1,218 @@
+#include "cycle/taking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cycle/taking_out.h"
+#include "placement/place.h"
+
+namespace berth {
+
+Taking::Taking(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way)
+    : state_(state),
+      trial_(trial),
+      index_(index),
+      claimant_(claimant),
+      asking_(state, claimant, way),
+      begin_(trial.mark()) {
+  note(victims_of(state, claimant));
+}
+
+void Taking::note(Victims victims) {
+  victims_ = std::move(victims.takeable);
+  some_budget_ = std::ranges::any_of(victims_, [&](const Victim& each) { return is_spared_by_a_budget(state_, each); });
+  some_protected_ = some_protected_ || victims.some_protected || some_budget_;
+  minima_.clear();
+  for (const Victim& victim : victims_) minima_.push_back(state_.minimum_of(victim.workload));
+  some_elastic_ = std::ranges::any_of(minima_, [&](WorkloadId id) { return state_.elastic().contains(id); });
+  taken_.assign(victims_.size(), false);
+  number_claims();
+}
+
+// The victims are sorted by claim.
+void Taking::number_claims() {
+  claims_.assign(victims_.size(), 0);
+  for (std::size_t i = 1; i < victims_.size(); ++i) {
+    claims_[i] = claims_[i - 1] + (victims_[i].claim == victims_[i - 1].claim ? 0 : 1);
+  }
+}
+
+void Taking::begin_again() {
+  trial_.rollback_to(begin_);
+  taken_.assign(victims_.size(), false);
+}
+
+bool Taking::have_other_rights_now() {
+  trial_.rollback_to(begin_);
+  if (owns_all()) return false;
+  note(victims_of(state_, claimant_, OwnerOf::kFloorNow));
+  return true;
+}
+
+QueueId Taking::would_be_covered() const {
+  return asking_.covered_at(trial_.quotas(), trial_.quotas().end_of(claimant_.terms));
+}
+
+bool Taking::owns_all() const {
+  const QueueId at = would_be_covered();
+  return std::ranges::all_of(victims_, [&](const Victim& victim) { return is_an_owner(victim, at); });
+}
+
+// Rule 13, of those whom he takes by it.
+bool Taking::is_an_owner(const Victim& victim, QueueId covered_at) const {
+  return victim.rule != EvictionRule::kReclaim ||
+         is_covered(trial_.quotas().tree(), covered_at, victim.claimants_side.queue);
+}
+
+// ---- a set of them, looked at by itself --------------------------------------------------------------------------------
+
+std::optional<Start> Taking::fit_without(const Chosen& chosen) {
+  trial_.rollback_to(begin_);
+  if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
+  for (const std::size_t each : chosen) {
+    if (goes_with_another(each, chosen)) continue;
+    if (!still_takeable(state_, claimant_, victims_[each])) return std::nullopt;
+    take(victims_[each]);
+  }
+  if (refusal() || takes_a_stronger_claim(chosen)) return std::nullopt;
+  auto outcome = place();
+  Start* const start = std::get_if<Start>(&outcome);
+  if (start == nullptr || !asking_.is_as_asked(trial_, *start)) return std::nullopt;
+  if (!asking_.leaves_floors_whole(trial_, *start)) {
+    would_break_floors_ = true;
+    ++floors_in_vain_;
+    breaks_floors_on_.clear();
+    for (const PodPlacement& each : start->pods) breaks_floors_on_.push_back(each.node);
+    return std::nullopt;
+  }
+  return std::move(*start);
+}
+
+// Each time the whole fleet is looked at.
+std::int64_t Taking::floors_in_vain_max() const {
+  const auto looks = static_cast<std::int64_t>(1 + state_.nodes() + state_.pods().size());
+  return std::max<std::int64_t>(64, 100'000 / looks);
+}
+
+// His run limit counts from when the last of them has stopped.
+Time Taking::end_after(const Chosen& chosen) const {
+  Time start = claimant_.now;
+  for (const std::size_t each : chosen) start = std::max(start, victims_[each].stop_by);
+  return enforced_end(claimant_.terms, start);
+}
+
+// Of the floor that these leave another's unit may take what the claimant had counted on, or the floor may fall before its
+// end. He reclaims only as the owner that he is then, and takes nothing that is held more strongly than what he would have:
+// coverage stands before priority (rule 21).
+bool Taking::takes_a_stronger_claim(const Chosen& chosen) {
+  const QuotaLedger& quotas = trial_.quotas();
+  const QueueId at_once = would_be_covered();
+  const QueueId then = asking_.covered_at(quotas, end_after(chosen));
+  some_protected_ = some_protected_ || then != at_once;
+  const std::int32_t own = coverage_of(quotas.tree(), then);
+  if (claimant_.terms.guaranteed_only && own == 0) return true;
+  return std::any_of(chosen.begin(), chosen.end(), [&](std::size_t each) {
+    const Victim& victim = victims_[each];
+    return victim.claim.coverage > own || !is_an_owner(victim, then);
+  });
+}
+
+ClaimCost Taking::cost_of(const Chosen& chosen) const {
+  ClaimCost cost;
+  for (const std::size_t each : chosen) {
+    cost.highest_claim = std::max(cost.highest_claim, claims_[each]);
+    cost.count += static_cast<int>(stopped_with(each));
+  }
+  cost.lost_gpu_s = lost_by(chosen);
+  return cost;
+}
+
+// Of an elastic workload all restart, once, whether one of its pods goes or many.
+Wide Taking::lost_by(const Chosen& chosen) const {
+  Wide lost = 0;
+  for (std::size_t at = 0; at < chosen.size(); ++at) {
+    const std::size_t each = chosen[at];
+    const auto is_of_the_same = [&](std::size_t other) { return minima_[other] == minima_[each]; };
+    if (some_elastic_ && std::any_of(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(at), is_of_the_same))
+      continue;
+    std::int64_t most = victims_[each].lost_gpu_s;
+    for (std::size_t later = at + 1; some_elastic_ && later < chosen.size(); ++later) {
+      if (is_of_the_same(chosen[later])) most = std::max(most, victims_[chosen[later]].lost_gpu_s);
+    }
+    lost += most;
+  }
+  return lost;
+}
+
+std::int64_t Taking::stopped_with(std::size_t victim) const {
+  if (!some_elastic_) return 1;
+  return 1 + std::ranges::count_if(state_.steps_of(victims_[victim].workload),
+                                   [&](WorkloadId step) { return state_.workload(step).phase == Phase::kRunning; });
+}
+
+bool Taking::goes_with_another(std::size_t victim, const Chosen& chosen) const {
+  return some_elastic_ && std::ranges::any_of(chosen, [&](std::size_t other) {
+           return other != victim && victims_[other].workload == minima_[victim];
+         });
+}
+
+bool Taking::says_it_twice(const Chosen& chosen) const {
+  return std::ranges::any_of(chosen, [&](std::size_t each) { return goes_with_another(each, chosen); });
+}
+
+bool Taking::is_among(WorkloadId id, const Chosen& chosen) const {
+  return std::ranges::any_of(chosen, [&](std::size_t each) { return victims_[each].workload == id; });
+}
+
+// ---- who is taken, one after the other ---------------------------------------------------------------------------------
+
+void Taking::take(const Victim& victim) { take_out(state_, trial_, victim.workload, Emptied::kCountsAsScrubbed); }
+
+bool Taking::take_if_allowed(std::size_t each) {
+  if (!may_be_taken(each)) return false;
+  take(victims_[each]);
+  taken_[each] = true;
+  return true;
+}
+
+bool Taking::take_all(const Chosen& victims) {
+  const Trial::Mark mark = trial_.mark();
+  for (std::size_t i = 0; i < victims.size(); ++i) {
+    if (is_gone(victims[i]) || take_if_allowed(victims[i])) continue;
+    trial_.rollback_to(mark);
+    while (i > 0) taken_[victims[--i]] = false;
+    return false;
+  }
+  return true;
+}
+
+bool Taking::is_gone(std::size_t each) const {
+  if (taken_[each] || !some_elastic_ || victims_[each].workload == minima_[each]) return taken_[each];
+  for (std::size_t other = 0; other < victims_.size(); ++other) {
+    if (taken_[other] && victims_[other].workload == minima_[each]) return true;
+  }
+  return false;
+}
+
+Chosen Taking::all_taken() const {
+  Chosen chosen;
+  for (std::size_t each = 0; each < victims_.size(); ++each) {
+    if (taken_[each]) chosen.push_back(each);
+  }
+  return chosen;
+}
+
+Wide Taking::lost_besides(const Chosen& victims) const {
+  if (!some_elastic_) return lost_by(victims);
+  Chosen all = all_taken();
+  const Wide before = lost_by(all);
+  all.insert(all.end(), victims.begin(), victims.end());
+  return lost_by(all) - before;
+}
+
+void Taking::rollback_to(Taken before) {
+  trial_.rollback_to(before.mark);
+  taken_ = std::move(before.victims);
+}
+
+}  // namespace berth

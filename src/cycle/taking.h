@@ -1,0 +1,153 @@
+// Whom a claimant may take, in a trial: who of them is gone, what that costs, and whether the claimant fits then.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/wide.h"
+#include "cycle/asking.h"
+#include "fairness/gates.h"
+#include "fairness/rights.h"
+#include "placement/score_index.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace berth {
+
+using Chosen = std::vector<std::size_t>;  // indexes into the victims, ascending: the lowest claim first
+
+// Sets compare by it.
+struct ClaimCost {
+  std::size_t highest_claim = 0;  // as a number: equal claims have the same
+  Wide lost_gpu_s = 0;
+  int count = 0;
+  std::uint32_t set = 0;  // among equals
+
+  friend std::strong_ordering operator<=>(const ClaimCost& a, const ClaimCost& b) {
+    if (const auto order = a.highest_claim <=> b.highest_claim; order != 0) return order;
+    if (a.lost_gpu_s != b.lost_gpu_s) {
+      return a.lost_gpu_s < b.lost_gpu_s ? std::strong_ordering::less : std::strong_ordering::greater;
+    }
+    if (const auto order = a.count <=> b.count; order != 0) return order;
+    return a.set <=> b.set;
+  }
+};
+
+class Taking {
+ public:
+  Taking(const State& state, Trial& trial, ScoreIndex& index, const Claimant& claimant, std::size_t way);
+
+  const State& state() const { return state_; }
+  Trial& trial() { return trial_; }
+  const Trial& trial() const { return trial_; }
+  const Asking& asking() const { return asking_; }
+  const std::vector<Victim>& victims() const { return victims_; }
+  const Victim& victim(std::size_t each) const { return victims_[each]; }
+  // Equal claims have the same number, higher ones a larger.
+  std::size_t claim(std::size_t each) const { return claims_[each]; }
+
+  // Nobody is taken.
+  void begin_again();
+  // When all came to nothing: whom he could have reclaimed once others had gone he may take as a borrower, without them. They take the
+  // place of the victims; false: they are the same.
+  bool have_other_rights_now();
+
+  // ---- what he asks: all his pod sets, or one of them -----------------------------------------------------------------
+
+  void ask_for_all() { one_set_.reset(); }
+  void ask_for(const NumberedPodSet& set) { one_set_ = set; }
+  std::span<const NumberedPodSet> asked_sets() const {
+    return one_set_ ? std::span(&*one_set_, 1) : std::span(asking_.sets());
+  }
+  std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
+  // The moves stay in the trial.
+  std::variant<Start, Unfit> place() {
+    return one_set_ ? asking_.place(*one_set_, trial_, index_) : asking_.place(trial_, index_);
+  }
+  QueueId would_be_covered() const;
+  // Whether all whom he takes by rule 13 are his by what he would be covered by as things are in the trial.
+  bool owns_all() const;
+
+  // ---- a set of them, looked at by itself -----------------------------------------------------------------------------
+
+  // His places with these gone, which then stay in the trial; none if one of them may not be taken any more by then, or if he does
+  // not fit.
+  std::optional<Start> fit_without(const Chosen& chosen);
+  ClaimCost cost_of(const Chosen& chosen) const;
+  Wide lost_by(const Chosen& chosen) const;
+  // With an elastic workload go all of its steps, and so it is never the smaller loss.
+  std::int64_t stopped_with(std::size_t victim) const;
+  // A step, with its workload, which is another victim: the same set again.
+  bool says_it_twice(const Chosen& chosen) const;
+  bool is_among(WorkloadId id, const Chosen& chosen) const;
+  // A step of one who is among these.
+  bool is_step_of(const Chosen& chosen, std::size_t victim) const {
+    return minima_[victim] != victims_[victim].workload && is_among(minima_[victim], chosen);
+  }
+
+  // ---- who is taken, one after the other ------------------------------------------------------------------------------
+
+  bool may_be_taken(std::size_t each) const {
+    return !is_gone(each) && still_takeable(state_, claimant_, victims_[each]);
+  }
+  bool take_if_allowed(std::size_t each);
+  // All of them, or none if one may not be taken any more by then.
+  bool take_all(const Chosen& victims);
+  // Taken, or with the workload of which it is a step.
+  bool is_gone(std::size_t each) const;
+  Chosen all_taken() const;
+  // What of it would be lost beside what all lose who are taken.
+  Wide lost_besides(const Chosen& victims) const;
+  struct Taken {
+    Trial::Mark mark;
+    std::vector<bool> victims;
+  };
+  Taken mark() const { return {trial_.mark(), taken_}; }
+  void rollback_to(Taken before);
+  bool was_taken(const Taken& before, std::size_t each) const { return before.victims[each]; }
+
+  // ---- why nobody fits ------------------------------------------------------------------------------------------------
+
+  bool some_protected() const { return some_protected_; }
+  bool some_budget() const { return some_budget_; }  // lets some of them go, and not all at a time
+  bool would_break_floors() const { return would_break_floors_; }
+  // Where he was placed last and was in the way of floors.
+  const std::vector<NodeId>& breaks_floors_on() const { return breaks_floors_on_; }
+  void forget_broken_floors() { breaks_floors_on_.clear(); }
+
+ private:
+  void note(Victims victims);
+  void number_claims();
+  void take(const Victim& victim);
+  bool goes_with_another(std::size_t victim, const Chosen& chosen) const;
+  std::int64_t floors_in_vain_max() const;
+  Time end_after(const Chosen& chosen) const;
+  bool takes_a_stronger_claim(const Chosen& chosen);
+  bool is_an_owner(const Victim& victim, QueueId covered_at) const;
+
+  const State& state_;
+  Trial& trial_;
+  ScoreIndex& index_;
+  const Claimant& claimant_;
+  Asking asking_;
+  Trial::Mark begin_;
+  // The one that is looked at alone; none: all of them.
+  std::optional<NumberedPodSet> one_set_;
+  std::vector<Victim> victims_;      // by claim
+  std::vector<std::size_t> claims_;  // of each victim: as a number
+  std::vector<WorkloadId> minima_;   // of each victim: itself, or of a step its workload
+  std::vector<bool> taken_;
+  bool some_elastic_ = false;
+  bool some_budget_ = false;
+  bool some_protected_ = false;
+  bool would_break_floors_ = false;
+  std::int64_t floors_in_vain_ = 0;
+  std::vector<NodeId> breaks_floors_on_;
+};
+
+}  // namespace berth
