@@ -151,7 +151,7 @@ std::vector<Eviction> stop_out_of_hours(const State& state, Trial& trial, Time n
     const bool is_over = workload.phase == Phase::kRunning && state.hours_end(terms, workload.started) <= now;
     if (!is_over || is_out(state, trial, id)) return;
     stopped.push_back(
-        {id, WorkloadId(), EvictionRule::kWindow, end_of_grace(state, id, now), lost_gpu_s(state, id, now)});
+        {id, WorkloadId(), EvictionRule::kWindow, end_of_grace(state, id, now), lost_if_taken_gpu_s(state, id, now)});
     take_out(state, trial, id, Emptied::kIsToBeScrubbed);
   });
   return stopped;

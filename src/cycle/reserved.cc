@@ -141,7 +141,7 @@ std::vector<Eviction> Reserved::due(const WhoStays& who, HeldPlaces& holding) co
                    .claimant = WorkloadId(),
                    .rule = rule,
                    .stop_by = each.stop_by,
-                   .lost_gpu_s = lost_gpu_s(state_, each.workload, plan_.now),
+                   .lost_gpu_s = lost_if_taken_gpu_s(state_, each.workload, plan_.now),
                    .reservation = holding.reservation});
   }
   return due;

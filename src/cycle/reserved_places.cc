@@ -500,7 +500,7 @@ std::optional<RightsOfReservation::Takeable> RightsOfReservation::of(WorkloadId 
   const QueueId side = child_towards(tree, workload.queue, meet);
   Takeable found{.workload = id,
                  .claim = claim_with_steps(state_, quotas, id, share_of(quotas, state_.flavors(), workload.queue)),
-                 .lost_gpu_s = lost_gpu_s(state_, id, now_),
+                 .lost_gpu_s = lost_if_taken_gpu_s(state_, id, now_),
                  .own_side = {}};
   if (!unit.may_be_covered) return found;
   if (!side.is_none() && is_covered(tree, unit.covered_at, side)) return std::nullopt;
