@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "cycle/taken_together.h"
 #include "cycle/taking_out.h"
 #include "fairness/rights.h"
 
@@ -88,21 +89,10 @@ class FallenLimit {
       const QuotaUnit& unit = quotas.unit(id);
       const Workload* const workload = state_.workloads().find(unit.workload);
       if (workload == nullptr || workload->phase != Phase::kRunning) continue;
-      running_.push_back(
-          {unit.workload, claim_of(unit.workload, share), lost_if_taken_gpu_s(state_, unit.workload, now_)});
+      running_.push_back({unit.workload, claim_with_steps(state_, quotas, unit.workload, share),
+                          lost_if_taken_gpu_s(state_, unit.workload, now_)});
     }
     for (const QueueId child : quotas.tree().children(queue)) list(child);
-  }
-
-  // A minimum holds as strongly as what runs beside it, so that this goes before it.
-  Claim claim_of(WorkloadId id, const Fraction& share) const {
-    const QuotaLedger& quotas = trial_.quotas();
-    const Workload& workload = state_.workload(id);
-    Claim claim{coverage_of(quotas, workload), quotas.unit(workload.unit).priority, share};
-    for (const WorkloadId step : state_.steps_of(id)) {
-      if (has_room(state_.workload(step).phase)) claim = std::max(claim, claim_of(step, share));
-    }
-    return claim;
   }
 
   bool holds_too_much(const Running& each) const {
@@ -161,7 +151,7 @@ std::vector<Eviction> stop_out_of_hours(const State& state, Trial& trial, Time n
     const bool is_over = workload.phase == Phase::kRunning && state.hours_end(terms, workload.started) <= now;
     if (!is_over || is_out(state, trial, id)) return;
     stopped.push_back(
-        {id, WorkloadId(), EvictionRule::kWindow, end_of_grace(state, id, now), lost_gpu_s(state, id, now)});
+        {id, WorkloadId(), EvictionRule::kWindow, end_of_grace(state, id, now), lost_if_taken_gpu_s(state, id, now)});
     take_out(state, trial, id, Emptied::kIsToBeScrubbed);
   });
   return stopped;

@@ -1,6 +1,8 @@
 #include "cycle/growing.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,35 +17,6 @@
 
 namespace berth {
 namespace {
-
-std::optional<Start> next_step(OneCycle& cycle, const Growing& growing, WorkloadId step) {
-  if (cycle.plan.attempts >= cycle.effort.attempts_max) {
-    cycle.plan.finished = false;
-    return std::nullopt;
-  }
-  cycle.shadows.look(step);
-  return attempt_step(cycle, step, growing);
-}
-
-// Whether it pays to restart it for as many steps as there is room for.
-bool pays_to_grow(OneCycle& cycle, Growing growing) {
-  const State& state = cycle.engine.state;
-  const Time now = cycle.plan.now;
-  const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
-  if (growth_pays(state, growing, 0, now)) return true;
-  if (!growth_pays(state, growing, of_each * std::ssize(growing.steps), now)) return false;
-  const Trial::Mark mark = cycle.trial.mark();
-  Wide added = 0;
-  for (const WorkloadId step : growing.steps) {
-    const auto start = next_step(cycle, growing, step);
-    if (!start) break;
-    add_unit(cycle, *start);
-    growing.at.emplace_back(start->pods.front().node);
-    added += of_each;
-  }
-  cycle.trial.rollback_to(mark);
-  return growth_pays(state, growing, added, now);
-}
 
 // Who has to go at once waits by the end of this cycle, so steps leave him the room that he would take. Whether that can be seen:
 // there has to be effort enough, and what a budget would leave him is known only when he has stopped.
@@ -104,14 +77,103 @@ ByQueue::iterator first_of(const OneCycle& cycle, ByQueue& all) {
   return first;
 }
 
-// The first in its queue takes as many as fit before the next there does.
-bool take_step(OneCycle& cycle, Growing& growing) {
-  auto start = next_step(cycle, growing, growing.steps.front());
-  if (!start) return false;
-  growing.at.emplace_back(start->pods.front().node);
-  growing.steps.erase(growing.steps.begin());
-  decide(cycle, {.start = std::move(*start), .evictions = {}});
-  return !growing.steps.empty();
+// One step after the other, each of whoever comes first by then; the first in a queue takes as many as fit before the next there does.
+// Calls take(growing, start) for each. False: it would have been more attempts.
+template <class Take>
+bool share_room(OneCycle& cycle, const std::vector<Growing>& all, std::int64_t attempts_max, Take take) {
+  ByQueue by_queue;
+  for (const Growing& growing : all) by_queue[cycle.engine.state.workload(growing.minimum).queue].push_back(growing);
+  while (!by_queue.empty()) {
+    if (cycle.plan.attempts >= attempts_max) return false;
+    const auto first = first_of(cycle, by_queue);
+    std::vector<Growing>& of_queue = first->second;
+    Growing& growing = of_queue.front();
+    cycle.shadows.look(growing.steps.front());
+    auto start = attempt_step(cycle, growing.steps.front(), growing);
+    if (start) {
+      growing.at.emplace_back(start->pods.front().node);
+      growing.steps.erase(growing.steps.begin());
+      take(growing, std::move(*start));
+    }
+    if (!start || growing.steps.empty()) of_queue.erase(of_queue.begin());
+    if (of_queue.empty()) by_queue.erase(first);
+  }
+  return true;
+}
+
+// What may be tried before anybody takes a step.
+struct Trials {
+  int left = 32;
+  std::int64_t attempts_max = 0;
+};
+
+// Who would take steps that are worth less than his restart, if these shared the room, the first who takes one first. None: nobody knows,
+// it would be too much to try.
+std::optional<std::vector<WorkloadId>> in_vain(OneCycle& cycle, const std::vector<Growing>& all, Trials& trials) {
+  if (trials.left == 0) return std::nullopt;
+  --trials.left;
+  const State& state = cycle.engine.state;
+  std::vector<WorkloadId> who;  // in the order in which they take their first
+  std::map<WorkloadId, Wide> added;
+  const Trial::Mark mark = cycle.trial.mark();
+  const bool is_known = share_room(cycle, all, trials.attempts_max, [&](const Growing& growing, const Start& start) {
+    add_unit(cycle, start);
+    const auto [so_far, is_first] = added.try_emplace(growing.minimum, 0);
+    if (is_first) who.push_back(growing.minimum);
+    so_far->second += state.shape(state.workload(start.workload).shape).gpu_milli;
+  });
+  cycle.trial.rollback_to(mark);
+  if (!is_known) return std::nullopt;
+  std::erase_if(who, [&](WorkloadId id) {
+    return growth_pays(state, *std::ranges::find(all, id, &Growing::minimum), added[id], cycle.plan.now);
+  });
+  return who;
+}
+
+std::vector<Growing> without(std::vector<Growing> all, const std::vector<WorkloadId>& ids) {
+  std::erase_if(all, [&](const Growing& each) { return std::ranges::find(ids, each.minimum) != ids.end(); });
+  return all;
+}
+
+// Whoever restarts for his steps takes those that pay beside what the others take, or none. Who is left out may have more beside those who
+// are not: so he is tried again, one after the other.
+std::vector<Growing> leave_out_who_grows_in_vain(OneCycle& cycle, const std::vector<Growing>& all) {
+  const auto restarts = [&](const Growing& each) { return !growth_pays(cycle.engine.state, each, 0, cycle.plan.now); };
+  // As many attempts stay for those who take steps.
+  const std::int64_t attempts = cycle.plan.attempts + (cycle.effort.attempts_max - cycle.plan.attempts) / 2;
+  Trials trials{.attempts_max = attempts};
+  std::vector<WorkloadId> out;
+  std::vector<Growing> left = all;
+  while (std::ranges::any_of(left, restarts)) {
+    const auto who = in_vain(cycle, left, trials);
+    if (who && who->empty()) break;
+    if (who) out.insert(out.end(), who->begin(), who->end());
+    std::erase_if(left, [&](const Growing& each) {
+      return who ? std::ranges::find(*who, each.minimum) != who->end() : restarts(each);
+    });
+  }
+  if (out.size() == 1) return left;  // he has been tried beside all others
+  for (std::size_t next = 0; next < out.size();) {
+    std::vector<WorkloadId> others = out;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(next));
+    std::vector<Growing> with_next = without(all, others);
+    const auto who = in_vain(cycle, with_next, trials);
+    if (!who) break;
+    if (!who->empty()) {
+      ++next;
+      continue;
+    }
+    out = std::move(others);
+    left = std::move(with_next);
+  }
+  return left;
+}
+
+// With all that it might take.
+bool could_pay(const OneCycle& cycle, const Growing& growing) {
+  const State& state = cycle.engine.state;
+  const Wide of_each = state.shape(state.workload(growing.steps.front()).shape).gpu_milli;
+  return growth_pays(state, growing, of_each * std::ssize(growing.steps), cycle.plan.now);
 }
 
 }  // namespace
@@ -124,15 +186,12 @@ void grow(OneCycle& cycle) {
     std::erase_if(all, [](const Growing& growing) { return !growing.begins; });
     if (all.empty() || !set_evicted_aside(cycle)) return;
   }
-  std::erase_if(all, [&](const Growing& growing) { return !pays_to_grow(cycle, growing); });
-  ByQueue by_queue;
-  for (Growing& growing : all) by_queue[state.workload(growing.minimum).queue].push_back(std::move(growing));
-  while (!by_queue.empty()) {
-    const auto first = first_of(cycle, by_queue);
-    std::vector<Growing>& of_queue = first->second;
-    if (!take_step(cycle, of_queue.front())) of_queue.erase(of_queue.begin());
-    if (of_queue.empty()) by_queue.erase(first);
-  }
+  std::erase_if(all, [&](const Growing& growing) { return !could_pay(cycle, growing); });
+  all = leave_out_who_grows_in_vain(cycle, all);
+  const bool is_whole = share_room(cycle, all, cycle.effort.attempts_max, [&](const Growing&, Start start) {
+    decide(cycle, {.start = std::move(start), .evictions = {}});
+  });
+  if (!is_whole) cycle.plan.finished = false;
 }
 
 }  // namespace berth

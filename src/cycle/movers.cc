@@ -65,7 +65,7 @@ bool may_begin_anew(const State& state, WorkloadId id, Time now) {
 }
 
 Mover mover_of(const State& state, WorkloadId id, Time now) {
-  return {id, *way_of(state, id), lost_gpu_s(state, id, now)};
+  return {id, *way_of(state, id), lost_if_taken_gpu_s(state, id, now)};
 }
 
 std::vector<Mover> movers_of(const State& state, Time now) {

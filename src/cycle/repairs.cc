@@ -132,7 +132,7 @@ class Search {
   }
 
   Repair repair_with(const Start& start) const {
-    return {.workload = gang_, .pods = start.pods, .lost_gpu_s = lost_gpu_s(state_, gang_, claimant_.now)};
+    return {.workload = gang_, .pods = start.pods, .lost_gpu_s = lost_by_own_pods_gpu_s(state_, gang_, claimant_.now)};
   }
 
   // Once it has left its own room: in free room, else in the room of others.
@@ -166,7 +166,7 @@ class Search {
     return {.start = std::move(start),
             .claimant = gang_,
             .stop_by = end_of_grace(state_, gang_, claimant_.now),
-            .lost_gpu_s = lost_gpu_s(state_, gang_, claimant_.now)};
+            .lost_gpu_s = lost_by_own_pods_gpu_s(state_, gang_, claimant_.now)};
   }
 
   void leave() {

@@ -93,7 +93,7 @@ TEST(Repair, FurtherLossesDoNotPutItsDeadlineOff) {
   engine.state.apply(PodFailed{WorkloadId(0), 2});
   EXPECT_EQ(engine.state.find_repairing(WorkloadId(0))->until, Time{610'000});
   // Three GPUs for 10 s, two for 60 s, one for 30 s.
-  EXPECT_EQ(lost_gpu_s(engine.state, WorkloadId(0), Time{100'000}), 180);
+  EXPECT_EQ(lost_by_own_pods_gpu_s(engine.state, WorkloadId(0), Time{100'000}), 180);
 }
 
 TEST(Repair, GivenUpItStandsBeforeAllOfItsPriority) {

@@ -117,13 +117,13 @@ std::optional<Reserved::Elsewhere> Reserved::elsewhere(const Claimed& claimed) c
 
 std::vector<Eviction> Reserved::take_due() {
   std::vector<Eviction> all;
+  // Rights are as when the places were chosen, before anybody has left: what he leaves of a floor may cover others.
   for (HeldPlaces& holding : all_) {
     for (Eviction& each : due(*who_, holding)) {
-      if (std::ranges::find(all, each.workload, &Eviction::workload) != all.end()) continue;
-      take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
-      all.push_back(std::move(each));
+      if (std::ranges::find(all, each.workload, &Eviction::workload) == all.end()) all.push_back(std::move(each));
     }
   }
+  for (const Eviction& each : all) take_out(state_, trial_, each.workload, Emptied::kIsToBeScrubbed);
   return all;
 }
 
@@ -141,7 +141,7 @@ std::vector<Eviction> Reserved::due(const WhoStays& who, HeldPlaces& holding) co
                    .claimant = WorkloadId(),
                    .rule = rule,
                    .stop_by = each.stop_by,
-                   .lost_gpu_s = lost_gpu_s(state_, each.workload, plan_.now),
+                   .lost_gpu_s = lost_if_taken_gpu_s(state_, each.workload, plan_.now),
                    .reservation = holding.reservation});
   }
   return due;
@@ -153,7 +153,8 @@ std::vector<Reserved::Told> Reserved::in_the_way(const WhoStays& who, const Held
   std::map<WorkloadId, Time> ends;
   const auto note = [&](const Stay& each) {
     const bool runs = state_.workload(each.workload).phase == Phase::kRunning;
-    if (runs && each.end > then && !is_own(state_, reservation, each.workload)) ends.emplace(each.workload, each.end);
+    if (!runs || each.end <= then || is_own(state_, reservation, each.workload)) return;
+    ends.emplace(who_goes(each.workload, reservation), each.end);
   };
   for (const NodeId node : reservation.nodes) std::ranges::for_each(who.on(node), note);
   for (const GpusOfNode& held : holding.gpus) {
@@ -170,6 +171,14 @@ std::vector<Reserved::Told> Reserved::in_the_way(const WhoStays& who, const Held
     told.push_back({id, at, std::min(end, std::max(reservation.from, plan_.now + notice))});
   }
   return told;
+}
+
+// A step in which the queue has no right runs no longer than its minimum, in which it has one.
+WorkloadId Reserved::who_goes(WorkloadId id, const Reservation& reservation) const {
+  const WorkloadId minimum = state_.minimum_of(id);
+  if (minimum == id || reservation.is_maintenance()) return id;
+  const RightsOfReservation rights(state_, trial_, reservation, std::max(plan_.now, reservation.from), plan_.now);
+  return rights.of(id) ? id : minimum;
 }
 
 // A node that is closed waits for a grace, and for nothing else that somebody has set for himself. Whose room is taken back has

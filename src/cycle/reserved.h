@@ -92,6 +92,7 @@ class Reserved {
   KeptRoom away_from_strangers(WorkloadId workload, Time start, Time end, KeptRoom kept) const;
   std::vector<Told> in_the_way(const WhoStays& who, const HeldPlaces& holding, const Reservation& reservation) const;
   std::vector<Eviction> due(const WhoStays& who, HeldPlaces& holding) const;
+  WorkloadId who_goes(WorkloadId in_the_way, const Reservation& reservation) const;
   Duration notice_of(WorkloadId workload, const Reservation& reservation) const;
 
   const State& state_;

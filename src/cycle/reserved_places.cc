@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cycle/if_all_gave_back.h"
+#include "cycle/taken_together.h"
 #include "fairness/meeting.h"
 #include "state/tree_at.h"
 
@@ -45,7 +46,8 @@ class Choice {
         then_(std::max(now, reservation_.from)),
         rights_(state, trial, reservation_, then_, now),
         home_(state.home_of(reservation_.queue)),
-        left_(reservation_.gpus) {
+        left_(reservation_.gpus),
+        together_(state) {
     look_at_cells(trial);
   }
 
@@ -271,39 +273,51 @@ class Choice {
 
   using Takeable = RightsOfReservation::Takeable;
 
+  // Where it has no right in a step, it may have one in that without which the step does not run.
+  void look_at(WorkloadId id, std::set<WorkloadId>& seen) {
+    if (!seen.insert(id).second) return;
+    if (auto found = rights_.of(id)) {
+      takeable_.push_back(*std::move(found));
+    } else {
+      look_at(state_.minimum_of(id), seen);
+    }
+  }
+
   void find_takeable() {
     std::set<WorkloadId> seen;
     for (const Blocked& each : blocked_) {
-      for (const WorkloadId id : each.by) {
-        if (!seen.insert(id).second) continue;
-        if (auto found = rights_.of(id)) takeable_.push_back(*std::move(found));
-      }
+      for (const WorkloadId id : each.by) look_at(id, seen);
     }
     std::ranges::sort(takeable_, [](const Takeable& a, const Takeable& b) {
       if (const auto order = a.claim <=> b.claim; order != 0) return order < 0;
       if (a.lost_gpu_s != b.lost_gpu_s) return a.lost_gpu_s < b.lost_gpu_s;
       return a.workload > b.workload;
     });
+    std::vector<TakenTogether::One> all;
+    for (const Takeable& each : takeable_) all.push_back({each.workload, each.lost_gpu_s});
+    together_.put(std::move(all));
   }
 
   // So many GPUs more it has with these gone, if it may have them gone at all.
-  std::int64_t gained(const std::vector<bool>& gone) const {
+  std::int64_t gained(const Chosen& gone) const {
     std::int64_t gpus = 0;
     for (const Blocked& each : blocked_) gpus += is_left_by(each, gone) ? 1 : 0;
     gpus = std::min(gpus, left_);
     const std::int64_t before = count(chosen_) - own_chosen();
-    for (std::size_t i = 0; i < takeable_.size(); ++i) {
-      const QueueId side = takeable_[i].own_side;
-      if (!gone[i] || side.is_none()) continue;
+    for (const std::size_t each : gone) {
+      const QueueId side = takeable_[each].own_side;
+      if (side.is_none()) continue;
       gpus = std::min(gpus, std::max<std::int64_t>(0, inside_.at(side) - before));
     }
     return gpus;
   }
 
-  bool is_left_by(const Blocked& blocked, const std::vector<bool>& gone) const {
+  // A step goes by itself, or with its minimum.
+  bool is_left_by(const Blocked& blocked, const Chosen& gone) const {
     return std::ranges::all_of(blocked.by, [&](WorkloadId id) {
-      const auto found = std::ranges::find(takeable_, id, &Takeable::workload);
-      return found != takeable_.end() && gone[static_cast<std::size_t>(found - takeable_.begin())];
+      return std::ranges::any_of(gone, [&](std::size_t each) {
+        return takeable_[each].workload == id || takeable_[each].workload == state_.minimum_of(id);
+      });
     });
   }
 
@@ -319,51 +333,45 @@ class Choice {
   }
 
   // More is better, then that the strongest of them is weak, then that less is lost, then that fewer go.
-  bool is_better(const std::vector<bool>& gone, const std::vector<bool>& than) const {
+  bool is_better(const Chosen& gone, const Chosen& than) const {
     const std::int64_t gpus = gained(gone);
     const std::int64_t before = gained(than);
     if (gpus != before) return gpus > before;
-    const auto cost = [&](const std::vector<bool>& set) {
-      std::int64_t lost = 0;
-      std::size_t last = 0;
-      for (std::size_t i = 0; i < set.size(); ++i) {
-        if (!set[i]) continue;
-        lost += takeable_[i].lost_gpu_s;
-        last = i + 1;
-      }
-      return std::tuple(last, lost, std::ranges::count(set, true));
-    };
-    const auto [last, lost, many] = cost(gone);
-    const auto [last_of_other, lost_of_other, many_of_other] = cost(than);
-    if (last == 0 || last_of_other == 0) return last < last_of_other;
-    const auto claims = takeable_[last - 1].claim <=> takeable_[last_of_other - 1].claim;
+    if (gone.empty() || than.empty()) return gone.size() < than.size();
+    const auto claims = takeable_[gone.back()].claim <=> takeable_[than.back()].claim;
     if (claims != 0) return claims < 0;
-    return std::tuple(lost, many) < std::tuple(lost_of_other, many_of_other);
+    const auto cost = [&](const Chosen& set) {
+      std::int64_t stopped = 0;
+      for (const std::size_t each : set) stopped += together_.stopped_with(each);
+      return std::pair(together_.lost_by(set), stopped);
+    };
+    return cost(gone) < cost(than);
   }
 
-  std::vector<bool> cheapest_of_all() const {
-    std::vector<bool> best(takeable_.size(), false);
+  Chosen cheapest_of_all() const {
+    Chosen best;
     for (std::uint32_t bits = 1; bits < (std::uint32_t{1} << takeable_.size()); ++bits) {
-      std::vector<bool> gone(takeable_.size());
-      for (std::size_t i = 0; i < gone.size(); ++i) gone[i] = ((bits >> i) & 1) != 0;
-      if (is_better(gone, best)) best = std::move(gone);
+      Chosen gone;
+      for (std::size_t i = 0; i < takeable_.size(); ++i) {
+        if (((bits >> i) & 1) != 0) gone.push_back(i);
+      }
+      if (!together_.says_it_twice(gone) && is_better(gone, best)) best = std::move(gone);
     }
     return best;
   }
 
   // The weakest first until it is enough; then who is not needed stays, the strongest first.
-  std::vector<bool> one_by_one() const {
-    std::vector<bool> gone(takeable_.size(), false);
-    for (std::size_t i = 0; i < gone.size() && gained(gone) < left_; ++i) {
+  Chosen one_by_one() const {
+    Chosen gone;
+    for (std::size_t i = 0; i < takeable_.size() && gained(gone) < left_; ++i) {
       const std::int64_t before = gained(gone);
-      gone[i] = true;
-      if (gained(gone) < before) gone[i] = false;
+      gone.push_back(i);
+      if (gained(gone) < before) gone.pop_back();
     }
-    for (std::size_t i = gone.size(); i-- > 0;) {
-      if (!gone[i]) continue;
-      const std::int64_t before = gained(gone);
-      gone[i] = false;
-      if (gained(gone) < before) gone[i] = true;
+    for (std::size_t at = gone.size(); at-- > 0;) {
+      Chosen fewer = gone;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+      if (gained(fewer) >= gained(gone)) gone = std::move(fewer);
     }
     return gone;
   }
@@ -374,7 +382,7 @@ class Choice {
     for (const Takeable& each : takeable_) {
       if (!each.own_side.is_none()) inside_.try_emplace(each.own_side, rights_.gpus_inside(each.own_side));
     }
-    const std::vector<bool> gone = takeable_.size() <= kExactMax ? cheapest_of_all() : one_by_one();
+    const Chosen gone = takeable_.size() <= kExactMax ? cheapest_of_all() : one_by_one();
     left_ = gained(gone);
     Places left;
     for (const Blocked& each : blocked_) {
@@ -401,6 +409,7 @@ class Choice {
   std::map<NodeId, std::int64_t> open_on_;  // devices on which nobody is in the way, other reservations' too
   std::vector<Blocked> blocked_;
   std::vector<Takeable> takeable_;  // by claim, then lost work, then the latest submitted
+  TakenTogether together_;          // these
   std::map<QueueId, std::int64_t> inside_;
   Places chosen_;
 };
@@ -422,7 +431,7 @@ WhoStays::WhoStays(const State& state, const Plan& plan, const std::vector<Evict
     }
   }
   state.workloads().for_each([&](WorkloadId id, const Workload& workload) {
-    if (!has_room(workload.phase) || told.contains(id)) return;
+    if (!has_room(workload.phase) || told.contains(id) || told.contains(workload.step_of)) return;
     const bool runs = workload.phase == Phase::kRunning;
     const Stay stay{
         id, runs ? state.end_of(id, workload.started) : enforced_end(state.shape(workload.shape).terms, latest_leave_)};
@@ -489,11 +498,10 @@ std::optional<RightsOfReservation::Takeable> RightsOfReservation::of(WorkloadId 
   QueueId meet = workload.queue;
   while (!meet.is_none() && !above.contains(meet)) meet = tree.parent(meet);
   const QueueId side = child_towards(tree, workload.queue, meet);
-  Takeable found{
-      .workload = id,
-      .claim = {coverage_of(quotas, workload), unit.priority, share_of(quotas, state_.flavors(), workload.queue)},
-      .lost_gpu_s = lost_gpu_s(state_, id, now_),
-      .own_side = {}};
+  Takeable found{.workload = id,
+                 .claim = claim_with_steps(state_, quotas, id, share_of(quotas, state_.flavors(), workload.queue)),
+                 .lost_gpu_s = lost_if_taken_gpu_s(state_, id, now_),
+                 .own_side = {}};
   if (!unit.may_be_covered) return found;
   if (!side.is_none() && is_covered(tree, unit.covered_at, side)) return std::nullopt;
   found.own_side = child_towards(tree, reservation_.queue, meet);

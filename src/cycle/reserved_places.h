@@ -58,7 +58,7 @@ class RightsOfReservation {
   struct Takeable {
     WorkloadId workload;
     Claim claim;
-    std::int64_t lost_gpu_s = 0;
+    std::int64_t lost_gpu_s = 0;  // with all that restarts for it
     QueueId own_side;  // in whose floor the reservation has to be; none: it counts for nothing, and goes in any case
   };
   std::optional<Takeable> of(WorkloadId workload) const;

@@ -178,7 +178,7 @@ void take_back_loans(OneCycle& cycle) {
   if (state.lent().empty() || cycle.shadows.none() || !cycle.plan.migrations.empty()) return;
   for (const WorkloadId id : cycle.shadows.loans_due()) {
     const Eviction eviction{id, WorkloadId(), EvictionRule::kLoan, end_of_grace(state, id, cycle.plan.now),
-                            lost_gpu_s(state, id, cycle.plan.now)};
+                            lost_if_taken_gpu_s(state, id, cycle.plan.now)};
     take_out(state, cycle.trial, id, Emptied::kIsToBeScrubbed);
     evict(cycle, eviction);
     cycle.shadows.look_again();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cycle/elastic.h"
 #include "cycle/plain_claim.h"
 #include "cycle/run_cycle.h"
 #include "cycle/settling_work_test.h"
@@ -211,6 +212,7 @@ class SettlingCluster {
       whole_ += !alone && minimum != eviction.workload ? 1 : 0;
     }
     if (steps == 0) return false;
+    check_growth_pays(plan);
     EXPECT_TRUE(plan.migrations.empty());
     if (!plan.evictions.empty()) {
       check_steps_leave_room_to_who_goes(plan, others);
@@ -225,6 +227,21 @@ class SettlingCluster {
     return true;
   }
   // Only those who begin take steps then, and a single one who goes at once starts in the next cycle if he would without them.
+  // For as many steps as each really takes.
+  void check_growth_pays(const Plan& plan) {
+    const State& state = engine_.state;
+    std::map<WorkloadId, Wide> added;
+    for (const Start& start : plan.starts) {
+      const Workload& workload = state.workload(start.workload);
+      if (!workload.step_of.is_none()) added[workload.step_of] += state.shape(workload.shape).gpu_milli;
+    }
+    for (const auto& [minimum, gpu_milli] : added) {
+      const bool begins = std::ranges::find(plan.starts, minimum, &Start::workload) != plan.starts.end() ||
+                          std::ranges::find(plan.begins, minimum) != plan.begins.end();
+      const Growing growing{.minimum = minimum, .steps = {}, .begins = begins, .way = {}, .at = {}};
+      EXPECT_TRUE(growth_pays(state, growing, gpu_milli, plan.now)) << minimum.value() << " restarts for too little";
+    }
+  }
   void check_steps_leave_room_to_who_goes(const Plan& plan, const Plan& others) {
     const auto begins = [&](WorkloadId id) {
       return std::ranges::find(plan.begins, id) != plan.begins.end() ||

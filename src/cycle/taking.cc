@@ -14,7 +14,8 @@ Taking::Taking(const State& state, Trial& trial, ScoreIndex& index, const Claima
       index_(index),
       claimant_(claimant),
       asking_(state, claimant, way),
-      begin_(trial.mark()) {
+      begin_(trial.mark()),
+      together_(state) {
   note(victims_of(state, claimant));
 }
 
@@ -22,9 +23,9 @@ void Taking::note(Victims victims) {
   victims_ = std::move(victims.takeable);
   some_budget_ = std::ranges::any_of(victims_, [&](const Victim& each) { return is_spared_by_a_budget(state_, each); });
   some_protected_ = some_protected_ || victims.some_protected || some_budget_;
-  minima_.clear();
-  for (const Victim& victim : victims_) minima_.push_back(state_.minimum_of(victim.workload));
-  some_elastic_ = std::ranges::any_of(minima_, [&](WorkloadId id) { return state_.elastic().contains(id); });
+  std::vector<TakenTogether::One> all;
+  for (const Victim& victim : victims_) all.push_back({victim.workload, victim.lost_gpu_s});
+  together_.put(std::move(all));
   forget_taken();
   number_claims();
 }
@@ -75,7 +76,7 @@ std::optional<Start> Taking::fit_without(const Chosen& chosen) {
   trial_.rollback_to(begin_);
   if (floors_in_vain_ >= floors_in_vain_max()) return std::nullopt;
   for (const std::size_t each : chosen) {
-    if (goes_with_another(each, chosen)) continue;
+    if (together_.goes_with_another(each, chosen)) continue;
     if (!still_takeable(state_, victims_[each])) return std::nullopt;
     take(victims_[each]);
   }
@@ -139,39 +140,6 @@ ClaimCost Taking::cost_of(const Chosen& chosen) const {
   return cost;
 }
 
-// Of an elastic workload all restart, once, whether one of its pods goes or many.
-Wide Taking::lost_by(const Chosen& chosen) const {
-  Wide lost = 0;
-  for (std::size_t at = 0; at < chosen.size(); ++at) {
-    const std::size_t each = chosen[at];
-    const auto is_of_the_same = [&](std::size_t other) { return minima_[other] == minima_[each]; };
-    if (some_elastic_ && std::any_of(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(at), is_of_the_same))
-      continue;
-    std::int64_t most = victims_[each].lost_gpu_s;
-    for (std::size_t later = at + 1; some_elastic_ && later < chosen.size(); ++later) {
-      if (is_of_the_same(chosen[later])) most = std::max(most, victims_[chosen[later]].lost_gpu_s);
-    }
-    lost += most;
-  }
-  return lost;
-}
-
-std::int64_t Taking::stopped_with(std::size_t victim) const {
-  if (!some_elastic_) return 1;
-  return 1 + std::ranges::count_if(state_.steps_of(victims_[victim].workload),
-                                   [&](WorkloadId step) { return state_.workload(step).phase == Phase::kRunning; });
-}
-
-bool Taking::goes_with_another(std::size_t victim, const Chosen& chosen) const {
-  return some_elastic_ && std::ranges::any_of(chosen, [&](std::size_t other) {
-           return other != victim && victims_[other].workload == minima_[victim];
-         });
-}
-
-bool Taking::says_it_twice(const Chosen& chosen) const {
-  return std::ranges::any_of(chosen, [&](std::size_t each) { return goes_with_another(each, chosen); });
-}
-
 bool Taking::is_among(WorkloadId id, const Chosen& chosen) const {
   return std::ranges::any_of(chosen, [&](std::size_t each) { return victims_[each].workload == id; });
 }
@@ -202,9 +170,9 @@ bool Taking::take_all(const Chosen& victims) {
 }
 
 bool Taking::is_gone(std::size_t each) const {
-  if (taken_[each] || !some_elastic_ || victims_[each].workload == minima_[each]) return taken_[each];
+  if (taken_[each] || !together_.is_step(each)) return taken_[each];
   for (std::size_t other = 0; other < victims_.size(); ++other) {
-    if (taken_[other] && victims_[other].workload == minima_[each]) return true;
+    if (taken_[other] && victims_[other].workload == together_.minimum(each)) return true;
   }
   return false;
 }
@@ -218,7 +186,7 @@ Chosen Taking::all_taken() const {
 }
 
 Wide Taking::lost_besides(const Chosen& victims) const {
-  if (!some_elastic_) return lost_by(victims);
+  if (!together_.some_elastic()) return lost_by(victims);
   Chosen all = all_taken();
   const Wide before = lost_by(all);
   all.insert(all.end(), victims.begin(), victims.end());

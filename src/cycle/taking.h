@@ -11,6 +11,7 @@
 
 #include "base/wide.h"
 #include "cycle/asking.h"
+#include "cycle/taken_together.h"
 #include "fairness/gates.h"
 #include "fairness/rights.h"
 #include "placement/score_index.h"
@@ -18,8 +19,6 @@
 #include "state/trial.h"
 
 namespace berth {
-
-using Chosen = std::vector<std::size_t>;  // indexes into the victims, ascending: the lowest claim first
 
 // Sets compare by it.
 struct ClaimCost {
@@ -79,15 +78,13 @@ class Taking {
   // not fit.
   std::optional<Start> fit_without(const Chosen& chosen);
   ClaimCost cost_of(const Chosen& chosen) const;
-  Wide lost_by(const Chosen& chosen) const;
-  // With an elastic workload go all of its steps, and so it is never the smaller loss.
-  std::int64_t stopped_with(std::size_t victim) const;
-  // A step, with its workload, which is another victim: the same set again.
-  bool says_it_twice(const Chosen& chosen) const;
+  Wide lost_by(const Chosen& chosen) const { return together_.lost_by(chosen); }
+  std::int64_t stopped_with(std::size_t victim) const { return together_.stopped_with(victim); }
+  bool says_it_twice(const Chosen& chosen) const { return together_.says_it_twice(chosen); }
   bool is_among(WorkloadId id, const Chosen& chosen) const;
   // A step of one who is among these.
   bool is_step_of(const Chosen& chosen, std::size_t victim) const {
-    return minima_[victim] != victims_[victim].workload && is_among(minima_[victim], chosen);
+    return together_.is_step(victim) && is_among(together_.minimum(victim), chosen);
   }
 
   // ---- who is taken, one after the other ------------------------------------------------------------------------------
@@ -128,7 +125,6 @@ class Taking {
   void take(const Victim& victim);
   void forget_taken();
   std::vector<const Victim*> all_of(const Chosen& chosen) const;
-  bool goes_with_another(std::size_t victim, const Chosen& chosen) const;
   std::int64_t floors_in_vain_max() const;
   Time end_after(const Chosen& chosen) const;
   bool takes_a_stronger_claim(const Chosen& chosen);
@@ -142,12 +138,11 @@ class Taking {
   Trial::Mark begin_;
   // The one that is looked at alone; none: all of them.
   std::optional<NumberedPodSet> one_set_;
-  std::vector<Victim> victims_;      // by claim
+  std::vector<Victim> victims_;      // by claim: so are those that are chosen of them
   std::vector<std::size_t> claims_;  // of each victim: as a number
-  std::vector<WorkloadId> minima_;   // of each victim: itself, or of a step its workload
+  TakenTogether together_;           // the victims
   std::vector<bool> taken_;
   std::vector<const Victim*> taken_by_share_;  // of them, as they were taken
-  bool some_elastic_ = false;
   bool some_budget_ = false;
   bool some_protected_ = false;
   bool would_break_floors_ = false;

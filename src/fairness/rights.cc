@@ -453,13 +453,13 @@ bool RightsAtAGlance::may_take(QueueId queue, const Terms& terms, const AmountLi
   return false;
 }
 
-std::int64_t lost_gpu_s(const State& state, WorkloadId id, Time now) {
+std::int64_t lost_by_own_pods_gpu_s(const State& state, WorkloadId id, Time now) {
   return narrow(state.lost_gpu_us(id, now) / 1'000'000).value_or(INT64_MAX);
 }
 
 std::int64_t lost_if_taken_gpu_s(const State& state, WorkloadId id, Time now) {
   const WorkloadId minimum = state.minimum_of(id);
-  if (!state.elastic().contains(minimum)) return lost_gpu_s(state, id, now);
+  if (!state.elastic().contains(minimum)) return lost_by_own_pods_gpu_s(state, id, now);
   // What the pod did is with the others.
   if (id != minimum && state.shape(state.workload(id).shape).terms.resizes_live) return 0;
   Wide lost_gpu_us = state.lost_gpu_us(minimum, now);

@@ -139,8 +139,9 @@ class RightsAtAGlance {
   std::vector<Children> children_;  // by queue; the last of the cluster
 };
 
-// Work that would be lost if it were stopped now, in GPU-seconds.
-std::int64_t lost_gpu_s(const State& state, WorkloadId workload, Time now);
+// Work that its own pods would lose if they were stopped now, in GPU-seconds. Of elastic work that is a part: what is lost for a decision
+// is lost_if_taken_gpu_s().
+std::int64_t lost_by_own_pods_gpu_s(const State& state, WorkloadId workload, Time now);
 
 // The same with all that runs beside it: of an elastic workload, or of a step of it, as all of them restart. Of a step of one that
 // resizes live nothing. PRE: it runs.

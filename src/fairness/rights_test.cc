@@ -469,13 +469,14 @@ TEST(Rights, InsideItsFloorAndWhereNobodyLendsWhatItSetForItselfHoldsFully) {
 
 TEST(Rights, LostWorkCountsFromTheLastReportedCheckpointAndIsCapped) {
   State state = world({}, {{kB, 2, {}, Time{1000}}});
-  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{61'000}), 120);
-  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{1000} + seconds(86'400)), 2 * 4 * 3600);
+  EXPECT_EQ(lost_by_own_pods_gpu_s(state, WorkloadId(0), Time{61'000}), 120);
+  EXPECT_EQ(lost_by_own_pods_gpu_s(state, WorkloadId(0), Time{1000} + seconds(86'400)), 2 * 4 * 3600);
   state.apply(CheckpointReported{WorkloadId(0), Time{1000}});
-  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{1000} + seconds(86'400)), 2 * 86'400) << "at once";
+  EXPECT_EQ(lost_by_own_pods_gpu_s(state, WorkloadId(0), Time{1000} + seconds(86'400)), 2 * 86'400) << "at once";
   state.apply(CheckpointReported{WorkloadId(0), Time{41'000}});
-  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{61'000}), 40);
-  EXPECT_EQ(lost_gpu_s(state, WorkloadId(0), Time{41'000} + seconds(86'400)), 2 * 86'400) << "its own word holds";
+  EXPECT_EQ(lost_by_own_pods_gpu_s(state, WorkloadId(0), Time{61'000}), 40);
+  EXPECT_EQ(lost_by_own_pods_gpu_s(state, WorkloadId(0), Time{41'000} + seconds(86'400)), 2 * 86'400)
+      << "its own word holds";
 }
 
 // ---- property ------------------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ void check(ScenarioWorld& world, const ExpectRepairing& expected) {
   }
   if (expected.lost_gpu_s) {
     world.compare(name + " repairing with a loss of", counted(*expected.lost_gpu_s, "GPU-second"),
-                  counted(lost_gpu_s(world.state(), expected.workload, world.now()), "GPU-second"));
+                  counted(lost_by_own_pods_gpu_s(world.state(), expected.workload, world.now()), "GPU-second"));
   }
   check_words(world, expected.workload, "repairing", expected.has);
 }

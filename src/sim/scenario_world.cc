@@ -346,7 +346,7 @@ bool ScenarioWorld::extend_limit(WorkloadId id) {
 }
 
 void ScenarioWorld::enforce_end(WorkloadId id) {
-  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  const std::int64_t lost = lost_if_taken_gpu_s(state(), id, now_);
   finish(WorkloadOverran{id}, id, Phase::kEnded);
   if (stopped_) return;
   submitted_[id.index()].last->evicted_by = EvictionRule::kOverRun;
@@ -367,14 +367,14 @@ void ScenarioWorld::give_up_one() {
       state().repairing(), [&](const auto& each) { return !each.second.lost.empty() && each.second.until <= now_; });
   const WorkloadId id = due->first;
   if (!afford(cost_of_freeing(id))) return;
-  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  const std::int64_t lost = lost_if_taken_gpu_s(state(), id, now_);
   if (apply(RepairGivenUp{id})) evictions_.push_back({id, now_, {id, {}, EvictionRule::kNode, now_, lost}});
 }
 
 void ScenarioWorld::never_ready_one() {
   bring_state_to_now();
   const WorkloadId id = state().unready().begin()->second;
-  const std::int64_t lost = lost_gpu_s(state(), id, now_);
+  const std::int64_t lost = lost_if_taken_gpu_s(state(), id, now_);
   const auto before = with_steps(id);
   if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(NeverReady{id})) return;
   note_over(before);
@@ -584,8 +584,8 @@ void ScenarioWorld::evict_one_for_a_taint() {
   bring_state_to_now();
   const auto [of, pods] = taints_.first(state());
   const WorkloadId id = workload(of).step_of.is_none() ? of : workload(of).step_of;
-  const std::int64_t lost = lost_gpu_s(state(), of, now_);
-  const std::int64_t lost_whole = lost_gpu_s(state(), id, now_);
+  const std::int64_t lost = lost_by_own_pods_gpu_s(state(), of, now_);
+  const std::int64_t lost_whole = lost_by_own_pods_gpu_s(state(), id, now_);
   const auto before = with_steps(id);
   const Time stop_by = now_ + state().shape(workload(of).shape).terms.grace;
   if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(PodsEvicted{of, pods, stop_by}))
@@ -613,7 +613,7 @@ void ScenarioWorld::fail_node(NodeId node) {
   std::map<WorkloadId, std::int64_t> lost_gpu_s;
   std::vector<std::pair<WorkloadId, Workload>> before;
   for (const WorkloadId id : lost) {
-    lost_gpu_s[id] = berth::lost_gpu_s(state(), id, now_);
+    lost_gpu_s[id] = lost_by_own_pods_gpu_s(state(), id, now_);
     const WorkloadId whole = workload(id).step_of.is_none() ? id : workload(id).step_of;
     if (state().failure_policy_of(whole) == nullptr) continue;
     const auto all = with_steps(whole);
@@ -634,8 +634,8 @@ void ScenarioWorld::fail_pod(const FailPod& action) {
   const PodFailed event{of, is_step ? 0 : action.pod, action.exit_code};
   if (leave_in_grace(of, event.pod)) return;
   if (state().refusal(event)) return fail_for_want_of(id, action.pod, "fail");
-  const std::int64_t lost = lost_gpu_s(state(), of, now_);
-  const std::int64_t lost_whole = lost_gpu_s(state(), id, now_);
+  const std::int64_t lost = lost_by_own_pods_gpu_s(state(), of, now_);
+  const std::int64_t lost_whole = lost_by_own_pods_gpu_s(state(), id, now_);
   const auto before = with_steps(id);
   if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(event)) return;
   note_over(before);
