@@ -7,6 +7,7 @@
 
 #include "cycle/asked_again.h"
 #include "cycle/engine.h"
+#include "cycle/in_the_way.h"
 #include "cycle/raising.h"
 #include "cycle/run_cycle.h"
 #include "model/quantity.h"
@@ -283,13 +284,22 @@ class Search {
     return amounts;
   }
 
-  // It is let ahead where it ends before others start, before its queue's floor falls, and where a budget has enough for it.
+  State at_now() const {
+    State fork = state_.fork();
+    if (fork.keeps_time() && now_ > fork.clock()) fork.apply(TimePassed{now_});
+    return fork;
+  }
+
+  // It is let ahead where it ends before others start, before something is reserved or closed, before its queue's floor falls, and where
+  // a budget has enough for it.
   std::vector<Duration> limits_that_matter() const {
     std::set<Duration> limits;
     const auto until = [&](Time then) {
       if (then > now_ && then != kForever) limits.insert(then - now_);
     };
     for (const Shadow& shadow : state_.shadows()) until(shadow.at);
+    const State then = at_now();
+    for (const InTheWay& each : all_in_the_way(then, id_)) until(each.by);
     until(state_.next_turn());
     for (const Window& window : state_.windows()) {
       for (const Interval& open : window.open) {

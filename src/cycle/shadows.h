@@ -61,6 +61,9 @@ class Shadows {
   // Looks at what each leaves, before this one is tried: so it is known while the trial has his places. He is in nobody's way by what
   // he was promised himself.
   void look(WorkloadId candidate);
+  // By when it would have to be gone, and what it leaves be scrubbed, so as to be let ahead of somebody in whose room it is; none: of
+  // whom it would delay nothing, as its claim is the stronger. PRE: as of let().
+  std::optional<Time> has_to_be_gone_by(WorkloadId workload, WorkloadId promised) const;
   // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
   // and nothing was decided since.
   bool let(const Start& start);
