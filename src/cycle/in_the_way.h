@@ -2,6 +2,7 @@
 // (docs/semantics.md, rule 25 and "Reservations").
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/reservation.h"
@@ -22,5 +23,9 @@ struct InTheWay {
 // All that it might meet, the first first. Of a promise to somebody who is foretold to start earlier, by then; what it leaves would be
 // scrubbed by then. PRE: it waits.
 std::vector<InTheWay> all_in_the_way(const State& state, WorkloadId workload);
+
+// The first beside which it finds no room, if it had gone before those behind it: with such a limit it would go ahead. Where none takes a
+// room, the first promise that it would still meet. None: nothing is known.
+std::optional<InTheWay> first_in_the_way(const State& state, WorkloadId workload);
 
 }  // namespace berth
