@@ -1,17 +1,38 @@
 #include "cycle/changes.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "cycle/asked_again.h"
 #include "cycle/engine.h"
+#include "cycle/in_the_way.h"
 #include "cycle/raising.h"
 #include "cycle/run_cycle.h"
 #include "model/quantity.h"
 
 namespace berth {
 namespace {
+
+// None: it has not, or the events are refused.
+std::optional<Start> start_after(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+  Engine fork{state.fork()};
+  if (fork.state.keeps_time() && now > fork.state.clock()) fork.state.apply(TimePassed{now});
+  for (const Event& event : events) {
+    if (fork.state.refusal(event)) return std::nullopt;
+    if (std::holds_alternative<WorkloadSubmitted>(event)) id = fork.state.workloads().next_id();
+    fork.state.apply(event);
+  }
+  const Plan plan = run_cycle(fork, now, Effort::unbounded());
+  const auto found = std::ranges::find(plan.starts, id, &Start::workload);
+  return found == plan.starts.end() ? std::nullopt : std::optional(*found);
+}
+
+// Even if others have to leave it first.
+bool is_given_room(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+  return start_after(state, id, now, events).has_value();
+}
 
 // The sorts of change that are tried, each from the smallest on.
 class Search {
@@ -28,7 +49,7 @@ class Search {
 
   ChangesFound run() {
     // Whoever lost his room takes nothing back for a while (rules 14 and 21). That he would, if he came anew, is no advice.
-    if (!starts_after(state_, id_, now_, instead(asked_.shape))) change_the_work();
+    if (!waits_for_no_room() && !is_given_room(state_, id_, now_, instead(asked_.shape))) change_the_work();
     higher_priorities();
     higher_bounds();
     ends_of_others();
@@ -38,6 +59,14 @@ class Search {
   }
 
  private:
+  // Submitted anew it would wait for the same again, whatever it asks.
+  bool waits_for_no_room() const {
+    const bool awaits_others = workload_.follows || workload_.awaits_turn;
+    const bool awaits_queue = workload_.shut_out || !state_.held_at(workload_.queue).is_none();
+    const bool is_early = workload_.too_early && !workload_.backs_off() && workload_.not_before > now_;
+    return awaits_others || awaits_queue || is_early;
+  }
+
   void change_the_work() {
     fewer_pods();
     fewer_gpus();
@@ -255,13 +284,22 @@ class Search {
     return amounts;
   }
 
-  // It is let ahead where it ends before others start, before its queue's floor falls, and where a budget has enough for it.
+  State at_now() const {
+    State fork = state_.fork();
+    if (fork.keeps_time() && now_ > fork.clock()) fork.apply(TimePassed{now_});
+    return fork;
+  }
+
+  // It is let ahead where it ends before others start, before something is reserved or closed, before its queue's floor falls, and where
+  // a budget has enough for it.
   std::vector<Duration> limits_that_matter() const {
     std::set<Duration> limits;
     const auto until = [&](Time then) {
       if (then > now_ && then != kForever) limits.insert(then - now_);
     };
     for (const Shadow& shadow : state_.shadows()) until(shadow.at);
+    const State then = at_now();
+    for (const InTheWay& each : all_in_the_way(then, id_)) until(each.by);
     until(state_.next_turn());
     for (const Window& window : state_.windows()) {
       for (const Interval& open : window.open) {
@@ -379,15 +417,8 @@ class Search {
 }  // namespace
 
 bool starts_after(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
-  Engine fork{state.fork()};
-  if (fork.state.keeps_time() && now > fork.state.clock()) fork.state.apply(TimePassed{now});
-  for (const Event& event : events) {
-    if (fork.state.refusal(event)) return false;
-    if (std::holds_alternative<WorkloadSubmitted>(event)) id = fork.state.workloads().next_id();
-    fork.state.apply(event);
-  }
-  const Plan plan = run_cycle(fork, now, Effort::unbounded());
-  return std::ranges::find(plan.starts, id, &Start::workload) != plan.starts.end();
+  const auto start = start_after(state, id, now, events);
+  return start && !start->waits;
 }
 
 std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max) {
@@ -397,7 +428,7 @@ std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId id, 
 ChangesFound find_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max, const EnoughOf& enough) {
   const Workload* const workload = state.workloads().find(id);
   if (workload == nullptr || workload->phase != Phase::kPending || !workload->step_of.is_none()) return {};
-  if (starts_after(state, id, now, {})) return {};
+  if (is_given_room(state, id, now, {})) return {};
   return Search(state, id, now, tries_max, enough).run();
 }
 

@@ -39,7 +39,7 @@ struct SmallestChange {
   ChangeKind kind;
   std::int64_t size = 0;      // of two changes of one kind and one subject
   std::uint64_t subject = 0;  // which pod set, flavor, or kind of node it is about
-  std::vector<Event> events;  // these facts, and a cycle later it has room
+  std::vector<Event> events;  // these facts, and a cycle later it has begun
   std::string text;           // "with 3 of its 4 pods"
   WorkloadId other = {};      // of kEnd: who ends
 };
@@ -47,10 +47,10 @@ struct SmallestChange {
 // What is tried of each kind and subject, at most; what is not found in that is not told.
 inline constexpr std::int64_t kChangeTriesMax = 256;
 
-// Nothing is said of changes of the work where it would start if it just came anew: who lost his room does not take back for a while.
+// Nothing is said of changes of the work where it would be given room if it just came anew: who lost his room does not take back for a while.
+// Nor where it is kept aside for something that no such change ends: others whom it follows, its turn, a moment, or its queue.
 // Of each kind and subject the smallest, if there is one: no smaller one starts it. In the order of the kinds.
-// PRE: the workload is known. Nothing for who does not wait, is a step of another, or would start in the
-// next cycle as it is.
+// PRE: the workload is known. Nothing for who does not wait, is a step of another, or would be given room in the next cycle as it is.
 std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId workload, Time now,
                                              std::int64_t tries_max = kChangeTriesMax);
 
@@ -66,7 +66,8 @@ struct ChangesFound {
 ChangesFound find_changes(const State& state, WorkloadId workload, Time now, std::int64_t tries_max,
                           const EnoughOf& enough);
 
-// Whether the workload, or what is submitted by the last of these events, is given room by one cycle after them.
+// Whether the workload, or what is submitted by the last of these events, begins in the one cycle after them: who has to wait until
+// others have left does not.
 bool starts_after(const State& state, WorkloadId workload, Time now, const std::vector<Event>& events);
 
 }  // namespace berth

@@ -107,17 +107,24 @@ class Busy {
 };
 
 // As somebody would find out who tries it, on an engine of his own.
-bool starts(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+Phase phase_after(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
   Engine fork{state.fork()};
   fork.state.apply(TimePassed{now});
   for (const Event& event : events) {
-    if (fork.state.refusal(event)) return false;
+    if (fork.state.refusal(event)) return Phase::kPending;
     if (std::holds_alternative<WorkloadSubmitted>(event)) id = fork.state.workloads().next_id();
     fork.state.apply(event);
   }
   const Plan plan = run_cycle(fork, now, Effort::unbounded());
   fork.state.adopt(plan);
-  return has_room(fork.state.workload(id).phase);
+  return fork.state.workload(id).phase;
+}
+
+bool starts(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+  return phase_after(state, id, now, events) == Phase::kRunning;
+}
+bool is_given_room(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+  return has_room(phase_after(state, id, now, events));
 }
 
 std::vector<Event> resubmitted(const State& state, WorkloadId id, Time now,
@@ -237,12 +244,12 @@ TEST(ChangesProperty, EachStartsItAndNoSmallerOneOfItsKindDoes) {
         EXPECT_TRUE(starts(state, id, busy.now(), change.events)) << change.text;
         EXPECT_GT(change.size, 0) << change.text;
       }
-      if (starts(state, id, busy.now(), {})) {
+      if (is_given_room(state, id, busy.now(), {})) {
         EXPECT_TRUE(changes.empty());
         continue;
       }
       const Smaller smaller(state, id, busy.now());
-      const bool anew = starts(state, id, busy.now(), resubmitted(state, id, busy.now(), [](PodSet&) {}));
+      const bool anew = is_given_room(state, id, busy.now(), resubmitted(state, id, busy.now(), [](PodSet&) {}));
       EXPECT_EQ(size_of(changes, ChangeKind::kPods), anew ? std::nullopt : smaller.fewer_pods());
       EXPECT_EQ(size_of(changes, ChangeKind::kGpus), anew ? std::nullopt : smaller.fewer_gpus());
       EXPECT_EQ(size_of(changes, ChangeKind::kPriority), smaller.higher_priority());

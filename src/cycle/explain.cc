@@ -203,6 +203,7 @@ struct NodeCounts {
   std::array<std::int64_t, kFilterCount + 1> nodes{};
   std::array<std::int64_t, kFilterCount + 1> most{};
   std::map<std::string_view, std::int64_t> of_other_modes;  // of kOtherMode, by what is said of them
+  std::int64_t in_maintenance = 0;                          // of kClosed, closed by nothing else
 };
 
 // Of several requests each node counts for the one that gets furthest there.
@@ -216,6 +217,8 @@ NodeCounts count_nodes(const State& state, const std::vector<PodRequest>& reques
     ++counts.nodes[row];
     if (row == kFilterCount) continue;
     counts.most[row] = std::max(counts.most[row], free_of_what_lacks(row, node, request));
+    if (kRefusals[row] == kClosed && state.is_maintained(NodeId(id)) && !state.is_down(NodeId(id)))
+      ++counts.in_maintenance;
     if (kRefusals[row] == kOtherMode) ++counts.of_other_modes[refusal_of_mode(node.free.sharing, request.sharing)];
   }
   return counts;
@@ -251,6 +254,10 @@ void tally_nodes(const State& state, const Shape& shape, Explanation& explanatio
     if (fewest.nodes[row] == 0) continue;
     if (kRefusals[row] == kOtherMode) {
       for (const auto& [refusal, nodes] : fewest.of_other_modes) explanation.tallies.push_back({refusal, nodes});
+    } else if (kRefusals[row] == kClosed) {
+      if (fewest.in_maintenance > 0) explanation.tallies.push_back({kInMaintenance, fewest.in_maintenance});
+      const std::int64_t others = fewest.nodes[row] - fewest.in_maintenance;
+      if (others > 0) explanation.tallies.push_back({kClosed, others});
     } else {
       explanation.tallies.push_back({kRefusals[row], fewest.nodes[row], fewest.most[row]});
     }
@@ -442,29 +449,13 @@ bool is_never(const State& state, const Workload& workload) {
   return entry.impossible() && !is_kept_out(entry);
 }
 
-// It would still be there when somebody is to have that room.
-std::string promised_text(const State& state, const Workload& workload) {
-  const Terms& terms = state.shape(workload.shape).terms;
-  const Time end = enforced_end(terms, state.clock());
-  const Shadow* first = nullptr;
-  for (const Shadow& each : state.shadows()) {
-    if (each.at < end && (first == nullptr || each.at < first->at)) first = &each;
-  }
-  std::string text = "there is room, promised to who waits ahead of it";
-  if (first == nullptr) {
-    const bool foresees = std::ranges::any_of(state.shadows(), [&](const Shadow& each) {
-      const QueueId line = state.line_of(state.workload(each.start.workload).queue);
-      return state.queues()[line.index()].foresees();
-    });
-    return text + (foresees ? "; with its limit it may still run when that one is foretold to start (foresight)"
-                            : "; it will be tried again");
-  }
-  const std::int64_t left_ms = std::max<std::int64_t>(0, (first->at - state.clock()).ms);
-  text += " for in " + format_duration_ms(left_ms) + "; ";
-  return text + (terms.run_limit
-                     ? "with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run then"
-                     : "it has no limit, and may still run then: with one of " + format_duration_ms(left_ms) +
-                           " or less it would go ahead");
+// What else it was told, if anything.
+std::string own_promise_text(const State& state, WorkloadId id) {
+  const Shadow* const shadow = state.shadow_of(id);
+  if (shadow == nullptr) return "";
+  return "; room is promised to it: it starts in " +
+         format_duration_ms(std::max<std::int64_t>(0, (shadow->at - state.clock()).ms)) +
+         " at the latest, unless a stronger claim or a lost node takes that";
 }
 
 std::string why_it_follows(const Followers& followers, WorkloadId id) {
@@ -733,23 +724,18 @@ Explanation explain(const State& state, WorkloadId id) {
     return explanation;
   }
   if (explanation.code == ReasonCode::kReserved && !is_never(state, workload)) {
-    const auto reserved = reserved_text(state, workload);
     explanation.text = is_kept_for_others(state, shape)
                            ? "there is room, kept for who begins when others have left the "
                              "rest of his"
-                       : reserved ? *reserved
-                                  : promised_text(state, workload);
+                           : in_the_way_text(state, id);
+    explanation.text += own_promise_text(state, id);
     return explanation;
   }
   const bool by_strangers = explanation.code == ReasonCode::kTrust && !state.ledger().tenants().none();
   explanation.text = !by_strangers && waits_for_a_domain(state, shape)
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
-  if (const Shadow* const shadow = state.shadow_of(id)) {
-    explanation.text += "; room is promised to it: it starts in " +
-                        format_duration_ms(std::max<std::int64_t>(0, (shadow->at - state.clock()).ms)) +
-                        " at the latest, unless a stronger claim or a lost node takes that";
-  }
+  explanation.text += own_promise_text(state, id);
   if (explanation.code == ReasonCode::kDirty) explanation.text += quarantine_text(state, shape);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience) {

@@ -13,6 +13,9 @@
 
 namespace berth {
 
+// Of nodes that are closed: for maintenance alone, and open again by themselves.
+inline constexpr std::string_view kInMaintenance = "closed for maintenance";
+
 // How many nodes refuse a pod for the same thing.
 struct NodeTally {
   std::string_view refuses_with;

@@ -36,7 +36,7 @@ struct Wording {
 
 constexpr std::array<Wording, kFilterCount> kWordings = {{
     {kSpare, Lacking::kNone, "is a spare for repairs", "are spares for repairs"},
-    {"closed", Lacking::kNone, "is cordoned or not ready", "are cordoned or not ready"},
+    {kClosed, Lacking::kNone, "is cordoned or not ready", "are cordoned or not ready"},
     {kNotSelected, Lacking::kNone, "", ""},   // unsuited_text.h says which label
     {kNotTolerated, Lacking::kNone, "", ""},  // and which taint
     {"no GPU", Lacking::kNone, "has no GPU", "have no GPU"},
@@ -77,7 +77,12 @@ bool is_of_mode(const NodeTally& tally) {
   });
 }
 
+// Those that are closed for a time are counted by themselves.
+constexpr Wording kMaintained = {kInMaintenance, Lacking::kNone, "is closed for maintenance",
+                                 "are closed for maintenance"};
+
 const Wording& wording_of(const NodeTally& tally) {
+  if (tally.refuses_with == kInMaintenance) return kMaintained;
   const auto* const found = std::ranges::find(kWordings, tally.refuses_with, &Wording::refuses_with);
   BERTH_ASSERT(found != kWordings.end());
   return *found;

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "base/wording.h"
+#include "cycle/in_the_way.h"
+#include "cycle/terms_of.h"
 #include "model/quantity.h"
 
 namespace berth {
@@ -15,13 +17,31 @@ std::string rounded_down(Duration length) {
   return format_duration_ms(length.ms >= unit_ms ? length.ms / unit_ms * unit_ms : length.ms);
 }
 
+bool may_use(const State& state, const Shape& shape, NodeId node) {
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    return std::ranges::any_of(way, [&](const NumberedPodSet& set) {
+      const PodRequest& request = state.request(set.request);
+      const NodeFree& free = state.ledger().node(node);
+      const bool suits = request.gpus == 0 || (free.gpus > 0 && free.has_flavor_of(request.flavors));
+      return suits && state.ledger().matches().allows(request.constraints, node);
+    });
+  });
+}
+
+// Some of its nodes, or of those that it has.
+bool is_on_nodes_for(const State& state, const Shape& shape, ReservationId id, const Reservation& reservation) {
+  const auto suits = [&](NodeId node) { return may_use(state, shape, node); };
+  if (reservation.is_maintenance()) return std::ranges::any_of(reservation.nodes, suits);
+  const HeldPlaces* const holding = state.holding_of(id);
+  return holding != nullptr && std::ranges::any_of(holding->gpus, suits, &GpusOfNode::node);
+}
+
 const Reservation* first_met(const State& state, const Workload& workload, Time end) {
+  const Shape& shape = state.shape(workload.shape);
   const Reservation* first = nullptr;
   for (const auto& [id, each] : state.reservations()) {
-    const HeldPlaces* const holding = state.holding_of(id);
-    const bool has_room = each.is_maintenance() || (holding != nullptr && !holding->gpus.empty());
     const bool own = !each.is_maintenance() && state.is_below(workload.queue, each.queue);
-    if (own || !has_room || !each.meets(state.clock(), end)) continue;
+    if (own || !is_on_nodes_for(state, shape, id, each) || !each.meets(state.clock(), end)) continue;
     if (first == nullptr || each.from < first->from) first = &each;
   }
   return first;
@@ -33,24 +53,52 @@ std::string nodes_text(const State& state, const Reservation& maintenance) {
   return text + (maintenance.nodes.size() == 1 ? " is" : " are") + " closed for maintenance (" + maintenance.name + ")";
 }
 
+// `by`: when it begins to be in the way.
+std::string text_of(const State& state, const Terms& terms, const Reservation& reservation, Time by) {
+  std::string text = reservation.is_maintenance()
+                         ? nodes_text(state, reservation)
+                         : "there is room, reserved for queue " + state.queues()[reservation.queue.index()].name +
+                               " (" + reservation.name + ")";
+  if (by <= state.clock()) return text + " for " + rounded_down(reservation.to() - state.clock()) + " more";
+  const std::string ahead = rounded_down(by - state.clock());
+  text += " in " + ahead + " for " + format_duration_ms(reservation.lasts.ms) + "; ";
+  return text + (terms.run_limit
+                     ? "with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run then"
+                     : "it has no limit, and may still run then: with one of " + ahead + " or less it would start");
+}
+
+// `by`: when it would have to be gone; before the other starts at the latest, who is foretold to start earlier then.
+std::string text_of(const State& state, const Terms& terms, const Shadow& promise, Time by) {
+  const bool foretold = by + state.scrub() < promise.at;
+  std::string text = "there is room, promised to who waits ahead of it";
+  if (!foretold) {
+    text += " for in " + format_duration_ms(std::max<std::int64_t>(0, (promise.at - state.clock()).ms));
+  }
+  const std::string then = foretold ? "when that one is foretold to start (foresight)" : "then";
+  if (terms.run_limit) {
+    const std::string limit = foretold ? "" : " of " + format_duration_ms(terms.run_limit->ms);
+    return text + "; with its limit" + limit + " it may still run " + then;
+  }
+  text += "; it has no limit, and may still run " + then;
+  if (by <= state.clock()) return text;
+  return text + ": with one of " + format_duration_ms((by - state.clock()).ms) + " or less it would go ahead";
+}
+
 }  // namespace
+
+std::string in_the_way_text(const State& state, WorkloadId id) {
+  const auto first = first_in_the_way(state, id);
+  if (!first) return "there is room, promised to who waits ahead of it; it will be tried again";
+  const Terms& terms = terms_of(state, id);
+  return first->promise != nullptr ? text_of(state, terms, *first->promise, first->by)
+                                   : text_of(state, terms, *first->reservation, first->by);
+}
 
 std::optional<std::string> reserved_text(const State& state, const Workload& workload) {
   const Terms& terms = state.shape(workload.shape).terms;
   const Reservation* const first = first_met(state, workload, enforced_end(terms, state.clock()));
   if (first == nullptr) return std::nullopt;
-  std::string text = first->is_maintenance() ? nodes_text(state, *first)
-                                             : "there is room, reserved for queue " +
-                                                   state.queues()[first->queue.index()].name + " (" + first->name + ")";
-  if (first->has_begun(state.clock())) {
-    text += " for " + rounded_down(first->to() - state.clock()) + " more";
-    return text;
-  }
-  const std::string ahead = rounded_down(first->from - state.clock());
-  text += " in " + ahead + " for " + format_duration_ms(first->lasts.ms) + "; ";
-  return text + (terms.run_limit
-                     ? "with its limit of " + format_duration_ms(terms.run_limit->ms) + " it may still run then"
-                     : "it has no limit, and may still run then: with one of " + ahead + " or less it would start");
+  return text_of(state, terms, *first, first->from);
 }
 
 }  // namespace berth

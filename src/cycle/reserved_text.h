@@ -1,4 +1,4 @@
-// What is said of who waits for room that is reserved.
+// What is said of who waits for room that is reserved, closed, or promised to others.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,11 @@
 
 namespace berth {
 
-// By the first reservation, or maintenance, that it would still meet if it started now; none: it would meet none.
+// By what is first in its way, and which limit would let it go ahead of that.
+std::string in_the_way_text(const State& state, WorkloadId workload);
+
+// Of a gang that lacks pods: by the first reservation, or maintenance, of nodes where they might be, that it would still meet; none: it
+// would meet none.
 std::optional<std::string> reserved_text(const State& state, const Workload& workload);
 
 }  // namespace berth

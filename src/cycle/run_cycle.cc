@@ -185,11 +185,13 @@ void take_back_loans(OneCycle& cycle) {
   }
 }
 
-// If that is how it is to be. Returns when somebody could start at the earliest, whoever leaves.
+// If that is how it is to be. Returns when somebody could start at the earliest, whoever leaves. Who may take the room of others
+// does not wait for what reservations leave.
 Time promise_room(OneCycle& cycle, const CandidateOrder& order, WorkloadId candidate, ReasonCode gate) {
   if (!order.wants_promise(gate)) return cycle.plan.now;
+  const bool has_a_right = gate == ReasonCode::kPatience || gate == ReasonCode::kVictimsProtected;
   const bool is_promised = cycle.shadows.promise(candidate);
-  return is_promised || gate != ReasonCode::kReserved ? cycle.plan.now : cycle.shadows.could_start_from(candidate);
+  return is_promised || has_a_right ? cycle.plan.now : cycle.shadows.could_start_from(candidate);
 }
 
 // Starts whom the order names, as long as somebody fits.

@@ -14,6 +14,7 @@
 #include "cycle/terms_of.h"
 #include "fairness/gates.h"
 #include "placement/place.h"
+#include "state/idle_room.h"
 #include "state/neighbours_apart.h"
 #include "state/room.h"
 #include "state/turns.h"
@@ -23,6 +24,8 @@ namespace {
 
 // So many turns of the calendar are looked ahead.
 constexpr std::size_t kTurnsMax = 100;
+// And the ends of reservations of so long: a week of days that are not alike, and the night behind it.
+constexpr Duration kReservationsAhead = seconds(std::int64_t{8} * 24 * 3600);
 
 // Whether one of these fits, of which each does if one before it does; then the last that was found to fit is the first that does.
 // `mostly_not`: mostly none does, and the last says so.
@@ -51,6 +54,41 @@ Time too_late_in_its_hours(const State& state, WorkloadId id, Time now) {
   if (!terms.hours) return kForever;
   const Time end = state.hours_end(terms, now);
   return terms.run_limit ? Time{end.ms - terms.run_limit->ms + 1} : end;
+}
+
+bool is_kept(const KeptRoom& kept, NodeId node) {
+  return std::ranges::binary_search(kept.nodes, node) ||
+         std::ranges::binary_search(kept.gpus, node, {}, &GpusOfNode::node);
+}
+
+// Whether it fits open nodes of which nothing is kept, were they idle. Most often it does, and that costs little. Who asks for more
+// than room on nodes, or is of several sets, is not looked at.
+bool fits_idle_nodes(const State& state, const Shape& shape, const KeptRoom& kept) {
+  return std::ranges::any_of(shape.ways, [&](const auto& way) {
+    const NumberedPodSet& set = way.front();
+    const PodRequest& request = state.request(set.request);
+    const bool is_alone = state.ledger().exclusives().is_exclusive(request.exclusive);
+    if (way.size() > 1 || set.asks_for_domains() || is_alone || request.neighbours != NeighboursId(0)) return false;
+    std::int64_t room = 0;
+    for (std::size_t node = 0; node < state.nodes() && room < set.count; ++node) {
+      const NodeId id(node);
+      if (state.ledger().node(id).open && !is_kept(kept, id)) room += idle_room_on(state, request, id);
+    }
+    return room >= set.count;
+  });
+}
+
+// Whether as many whole GPUs of each flavor are free as are kept.
+bool has_whole_ones(const Trial& trial, const KeptRoom& kept) {
+  const Ledger& ledger = trial.ledger();
+  std::map<std::size_t, std::int64_t> lacking;
+  for (const GpusOfNode& each : kept.gpus) lacking[ledger.node(each.node).flavor] += each.gpus.size();
+  for (std::size_t i = 0; i < ledger.nodes(); ++i) {
+    const NodeFree& node = ledger.node(NodeId(i));
+    const auto asked = lacking.find(node.flavor);
+    if (node.open && node.gpus > 0 && asked != lacking.end()) asked->second -= node.whole_gpus;
+  }
+  return std::ranges::all_of(lacking, [](const auto& each) { return each.second <= 0; });
 }
 
 }  // namespace
@@ -429,10 +467,11 @@ void Shadows::promise_anew_from(std::size_t first) {
   }
 }
 
-// False: somebody is about to leave or to come, or lacks pods.
+// With what quotas count of them. False: somebody is about to leave or to come, or lacks pods.
 bool Shadows::take_out_all() {
   if (!plan_.evictions.empty() || !plan_.repairs.empty() || !plan_.migrations.empty()) return false;
   std::vector<End> all;
+  std::vector<UnitId> units;
   for (std::size_t queue = 0; queue < state_.queues().size(); ++queue) {
     for (const UnitId unit : trial_.quotas().units_in(QueueId(queue))) {
       const WorkloadId id = trial_.quotas().unit(unit).workload;
@@ -441,6 +480,7 @@ bool Shadows::take_out_all() {
       const bool runs = state_.workload(id).phase == Phase::kRunning && state_.find_repairing(id) == nullptr;
       if (!starts && !runs) return false;
       all.push_back({plan_.now, id, starts ? &*start : nullptr});
+      units.push_back(unit);
     }
   }
   for (const End& each : all) {
@@ -448,33 +488,80 @@ bool Shadows::take_out_all() {
       trial_.depart(move_of(request, place, Move::Direction::kGive), Emptied::kCountsAsScrubbed);
     });
   }
+  for (const UnitId unit : units) trial_.remove(unit);
   return true;
+}
+
+void Shadows::open_by(Time then) {
+  if (openings_.empty()) return;
+  std::vector<NodeId> open;
+  for (const Opening& each : openings_) {
+    if (each.at <= then) open.push_back(each.node);
+  }
+  trial_.end_maintenance(std::move(open));
+}
+
+// PRE: all are out of the trial. What is reserved keeps its places, or may be elsewhere if as much is left then.
+bool Shadows::fits_beside(WorkloadId id, const KeptRoom& kept) {
+  const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
+  const auto fits = [&](KeptRoom besides, auto leaves) {
+    const Trial::Mark mark = trial_.mark();
+    trial_.keep_from_all(std::move(besides));
+    bool found = false;
+    for (std::size_t way = 0; !found && way < ways; ++way) {
+      Rng rng(state_.seed(), id.value());
+      found = std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng)) && leaves();
+    }
+    trial_.let_go();
+    trial_.rollback_to(mark);
+    return found;
+  };
+  if (fits(kept, [] { return true; })) return true;
+  return !kept.gpus.empty() && fits({.gpus = {}, .nodes = kept.nodes}, [&] { return has_whole_ones(trial_, kept); });
 }
 
 Time Shadows::could_start_from(WorkloadId id) {
   if (reserved_ == nullptr || reserved_->none()) return plan_.now;
-  const std::size_t ways = state_.shape(state_.workload(id).shape).ways.size();
-  const auto fits_idle = [&](Time then) {
-    const Trial::Mark mark = trial_.mark();
-    trial_.keep_from_all(reserved_->kept_from(id, then));
-    bool fits = false;
-    for (std::size_t way = 0; !fits && way < ways; ++way) {
-      Rng rng(state_.seed(), id.value());
-      fits = std::holds_alternative<Start>(place_in_way(state_, trial_, index_, id, way, rng));
-    }
-    trial_.let_go();
-    trial_.rollback_to(mark);
-    return fits;
-  };
-  std::vector<Time> moments = reserved_->ends();
+  const Workload& workload = state_.workload(id);
+  const Shape& shape = state_.shape(workload.shape);
+  if (fits_idle_nodes(state_, shape, reserved_->kept_from(id, plan_.now))) return plan_.now;
+  find_ends();
+  Time first = plan_.now;
+  const Trial::Mark mark = trial_.mark();
+  if (take_out_all()) {
+    open_by(kForever);
+    // Where something else is in its way, too, it waits for that.
+    if (fits_beside(id, {})) first = fits_idle_from(id);
+    if (!openings_.empty()) trial_.end_maintenance({});
+  }
+  trial_.rollback_to(mark);
+  return first;
+}
+
+// PRE: all are out of the trial. What is reserved beyond the floors of others gives way to who would be covered then (rule 13).
+Time Shadows::fits_idle_from(WorkloadId id) {
+  const Workload& workload = state_.workload(id);
+  const Shape& shape = state_.shape(workload.shape);
+  const QuotaLedger& quotas = trial_.quotas();
+  const QueueId covered_at =
+      shape.terms.best_effort ? QueueId()
+                              : quotas.would_be_covered_at(workload.queue, asked_by(state_, workload.queue, shape, 0),
+                                                           quotas.end_of(shape.terms));
+  const Heeding heeding = covered_at.is_none() ? Heeding::kAll : Heeding::kInsideFloors;
+  std::vector<Time> moments = reserved_->turns(std::nullopt, plan_.now + kReservationsAhead);
   moments.push_back(plan_.now);
   std::erase_if(moments, [&](Time each) { return each < plan_.now; });
   std::ranges::sort(moments);
-  const Trial::Mark mark = trial_.mark();
-  const bool idle = take_out_all();
-  const auto first = idle ? std::ranges::find_if(moments, fits_idle) : moments.begin();
-  trial_.rollback_to(mark);
-  return first == moments.end() ? kForever : *first;
+  std::optional<KeptRoom> kept_before;
+  for (const Time then : moments) {
+    open_by(then);
+    KeptRoom kept = reserved_->kept_from(id, then, heeding, covered_at);
+    // Most often it is the same each day.
+    if (kept_before && kept_before->gpus == kept.gpus && kept_before->nodes == kept.nodes) continue;
+    if (fits_beside(id, kept)) return then;
+    kept_before = std::move(kept);
+  }
+  return kForever;
 }
 
 }  // namespace berth

@@ -54,13 +54,16 @@ class Shadows {
   void renew();
   // For one who did not fit: when he will at the latest, if the ends that are enforced suffice. False: they do not.
   bool promise(WorkloadId workload);
-  // Of one who waits for what is reserved: before then he could not start if nobody else were there; kForever: at no moment that is
-  // known. Now, where that is not easily told.
+  // Of one who found no room: before then he could not start beside what is reserved, if nobody else were there; kForever: at no moment
+  // that is known. Now, where that is not easily told, or he could not either if nothing were reserved.
   Time could_start_from(WorkloadId workload);
 
   // Looks at what each leaves, before this one is tried: so it is known while the trial has his places. He is in nobody's way by what
   // he was promised himself.
   void look(WorkloadId candidate);
+  // By when it would have to be gone, and what it leaves be scrubbed, so as to be let ahead of somebody in whose room it is; none: of
+  // whom it would delay nothing, as its claim is the stronger. PRE: as of let().
+  std::optional<Time> has_to_be_gone_by(WorkloadId workload, WorkloadId promised) const;
   // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
   // and nothing was decided since.
   bool let(const Start& start);
@@ -125,6 +128,9 @@ class Shadows {
   std::optional<Start> fits_then(WorkloadId workload, Time then, std::size_t others);
   std::optional<Start> place_beside_quotas(WorkloadId workload, std::size_t way, Time then, std::size_t others);
   bool take_out_all();
+  void open_by(Time then);
+  bool fits_beside(WorkloadId workload, const KeptRoom& kept);
+  Time fits_idle_from(WorkloadId workload);
   bool is_still_there(const Shadow& shadow, std::size_t others);
   bool put_if_free(const Start& start);
   bool take_others(WorkloadId workload, Time then, std::size_t others);

@@ -18,6 +18,12 @@ Time Shadows::due(std::size_t shadow, WorkloadId for_whom) const {
   return found != foretold_.end() && found->second.promised == own.at ? found->second.at : own.at;
 }
 
+std::optional<Time> Shadows::has_to_be_gone_by(WorkloadId id, WorkloadId promised) const {
+  const auto shadow = index_of(promised);
+  if (!shadow || !would_delay(*shadow, id, kForever)) return std::nullopt;
+  return Time{due(*shadow, id).ms - state_.scrub().ms};
+}
+
 bool Shadows::let(std::size_t shadow, const Start& start, Time end, Time due) {
   const WorkloadId whose = all_[shadow].start.workload;
   if (whose == start.workload) return true;

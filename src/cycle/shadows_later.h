@@ -25,7 +25,7 @@ class Shadows::Later {
 
   // Those whose end is not later, and no others.
   void go_to(Time then) {
-    open_by(then);
+    shadows_.open_by(then);
     scrub_by(then);
     while (!marks_.empty() && shadows_.ends_[marks_.size() - 1].at > then) {
       shadows_.trial_.rollback_to(marks_.back());
@@ -39,15 +39,6 @@ class Shadows::Later {
   }
 
  private:
-  void open_by(Time then) {
-    if (shadows_.openings_.empty()) return;
-    std::vector<NodeId> open;
-    for (const Opening& each : shadows_.openings_) {
-      if (each.at <= then) open.push_back(each.node);
-    }
-    shadows_.trial_.end_maintenance(std::move(open));
-  }
-
   void scrub_by(Time then) {
     if (are_clean_ == (then >= clean_from_)) return;
     are_clean_ = !are_clean_;

@@ -18,6 +18,7 @@ struct Filter {
   Passes passes;
 };
 
+inline constexpr std::string_view kClosed = "closed";
 inline constexpr std::string_view kNotSelected = "not selected";
 inline constexpr std::string_view kOtherMode = "shared in another way";
 inline constexpr std::string_view kNoPlaceForSlice = "without a place for the slice";
@@ -33,7 +34,7 @@ inline constexpr std::string_view kNotTolerated = "with a taint that is not tole
 
 inline constexpr std::tuple kFilters = {
     Filter{kSpare, [](const NodeView& node, const PodRequest&) { return node.free.open || !node.free.spare; }},
-    Filter{"closed", [](const NodeView& node, const PodRequest&) { return node.free.open; }},
+    Filter{kClosed, [](const NodeView& node, const PodRequest&) { return node.free.open; }},
     Filter{kNotSelected, [](const NodeView& node, const PodRequest& request) { return node.selected_by(request); }},
     Filter{kNotTolerated, [](const NodeView& node, const PodRequest& request) { return node.tolerated_by(request); }},
     Filter{"no GPU",
