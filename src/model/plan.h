@@ -87,7 +87,7 @@ struct Repartition {
 
 inline bool is_for_its_own_sake(const Migration& migration) { return migration.claimant == migration.start.workload; }
 
-// The fleet could not hold it even if nothing ran: not tried again before nodes are added (whom floors keep out: is_kept_out).
+// The fleet could not hold it even if nothing ran: not tried again before nodes are added.
 inline constexpr std::int64_t kMissingForever = INT64_MAX;
 
 // A shape was tried in a line and did not fit: nobody of that shape is tried there again before room for `missing` more
