@@ -12,6 +12,7 @@
 
 #include "placement/in_domains.h"
 #include "placement/in_network.h"
+#include "placement/set_orders.h"
 #include "placement/slice_choice.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -19,12 +20,7 @@
 namespace berth {
 namespace {
 
-// So many orders of its pod sets are tried for one gang.
-constexpr std::size_t kOrdersMax = 8;
-
-// Some pod sets, one after the other. Whoever finds no place after the others had theirs goes before them, and all are placed
-// anew: what a set that may go to many nodes has taken may be all that one has which may go to few (the idea of D. E. Joslin,
-// D. P. Clements, "Squeaky wheel optimization", JAIR 10, 1999).
+// Some pod sets, one after the other, in one order after the other.
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
@@ -53,10 +49,9 @@ class Placing {
         return 0;
       }
       // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
-      if (failed->place == 0 || tries == kOrdersMax) return sets_.size() == 1 ? failed->missing : 1;
+      if (failed->place == 0 || tries == kSetOrdersMax) return sets_.size() == 1 ? failed->missing : 1;
       trial_.rollback_to(mark);
-      const auto crowded_out = order.begin() + static_cast<std::ptrdiff_t>(failed->place);
-      std::rotate(order.begin(), crowded_out, crowded_out + 1);
+      put_first(order, failed->place);
     }
   }
 
