@@ -1,5 +1,6 @@
 #include "cycle/asking.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cycle/deliverable.h"
@@ -25,7 +26,7 @@ Asking::Asking(const State& state, const Claimant& claimant, std::size_t way)
       claimant_(claimant),
       way_(way),
       shape_(state.shape(state.workload(claimant.workload).shape)),
-      sets_(is_repair() && !claimant.moves_whole ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
+      sets_(replaces() ? missing_sets(state, claimant.workload) : shape_.ways[way]) {
   if (is_repair()) return;
   mixture_ = mixture_of(state, claimant.queue, shape_, way);
   // Who looks at one set alone sees the flavors that its pods are to be of.
@@ -54,9 +55,18 @@ std::variant<Start, Unfit> Asking::place(Trial& trial, ScoreIndex& index) const 
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
 }
 
-std::variant<Start, Unfit> Asking::place(const NumberedPodSet& set, Trial& trial, ScoreIndex& index) const {
+std::size_t Asking::first_alike(std::size_t set) const {
+  // Of each others are left, who may be somewhere else.
+  if (replaces()) return set;
+  return static_cast<std::size_t>(std::ranges::find(sets_, sets_[set]) - sets_.begin());
+}
+
+std::variant<Start, Unfit> Asking::place_set(std::size_t which, Trial& trial, ScoreIndex& index) const {
   Rng rng(state_.seed(), claimant_.workload.value());
-  auto places = place_sets(state_, trial, index, {set}, rng);
+  NumberedPodSet set = sets_[which];
+  set.request = set.in_first_flavor;
+  auto places = replaces() ? place_missing_of_set(state_, trial, index, claimant_.workload, which, rng)
+                           : place_sets(state_, trial, index, {set}, rng);
   if (const Unfit* const unfit = std::get_if<Unfit>(&places)) return *unfit;
   return Start{.workload = claimant_.workload, .way = 0, .pods = std::move(std::get<0>(places))};
 }

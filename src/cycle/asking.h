@@ -30,9 +30,11 @@ class Asking {
   // The moves stay in the trial, or there are none.
   std::variant<Start, Unfit> place(Trial& trial, ScoreIndex& index) const;
   // Several, each of which can be looked at by itself.
-  bool has_sets_apart() const { return sets_.size() > 1 && !mixes_ && (!is_repair() || claimant_.moves_whole); }
-  // One of these alone.
-  std::variant<Start, Unfit> place(const NumberedPodSet& set, Trial& trial, ScoreIndex& index) const;
+  bool has_sets_apart() const { return sets_.size() > 1 && !mixes_; }
+  // The first of them that asks the same, of the flavor to which it has a right and beside the same pods: most often itself.
+  std::size_t first_alike(std::size_t set) const;
+  // One of them alone, in that flavor.
+  std::variant<Start, Unfit> place_set(std::size_t set, Trial& trial, ScoreIndex& index) const;
   // Whether it holds there what it asked for, or what it may hold as well. PRE: place() has moved it there.
   bool is_as_asked(Trial& trial, const Start& start) const;
   bool leaves_floors_whole(const Trial& trial, const Start& start) const;
@@ -41,6 +43,8 @@ class Asking {
 
  private:
   bool is_repair() const { return holds_its_quota(state_, claimant_); }
+  // Beside those who are left.
+  bool replaces() const { return is_repair() && !claimant_.moves_whole; }
   UnitId unit() const { return state_.workload(claimant_.workload).unit; }
 
   const State& state_;

@@ -72,9 +72,16 @@ struct MoveBounds {
   int in_vain_max = 64;               // tries in which somebody finds no room elsewhere, before the search is given up
 };
 
-// Room for a pod of a claimant.
-struct TakenRoom {
+// Room for pods of a claimant.
+struct RoomWanted {
   RequestId request;
+  std::int64_t pods = 0;  // at most
+  Within within = {};     // where
+};
+
+// Room for one of them.
+struct TakenRoom {
+  std::size_t wanted = 0;  // of what is wanted: which
   PodPlacement place;
 };
 

@@ -33,17 +33,19 @@ class Search {
     list_by_node();
   }
 
-  // Takes room for so many pods more, where it is free or can be made; how many found it.
-  std::int64_t make_room(RequestId request, std::int64_t wanted, Within within) {
-    request_ = request;
-    std::int64_t found = take_free_room(wanted, within);
+  // Takes room for the pods of one that is wanted, where it is free or can be made; how many found it.
+  std::int64_t make_room(std::span<const RoomWanted> all, std::size_t which) {
+    room_ = all[which];
+    which_ = which;
+    const std::int64_t wanted = room_.pods;
+    std::int64_t found = take_free_room(wanted);
     found_free_ += found;
-    if (found < wanted) found += free_nodes(wanted - found, within);
+    if (found < wanted) found += free_nodes(wanted - found);
     // Where the last has left a domain that it is to have for itself, or of the strangers there, all of that is free.
-    const bool is_alone = state_.ledger().exclusives().is_exclusive(state_.request(request).exclusive) ||
-                          !state_.ledger().tenants().none();
-    if (found < wanted && is_alone) found += take_free_room(wanted - found, within);
-    if (found < wanted) found += move_one_by_one(wanted - found, within);
+    const bool is_alone =
+        state_.ledger().exclusives().is_exclusive(request().exclusive) || !state_.ledger().tenants().none();
+    if (found < wanted && is_alone) found += take_free_room(wanted - found);
+    if (found < wanted) found += move_one_by_one(wanted - found);
     return found;
   }
   std::int64_t found_free() const { return found_free_; }
@@ -79,36 +81,37 @@ class Search {
     on_node_.erase(std::unique(on_node_.begin(), on_node_.end()), on_node_.end());
   }
 
-  std::int64_t room_on(NodeId node) const { return room_for(trial_.ledger(), node, state_.request(request_)); }
+  const PodRequest& request() const { return state_.request(room_.request); }
+  std::int64_t room_on(NodeId node) const { return room_for(trial_.ledger(), node, request()); }
 
   // Pods of the request that now have a place on the node, of so many at most.
   std::int64_t take_room_on(NodeId node, std::int64_t wanted) {
     std::int64_t taken = 0;
     Rng rng(state_.seed(), claimant_.value());
     for (std::int64_t room = std::min(wanted, room_on(node)); taken < room; ++taken) {
-      const auto place = index_.best_among(state_, request_, std::span(&node, 1), rng);
+      const auto place = index_.best_among(state_, room_.request, std::span(&node, 1), rng);
       if (!place) break;
-      trial_.apply(move_of(state_.request(request_), *place));
-      taken_.push_back({request_, *place});
+      trial_.apply(move_of(request(), *place));
+      taken_.push_back({which_, *place});
     }
     return taken;
   }
 
-  std::int64_t take_free_room(std::int64_t wanted, Within within) {
+  std::int64_t take_free_room(std::int64_t wanted) {
     std::int64_t taken = 0;
     for (std::size_t node = 0; taken < wanted && node < state_.nodes(); ++node) {
-      if (within.contains(NodeId(node))) taken += take_room_on(NodeId(node), wanted - taken);
+      if (room_.within.contains(NodeId(node))) taken += take_room_on(NodeId(node), wanted - taken);
     }
     return taken;
   }
 
   // Node by node, the one first where least is lost.
-  std::int64_t free_nodes(std::int64_t wanted, Within within) {
+  std::int64_t free_nodes(std::int64_t wanted) {
     constexpr auto kLater = [](const Alternative& a, const Alternative& b) { return a.is_later_than(b); };
     std::vector<Alternative> heap;
     for (std::size_t i = 0; i < on_node_.size(); ++i) {
       const NodeId node = on_node_[i].node;
-      if ((i > 0 && on_node_[i - 1].node == node) || !within.contains(node)) continue;
+      if ((i > 0 && on_node_[i - 1].node == node) || !room_.within.contains(node)) continue;
       if (auto alternative = alternative_on(node)) heap.push_back(std::move(*alternative));
     }
     std::make_heap(heap.begin(), heap.end(), kLater);
@@ -139,7 +142,7 @@ class Search {
   }
 
   // Of a node those who cost least may have nowhere to go, where one who costs more has.
-  std::int64_t move_one_by_one(std::int64_t wanted, Within within) {
+  std::int64_t move_one_by_one(std::int64_t wanted) {
     std::int64_t found = 0;
     int in_vain = 0;
     for (std::size_t each = 0; each < movers_.size(); ++each) {
@@ -147,7 +150,7 @@ class Search {
       for_each_pod(state_, movers_[each].workload, [&](const Pod& pod) { nodes.push_back(pod.node); });
       for (const NodeId node : nodes) {
         if (found == wanted || in_vain == bounds_.in_vain_max) return found;
-        if (moved_[each] || !within.contains(node) || !frees_alone(movers_[each], node)) continue;
+        if (moved_[each] || !room_.within.contains(node) || !frees_alone(movers_[each], node)) continue;
         const std::int64_t freed = carry_out({movers_[each].lost_gpu_s, 1, node, {each}}, wanted - found);
         found += freed;
         in_vain += freed == 0 ? 1 : 0;
@@ -219,8 +222,9 @@ class Search {
     std::int64_t freed = take_room_on(alternative.node, wanted);
     // Where a gang goes from one node, others come free, too.
     for (const std::size_t each : alternative.movers) {
-      for_each_pod(state_, movers_[each].workload,
-                   [&](const Pod& pod) { freed += take_room_on(pod.node, wanted - freed); });
+      for_each_pod(state_, movers_[each].workload, [&](const Pod& pod) {
+        if (room_.within.contains(pod.node)) freed += take_room_on(pod.node, wanted - freed);
+      });
     }
     std::vector<std::size_t> movers = alternative.movers;
     // The largest pods first: the small find room in what these leave.
@@ -280,7 +284,8 @@ class Search {
   std::vector<bool> moved_;           // of each
   MoveBounds bounds_;
   Time now_;
-  RequestId request_;
+  RoomWanted room_;              // that is looked for now,
+  std::size_t which_ = 0;        // of all that is wanted
   std::vector<OnNode> on_node_;  // by node
   std::vector<TakenRoom> taken_;
   std::vector<Migration> migrations_;
@@ -306,14 +311,6 @@ class OneWay {
     if (!moves_may_help(state_, shape_, way_) || asks_what_is_not_searched() || refusal(claimant_.asked)) return {};
     movers_ = movers_of(state_, claimant_.now);
     if (movers_.empty()) return std::nullopt;
-    for (const NumberedPodSet& set : shape_.ways[way_]) {
-      const auto same = std::ranges::find(wanted_, set.request, &RoomWanted::request);
-      if (same != wanted_.end()) {
-        same->pods += set.count;
-      } else {
-        wanted_.push_back({set.request, set.count});
-      }
-    }
     for (const Found& found : first_plans()) {
       if (auto moved = settle(found)) return moved;
     }
@@ -321,10 +318,12 @@ class OneWay {
   }
 
  private:
-  // What was found in one domain, if the claimant has to be in one.
+  // What was found, in one domain for those sets that have to be in one.
   struct Found {
-    Within within;
+    std::vector<RoomWanted> wanted;
     Arrangement plan;
+
+    bool is_complete() const { return has_room_for_all(wanted, plan); }
   };
 
   std::optional<QuotaRefusal> refusal(const AmountList& held) const {
@@ -339,13 +338,35 @@ class OneWay {
     });
   }
 
+  bool is_in_one_domain(const NumberedPodSet& set) const {
+    return state_.topologies()[set.topology].together == Togetherness::kRequired;
+  }
+
   // Of the first set that has to be in one domain.
   const Domains* domains_to_be_in() const {
     for (const NumberedPodSet& set : shape_.ways[way_]) {
-      const bool required = state_.topologies()[set.topology].together == Togetherness::kRequired;
-      if (required) return &state_.topologies().domains(set.topology);
+      if (is_in_one_domain(set)) return &state_.topologies().domains(set.topology);
     }
     return nullptr;
+  }
+
+  // There for the sets that have to be in one domain, which are looked at first, and anywhere for the others.
+  std::vector<RoomWanted> room_wanted(Within within) const {
+    std::vector<RoomWanted> wanted;
+    for (const bool bound : {true, false}) {
+      const auto begin = std::ssize(wanted);
+      for (const NumberedPodSet& set : shape_.ways[way_]) {
+        if (is_in_one_domain(set) != bound) continue;
+        const auto same = std::find_if(wanted.begin() + begin, wanted.end(),
+                                       [&](const RoomWanted& each) { return each.request == set.request; });
+        if (same != wanted.end()) {
+          same->pods += set.count;
+        } else {
+          wanted.push_back({set.request, set.count, bound ? within : Within()});
+        }
+      }
+    }
+    return wanted;
   }
 
   MoveBounds bounds() const {
@@ -364,8 +385,8 @@ class OneWay {
       plans.push_back(first_plan({}));
     }
     std::ranges::stable_sort(plans, [&](const Found& a, const Found& b) {
-      if (has_room_for_all(a.plan) != has_room_for_all(b.plan)) return has_room_for_all(a.plan);
-      if (!has_room_for_all(a.plan)) return a.plan.rooms.size() > b.plan.rooms.size();
+      if (a.is_complete() != b.is_complete()) return a.is_complete();
+      if (!a.is_complete()) return a.plan.rooms.size() > b.plan.rooms.size();
       return lost_gpu_s(a.plan.migrations) < lost_gpu_s(b.plan.migrations);
     });
     return plans;
@@ -374,38 +395,41 @@ class OneWay {
   Found first_plan(Within within) {
     const Trial::Mark mark = trial_.mark();
     Search search(state_, trial_, index_, vacating_, claimant_.workload, movers_, bounds(), claimant_.now);
-    for (const RoomWanted& each : wanted_) {
-      const bool all = search.make_room(each.request, each.pods, within) == each.pods;
+    std::vector<RoomWanted> wanted = room_wanted(within);
+    for (std::size_t each = 0; each < wanted.size(); ++each) {
+      const bool all = search.make_room(wanted, each) == wanted[each].pods;
       if (!all && attempts_ == 0) break;
     }
-    Found found{within, std::move(search).found()};
+    Found found{std::move(wanted), std::move(search).found()};
     trial_.rollback_to(mark);
     return found;
   }
 
-  bool has_room_for_all(const Arrangement& plan) const {
-    return std::ranges::all_of(wanted_, [&](const RoomWanted& each) {
-      return std::ranges::count(plan.rooms, each.request, &TakenRoom::request) == each.pods;
-    });
+  static bool has_room_for_all(const std::vector<RoomWanted>& wanted, const Arrangement& plan) {
+    for (std::size_t each = 0; each < wanted.size(); ++each) {
+      if (std::ranges::count(plan.rooms, each, &TakenRoom::wanted) != wanted[each].pods) return false;
+    }
+    return true;
   }
 
   // A better plan, where there is one and the claimant has its places by it; else this one. Of what is left of the effort a
   // domain in which there is not room for all yet has half.
   std::optional<Moved> settle(const Found& found) {
-    const bool complete = has_room_for_all(found.plan);
+    const bool complete = found.is_complete();
     if (complete && found.plan.migrations.empty()) return std::nullopt;
     std::int64_t own = complete ? attempts_ : (attempts_ + 1) / 2;
     attempts_ -= own;
-    const Repacking asked{wanted_, found.within, bounds(), claimant_.workload, claimant_.now};
+    const Repacking asked{found.wanted, bounds(), claimant_.workload, claimant_.now};
     const auto better = repack(state_, trial_, index_, vacating_, asked, movers_, found.plan, own);
     attempts_ += own;
-    auto moved = better ? start_by(*better) : std::nullopt;
-    return moved ? std::move(moved) : start_by(found.plan);
+    auto moved = better ? start_by({found.wanted, std::move(*better)}) : std::nullopt;
+    return moved ? std::move(moved) : start_by(found);
   }
 
   // What was taken for pods is theirs to choose in.
-  std::optional<Moved> start_by(const Arrangement& plan) {
-    if (!has_room_for_all(plan) || plan.migrations.empty()) return std::nullopt;
+  std::optional<Moved> start_by(const Found& found) {
+    const Arrangement& plan = found.plan;
+    if (!found.is_complete() || plan.migrations.empty()) return std::nullopt;
     const Trial::Mark mark = trial_.mark();
     auto start = carry_out(state_, trial_, plan.migrations) ? place(plan.migrations) : std::nullopt;
     if (start) return Moved{std::move(*start), plan.migrations};
@@ -438,7 +462,6 @@ class OneWay {
   const Shape& shape_;
   std::int64_t& attempts_;
   std::vector<Mover> movers_;
-  std::vector<RoomWanted> wanted_;
 };
 
 }  // namespace
@@ -456,11 +479,11 @@ MadeRoom make_room_for_pods_like(const State& state, Trial& trial, ScoreIndex& i
   const RoomWanted all{request, pods_max};
   const Trial::Mark mark = trial.mark();
   Search search(state, trial, index, vacating, WorkloadId(), movers, bounds, now);
-  search.make_room(request, all.pods, {});
+  search.make_room(std::span(&all, 1), 0);
   MadeRoom made{.plan = {}, .pods_before = search.found_free()};
   made.plan = std::move(search).found();
   trial.rollback_to(mark);
-  const Repacking asked{std::span(&all, 1), {}, bounds, WorkloadId(), now};
+  const Repacking asked{std::span(&all, 1), bounds, WorkloadId(), now};
   if (auto better = repack(state, trial, index, vacating, asked, movers, made.plan, attempts)) {
     made.plan = std::move(*better);
   }

@@ -88,7 +88,7 @@ class Search {
     trial_.rollback_to(begin_);
     if (!carry_out(state_, trial_, arrangement().migrations)) return false;
     return std::ranges::all_of(rooms_, [&](const TakenRoom& room) {
-      const PodRequest& request = state_.request(room.request);
+      const PodRequest& request = request_of(room);
       const bool free = is_free(trial_.ledger(), request, room.place);
       if (free) trial_.apply(move_of(request, room.place));
       return free;
@@ -117,7 +117,9 @@ class Search {
       const bool is_home = home != at_home_.end() && home->node == NodeId(node);
       if (!free.open || (!is_home && free.gpu_milli == 0)) continue;
       nodes_.push_back(NodeId(node));
-      if (asked_.within.contains(NodeId(node)) && could_have_room(NodeId(node))) targets_.push_back(NodeId(node));
+      const bool is_wanted = std::ranges::any_of(
+          asked_.wanted, [&](const RoomWanted& each) { return each.within.contains(NodeId(node)); });
+      if (is_wanted && could_have_room(NodeId(node))) targets_.push_back(NodeId(node));
     }
   }
 
@@ -128,20 +130,27 @@ class Search {
     take_rooms_apart();
     take_movers_apart(true);
     const bool could = std::ranges::any_of(asked_.wanted, [&](const RoomWanted& each) {
-      return room_for(trial_.ledger(), node, state_.request(each.request)) > 0;
+      return each.within.contains(node) && room_for(trial_.ledger(), node, state_.request(each.request)) > 0;
     });
     take_back_to(before);
     return could;
   }
 
-  std::int64_t taken_for(RequestId request) const { return std::ranges::count(rooms_, request, &TakenRoom::request); }
+  const PodRequest& request_of(const TakenRoom& room) const {
+    return state_.request(asked_.wanted[room.wanted].request);
+  }
+  static std::int64_t count_of(const std::vector<TakenRoom>& rooms, std::size_t wanted) {
+    return std::ranges::count(rooms, wanted, &TakenRoom::wanted);
+  }
 
   // Somebody may go home, or somebody more may find room.
   bool may_be_better() const {
     if (at_home_.empty() || targets_.empty()) return false;
-    return now_.moves > 0 || std::ranges::any_of(asked_.wanted, [&](const RoomWanted& each) {
-             return taken_for(each.request) < each.pods;
-           });
+    if (now_.moves > 0) return true;
+    for (std::size_t wanted = 0; wanted < asked_.wanted.size(); ++wanted) {
+      if (count_of(rooms_, wanted) < asked_.wanted[wanted].pods) return true;
+    }
+    return false;
   }
 
   // Of none the work counts as lost while it stays where it is.
@@ -207,7 +216,7 @@ class Search {
   void take_rooms_apart() {
     std::erase_if(rooms_, [&](const TakenRoom& room) {
       if (!is_chosen(room.place.node)) return false;
-      trial_.apply(move_of(state_.request(room.request), room.place, Move::Direction::kGive));
+      trial_.apply(move_of(request_of(room), room.place, Move::Direction::kGive));
       return true;
     });
   }
@@ -252,12 +261,13 @@ class Search {
 
   // As much as there was on these nodes, and sometimes a pod's more. False: there is less.
   bool take_rooms(const std::vector<TakenRoom>& before) {
-    for (const RoomWanted& wanted : asked_.wanted) {
-      const std::int64_t was = std::ranges::count(before, wanted.request, &TakenRoom::request);
+    for (std::size_t at = 0; at < asked_.wanted.size(); ++at) {
+      const RoomWanted& wanted = asked_.wanted[at];
+      const std::int64_t was = count_of(before, at);
       const bool more = was < wanted.pods && rng_.below(2) == 0;
-      std::int64_t lacking = was + (more ? 1 : 0) - taken_for(wanted.request);
+      std::int64_t lacking = was + (more ? 1 : 0) - count_of(rooms_, at);
       for (const NodeId node : chosen_) {
-        if (asked_.within.contains(node)) lacking -= take_rooms_on(node, wanted.request, lacking);
+        if (wanted.within.contains(node)) lacking -= take_rooms_on(node, at, lacking);
       }
       if (lacking > (more ? 1 : 0)) return false;
     }
@@ -265,14 +275,15 @@ class Search {
     return true;
   }
 
-  std::int64_t take_rooms_on(NodeId node, RequestId request, std::int64_t most) {
+  std::int64_t take_rooms_on(NodeId node, std::size_t wanted, std::int64_t most) {
+    const RequestId request = asked_.wanted[wanted].request;
     std::int64_t taken = 0;
     Rng rng(state_.seed(), asked_.claimant.value());
     for (; taken < most && room_for(trial_.ledger(), node, state_.request(request)) > 0; ++taken) {
       const auto place = index_.best_among(state_, request, std::span(&node, 1), rng);
       if (!place) break;
       trial_.apply(move_of(state_.request(request), *place));
-      rooms_.push_back({request, *place});
+      rooms_.push_back({wanted, *place});
     }
     return taken;
   }

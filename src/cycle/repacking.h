@@ -18,14 +18,8 @@
 
 namespace berth {
 
-struct RoomWanted {
-  RequestId request;
-  std::int64_t pods = 0;  // at most
-};
-
 struct Repacking {
-  std::span<const RoomWanted> wanted;  // no request twice
-  Within within;
+  std::span<const RoomWanted> wanted;
   MoveBounds bounds;
   WorkloadId claimant;  // for whose sake; none: nobody's
   Time now;

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "placement/set_orders.h"
+
 namespace berth {
 namespace {
 
@@ -16,39 +18,63 @@ using Places = std::vector<Alternatives::OnNode>;
 class SetBySet {
  public:
   SetBySet(Taking& taking, Alternatives& alternatives)
-      : taking_(taking), alternatives_(alternatives), state_(taking.state()), everywhere_(alternatives.places()) {}
+      : taking_(taking),
+        alternatives_(alternatives),
+        state_(taking.state()),
+        sets_(taking.asking().sets()),
+        everywhere_(alternatives.places()) {}
 
   std::optional<Chosen> run() {
-    taking_.begin_again();
-    alternatives_.make_room_in_own_floor();
-    const bool fits =
-        alternatives_.pass_the_gates() &&
-        std::ranges::all_of(the_hardest_first(), [&](const NumberedPodSet& set) { return make_room_for(set); });
+    const bool fits = make_room_in_some_order();
     taking_.ask_for_all();
     alternatives_.look_only_at(everywhere_);
     return fits && alternatives_.pass_the_gates() ? alternatives_.without_the_needless() : std::nullopt;
   }
 
  private:
-  std::vector<NumberedPodSet> the_hardest_first() const {
-    std::vector<NumberedPodSet> sets = taking_.asking().sets();
-    const auto hardness = [&](const NumberedPodSet& set) {
-      return std::tuple(is_in_one_domain(state_, set), set.count * state_.request(set.request).gpu_milli_total());
+  using Order = std::vector<std::size_t>;  // of the sets; those that are alike have one number
+
+  bool make_room_in_some_order() {
+    std::vector<Order> tried;
+    for (Order order = the_hardest_first(); tried.size() < kSetOrdersMax;) {
+      const std::size_t served = make_room_in(order);
+      if (served == order.size()) return true;
+      tried.push_back(order);
+      put_first(order, served);
+      if (std::ranges::find(tried, order) != tried.end()) return false;
+    }
+    return false;
+  }
+
+  Order the_hardest_first() const {
+    Order order;
+    for (std::size_t set = 0; set < sets_.size(); ++set) order.push_back(taking_.asking().first_alike(set));
+    const auto hardness = [&](std::size_t set) {
+      return std::tuple(is_in_one_domain(state_, sets_[set]),
+                        sets_[set].count * state_.request(sets_[set].request).gpu_milli_total());
     };
-    std::ranges::stable_sort(sets, std::ranges::greater(), hardness);
-    // A right is to the first flavor that is left open.
-    for (NumberedPodSet& set : sets) set.request = set.in_first_flavor;
-    return sets;
+    std::ranges::stable_sort(order, std::ranges::greater(), hardness);
+    return order;
+  }
+
+  // For so many of them.
+  std::size_t make_room_in(const Order& order) {
+    taking_.begin_again();
+    before_.reset();
+    alternatives_.make_room_in_own_floor();
+    if (!alternatives_.pass_the_gates()) return 0;
+    const auto failed = std::ranges::find_if_not(order, [&](std::size_t set) { return make_room_for(set); });
+    return static_cast<std::size_t>(failed - order.begin());
   }
 
   // What was taken for it is gone then, and its places are taken in the trial.
-  bool make_room_for(const NumberedPodSet& set) {
+  bool make_room_for(std::size_t set) {
     const bool as_before = before_ == set;
     before_ = set;
     taking_.ask_for(set);
     if (std::holds_alternative<Start>(taking_.place())) return true;
-    if (!is_in_one_domain(state_, set)) return make_room_at(everywhere_);
-    if (!as_before) look_at_domains(state_.topologies().domains(set.topology));
+    if (!is_in_one_domain(state_, sets_[set])) return make_room_at(everywhere_);
+    if (!as_before) look_at_domains(state_.topologies().domains(sets_[set].topology));
     for (std::optional<std::size_t> best; (best = cheapest_domain());) {
       const bool fits = make_room_at(in_domain_[*best]);
       // What it costs the next of its kind is another.
@@ -99,8 +125,9 @@ class SetBySet {
   Taking& taking_;
   Alternatives& alternatives_;
   const State& state_;
+  const std::vector<NumberedPodSet>& sets_;
   Places everywhere_;
-  std::optional<NumberedPodSet> before_;
+  std::optional<std::size_t> before_;
   std::vector<Places> in_domain_;                         // of its level
   std::vector<std::optional<ClaimCost>> cost_of_domain_;  // to it and such as it
 };

@@ -59,14 +59,15 @@ class Taking {
   // ---- what he asks: all his pod sets, or one of them -----------------------------------------------------------------
 
   void ask_for_all() { one_set_.reset(); }
-  void ask_for(const NumberedPodSet& set) { one_set_ = set; }
+  void ask_for(std::size_t set) { one_set_ = set; }
   std::span<const NumberedPodSet> asked_sets() const {
-    return one_set_ ? std::span(&*one_set_, 1) : std::span(asking_.sets());
+    const std::span<const NumberedPodSet> all(asking_.sets());
+    return one_set_ ? all.subspan(*one_set_, 1) : all;
   }
   std::optional<QuotaRefusal> refusal() const { return asking_.refusal(trial_.quotas()); }
   // The moves stay in the trial.
   std::variant<Start, Unfit> place() {
-    return one_set_ ? asking_.place(*one_set_, trial_, index_) : asking_.place(trial_, index_);
+    return one_set_ ? asking_.place_set(*one_set_, trial_, index_) : asking_.place(trial_, index_);
   }
   QueueId would_be_covered() const;
   // Whether all whom he takes by rule 13 are his by what he would be covered by as things are in the trial.
@@ -137,7 +138,7 @@ class Taking {
   Asking asking_;
   Trial::Mark begin_;
   // The one that is looked at alone; none: all of them.
-  std::optional<NumberedPodSet> one_set_;
+  std::optional<std::size_t> one_set_;
   std::vector<Victim> victims_;      // by claim: so are those that are chosen of them
   std::vector<std::size_t> claims_;  // of each victim: as a number
   TakenTogether together_;           // the victims

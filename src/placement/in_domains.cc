@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -40,7 +41,8 @@ std::optional<std::size_t> choose(std::size_t items, std::int64_t pods, bool or_
 
 class Placing {
  public:
-  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng, std::int64_t more)
+  Placing(const State& state, Trial& trial, ScoreIndex& index, const NumberedPodSet& set, Rng& rng, std::int64_t more,
+          const std::vector<NodeId>* among)
       : state_(state),
         trial_(trial),
         index_(index),
@@ -52,6 +54,7 @@ class Placing {
         likes_alike_(likings_.empty() && state.ledger().avoided().empty()),
         more_(more),
         around_(state.ledger(), request_),
+        among_(among),
         rng_(rng) {}
 
   std::variant<std::vector<PodPlacement>, std::int64_t> run() {
@@ -187,8 +190,9 @@ class Placing {
     return parts;
   }
 
+  bool is_among(NodeId node) const { return among_ == nullptr || std::ranges::binary_search(*among_, node); }
   std::int64_t room_here(NodeId node) const {
-    return around_.allows(node) ? room_for(state_.ledger(), node, request_) : 0;
+    return is_among(node) && around_.allows(node) ? room_for(state_.ledger(), node, request_) : 0;
   }
 
   // More room than is asked tells the fuller domain from the emptier one.
@@ -299,6 +303,11 @@ class Placing {
   }
 
   void put_among(std::span<const NodeId> nodes, std::int64_t pods) {
+    std::vector<NodeId> some;
+    if (among_ != nullptr) {
+      std::ranges::copy_if(nodes, std::back_inserter(some), [&](NodeId node) { return is_among(node); });
+      nodes = some;
+    }
     for (; pods > 0; --pods) put(index_.best_among(state_, set_.request, nodes, rng_));
   }
 
@@ -319,6 +328,7 @@ class Placing {
   bool likes_alike_;       // all nodes
   std::int64_t more_;      // pods that may come later
   NeighbourCheck around_;  // others may keep it away; it asks nothing of them itself, so its own pods change nothing
+  const std::vector<NodeId>* among_;  // where it may be; nullptr: anywhere
   Rng& rng_;
   std::vector<PodPlacement> places_;
 };
@@ -327,8 +337,9 @@ class Placing {
 
 std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
                                                                        ScoreIndex& index, const NumberedPodSet& set,
-                                                                       Rng& rng, std::int64_t more) {
-  return Placing(state, trial, index, set, rng, more).run();
+                                                                       Rng& rng, std::int64_t more,
+                                                                       const std::vector<NodeId>* among) {
+  return Placing(state, trial, index, set, rng, more, among).run();
 }
 
 }  // namespace berth

@@ -22,9 +22,11 @@ namespace berth {
 // Who may grow by `more` pods later goes where all of them have room, or else where the most have.
 // What is spread goes over the inner domains of that one; what cannot be split evenly goes where it is liked best, of these where
 // the least room is left over.
-// PRE: the set asks for a topology, and `trial` is on the state's own ledgers.
+// Of these nodes alone, if some are named.
+// PRE: they are ascending, the set asks for a topology, and `trial` is on the state's own ledgers.
 std::variant<std::vector<PodPlacement>, std::int64_t> place_in_domains(const State& state, Trial& trial,
                                                                        ScoreIndex& index, const NumberedPodSet& set,
-                                                                       Rng& rng, std::int64_t more = 0);
+                                                                       Rng& rng, std::int64_t more = 0,
+                                                                       const std::vector<NodeId>* among = nullptr);
 
 }  // namespace berth

@@ -15,8 +15,10 @@ namespace {
 
 using Rooms = std::vector<NodeRoom>;
 
-// By domain of the level that it names; of no level, or of `anywhere`, one list of all. `avoided`: those nodes, too.
-std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set, bool anywhere, bool avoided) {
+// By domain of the level that it names; of no level, or of `anywhere`, one list of all. `avoided`: those nodes, too. Of `among`
+// alone, if that is said.
+std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set, bool anywhere, bool avoided,
+                                   const std::vector<NodeId>* among) {
   const PodRequest& request = state.request(set.request);
   const std::span<const std::int64_t> likings = state.ledger().matches().likings(request.constraints);
   const NeighbourCheck around(state.ledger(), request);
@@ -24,6 +26,7 @@ std::vector<Rooms> rooms_by_domain(const State& state, const NumberedPodSet& set
   std::vector<Rooms> lists(anywhere ? 1 : domains->size());
   for (std::size_t i = 0; i < state.nodes(); ++i) {
     const NodeId node(i);
+    if (among != nullptr && !std::ranges::binary_search(*among, node)) continue;
     const DomainId domain = anywhere ? DomainId(0) : domains->of(node);
     if (domain.is_none() || !around.allows(node) || (!avoided && state.ledger().is_avoided(node))) continue;
     const std::int64_t room = room_for(state.ledger(), node, request);
@@ -42,7 +45,7 @@ std::int64_t pods_in(const Rooms& rooms) {
 
 std::variant<std::vector<PodPlacement>, std::int64_t> place_in_network(const State& state, Trial& trial,
                                                                        ScoreIndex& index, const NumberedPodSet& set,
-                                                                       Rng& rng) {
+                                                                       Rng& rng, const std::vector<NodeId>* among) {
   const PodRequest& request = state.request(set.request);
   const Togetherness together = state.topologies()[set.topology].together;
   std::vector<Rooms> lists;
@@ -51,7 +54,7 @@ std::variant<std::vector<PodPlacement>, std::int64_t> place_in_network(const Sta
     std::optional<NetworkPlaces> places;
     for (const bool avoided : {false, true}) {
       if (places || (!avoided && state.ledger().avoided().empty())) continue;
-      lists = rooms_by_domain(state, set, anywhere, avoided);
+      lists = rooms_by_domain(state, set, anywhere, avoided, among);
       places = cheapest_places(*state.topologies().network(), set.parallel, request.gpus, lists, others);
     }
     return places;

@@ -12,6 +12,8 @@
 
 #include "placement/in_domains.h"
 #include "placement/in_network.h"
+#include "placement/near_in_gang.h"
+#include "placement/set_orders.h"
 #include "placement/slice_choice.h"
 #include "state/neighbour_check.h"
 #include "state/room.h"
@@ -19,12 +21,7 @@
 namespace berth {
 namespace {
 
-// So many orders of its pod sets are tried for one gang.
-constexpr std::size_t kOrdersMax = 8;
-
-// Some pod sets, one after the other. Whoever finds no place after the others had theirs goes before them, and all are placed
-// anew: what a set that may go to many nodes has taken may be all that one has which may go to few (the idea of D. E. Joslin,
-// D. P. Clements, "Squeaky wheel optimization", JAIR 10, 1999).
+// Some pod sets, one after the other, in one order after the other.
 class Placing {
  public:
   Placing(const State& state, Trial& trial, ScoreIndex& index, const std::vector<NumberedPodSet>& sets, Rng& rng,
@@ -52,11 +49,12 @@ class Placing {
         lay_slices_together(order, mark);
         return 0;
       }
-      // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
-      if (failed->place == 0 || tries == kOrdersMax) return sets_.size() == 1 ? failed->missing : 1;
+      const bool is_last = failed->place == 0 || tries == kSetOrdersMax;
       trial_.rollback_to(mark);
-      const auto crowded_out = order.begin() + static_cast<std::ptrdiff_t>(failed->place);
-      std::rotate(order.begin(), crowded_out, crowded_out + 1);
+      if (is_last && found_near_each_other(order, failed->place)) return 0;
+      // With several sets one may have been crowded out by another, so nothing more is known than that something is missing.
+      if (is_last) return sets_.size() == 1 ? failed->missing : 1;
+      put_first(order, failed->place);
     }
   }
 
@@ -70,6 +68,16 @@ class Placing {
     std::size_t first = 0;
     std::int64_t count = 0;
     std::optional<std::vector<NodeId>> nodes = {};  // on which they may be, of the others too; none: any
+    std::optional<std::vector<NodeId>> near = {};   // with others of the gang; none: wherever these are
+
+    void stay_near(std::vector<NodeId> where) {
+      if (nodes) {
+        std::erase_if(*nodes, [&](NodeId node) { return !std::ranges::binary_search(where, node); });
+      } else {
+        nodes = where;
+      }
+      near = std::move(where);
+    }
   };
 
   std::vector<Part> parts() const {
@@ -133,8 +141,9 @@ class Placing {
       set.request = part.id;
       const bool grows =
           more_of_ != nullptr && part.set->request == more_of_->request && part.set->topology == more_of_->topology;
-      const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_)
-                                     : place_in_domains(state_, trial_, index_, set, rng_, grows ? more_ : 0);
+      const std::vector<NodeId>* const among = part.near ? &*part.near : nullptr;
+      const auto places = by_network ? place_in_network(state_, trial_, index_, set, rng_, among)
+                                     : place_in_domains(state_, trial_, index_, set, rng_, grows ? more_ : 0, among);
       if (const std::int64_t* const missing = std::get_if<std::int64_t>(&places)) return *missing;
       std::ranges::copy(std::get<0>(places), places_.begin() + static_cast<std::ptrdiff_t>(part.first));
       return 0;
@@ -178,6 +187,78 @@ class Placing {
       trial_.rollback_to(mark);
       return false;
     });
+  }
+
+  // Who is to be near others of its gang may find no room beside where these fit best. Then all of them go where each of them has
+  // room, the tightest place first, and the rest of the gang where it finds room beside them.
+  bool found_near_each_other(const std::vector<Part>& order, std::size_t failed) {
+    std::size_t in_vain = 0;
+    const Trial::Mark mark = trial_.mark();
+    for (const std::vector<NodeId>& nodes : places_near_each_other(order, failed)) {
+      Sides sides = near_and_others(order, failed, nodes);
+      if (!place_in_order(sides.near)) {
+        if (!place_in_order(sides.others)) {
+          sides.near.insert(sides.near.end(), sides.others.begin(), sides.others.end());
+          lay_slices_together(sides.near, mark);
+          return true;
+        }
+        ++in_vain;
+      }
+      trial_.rollback_to(mark);
+      if (in_vain == kSetOrdersMax) return false;
+    }
+    return false;
+  }
+
+  // Those who have to be near each other, and the others.
+  struct Sides {
+    std::vector<Part> near;
+    std::vector<Part> others;
+  };
+
+  // With the one that failed on one of these nodes.
+  Sides near_and_others(const std::vector<Part>& order, std::size_t failed, const std::vector<NodeId>& nodes) const {
+    std::vector<Part> parts = order;
+    bring_near(parts, failed, nodes);
+    Sides sides;
+    for (Part& part : parts) (part.near ? sides.near : sides.others).push_back(std::move(part));
+    return sides;
+  }
+
+  // It, those whom it is to be near, those whom these are to be near, and so on.
+  void bring_near(std::vector<Part>& parts, std::size_t at, std::vector<NodeId> nodes) const {
+    parts[at].stay_near(std::move(nodes));
+    for (std::size_t other = 0; other < parts.size(); ++other) {
+      if (parts[other].near) continue;
+      auto beside = nodes_beside(state_, request(parts[at]), request(parts[other]), *parts[at].near);
+      if (beside) bring_near(parts, other, std::move(*beside));
+    }
+  }
+
+  // Where each of them has room; none if it is to be near nobody of its gang.
+  std::vector<std::vector<NodeId>> places_near_each_other(const std::vector<Part>& order, std::size_t failed) const {
+    std::vector<std::pair<std::int64_t, std::vector<NodeId>>> places;
+    for (std::vector<NodeId>& nodes : places_beside_others(state_, request(order[failed]))) {
+      const Sides sides = near_and_others(order, failed, nodes);
+      if (sides.near.size() == 1) return {};
+      std::int64_t sum = 0;
+      const bool has_room = std::ranges::all_of(sides.near, [&](const Part& part) {
+        const std::int64_t room = room_near(part);
+        sum += room;
+        return room >= part.count;
+      });
+      if (has_room) places.emplace_back(sum, std::move(nodes));
+    }
+    std::ranges::stable_sort(places, {}, &decltype(places)::value_type::first);
+    std::vector<std::vector<NodeId>> nodes;
+    for (auto& each : places) nodes.push_back(std::move(each.second));
+    return nodes;
+  }
+
+  std::int64_t room_near(const Part& part) const {
+    std::int64_t room = 0;
+    for (const NodeId node : *part.near) room += room_for(state_.ledger(), node, request(part));
+    return room;
   }
 
   // Those that came to one device each took the best place for one.

@@ -45,19 +45,12 @@ std::vector<Part> parts_of(const State& state, WorkloadId gang) {
   return parts;
 }
 
-}  // namespace
-
-std::vector<NumberedPodSet> missing_sets(const State& state, WorkloadId gang) {
-  std::vector<NumberedPodSet> sets;
-  for (const Part& part : parts_of(state, gang)) sets.push_back(part.of.set);
-  return sets;
-}
-
 // Those who are to be in domains ask nothing of the pods around them, so they go first: others may be to be near them.
-std::variant<std::vector<PodPlacement>, Unfit> place_missing(const State& state, Trial& trial, ScoreIndex& index,
-                                                             WorkloadId gang, Rng& rng) {
-  const std::vector<Part> parts = parts_of(state, gang);
-  std::vector<PodPlacement> places(state.find_repairing(gang)->lost.size());
+std::variant<std::vector<PodPlacement>, Unfit> place_parts(const State& state, Trial& trial, ScoreIndex& index,
+                                                           const std::vector<Part>& parts, Rng& rng) {
+  std::size_t lost = 0;
+  for (const Part& part : parts) lost += part.of.lost.size();
+  std::vector<PodPlacement> places(lost);
   const Trial::Mark mark = trial.mark();
   const auto put = [&](const Part& part, auto begin) {
     std::copy_n(begin, part.of.set.count, places.begin() + static_cast<std::ptrdiff_t>(part.first_lost));
@@ -87,6 +80,26 @@ std::variant<std::vector<PodPlacement>, Unfit> place_missing(const State& state,
     next += part.of.set.count;
   }
   return places;
+}
+
+}  // namespace
+
+std::vector<NumberedPodSet> missing_sets(const State& state, WorkloadId gang) {
+  std::vector<NumberedPodSet> sets;
+  for (const Part& part : parts_of(state, gang)) sets.push_back(part.of.set);
+  return sets;
+}
+
+std::variant<std::vector<PodPlacement>, Unfit> place_missing(const State& state, Trial& trial, ScoreIndex& index,
+                                                             WorkloadId gang, Rng& rng) {
+  return place_parts(state, trial, index, parts_of(state, gang), rng);
+}
+
+std::variant<std::vector<PodPlacement>, Unfit> place_missing_of_set(const State& state, Trial& trial, ScoreIndex& index,
+                                                                    WorkloadId gang, std::size_t set, Rng& rng) {
+  Part part = std::move(parts_of(state, gang)[set]);
+  part.first_lost = 0;
+  return place_parts(state, trial, index, {std::move(part)}, rng);
 }
 
 }  // namespace berth

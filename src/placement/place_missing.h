@@ -1,6 +1,7 @@
 // Places for those whom a gang has lost, with those who are left of it (docs/semantics.md, rule 23).
 #pragma once
 
+#include <cstddef>
 #include <variant>
 #include <vector>
 
@@ -21,5 +22,9 @@ std::vector<NumberedPodSet> missing_sets(const State& state, WorkloadId gang);
 // PRE: it is repaired and lacks somebody, and `trial` is on the state's own ledgers.
 std::variant<std::vector<PodPlacement>, Unfit> place_missing(const State& state, Trial& trial, ScoreIndex& index,
                                                              WorkloadId gang, Rng& rng);
+
+// The same of those of one set alone, which is one of missing_sets().
+std::variant<std::vector<PodPlacement>, Unfit> place_missing_of_set(const State& state, Trial& trial, ScoreIndex& index,
+                                                                    WorkloadId gang, std::size_t set, Rng& rng);
 
 }  // namespace berth

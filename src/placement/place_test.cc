@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/property_seeds.h"
 #include "state/random_world.h"
@@ -114,6 +118,56 @@ TEST(PlaceWorkloadProperty, OfOnePodSetItStartsExactlyWhenThereIsRoomAndElseSays
     }
     ASSERT_TRUE(state.ledger().same_as(before));
   }
+}
+
+// Workers that are in one rack, by their topology or since they are to be near each other, and others who are near them.
+WorkloadShape workers_and_helpers(Rng& rng) {
+  const PodTerm near_workers{.pods = {.labels = {{.key = "role", .values = {"worker"}}}}, .level = "rack"};
+  PodSet workers{.request = kOneGpu, .count = rng.between(1, 4)};
+  workers.neighbours = {.name_space = "default", .labels = {{"role", "worker"}}};
+  if (rng.below(2) == 0) {
+    workers.topology = {.together = Togetherness::kRequired, .level = "rack"};
+  } else {
+    workers.neighbours.near = {near_workers};
+  }
+  PodSet helpers{.request = kOneGpu, .count = rng.between(1, 2)};
+  helpers.neighbours = {.name_space = "default", .near = {near_workers}};
+  if (rng.below(2) == 0) std::swap(workers, helpers);
+  return {{{workers, helpers}}};
+}
+
+TEST(PlaceWorkloadProperty, OfSetsThatAreNearEachOtherItStartsExactlyWhenOneRackHasRoomForAll) {
+  int waited = 0;
+  int not_in_the_tightest = 0;
+  for (const Seed seed : property_seeds(1000)) {
+    SCOPED_TRACE(name_of(seed));
+    Rng rng(seed);
+    State state = new_state(seed, PlacementPolicy::kBestFit, 1, {Order::kFifo});
+    std::map<std::string, std::int64_t> room;  // by rack
+    std::vector<Node> nodes(static_cast<std::size_t>(rng.between(1, 9)));
+    for (Node& node : nodes) {
+      const std::string rack = "r" + std::to_string(rng.below(4));
+      node.flavor = FlavorId(0);
+      node.gpus = static_cast<std::int32_t>(rng.between(1, 3));
+      node.cpu_milli = 8000;
+      node.labels = {{"rack", rack}};
+      room[rack] += node.gpus;
+    }
+    state.apply(NodesAdded{nodes});
+    const WorkloadShape shape = workers_and_helpers(rng);
+    state.apply(submission(QueueId(0), shape));
+    const std::int64_t pods = shape.ways.front()[0].count + shape.ways.front()[1].count;
+    const bool fits = std::ranges::any_of(room, [&](const auto& rack) { return rack.second >= pods; });
+    Trial trial(state.ledger_for_trial(), state.quotas_for_trial());
+    ScoreIndex index;
+    const auto outcome = place_workload(state, trial, index, WorkloadId(0), Rng(seed));
+    ASSERT_EQ(std::holds_alternative<Start>(outcome), fits);
+    waited += fits ? 0 : 1;
+    const auto is_too_tight = [&](const auto& rack) { return rack.second >= pods - 1 && rack.second < pods; };
+    not_in_the_tightest += fits && std::ranges::any_of(room, is_too_tight) ? 1 : 0;
+  }
+  EXPECT_GT(waited, 0);
+  EXPECT_GT(not_in_the_tightest, 0);
 }
 
 }  // namespace
