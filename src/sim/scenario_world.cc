@@ -9,6 +9,7 @@
 #include "fairness/rights.h"
 #include "manifest/window_times.h"
 #include "model/plan.h"
+#include "sim/scenario_pod_facts.h"
 
 namespace berth::scenario {
 
@@ -627,18 +628,17 @@ void ScenarioWorld::fail_node(NodeId node) {
 
 void ScenarioWorld::fail_pod(const FailPod& action) {
   const WorkloadId id = action.workload;
-  const std::int64_t minimum = state().shape(workload(id).shape).pods;
-  const std::vector<WorkloadId>& steps = state().steps_of(id);
-  const bool is_step = action.pod >= minimum && action.pod < minimum + std::ssize(steps);
-  const WorkloadId of = is_step ? steps[action.pod - static_cast<std::size_t>(minimum)] : id;
-  const PodFailed event{of, is_step ? 0 : action.pod, action.exit_code};
-  if (leave_in_grace(of, event.pod)) return;
-  if (state().refusal(event)) return fail_for_want_of(id, action.pod, "fail");
+  const std::optional<Event> event = fact_of(state(), action);
+  if (!event) return fail_for_want_of(id, action.pod, "fail");
+  const auto* const failed = std::get_if<PodFailed>(&*event);
+  const WorkloadId of = failed == nullptr ? id : failed->workload;
   const std::int64_t lost = lost_gpu_s(state(), of, now_);
   const std::int64_t lost_whole = lost_gpu_s(state(), id, now_);
   const auto before = with_steps(id);
-  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(event)) return;
+  if (!afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) || !apply(*event)) return;
   note_over(before);
+  // Who had been told to stop has been counted.
+  if (failed == nullptr) return;
   note_stopped_for_a_loss(of, lost);
   if (of != id) note_stopped_for_a_loss(id, lost_whole);
 }
@@ -648,56 +648,17 @@ void ScenarioWorld::fail_for_want_of(WorkloadId id, std::uint32_t pod, const std
        ", found that it does not");
 }
 
-namespace {
-
-// Which of those that are there it is, in their order; nothing: it is not there. And how many these are.
-struct PodThere {
-  std::optional<std::uint32_t> at;
-  std::uint32_t pods = 0;
-};
-PodThere find_there(const State& state, WorkloadId id, std::uint32_t number) {
-  PodThere found;
-  for_each_leaving_pod(state, id, [&](const Pod& pod) {
-    if (pod.number == number) found.at = found.pods;
-    ++found.pods;
-  });
-  return found;
-}
-
-}  // namespace
-
-// Nobody replaces it where it was told to stop, and what it had is free at once. With the last of them all have stopped. Whether
-// it was told to stop.
-bool ScenarioWorld::leave_in_grace(WorkloadId id, std::uint32_t pod) {
-  const Phase phase = workload(id).phase;
-  if (phase != Phase::kStopping && phase != Phase::kMigrating) return false;
-  const PodThere there = find_there(state(), id, pod);
-  if (!there.at) {
-    fail_for_want_of(id, pod, "fail");
-  } else if (afford(cost_of_freeing(id))) {
-    const auto before = with_steps(id);
-    const bool stopped = there.pods == 1 ? apply(WorkloadStopped{id}) : apply(PodEnded{id, *there.at});
-    if (stopped) note_over(before);
-  }
-  return true;
-}
-
-// With the last of them it has ended.
 void ScenarioWorld::end_pod(const EndPod& action) {
   const WorkloadId id = action.workload;
-  if (action.pod >= state().shape(workload(id).shape).pods) {
+  if (is_above_minimum(state(), action)) {
     return fail("pod " + std::to_string(action.pod) + " of " + name_of_workload(id) +
                 " is a step: it ends with the others; write end " + name_of_workload(id));
   }
-  if (!is_there(workload(id).phase)) return fail_for_want_of(id, action.pod, "end");
-  const PodThere there = find_there(state(), id, action.pod);
-  if (!there.at) return fail_for_want_of(id, action.pod, "end");
-  const bool is_last = there.pods == 1 && state().find_repairing(id) == nullptr;
-  if (is_last) return finish(WorkloadEnded{id}, id, Phase::kEnded);
-  const PodEnded event{id, *there.at};
-  if (const auto refusal = state().refusal(event)) return fail_for_want_of(id, action.pod, "end");
+  const std::optional<Event> event = fact_of(state(), action);
+  if (!event) return fail_for_want_of(id, action.pod, "end");
+  if (std::holds_alternative<WorkloadEnded>(*event)) return finish(*event, id, Phase::kEnded);
   const auto before = with_steps(id);
-  if (afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) && apply(event)) note_over(before);
+  if (afford(cost_of_freeing(id) + cost_of_freeing(std::ssize(before))) && apply(*event)) note_over(before);
 }
 
 // Who has not been stopped is repaired; who is over is over.

@@ -176,7 +176,6 @@ class ScenarioWorld {
   void evict_one_for_a_taint();
   void evict_those_due();
   void fail_node(NodeId node);
-  bool leave_in_grace(WorkloadId id, std::uint32_t pod);
   void fail_for_want_of(WorkloadId id, std::uint32_t pod, const std::string& what);
   void never_ready_one();
   std::vector<std::pair<WorkloadId, Workload>> with_steps(WorkloadId id) const;
