@@ -149,13 +149,10 @@ void add_what_if(CLI::App& berth, int& exit_code) {
       "  berth whatif --change \"remove node n3\" --change \"queue new guarantee=8\"\n"
       "  berth whatif berth-data/journal --change \"set queue research limit=64\" --change \"drain node n3\"\n"
       "\n"
-      "Changes: add nodes, drain, fail, restore and remove node, queue, set, hold, release and remove queue, set "
-      "workload,\n"
-      "submit, cancel, end, policy spread (docs/scenarios.md). Run times are drawn from those of work that ended "
-      "before, the same "
-      "ones both times; nobody "
-      "else\n"
-      "comes. Nothing is changed but a copy.");
+      "Changes: add nodes, drain, fail, restore and remove node, queue, set, hold, release and remove queue,\n"
+      "set workload, submit, cancel, end, end and fail pod, policy spread (docs/scenarios.md). Run times are drawn "
+      "from\n"
+      "those of work that ended before, the same ones both times; nobody else comes. Nothing is changed but a copy.");
   app.callback([typed, &exit_code] { exit_code = run(*typed); });
 }
 

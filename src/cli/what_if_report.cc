@@ -25,9 +25,10 @@ constexpr std::size_t kDrawnMax = 60;  // of each timeline of a page
 
 std::string whole_minutes(Duration length) { return format_duration_ms(length.ms / 60'000 * 60'000); }
 
-std::string start_in_words(const std::optional<Time>& start, Time now) {
-  if (!start) return "not in 30 days";
-  return *start == now ? "at once" : "in " + whole_minutes(*start - now);
+std::string start_in_words(const Outlook::One& one, Time now) {
+  if (one.cancelled) return "cancelled";
+  if (!one.starts) return "not in 30 days";
+  return *one.starts == now ? "at once" : "in " + whole_minutes(*one.starts - now);
 }
 
 struct Starts {
@@ -44,19 +45,18 @@ Starts starts_of(const WhatIf& what_if, bool all, std::size_t rows_max) {
   for (std::size_t i = 0; i < what_if.before.waiting.size(); ++i) {
     const Outlook::One& before = what_if.before.waiting[i];
     const Outlook::One& after = what_if.after.waiting[i];
-    if (before.starts == after.starts && !all) {
+    if (before.starts_as(after) && !all) {
       ++starts.same;
     } else if (starts.table.rows.size() == rows_max && !all) {
       ++starts.left_out;
     } else {
       starts.table.rows.push_back({what_if.waiting[i].name, what_if.waiting[i].queue,
-                                   start_in_words(before.starts, what_if.now),
-                                   start_in_words(after.starts, what_if.now)});
+                                   start_in_words(before, what_if.now), start_in_words(after, what_if.now)});
     }
   }
   for (std::size_t i = 0; i < what_if.submitted.size(); ++i) {
     starts.table.rows.push_back({what_if.submitted[i].name, what_if.submitted[i].queue, "-",
-                                 start_in_words(what_if.after.submitted[i].starts, what_if.now)});
+                                 start_in_words(what_if.after.submitted[i], what_if.now)});
   }
   return starts;
 }
@@ -75,7 +75,13 @@ std::int64_t started_of(const Outlook& outlook) {
 
 std::int64_t not_started_of(const Outlook& outlook) {
   std::int64_t sum = 0;
-  for (const Outlook::OfQueue& queue : outlook.queues) sum += queue.waiting - queue.started;
+  for (const Outlook::OfQueue& queue : outlook.queues) sum += queue.waiting - queue.started - queue.cancelled;
+  return sum;
+}
+
+std::int64_t cancelled_of(const Outlook& outlook) {
+  std::int64_t sum = 0;
+  for (const Outlook::OfQueue& queue : outlook.queues) sum += queue.cancelled;
   return sum;
 }
 
@@ -91,6 +97,8 @@ TextTable table_of_sums(const WhatIf& what_if) {
   add("start at once", [](const Outlook& each) { return with_separators(each.starts_at_once); });
   add("mean wait from now", [](const Outlook& each) { return mean_in_words(waited_of(each), started_of(each)); });
   add("not in 30 days", [](const Outlook& each) { return with_separators(not_started_of(each)); });
+  if (cancelled_of(what_if.before) + cancelled_of(what_if.after) > 0)
+    add("cancelled", [](const Outlook& each) { return with_separators(cancelled_of(each)); });
   add("evictions", [](const Outlook& each) { return with_separators(each.evictions); });
   add("lost by them, GPU-hours", [](const Outlook& each) { return with_separators(each.lost_gpu_s / 3600); });
   return table;
@@ -130,6 +138,7 @@ Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlo
     const auto gpu_ms = static_cast<std::int64_t>(queue.gpu_milli_ms / kMilliPerGpu);
     queues.push_back({{"queue", known[i]},
                       {"waiting", queue.waiting},
+                      {"cancelled", queue.cancelled},
                       {"start_at_once", queue.starts_at_once},
                       {"started", queue.started},
                       {"mean_wait_ms", mean_or_null(queue.waited, queue.started)},
@@ -138,13 +147,14 @@ Json outlook_as_json(const std::vector<std::string>& known, const Outlook& outlo
   return {{"start_at_once", outlook.starts_at_once},
           {"mean_wait_ms", mean_or_null(waited_of(outlook), started_of(outlook))},
           {"not_in_30_days", not_started_of(outlook)},
+          {"cancelled", cancelled_of(outlook)},
           {"evictions", outlook.evictions},
           {"lost_gpu_s", outlook.lost_gpu_s},
           {"queues", queues}};
 }
 
 Json one_as_json(const Outlook::One& one) {
-  return {{"starts_ms", moment_or_null(one.starts)}, {"evictions", one.evictions}};
+  return {{"starts_ms", moment_or_null(one.starts)}, {"cancelled", one.cancelled}, {"evictions", one.evictions}};
 }
 
 // Until all have started who do, with some space behind.

@@ -47,7 +47,10 @@ void RunAhead::adopt(const Plan& plan) {
   for (const Migration& move : plan.migrations) {
     if (!move.start.waits) begins.push_back(move.start.workload);
   }
-  for (const Eviction& each : plan.evictions) stopped_.push_back({each.workload, now_, each.rule, each.lost_gpu_s});
+  for (const Eviction& each : plan.evictions) {
+    const bool is_step = !state().workload(each.workload).step_of.is_none();
+    stopped_.push_back({each.workload, now_, each.rule, each.lost_gpu_s, is_step});
+  }
   engine_.state.adopt(plan);
   note(plan);
   for (const WorkloadId id : begins) note_begun(id);

@@ -31,6 +31,7 @@ class RunAhead {
     Time at;
     EvictionRule rule = EvictionRule::kNone;
     std::int64_t lost_gpu_s = 0;
+    bool is_step = false;  // by itself it is a shrink; with its minimum it goes, too
   };
 
   RunAhead(const State& state, Time now, LengthOfRun length_of_run, RecordWatch watch = nullptr);

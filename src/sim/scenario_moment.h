@@ -23,6 +23,8 @@ class ScenarioClock {
   // "08:00": a moment at which something is expected to be due, before or after now, on this day or another.
   Parsed<Time> due(std::string_view text);
   void advance_to(Time moment) { now_ = moment; }
+  // Its moments are those since 1970, and so are its dates.
+  void begin_in_1970() { first_day_ = 0; }
   // From here on it may be later than `now`: how much later, only the run knows.
   void lose_track() { may_be_later_ = true; }
   bool may_be_later() const { return may_be_later_; }

@@ -1,12 +1,17 @@
 #include "sim/what_if.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "base/wording.h"
 #include "sim/run_ahead.h"
+#include "sim/scenario_pod_facts.h"
 #include "sim/scenario_statements.h"
 #include "sim/timeline_recorder.h"
 
@@ -39,19 +44,13 @@ void know(ScenarioReading& reading, const Recorded& recorded) {
   for (std::size_t i = 0; i < state.nodes(); ++i) nodes.push_back(state.node(NodeId(i)).name);
   add_names(reading.names.nodes, nodes);
   add_names(reading.names.workloads, recorded.workloads);
+  // What is numbered here is not what has these numbers there.
+  reading.windows = state.windows().size();
+  const auto& series = state.series().all();
+  reading.series = series.empty() ? 0 : series.rbegin()->first.index() + 1;
   reading.begun = true;
   reading.clock.advance_to(recorded.now);
-}
-
-// The last that is named, if any is.
-std::optional<PlacementPolicy> policy_in(const std::vector<Statement>& statements) {
-  std::optional<PlacementPolicy> policy;
-  for (const Statement& statement : statements) {
-    const auto* const event = std::get_if<Event>(&statement.action);
-    const auto* const configured = event == nullptr ? nullptr : std::get_if<RunConfigured>(event);
-    if (configured != nullptr) policy = configured->policy;
-  }
-  return policy;
+  if (is_date(recorded.now)) reading.clock.begin_in_1970();
 }
 
 void read_policy_fact(ScenarioReading& reading, ScenarioLine& line) {
@@ -119,48 +118,95 @@ void read_line(ScenarioReading& reading, ScenarioLine& line) {
   line.complain_unknown(word, word.is_pair() ? word.key : word.value, known, "is no change");
 }
 
-// The facts that a statement stands for.
+// The facts that statements stand for, each told to a copy of the state after those before it. What is no fact there is a complaint.
 class Facts {
  public:
-  Facts(const NameTable& nodes, Time now) : nodes_(nodes), now_(now) {}
+  Facts(ScenarioReading& reading, const Recorded& recorded)
+      : reading_(reading),
+        now_(recorded.now),
+        known_nodes_(recorded.engine.state.nodes()),
+        then_(recorded.engine.state.fork()) {}
 
-  void add(const Action& action) {
-    if (const auto* const event = std::get_if<Event>(&action)) return add(*event);
-    if (const auto* const node = std::get_if<ChangeNode>(&action)) return add(*node);
-    if (const auto* const end = std::get_if<EndWorkload>(&action))
-      return facts_.push_back(WorkloadEnded{end->workload});
-    if (const auto* const cancel = std::get_if<CancelWorkload>(&action)) {
-      return facts_.push_back(WorkloadCancelled{cancel->workload});
-    }
-    if (const auto* const fail = std::get_if<FailPod>(&action))
-      return facts_.push_back(PodFailed{fail->workload, fail->pod});
-    if (const auto* const set = std::get_if<SetWorkload>(&action)) {
-      if (set->priority) facts_.push_back(WorkloadPrioritized{set->workload, *set->priority});
-      if (set->queue) facts_.push_back(WorkloadMoved{set->workload, *set->queue});
-    }
+  void tell(const Statement& statement) {
+    line_ = statement.line;
+    std::visit([&](const auto& action) { tell_of(action); }, statement.action);
   }
 
-  std::vector<Event> take() && { return std::move(facts_); }
+  Changes take() && { return std::move(changes_); }
 
  private:
-  void add(Event event) {
-    if (auto* const submitted = std::get_if<WorkloadSubmitted>(&event)) submitted->at = now_;
-    facts_.push_back(std::move(event));
+  void tell_of(const Event& event) {
+    if (const auto* const configured = std::get_if<RunConfigured>(&event)) return place_by(configured->policy);
+    Event fact = event;
+    if (auto* const submitted = std::get_if<WorkloadSubmitted>(&fact)) submitted->at = now_;
+    add(std::move(fact));
   }
-  void add(const ChangeNode& change) {
-    const NodeId node(*nodes_.find(change.node));
-    if (change.change == NodeChange::kDrain) {
-      facts_.push_back(NodeDrained{node});
-    } else if (change.change == NodeChange::kRestore) {
-      facts_.push_back(NodeRestored{node});
-    } else {
-      facts_.push_back(NodeFailed{node});
-    }
+  void tell_of(const ChangeNode& change) {
+    const std::optional<NodeId> node = node_of(change.node);
+    if (!node) return;  // it was refused, which is a complaint already
+    if (change.change == NodeChange::kDrain) return add(NodeDrained{*node});
+    if (change.change == NodeChange::kRestore) return add(NodeRestored{*node});
+    add(NodeFailed{*node});
+  }
+  void tell_of(const EndWorkload& end) { add(WorkloadEnded{end.workload}); }
+  void tell_of(const CancelWorkload& cancel) { add(WorkloadCancelled{cancel.workload}); }
+  void tell_of(const SetWorkload& set) {
+    if (set.priority) add(WorkloadPrioritized{set.workload, *set.priority});
+    if (set.queue) add(WorkloadMoved{set.workload, *set.queue});
+  }
+  void tell_of(const FailPod& fail) { add_of_pod(fact_of(then_, fail), fail.workload, fail.pod); }
+  void tell_of(const EndPod& end) {
+    const std::string& name = reading_.names.workloads[end.workload.index()];
+    if (!is_above_minimum(then_, end)) return add_of_pod(fact_of(then_, end), end.workload, end.pod);
+    complain("pod " + std::to_string(end.pod) + " of " + quote(name) +
+             " is a step: it ends with the others; write end " + name);
+  }
+  // When it is open is told as a scheduler would tell it now.
+  void tell_of(const DeclareWindow& declared) {
+    Window window = declared.window;
+    window.known_until = now_ + kCalendarAhead;
+    window.open = declared.times.openings(now_, window.known_until, reading_.clock.zero_since_1970());
+    add(TimePassed{now_});
+    add(WindowChanged{static_cast<std::uint32_t>(then_.windows().size()), std::move(window)});
+  }
+  template <class NoFact>
+  void tell_of(const NoFact&) {
+    complain("that is nothing that may be otherwise from now on; leave the line out");
   }
 
-  const NameTable& nodes_;
+  void place_by(PlacementPolicy policy) {
+    changes_.policy = policy;
+    if (!needs_typical_pods(policy) || !then_.typical_pods().empty()) return;
+    complain(quote(name_of(policy)) +
+             " measures by typical pods, and this cluster knows none; write best-fit, or another that needs none");
+  }
+  // Nodes that come are numbered in another order than they are named.
+  std::optional<NodeId> node_of(const std::string& name) const {
+    const std::size_t named = *reading_.names.nodes.find(name);
+    if (named < known_nodes_) return NodeId(named);
+    for (std::size_t i = known_nodes_; i < then_.nodes(); ++i) {
+      if (then_.node(NodeId(i)).name == name) return NodeId(i);
+    }
+    return std::nullopt;
+  }
+  void add_of_pod(std::optional<Event> fact, WorkloadId workload, std::uint32_t pod) {
+    if (fact) return add(*std::move(fact));
+    complain("makes no sense there: pod " + std::to_string(pod) + " of " +
+             quote(reading_.names.workloads[workload.index()]) + " does not run; name one that does");
+  }
+  void add(Event fact) {
+    if (auto refusal = then_.refusal(fact)) return complain("makes no sense there: " + *refusal);
+    then_.apply(fact);
+    changes_.facts.push_back(std::move(fact));
+  }
+  void complain(std::string text) { reading_.complaints.add({reading_.file, line_}, std::move(text)); }
+
+  ScenarioReading& reading_;
   const Time now_;
-  std::vector<Event> facts_;
+  const std::size_t known_nodes_;
+  State then_;
+  std::int64_t line_ = 0;
+  Changes changes_;
 };
 
 class Future {
@@ -170,7 +216,10 @@ class Future {
       : waiting_(waiting),
         submitted_(submitted_by(recorded.engine.state, changes.facts)),
         ahead_(recorded.engine.state, recorded.now, std::move(run_of),
-               [this](const State& state, const JournalRecord& record) { recorder_.take(state, record); }) {
+               [this](const State& state, const JournalRecord& record) {
+                 recorder_.take(state, record);
+                 note_cancelled(state, record);
+               }) {
     recorder_.begin_with(ahead_.state(), recorded.workloads, recorded.now);
     for (const auto* const all : {&waiting_, &submitted_}) {
       for (const WorkloadId id : *all) starts_[id] = std::nullopt;
@@ -196,12 +245,16 @@ class Future {
     Outlook outlook;
     std::map<WorkloadId, std::int64_t> evictions;
     for (const RunAhead::Stopped& stopped : ahead_.stopped()) {
+      outlook.lost_gpu_s += stopped.lost_gpu_s;
+      if (stopped.is_step) continue;
       ++outlook.evictions;
       ++evictions[stopped.workload];
-      outlook.lost_gpu_s += stopped.lost_gpu_s;
     }
-    for (const WorkloadId id : waiting_) outlook.waiting.push_back({id, starts_[id], evictions[id]});
-    for (const WorkloadId id : submitted_) outlook.submitted.push_back({id, starts_[id], evictions[id]});
+    const auto one = [&](WorkloadId id) -> Outlook::One {
+      return {id, starts_[id], evictions[id], cancelled_.contains(id)};
+    };
+    for (const WorkloadId id : waiting_) outlook.waiting.push_back(one(id));
+    for (const WorkloadId id : submitted_) outlook.submitted.push_back(one(id));
     outlook.timeline = std::move(recorder_).finish(end);
     return outlook;
   }
@@ -229,13 +282,28 @@ class Future {
     }
   }
 
+  // Nobody waits for who waits no more.
+  void note_cancelled(const State& state, const JournalRecord& record) {
+    const auto* const event = std::get_if<Event>(&record);
+    const auto* const cancelled = event == nullptr ? nullptr : std::get_if<WorkloadCancelled>(event);
+    const auto* const waited = event == nullptr ? nullptr : std::get_if<MaxWaitPassed>(event);
+    if (cancelled == nullptr && waited == nullptr) return;
+    const WorkloadId id = cancelled != nullptr ? cancelled->workload : waited->workload;
+    const auto found = starts_.find(id);
+    if (found == starts_.end() || found->second) return;
+    const Workload* const workload = state.workloads().find(id);
+    if (workload != nullptr && workload->phase != Phase::kCancelled) return;
+    if (cancelled_.insert(id).second) --left_;
+  }
+
   const std::vector<WorkloadId>& waiting_;
   const std::vector<WorkloadId> submitted_;
+  std::map<WorkloadId, std::optional<Time>> starts_;  // of who waits, the first
+  std::set<WorkloadId> cancelled_;                    // of these, before it started
+  std::size_t left_ = 0;                              // of these, who have neither started nor been cancelled
+  std::size_t seen_ = 0;                              // of ahead_.begun()
   TimelineRecorder recorder_;
   RunAhead ahead_;
-  std::map<WorkloadId, std::optional<Time>> starts_;  // of who waits, the first
-  std::size_t seen_ = 0;                              // of ahead_.begun()
-  std::size_t left_ = 0;
 };
 
 // What follows from who starts when, and from the timeline.
@@ -244,6 +312,7 @@ void sum_up(const State& state, const std::vector<std::string>& queues, Time now
   for (const Outlook::One& one : outlook.waiting) {
     Outlook::OfQueue& queue = outlook.queues[state.workload(one.workload).queue.index()];
     ++queue.waiting;
+    queue.cancelled += one.cancelled ? 1 : 0;
     if (!one.starts) continue;
     ++queue.started;
     queue.waited = queue.waited + (*one.starts - now);
@@ -268,31 +337,10 @@ Result<Changes> read_changes(const std::string& source, std::string_view text, c
   reading.close_drafts();
   if (!reading.complaints.empty()) return reading.complaints;
   for (std::size_t i = known; i < reading.names.workloads.size(); ++i) workloads.push_back(reading.names.workloads[i]);
-  State fork = recorded.engine.state.fork();
-  Changes changes{.facts = {}, .policy = policy_in(reading.scenario.statements)};
-  for (const Statement& statement : reading.scenario.statements) {
-    const auto* const told = std::get_if<Event>(&statement.action);
-    if (told != nullptr && std::holds_alternative<RunConfigured>(*told)) {
-      if (needs_typical_pods(*changes.policy) && fork.typical_pods().empty()) {
-        reading.complaints.add({source, statement.line}, quote(name_of(*changes.policy)) +
-                                                             " measures by typical pods, and this cluster knows none; "
-                                                             "write best-fit, or another that needs none");
-      }
-      continue;
-    }
-    Facts of_line(reading.names.nodes, recorded.now);
-    of_line.add(statement.action);
-    for (Event& event : std::move(of_line).take()) {
-      if (auto refusal = fork.refusal(event)) {
-        reading.complaints.add({source, statement.line}, "makes no sense there: " + *refusal);
-        continue;
-      }
-      fork.apply(event);
-      changes.facts.push_back(std::move(event));
-    }
-  }
+  Facts facts(reading, recorded);
+  for (const Statement& statement : reading.scenario.statements) facts.tell(statement);
   if (!reading.complaints.empty()) return reading.complaints;
-  return changes;
+  return std::move(facts).take();
 }
 
 RunAhead::LengthOfRun drawn_runs(const RunTimes& times, Time now, Seed seed) {

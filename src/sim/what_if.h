@@ -27,7 +27,8 @@ struct Changes {
 // In the scenario language (docs/scenarios.md), one a line: "add nodes m 2 gpus=8", "set queue research limit=16", "drain node n3",
 // "cancel w", "submit w2 queue=q gpus=8"; and "queue new guarantee=8", "remove queue q", "remove node n3", "policy spread". Names are
 // those of the recorded cluster. Statements that are no facts (cycle, at, expect) and those that declare what there is already are
-// refused. `source` is for the complaints; the names of workloads that are submitted are added to `workloads`.
+// refused. Of series no names are recorded: `singleton=` takes turns with what else is submitted here, and with nobody who is there.
+// `source` is for the complaints; the names of workloads that are submitted are added to `workloads`.
 Result<Changes> read_changes(const std::string& source, std::string_view text, const Recorded& recorded,
                              std::vector<std::string>& workloads);
 
@@ -37,10 +38,15 @@ struct Outlook {
     WorkloadId workload;
     std::optional<Time> starts;  // of who waits, the first time; none: not before the horizon
     std::int64_t evictions = 0;
+    bool cancelled = false;  // by a change, or after it had waited as long as it was to: it starts no more
+
+    // Whether it makes no difference to it.
+    bool starts_as(const One& other) const { return starts == other.starts && cancelled == other.cancelled; }
   };
   // Of a queue's own work.
   struct OfQueue {
-    std::int64_t waiting = 0;  // of those above
+    std::int64_t waiting = 0;    // of those above
+    std::int64_t cancelled = 0;  // of these
     std::int64_t starts_at_once = 0;
     std::int64_t started = 0;  // before the horizon
     Duration waited{0};        // these together, from now on
@@ -49,10 +55,10 @@ struct Outlook {
   std::vector<One> waiting;         // that wait at the beginning, in the order of their numbers
   std::vector<One> submitted;       // that come with the changes, in their order; in WhatIf::after alone
   std::int64_t starts_at_once = 0;  // of those who wait at the beginning, at the first moment
-  std::int64_t evictions = 0;       // of anybody, until the end
-  std::int64_t lost_gpu_s = 0;
-  std::vector<OfQueue> queues;  // as WhatIf::queues
-  Timeline timeline;            // from now to the end
+  std::int64_t evictions = 0;       // of anybody, until the end; that elastic work shrinks (rule 18) is none
+  std::int64_t lost_gpu_s = 0;      // by these, and by shrinking
+  std::vector<OfQueue> queues;      // as WhatIf::queues
+  Timeline timeline;                // from now to the end
 };
 
 // In which the shares of queues are looked at.

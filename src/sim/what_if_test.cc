@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "journal/codec.h"
@@ -49,6 +51,11 @@ TEST(WhatIf, EqualsByteForByteDoingIt) {
                                "set workload v priority=5\n",
                                "fail node n2\n",
                                "submit x queue=q gpus=2 limit=10m\n",
+                               "submit x queue=q gpus=2 only=20:00-21:00\n",
+                               "submit x queue=q gpus=1 array=2 at_most=1\n",
+                               "submit x queue=q gpus=1 singleton=s user=ann begin=02:00\n",
+                               "fail pod a/0 exit=3\n",
+                               "end pod a/0\n",
                                "hold queue q\n",
                                "queue r guarantee=8\nsubmit y queue=r gpus=8 limit=10m\n",
                                "queue s/t limit=4\n",
@@ -137,6 +144,147 @@ TEST(WhatIf, ARemovedNodeIsOneThatFails) {
   for (const Event& event : changes(there, "fail node n1\n").facts) failed.apply(event);
   EXPECT_EQ(removed.state().hash(), failed.state().hash());
   EXPECT_NE(removed.state().hash(), there.engine.state.hash());
+}
+
+// ---- words that mean what they mean in a scenario ---------------------------------------------------------------------
+
+std::vector<std::optional<Time>> starts_of_submitted(const Recorded& there, const std::string& text) {
+  std::vector<std::optional<Time>> starts;
+  for (const Outlook::One& one : what_if(there, changes(there, text), {}).after.submitted) starts.push_back(one.starts);
+  return starts;
+}
+
+std::string complaint_about(const Recorded& there, const std::string& text) {
+  std::vector<std::string> names = there.workloads;
+  const auto read = read_changes("changes", text, there, names);
+  return read ? "nothing" : read.error().to_string();
+}
+
+const Time kNoon{12 * 3'600'000};
+
+// The first hours of the cluster are somebody's, and not those of who comes.
+TEST(WhatIf, WhoComesWithHoursOfItsOwnStartsInThese) {
+  const std::string cluster = "nodes n 2 gpus=8\nqueue q\nat 12:00\n";
+  const std::string hours = "submit s queue=q gpus=1 only=13:00-14:00\ncycle\n";
+  for (const std::string& there : {cluster + hours, cluster + "cycle\n"}) {
+    SCOPED_TRACE(there);
+    const auto starts = starts_of_submitted(recorded(there),
+                                            "submit x queue=q gpus=1 only=20:00-21:00\n"
+                                            "submit y queue=q gpus=1 only=15:00-16:00\n"
+                                            "submit z queue=q gpus=1 only=20:00-21:00\n");
+    EXPECT_EQ(starts, (std::vector<std::optional<Time>>{kNoon + seconds(8 * 3600), kNoon + seconds(3 * 3600),
+                                                        kNoon + seconds(8 * 3600)}));
+  }
+}
+
+TEST(WhatIf, WhoComesInASeriesTakesNoTurnsWithAnother) {
+  const Recorded there = recorded(
+      "nodes n 2 gpus=8\nqueue q\nat 12:00\nsubmit s queue=q gpus=1 array=3 at_most=1\n"
+      "submit z queue=q gpus=1 singleton=z user=ann\ncycle\n");
+  const auto starts = starts_of_submitted(there,
+                                          "submit x queue=q gpus=1 array=2 at_most=1 limit=1h\n"
+                                          "submit y queue=q gpus=1 singleton=new user=bob\n");
+  EXPECT_EQ(starts[0], kNoon);
+  EXPECT_GT(starts[1], kNoon) << "one of its own after the other";
+  EXPECT_LE(starts[1], kNoon + seconds(3600));
+  EXPECT_EQ(starts[2], kNoon);
+}
+
+TEST(WhatIf, OnALiveClusterADateIsThatDate) {
+  const Recorded there = recorded("nodes n 1 gpus=8\nqueue q\nat +497222h\ncycle\n");
+  constexpr Time kNewYear{1'798'761'600'000};  // 2027-01-01
+  ASSERT_LT(there.now, kNewYear);
+  const auto begins = [&](const std::string& at) {
+    const Changes read = changes(there, "submit x queue=q gpus=1 begin=" + at + "\n");
+    return read.facts.empty() ? Time() : std::get<WorkloadSubmitted>(read.facts.front()).not_before;
+  };
+  EXPECT_EQ(begins("2027-01-01T00:00:00Z"), kNewYear);
+  EXPECT_EQ(begins("+10m"), there.now + seconds(600));
+  EXPECT_NE(complaint_about(there, "submit x queue=q gpus=1 begin=2026-01-01T00:00:00Z\n")
+                .find("is before now, which is 2026-09-21 14:00"),
+            std::string::npos)
+      << complaint_about(there, "submit x queue=q gpus=1 begin=2026-01-01T00:00:00Z\n");
+}
+
+const std::string kOfPods =
+    "nodes n 1 gpus=8\nqueue q\nsubmit g queue=q pods=2 gpus=4 on_exit=3:abort\ncycle\n"
+    "submit w queue=q gpus=8 limit=1h\ncycle\n";
+
+TEST(WhatIf, APodThatEndsLeavesItsRoom) {
+  const Recorded there = recorded(kOfPods);
+  EXPECT_NE(starts_of_submitted(there, "cancel w\nsubmit x queue=q gpus=4 limit=1h\n")[0], there.now);
+  EXPECT_EQ(starts_of_submitted(there, "cancel w\nend pod g/0\nsubmit x queue=q gpus=4 limit=1h\n")[0], there.now);
+  const WhatIf done = what_if(there, changes(there, "end pod g/1\nend pod g/0\n"), {});
+  EXPECT_EQ(done.after.waiting[0].starts, there.now) << "with the last of them it has ended";
+  EXPECT_NE(complaint_about(there, "end pod g/0\nend pod g/0\n")
+                .find("changes:2: makes no sense there: pod 0 of 'g' does not run; name one that does"),
+            std::string::npos)
+      << complaint_about(there, "end pod g/0\nend pod g/0\n");
+}
+
+TEST(WhatIf, AnExitCodeSaysWhatFollows) {
+  const Recorded there = recorded(kOfPods);
+  EXPECT_EQ(what_if(there, changes(there, "fail pod g/0 exit=3\n"), {}).after.waiting[0].starts, there.now);
+  EXPECT_NE(what_if(there, changes(there, "fail pod g/0 exit=4\n"), {}).after.waiting[0].starts, there.now);
+}
+
+TEST(WhatIf, APodAboveTheMinimumFailsAndDoesNotEnd) {
+  const Recorded there = recorded("nodes n 1 gpus=8\nqueue q\nsubmit g queue=q pods=2 max=4 gpus=1\ncycle\n");
+  const std::vector<Event> facts = changes(there, "fail pod g/3 exit=7\n").facts;
+  ASSERT_EQ(facts.size(), 1u);
+  const auto& failed = std::get<PodFailed>(facts[0]);
+  EXPECT_EQ(failed.workload, *there.find("g+2"));
+  EXPECT_EQ(failed.pod, 0u);
+  EXPECT_EQ(failed.exit_code, 7);
+  EXPECT_EQ(complaint_about(there, "end pod g/3\nfail pod g/4\n"),
+            "changes:1: pod 3 of 'g' is a step: it ends with the others; write end g\n"
+            "changes:2: makes no sense there: pod 4 of 'g' does not run; name one that does\n");
+}
+
+// Nodes that come together are numbered in an order of the run's seed.
+TEST(WhatIf, ANodeThatComesIsMeantByItsName) {
+  const Recorded there = recorded(kBusy);
+  const std::vector<Event> facts = changes(there, "add nodes m 8 gpus=8\ndrain node m3\n").facts;
+  State then = there.engine.state.fork();
+  for (const Event& event : facts) then.apply(event);
+  EXPECT_EQ(then.node(std::get<NodeDrained>(facts.back()).node).name, "m3");
+}
+
+TEST(WhatIf, WhoIsCancelledIsNotSaidToWaitForEver) {
+  const Recorded there = recorded(kBusy);
+  const WhatIf done = what_if(there, changes(there, "cancel w\n"), {});
+  EXPECT_FALSE(done.before.waiting[0].cancelled);
+  EXPECT_TRUE(done.after.waiting[0].cancelled);
+  EXPECT_FALSE(done.after.waiting[1].cancelled);
+  EXPECT_EQ(done.before.queues[0].cancelled, 0);
+  EXPECT_EQ(done.after.queues[0].waiting, 2);
+  EXPECT_EQ(done.after.queues[0].cancelled, 1);
+  EXPECT_EQ(done.after.timeline.end, there.now + kShareWindow) << "nobody waits for it until the horizon";
+  const WhatIf back = what_if_in(what_if_as_value(done, 10));
+  EXPECT_TRUE(back.after.waiting.at(0).cancelled);
+  EXPECT_FALSE(back.before.waiting.at(0).cancelled);
+  EXPECT_EQ(back.after.queues[0].cancelled, 1);
+}
+
+TEST(WhatIf, WhoWaitsNoLongerThanItSaysIsCancelledInBothFutures) {
+  const Recorded there = recorded(
+      "nodes n 1 gpus=8\nqueue q\nsubmit a queue=q gpus=8 limit=50h\ncycle\n"
+      "submit w queue=q gpus=8 limit=1h max_wait=1m then=cancel\ncycle\n");
+  const WhatIf done = what_if(there, changes(there, "submit x queue=q gpus=8\n"), {});
+  EXPECT_TRUE(done.before.waiting[0].cancelled);
+  EXPECT_TRUE(done.after.waiting[0].cancelled);
+  EXPECT_TRUE(done.before.waiting[0].starts_as(done.after.waiting[0]));
+}
+
+TEST(WhatIf, ElasticWorkThatShrinksIsNotEvicted) {
+  const Recorded there = recorded(
+      "nodes n 1 gpus=8\nqueue q\nqueue owner guarantee=4\nsubmit g queue=q pods=2 max=8 gpus=1\ncycle\nat 01:00\n");
+  const WhatIf done = what_if(there, changes(there, "submit x queue=owner gpus=4 limit=1h\n"), {});
+  EXPECT_LE(done.after.submitted[0].starts, there.now + seconds(60));
+  EXPECT_EQ(done.after.evictions, 0);
+  EXPECT_GT(done.after.lost_gpu_s, 0) << "and yet it restarts";
+  const WhatIf all = what_if(there, changes(there, "set queue owner guarantee=8\nsubmit x queue=owner gpus=8\n"), {});
+  EXPECT_EQ(all.after.evictions, 1) << "it is one, with all its steps";
 }
 
 // But for the timelines, and for those to whom it makes no difference.

@@ -9,8 +9,9 @@
 namespace berth {
 namespace {
 
-Outlook::One one_in(const Value& starts, const Value& evictions) {
-  Outlook::One one{.workload = {}, .starts = {}, .evictions = evictions.integer()};
+Outlook::One one_in(const Value& starts, const Value& evictions, const Value& cancelled) {
+  Outlook::One one{
+      .workload = {}, .starts = {}, .evictions = evictions.integer(), .cancelled = cancelled == Value(true)};
   if (starts.is_integer()) one.starts = Time{starts.integer()};
   return one;
 }
@@ -20,9 +21,11 @@ Value row_of(const WhatIf::Named& named, const Outlook::One* before, const Outlo
   if (before != nullptr) {
     if (before->starts) row.set("before", before->starts->ms);
     row.set("evictionsBefore", before->evictions);
+    if (before->cancelled) row.set("cancelledBefore", true);
   }
   if (after.starts) row.set("after", after.starts->ms);
   row.set("evictionsAfter", after.evictions);
+  if (after.cancelled) row.set("cancelledAfter", true);
   return row;
 }
 
@@ -32,6 +35,7 @@ Value outlook_as_value(const Outlook& outlook, const std::vector<std::string>& n
     const Outlook::OfQueue& queue = outlook.queues[i];
     queues.push_back(Value::map_of({{"queue", names[i]},
                                     {"waiting", queue.waiting},
+                                    {"cancelled", queue.cancelled},
                                     {"startAtOnce", queue.starts_at_once},
                                     {"started", queue.started},
                                     {"waitedMs", queue.waited.ms},
@@ -52,6 +56,7 @@ Outlook outlook_in(const Value& told) {
   outlook.timeline.end = Time{told["untilMs"].integer()};
   for (const Value& each : told["queues"].items()) {
     outlook.queues.push_back({.waiting = each["waiting"].integer(),
+                              .cancelled = each["cancelled"].integer(),
                               .starts_at_once = each["startAtOnce"].integer(),
                               .started = each["started"].integer(),
                               .waited = Duration{each["waitedMs"].integer()},
@@ -68,7 +73,7 @@ Value what_if_as_value(const WhatIf& what_if, std::size_t waiting_max) {
   std::int64_t same = what_if.same;
   std::int64_t left_out = what_if.left_out;
   for (std::size_t i = 0; i < what_if.waiting.size(); ++i) {
-    if (what_if.before.waiting[i].starts == what_if.after.waiting[i].starts) {
+    if (what_if.before.waiting[i].starts_as(what_if.after.waiting[i])) {
       ++same;
     } else if (waiting.items().size() == waiting_max) {
       ++left_out;
@@ -103,12 +108,12 @@ WhatIf what_if_in(const Value& told) {
   made.before.queues.resize(made.queues.size());
   for (const Value& row : told["waiting"].items()) {
     made.waiting.push_back({std::string(row["name"].text()), std::string(row["queue"].text())});
-    made.before.waiting.push_back(one_in(row["before"], row["evictionsBefore"]));
-    made.after.waiting.push_back(one_in(row["after"], row["evictionsAfter"]));
+    made.before.waiting.push_back(one_in(row["before"], row["evictionsBefore"], row["cancelledBefore"]));
+    made.after.waiting.push_back(one_in(row["after"], row["evictionsAfter"], row["cancelledAfter"]));
   }
   for (const Value& row : told["submitted"].items()) {
     made.submitted.push_back({std::string(row["name"].text()), std::string(row["queue"].text())});
-    made.after.submitted.push_back(one_in(row["after"], row["evictionsAfter"]));
+    made.after.submitted.push_back(one_in(row["after"], row["evictionsAfter"], row["cancelledAfter"]));
   }
   return made;
 }
