@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "client/listing.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 #include "sim/files.h"
+#include "sim/scenario_line.h"
 #include "sim/snapshot.h"
 
 namespace berth {
@@ -105,6 +107,12 @@ std::string moment_in_words(Time moment) {
   return is_date(moment) ? format_timestamp(moment) : format_duration_ms(moment.ms) + " after the beginning";
 }
 
+std::string instead_of(std::string_view name, std::span<const std::string_view> known) {
+  if (known.empty()) return "";
+  const std::string_view near = nearest_word(name, known);
+  return near.empty() ? "; there are: " + printable(listed_words(known)) : "; did you mean " + printable(near) + "?";
+}
+
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload) {
   if (const auto found = recorded.find(workload)) return *found;
   // Of several the last.
@@ -112,9 +120,8 @@ Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& wo
     if (is_meant(recorded.workloads[i - 1], workload)) return WorkloadId(i - 1);
   }
   const std::vector<std::string_view> names(recorded.workloads.begin(), recorded.workloads.end());
-  const std::string_view near = nearest_word(workload, names);
-  return Complaints({workload}, "nobody of this name was submitted until then" +
-                                    (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?"));
+  if (names.empty()) return Complaints({workload}, "nobody was submitted until then; name a later moment");
+  return Complaints({workload}, "nobody of this name was submitted until then" + instead_of(workload, names));
 }
 
 }  // namespace berth

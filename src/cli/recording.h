@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,10 @@ std::string moment_in_words(Time moment);
 // "default/w-x2b9k", a pod that a Job has made. The whole name is meant, too.
 bool is_meant(std::string_view recorded, std::string_view meant);
 
-// By its whole name, or as people call it on a live cluster: "w", "default/w", "job/w". A complaint names the nearest one there is.
+// What to write in place of a name that nobody has: "; did you mean research?", else which there are, twenty at most.
+std::string instead_of(std::string_view name, std::span<const std::string_view> known);
+
+// By its whole name, or as people call it on a live cluster: "w", "default/w", "job/w". A complaint says what to write.
 Result<WorkloadId> find_recorded(const Recorded& recorded, const std::string& workload);
 
 }  // namespace berth

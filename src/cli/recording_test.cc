@@ -44,5 +44,14 @@ TEST(FindRecorded, NamesWhatIsNear) {
   EXPECT_TRUE(found.error().to_string().contains("did you mean training?")) << found.error().to_string();
 }
 
+TEST(FindRecorded, NamesWhoThereIsWhereNothingIsNear) {
+  Recorded recorded;
+  EXPECT_EQ(find_recorded(recorded, "nobody").error().to_string(),
+            "nobody: nobody was submitted until then; name a later moment\n");
+  recorded.workloads = {"a", "b"};
+  EXPECT_EQ(find_recorded(recorded, "nobody").error().to_string(),
+            "nobody: nobody of this name was submitted until then; there are: a, b\n");
+}
+
 }  // namespace
 }  // namespace berth

@@ -49,9 +49,7 @@ Result<RowFilter> rows_of_queue(const State& state, const std::string& name) {
   if (!below.empty()) {
     return RowFilter([below](const Timeline::Row& row) { return below.contains(row.queue); });
   }
-  const std::string_view near = nearest_word(name, known);
-  return Complaints({"--queue"}, quote(name) + " is no queue of this cluster" +
-                                     (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  return Complaints({"--queue"}, quote(name) + " is no queue of this cluster" + instead_of(name, known));
 }
 
 // Of a run with dates "2h" is after its beginning.

@@ -111,6 +111,7 @@ TEST_F(CliTimeline, RefusesWhatItCannotShow) {
   };
   const Case cases[] = {
       {{"--queue", "lab/blu"}, "did you mean lab/blue?"},
+      {{"--queue", "nope"}, "'nope' is no queue of this cluster; there are: lab, lab/red, lab/blue"},
       {{"--from", "4h"}, "is not before 4h"},
       {{"--from", "noon"}, "--from: 'noon' is no moment"},
       {{"--until", "noon"}, "--until: 'noon' is no moment"},
@@ -139,6 +140,20 @@ TEST_F(CliTimeline, ThePageHasABarForEachStretch) {
   EXPECT_TRUE(page->contains("<rect class=\"runs s1\" x=\"500\" y=\"1.12\" width=\"500\" height=\"0.76\">"));
   EXPECT_TRUE(page->contains("a, lab/red: runs from 0 to 2h, 8 GPUs on n1"));
   EXPECT_TRUE(page->contains("ended by its limit") || page->contains("over-run at 2h"));
+}
+
+TEST_F(CliTimeline, WhatIfSaysWhoIsCancelled) {
+  const std::string run = journal(
+      "nodes n 1 gpus=8\nqueue q\nsubmit a queue=q gpus=8 limit=2h\ncycle\n"
+      "submit w queue=q gpus=8 limit=1h\ncycle\n");
+  const std::string shown = berth_command({"whatif", run, "--change", "cancel w"}).out;
+  EXPECT_TRUE(shown.contains("cancelled                       0         1\n")) << shown;
+  EXPECT_TRUE(shown.contains("  cancelled\n")) << shown;
+  EXPECT_TRUE(shown.contains("not in 30 days                  0         0\n")) << shown;
+  const Json json = Json::parse(berth_command({"whatif", run, "--change", "cancel w", "-o", "json"}).out);
+  EXPECT_EQ(json["after"]["cancelled"], 1);
+  EXPECT_EQ(json["workloads"][0]["after"]["cancelled"], true);
+  EXPECT_EQ(json["workloads"][0]["before"]["cancelled"], false);
 }
 
 TEST_F(CliTimeline, WhatIfTellsMachinesAndAPageTheSame) {

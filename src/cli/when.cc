@@ -41,7 +41,25 @@ struct Typed {
 
 std::string from_now(const std::optional<Time>& moment, Time now) {
   if (!moment) return "not in 60 days";
-  return *moment == now ? "at once" : "in " + format_duration_ms((*moment - now).ms / 60'000 * 60'000);
+  if (*moment == now) return "at once";
+  const std::int64_t ms = (*moment - now).ms;
+  const std::int64_t unit = ms < 60'000 ? 1'000 : 60'000;
+  return "in " + format_duration_ms(ms / unit * unit);
+}
+
+// It is in no line any more, and not there yet.
+bool waits_for_others_to_leave(const State& state, WorkloadId id) {
+  return state.workload(id).phase == Phase::kStarting;
+}
+
+std::int64_t number_ahead(const State& state, WorkloadId id) {
+  return waits_for_others_to_leave(state, id) ? 0 : static_cast<std::int64_t>(ahead_of(state, id).size());
+}
+
+std::string line_in_words(const State& state, WorkloadId id) {
+  if (waits_for_others_to_leave(state, id)) return "it has room, and waits until others have left it";
+  const std::int64_t ahead = number_ahead(state, id);
+  return (ahead == 1 ? "1 is" : with_separators(ahead) + " are") + " ahead of it in its line";
 }
 
 StartForecast forecast_of(const Recorded& recorded, WorkloadId id, std::int64_t samples) {
@@ -55,14 +73,12 @@ StartForecast forecast_of(const Recorded& recorded, WorkloadId id, std::int64_t 
 std::string forecast_in_words(const Recorded& recorded, WorkloadId id, const StartForecast& forecast) {
   const State& state = recorded.engine.state;
   const auto at = [&](int percent) { return from_now(forecast.quantile(percent), recorded.now); };
-  const auto ahead = static_cast<std::int64_t>(ahead_of(state, id).size());
   std::string text = fmt::format("{} starts {} (p50), between {} (p10) and {} (p90)\n", recorded.workloads[id.index()],
                                  at(50), at(10), at(90));
   if (const Shadow* const shadow = state.shadow_of(id)) {
     text += "it is promised to start " + from_now(shadow->at, recorded.now) + " at the latest\n";
   }
-  text += fmt::format("{} ahead of it in its line, {} run\n", ahead == 1 ? "1 is" : with_separators(ahead) + " are",
-                      state.running());
+  text += fmt::format("{}, {} run\n", line_in_words(state, id), state.running());
   text += fmt::format("foretold at {} by running ahead {} times, with run times of {} that had ended\n",
                       moment_in_words(recorded.now), forecast.samples,
                       with_separators(static_cast<std::int64_t>(recorded.run_times.count())));
@@ -82,7 +98,8 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
           {"p50_ms", moment(forecast.quantile(50))},
           {"p90_ms", moment(forecast.quantile(90))},
           {"promised_ms", moment(shadow == nullptr ? std::nullopt : std::optional(shadow->at))},
-          {"ahead", ahead_of(state, id).size()},
+          {"has_room", waits_for_others_to_leave(state, id)},
+          {"ahead", number_ahead(state, id)},
           {"running", state.running()},
           {"samples", forecast.samples},
           {"ended_runs", recorded.run_times.count()}};
@@ -161,7 +178,8 @@ int tell_kept(const ForecastTable& table, const Typed& typed, Time now) {
 int tell(const Recorded& recorded, WorkloadId id, const Typed& typed, std::int64_t samples) {
   const bool as_json = typed.output == "json";
   const Workload* const workload = recorded.engine.state.workloads().find(id);
-  if (workload == nullptr || workload->phase != Phase::kPending) {
+  const bool waits = workload != nullptr && (workload->phase == Phase::kPending || workload->phase == Phase::kStarting);
+  if (!waits) {
     if (as_json) {
       const nlohmann::ordered_json json = {
           {"workload", recorded.workloads[id.index()]}, {"waits", false}, {"asked_at_ms", recorded.now.ms}};

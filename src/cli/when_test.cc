@@ -13,6 +13,7 @@
 #include "client/asking.h"
 #include "manifest/timestamp.h"
 #include "sim/kept_forecasts.h"
+#include "sim/test_journal.h"
 
 namespace berth {
 namespace {
@@ -63,6 +64,33 @@ TEST_F(Cli, WhenSaysWhenSomebodyWillStart) {
     EXPECT_EQ(mistyped.exit_code, kExitBadInput) << asked.front();
     EXPECT_NE(mistyped.err.find("'noon' is no moment"), std::string::npos) << mistyped.err;
   }
+}
+
+// It has room, and somebody who was told to stop is still there.
+TEST_F(Cli, WhenSaysWhenSomebodyStartsForWhomOthersLeave) {
+  const Bytes bytes = journal_of_scenario(
+      "test.txt",
+      "nodes n 1 gpus=8\nqueue q\nqueue owner guarantee=8\nsubmit a queue=q gpus=8 grace=30s\ncycle\n"
+      "at 01:00\nsubmit w queue=owner gpus=8\ncycle\ncycle\n");
+  const std::string journal = file("run.journal", std::string(bytes.begin(), bytes.end()));
+  const CommandOutcome said = berth_command({"when", journal, "w"});
+  EXPECT_EQ(said.exit_code, kExitWaits) << said.err;
+  EXPECT_TRUE(
+      said.out.contains("w starts in 30s (p50), between in 30s (p10) and in 30s (p90)\n"
+                        "it has room, and waits until others have left it, 1 run\n"))
+      << said.out;
+  const Json told = Json::parse(berth_command({"when", journal, "w", "-o", "json"}).out);
+  EXPECT_EQ(told["waits"], true);
+  EXPECT_EQ(told["has_room"], true);
+  EXPECT_EQ(told["ahead"], 0);
+  EXPECT_EQ(told["p50_ms"], 3'630'000);
+}
+
+TEST_F(Cli, AFileThatIsNoJournalIsSaidToBeNone) {
+  const CommandOutcome outcome = berth_command({"replay", file("jobs.csv", "name,queue\n")});
+  EXPECT_EQ(outcome.exit_code, kExitFailed);
+  EXPECT_TRUE(outcome.err.contains("this is not a Berth journal; name a file that --journal or berth snapshot wrote"))
+      << outcome.err;
 }
 
 TEST_F(Cli, ASnapshotAnswersAsTheJournalDidThen) {

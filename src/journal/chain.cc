@@ -77,7 +77,9 @@ std::expected<void, std::string> ChainReader::read_header() {
   const auto left = file_.subspan(offset_);
   const bool is_journal = left.size() >= kHeaderBytes && std::equal(kMagic.begin(), kMagic.end(), left.begin());
   if (!is_journal) {
-    return std::unexpected(at(offset_ == 0 ? "this is not a Berth journal" : "the journal is cut off or damaged here"));
+    return std::unexpected(at(offset_ == 0
+                                  ? "this is not a Berth journal; name a file that --journal or berth snapshot wrote"
+                                  : "the journal is cut off or damaged here"));
   }
   const std::uint32_t version = get_u32(left, kMagic.size());
   if (version == 0 || version > kJournalVersion) {

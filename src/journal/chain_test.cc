@@ -158,7 +158,8 @@ TEST(Chain, SaysWhereItStopsBeingSound) {
   EXPECT_EQ(read(cut(second)).error(), where + "the journal is cut off here; up to here it is sound");
   EXPECT_EQ(read(cut(second + 9)).error(),
             where + "the record is damaged, or the journal is cut off; up to here it is sound");
-  EXPECT_EQ(read(Bytes()).error(), "record 1, byte 0: this is not a Berth journal");
+  EXPECT_EQ(read(Bytes()).error(),
+            "record 1, byte 0: this is not a Berth journal; name a file that --journal or berth snapshot wrote");
   Bytes newer = file;
   newer[8] = 18;
   EXPECT_EQ(read(newer).error(), "record 1, byte 0: written in format 18; this program reads formats 1 to 17");
