@@ -15,8 +15,13 @@
 namespace berth {
 namespace {
 
-// None: it has not, or the events are refused.
-std::optional<Start> start_after(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
+// When it begins, if others leave when they are to: not before the cycle. None: it is given no room, or the events are refused.
+struct Beginning {
+  bool waits = false;  // others have to leave first
+  Time at;
+};
+std::optional<Beginning> beginning_after(const State& state, WorkloadId id, Time now,
+                                         const std::vector<Event>& events) {
   Engine fork{state.fork()};
   if (fork.state.keeps_time() && now > fork.state.clock()) fork.state.apply(TimePassed{now});
   for (const Event& event : events) {
@@ -26,12 +31,20 @@ std::optional<Start> start_after(const State& state, WorkloadId id, Time now, co
   }
   const Plan plan = run_cycle(fork, now, Effort::unbounded());
   const auto found = std::ranges::find(plan.starts, id, &Start::workload);
-  return found == plan.starts.end() ? std::nullopt : std::optional(*found);
+  if (found == plan.starts.end()) return std::nullopt;
+  Beginning beginning{found->waits, now};
+  for (const Eviction& each : plan.evictions) {
+    if (each.claimant == id) beginning.at = std::max(beginning.at, each.stop_by);
+  }
+  return beginning;
 }
 
-// Even if others have to leave it first.
-bool is_given_room(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
-  return start_after(state, id, now, events).has_value();
+// Whoever tries it sees it wait a while yet.
+void tell_of_graces(const State& state, WorkloadId id, Time now, SmallestChange& change) {
+  const auto beginning = beginning_after(state, id, now, change.events);
+  if (!beginning || !beginning->waits) return;
+  change.text += beginning->at > now ? " (others have " + format_duration_ms((beginning->at - now).ms) + " to leave)"
+                                     : std::string(" (once others have left)");
 }
 
 // The sorts of change that are tried, each from the smallest on.
@@ -49,7 +62,7 @@ class Search {
 
   ChangesFound run() {
     // Whoever lost his room takes nothing back for a while (rules 14 and 21). That he would, if he came anew, is no advice.
-    if (!waits_for_no_room() && !is_given_room(state_, id_, now_, instead(asked_.shape))) change_the_work();
+    if (!waits_for_no_room() && !starts_after(state_, id_, now_, instead(asked_.shape))) change_the_work();
     higher_priorities();
     higher_bounds();
     ends_of_others();
@@ -417,8 +430,7 @@ class Search {
 }  // namespace
 
 bool starts_after(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
-  const auto start = start_after(state, id, now, events);
-  return start && !start->waits;
+  return beginning_after(state, id, now, events).has_value();
 }
 
 std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max) {
@@ -428,8 +440,10 @@ std::vector<SmallestChange> smallest_changes(const State& state, WorkloadId id, 
 ChangesFound find_changes(const State& state, WorkloadId id, Time now, std::int64_t tries_max, const EnoughOf& enough) {
   const Workload* const workload = state.workloads().find(id);
   if (workload == nullptr || workload->phase != Phase::kPending || !workload->step_of.is_none()) return {};
-  if (is_given_room(state, id, now, {})) return {};
-  return Search(state, id, now, tries_max, enough).run();
+  if (starts_after(state, id, now, {})) return {};
+  ChangesFound found = Search(state, id, now, tries_max, enough).run();
+  for (SmallestChange& change : found.changes) tell_of_graces(state, id, now, change);
+  return found;
 }
 
 }  // namespace berth

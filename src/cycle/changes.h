@@ -39,8 +39,8 @@ struct SmallestChange {
   ChangeKind kind;
   std::int64_t size = 0;      // of two changes of one kind and one subject
   std::uint64_t subject = 0;  // which pod set, flavor, or kind of node it is about
-  std::vector<Event> events;  // these facts, and a cycle later it has begun
-  std::string text;           // "with 3 of its 4 pods"
+  std::vector<Event> events;  // these facts, and a cycle later it has room
+  std::string text;           // "with 3 of its 4 pods"; where others have to leave first, with how long they have
   WorkloadId other = {};      // of kEnd: who ends
 };
 
@@ -66,8 +66,7 @@ struct ChangesFound {
 ChangesFound find_changes(const State& state, WorkloadId workload, Time now, std::int64_t tries_max,
                           const EnoughOf& enough);
 
-// Whether the workload, or what is submitted by the last of these events, begins in the one cycle after them: who has to wait until
-// others have left does not.
+// Whether the workload, or what is submitted by the last of these events, is given room by one cycle after them.
 bool starts_after(const State& state, WorkloadId workload, Time now, const std::vector<Event>& events);
 
 }  // namespace berth

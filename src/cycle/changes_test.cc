@@ -121,9 +121,6 @@ Phase phase_after(const State& state, WorkloadId id, Time now, const std::vector
 }
 
 bool starts(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
-  return phase_after(state, id, now, events) == Phase::kRunning;
-}
-bool is_given_room(const State& state, WorkloadId id, Time now, const std::vector<Event>& events) {
   return has_room(phase_after(state, id, now, events));
 }
 
@@ -241,15 +238,17 @@ TEST(ChangesProperty, EachStartsItAndNoSmallerOneOfItsKindDoes) {
       ASSERT_EQ(state.hash(), hash);
       for (const SmallestChange& change : changes) {
         ++seen[change.kind];
-        EXPECT_TRUE(starts(state, id, busy.now(), change.events)) << change.text;
+        const Phase phase = phase_after(state, id, busy.now(), change.events);
+        EXPECT_TRUE(has_room(phase)) << change.text;
+        EXPECT_EQ(phase == Phase::kRunning, !change.text.ends_with(" to leave)")) << change.text;
         EXPECT_GT(change.size, 0) << change.text;
       }
-      if (is_given_room(state, id, busy.now(), {})) {
+      if (starts(state, id, busy.now(), {})) {
         EXPECT_TRUE(changes.empty());
         continue;
       }
       const Smaller smaller(state, id, busy.now());
-      const bool anew = is_given_room(state, id, busy.now(), resubmitted(state, id, busy.now(), [](PodSet&) {}));
+      const bool anew = starts(state, id, busy.now(), resubmitted(state, id, busy.now(), [](PodSet&) {}));
       EXPECT_EQ(size_of(changes, ChangeKind::kPods), anew ? std::nullopt : smaller.fewer_pods());
       EXPECT_EQ(size_of(changes, ChangeKind::kGpus), anew ? std::nullopt : smaller.fewer_gpus());
       EXPECT_EQ(size_of(changes, ChangeKind::kPriority), smaller.higher_priority());
