@@ -54,7 +54,7 @@ TEST(ChangeSearch, FindsWhatWouldStartWhoWaits) {
   EXPECT_EQ(to_text(first),
             "pods: with 1 of its 2 pods\n"
             "gpus: with 2 of its 4 GPUs a pod\n"
-            "priority: with priority 1 in place of 0 (others have 30s to leave)\n"
+            "priority: with priority 1 in place of 0 (others have 1s to leave)\n"
             "end: if default/big ended");
   EXPECT_TRUE(found.told.changes[4].text.starts_with("with 1 more node like n"));
 
