@@ -284,7 +284,7 @@ class Search {
   std::vector<bool> moved_;           // of each
   MoveBounds bounds_;
   Time now_;
-  RoomWanted room_;              // that is looked for now,
+  RoomWanted room_;              // that is looked for,
   std::size_t which_ = 0;        // of all that is wanted
   std::vector<OnNode> on_node_;  // by node
   std::vector<TakenRoom> taken_;
