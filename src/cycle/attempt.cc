@@ -395,6 +395,7 @@ class Attempt {
             .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
             .would_break_floors = would_break_floors_,
             .may_claim_beside = may_claim_beside_,
+            .rather_waits = rather_waits_,
             .is_cut_too_late = is_cut_too_late_};
   }
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }

@@ -13,6 +13,7 @@
 #include "cycle/taking_out.h"
 #include "model/gpu_hardware.h"
 #include "placement/place.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
@@ -194,12 +195,19 @@ bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& star
     some_end = true;
   });
   bool is_there = false;
+  std::erase_if(cycle.waited_for, [&](const Start& each) { return each.workload == start.workload; });
   if (some_end) {
+    for (const Start& each : cycle.waited_for) {
+      for_each_place(state, each, [&](const PodRequest& request, const PodPlacement& place) {
+        if (is_free(cycle.trial.ledger(), request, place)) cycle.trial.apply(move_of(request, place));
+      });
+    }
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state.seed(), start.workload.value());
     const auto outcome = place_in_way(state, cycle.trial, cycle.engine.index, start.workload, way, rng);
     const Start* const then = std::get_if<Start>(&outcome);
     is_there = then != nullptr && longest_cut(state, *then) == Duration{0};
+    if (is_there) cycle.waited_for.push_back(*then);
   }
   cycle.trial.rollback_to(mark);
   return is_there;

@@ -36,8 +36,9 @@ Duration longest_recut(const State& state);
 Time begins_by(const State& state, const Start& start, Time then);
 inline Time begins_by(const State& state, const Shadow& shadow) { return begins_by(state, shadow.start, shadow.at); }
 
-// Whether it would find all of its slices there, once those have ended whose run limits end them before that. What may end otherwise
-// nobody knows. PRE: its places are not in the trial, which is left as it was.
+// Whether it would find all of its slices there, once those have ended whose run limits end them before that, beside those who wait for
+// that in this cycle already; then it is one of them. What may end otherwise nobody knows. PRE: its places are not in the trial, which
+// is left as it was.
 bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& start);
 
 // A phase of the cycle: each GPU is cut anew on which somebody has room by this plan for whom the slice is not there; with it all others
