@@ -670,7 +670,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
-  if (geometry) return ReasonCode::kSliceGeometry;
+  if (geometry || rested_for_who_takes(state, id)) return ReasonCode::kSliceGeometry;
   if (const auto kept = kept_away(state, open)) return *kept;
   if (kept_away_by_zones(state, open)) return ReasonCode::kNuma;
   const bool in_sum =
@@ -754,6 +754,11 @@ Explanation explain(const State& state, WorkloadId id) {
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
   explanation.text += own_promise_text(state, id);
+  const auto rested = explanation.code == ReasonCode::kSliceGeometry ? rested_for_who_takes(state, id) : std::nullopt;
+  if (rested) {
+    explanation.text += "; what it may take is on a GPU that was cut anew a short while ago and stays so for another " +
+                        format_duration_ms(std::max<std::int64_t>(0, (*rested - state.clock()).ms));
+  }
   if (explanation.code == ReasonCode::kDirty) explanation.text += quarantine_text(state, shape);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience) {
