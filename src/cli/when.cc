@@ -19,6 +19,7 @@
 #include "cli/shared_options.h"
 #include "client/asking.h"
 #include "cycle/explain.h"
+#include "cycle/recutting.h"
 #include "manifest/timestamp.h"
 #include "model/quantity.h"
 #include "service/forecaster.h"
@@ -76,7 +77,7 @@ std::string forecast_in_words(const Recorded& recorded, WorkloadId id, const Sta
   std::string text = fmt::format("{} starts {} (p50), between {} (p10) and {} (p90)\n", recorded.workloads[id.index()],
                                  at(50), at(10), at(90));
   if (const Shadow* const shadow = state.shadow_of(id)) {
-    text += "it is promised to start " + from_now(shadow->at, recorded.now) + " at the latest\n";
+    text += "it is promised to start " + from_now(begins_by(state, *shadow), recorded.now) + " at the latest\n";
   }
   text += fmt::format("{}, {} run\n", line_in_words(state, id), state.running());
   text += fmt::format("foretold at {} by running ahead {} times, with run times of {} that had ended\n",
@@ -97,7 +98,7 @@ nlohmann::ordered_json forecast_as_json(const Recorded& recorded, WorkloadId id,
           {"p10_ms", moment(forecast.quantile(10))},
           {"p50_ms", moment(forecast.quantile(50))},
           {"p90_ms", moment(forecast.quantile(90))},
-          {"promised_ms", moment(shadow == nullptr ? std::nullopt : std::optional(shadow->at))},
+          {"promised_ms", moment(shadow == nullptr ? std::nullopt : std::optional(begins_by(state, *shadow)))},
           {"has_room", waits_for_others_to_leave(state, id)},
           {"ahead", number_ahead(state, id)},
           {"running", state.running()},

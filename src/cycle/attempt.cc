@@ -154,32 +154,42 @@ class Attempt {
 
   // Nobody is ahead of it whom it would delay, and nothing of it is reserved for others.
   bool is_let(Start& start) { return is_let(start, cycle_.plan.now); }
-  bool is_let(Start& start, Time begins) {
-    if (cycle_.shadows.none() && cycle_.reserved.none()) return true;
+  bool is_let(Start& start, Time gone) {
+    if (cycle_.shadows.none() && cycle_.reserved.none() && !terms_.hours) return true;
     start.waits = cycle_.vacating.holds_up(state_, start);
-    const bool let = cycle_.shadows.none() || cycle_.shadows.let(start);
-    const bool is_free = leaves_reserved_alone(start, begins);
+    const bool is_in_time = begins_in_its_hours(start, gone);
+    const bool let = cycle_.shadows.none() || cycle_.shadows.let(start, cycle_.reserved.begins_by(start, gone));
+    const bool is_free = leaves_reserved_alone(start, gone);
     start.waits = false;
+    if (!is_in_time) return false;
     promised_ = promised_ || !let || !is_free;
+    is_cut_too_late_ = is_cut_too_late_ || (!is_free && cut_before(state_, start) > Duration{0});
     // Beside domains that others are to have for themselves there may be room.
     may_claim_beside_ = may_claim_beside_ || (!let && !cycle_.shadows.nodes_kept_from(id_).empty());
     return let && is_free;
   }
 
+  // Those of now, and so that its run limit ends it before they are over: though it begins later than it has its room.
+  bool begins_in_its_hours(const Start& start, Time gone) const {
+    if (!terms_.hours) return true;
+    const Time begins = cycle_.reserved.begins_by(start, gone);
+    return state_.hours_from(terms_, begins) <= begins;
+  }
+
   // What is reserved beyond a floor gives way to a guaranteed claim, and to no other.
-  bool leaves_reserved_alone(const Start& start, Time begins) const {
-    if (heeding_ == Heeding::kAll || heeding_ == Heeding::kNone) return cycle_.reserved.lets(start, begins, heeding_);
+  bool leaves_reserved_alone(const Start& start, Time gone) const {
+    if (heeding_ == Heeding::kAll || heeding_ == Heeding::kNone) return cycle_.reserved.lets(start, gone, heeding_);
     const QueueId covered_at = start.best_effort ? QueueId() : would_be_covered_at(held_by(start));
-    return cycle_.reserved.lets(start, begins, heeding_, covered_at);
+    return cycle_.reserved.lets(start, gone, heeding_, covered_at);
   }
 
   // By then the last of those has left who go for it, and those who are moved leave alone what is reserved and promised, too.
   bool is_let(Claimed& claimed) {
-    Time begins = cycle_.plan.now;
-    for (const Eviction& each : claimed.evictions) begins = std::max(begins, each.stop_by);
-    for (const Migration& each : claimed.migrations) begins = std::max(begins, each.stop_by);
-    return is_let(claimed.start, begins) && std::ranges::all_of(claimed.migrations, [&](const Migration& each) {
-             const bool let = cycle_.shadows.none() || cycle_.shadows.let_moved(each.start, id_);
+    Time gone = cycle_.plan.now;
+    for (const Eviction& each : claimed.evictions) gone = std::max(gone, each.stop_by);
+    for (const Migration& each : claimed.migrations) gone = std::max(gone, each.stop_by);
+    return is_let(claimed.start, gone) && std::ranges::all_of(claimed.migrations, [&](const Migration& each) {
+             const bool let = cycle_.shadows.none() || cycle_.shadows.let_moved(each.start, id_, each.stop_by);
              promised_ = promised_ || !let;
              return let && cycle_.reserved.lets(each.start, each.stop_by);
            });
@@ -384,7 +394,9 @@ class Attempt {
             .gate = gate,
             .by_quota = would_break_floors_ || gate_ != ReasonCode::kNone,
             .would_break_floors = would_break_floors_,
-            .may_claim_beside = may_claim_beside_};
+            .may_claim_beside = may_claim_beside_,
+            .rather_waits = rather_waits_,
+            .is_cut_too_late = is_cut_too_late_};
   }
   std::int64_t missing() const { return unfit_ && !promised_ ? unfit_->missing : 1; }
 
@@ -407,6 +419,7 @@ class Attempt {
   bool would_break_floors_ = false;
   bool promised_ = false;  // there would be room, but for those to whom it is promised
   bool may_claim_beside_ = false;
+  bool is_cut_too_late_ = false;
   bool patient_ = false;
 };
 
@@ -531,6 +544,10 @@ std::variant<Claimed, Refused> attempt_anywhere(OneCycle& cycle, WorkloadId cand
     return attempt_there(cycle, candidate, refused);  // the same again, and this time it stays
   }
   const Refused* const why = std::get_if<Refused>(&outcome);
+  if (why->is_cut_too_late) {
+    auto instead = beside(cycle.reserved.kept_if_late(candidate, cycle.plan.now, longest_recut(cycle.engine.state)));
+    if (std::holds_alternative<Claimed>(instead)) return instead;
+  }
   if (!why->would_break_floors && !why->may_claim_beside) return outcome;
   const KeptRoom reserved = cycle.reserved.kept_from(candidate, cycle.plan.now);
   if (why->may_claim_beside) {

@@ -20,6 +20,9 @@ struct Refused {
   bool by_quota = false;            // in one of its ways
   bool would_break_floors = false;  // somewhere it might have started, but for what is promised to others
   bool may_claim_beside = false;    // what is promised in backfill, of which it would have taken some
+  bool rather_waits =
+      false;  // for what comes free by itself than that a GPU is cut for it: the next of its shape may not
+  bool is_cut_too_late = false;  // it would end in time before what is reserved, but for a GPU that is cut for it first
 };
 
 // What it starts with, whoever goes for it; its places stay in the trial. First beside all that is reserved; where it would be in

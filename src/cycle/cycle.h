@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "cycle/engine.h"
 #include "cycle/reserved.h"
@@ -24,6 +25,8 @@ struct OneCycle {
   Shadows shadows;
   std::optional<RightsAtAGlance> rights = {};  // as things are held now; none: not looked at since they changed
   bool leads_to_another = false;               // cycle, though in this one all who wait have had their turn
+  // What comes free by itself, and who waits for it rather than that a GPU is cut for him: for others behind him it is not there.
+  std::vector<Start> waited_for = {};
 };
 
 }  // namespace berth

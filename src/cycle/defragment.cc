@@ -158,7 +158,8 @@ class Moves {
   }
 
   bool leaves_others_alone(const Migration& migration) {
-    const bool let = cycle_.shadows.none() || cycle_.shadows.let_moved(migration.start, WorkloadId());
+    const bool let =
+        cycle_.shadows.none() || cycle_.shadows.let_moved(migration.start, WorkloadId(), migration.stop_by);
     return let && cycle_.reserved.lets(migration.start, migration.stop_by) &&
            leaves_floors_whole_elsewhere(state_, trial_, migration.start);
   }

@@ -10,6 +10,7 @@
 #include "cycle/feasibility.h"
 #include "cycle/kept_out.h"
 #include "cycle/neighbours_text.h"
+#include "cycle/recutting.h"
 #include "cycle/reserved_text.h"
 #include "cycle/room_to_come.h"
 #include "cycle/slices_free.h"
@@ -454,7 +455,7 @@ std::string own_promise_text(const State& state, WorkloadId id) {
   const Shadow* const shadow = state.shadow_of(id);
   if (shadow == nullptr) return "";
   return "; room is promised to it: it starts in " +
-         format_duration_ms(std::max<std::int64_t>(0, (shadow->at - state.clock()).ms)) +
+         format_duration_ms(std::max<std::int64_t>(0, (begins_by(state, *shadow) - state.clock()).ms)) +
          " at the latest, unless a stronger claim or a lost node takes that";
 }
 
@@ -495,6 +496,16 @@ std::string why_not_at_this_hour(const State& state, const Workload& workload) {
   if (!terms.run_limit || state.hours_end(terms, now) <= now)
     return "it runs in its hours alone, and starts not" + until;
   return "its hours are over before its limit of " + limit + " would end it: it does not start" + until;
+}
+
+// It keeps hours, and there is room for it: when that is clear and cut for it they would be over too soon. PRE: no gate refused it.
+bool would_begin_too_late(const State& state, const ShapeInLine& entry, const Shape& open) {
+  return entry.blocked() && open.terms.hours && has_room(state, open);
+}
+
+std::string why_it_would_begin_too_late(const Terms& terms) {
+  return "there is room for it, which is not clear yet, or is cut for it first: its hours would be over before " +
+         (terms.run_limit ? "its limit of " + format_duration_ms(terms.run_limit->ms) + " ends it" : "it begins");
 }
 
 std::string what_failed(const Workload& workload) {
@@ -648,6 +659,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (waits_with_a_right(state, id)) return ReasonCode::kPatience;
   }
   if (entry.gate != ReasonCode::kNone) return entry.gate;
+  if (would_begin_too_late(state, entry, open)) return ReasonCode::kCalendar;
   if (is_kept_for_others(state, open)) return ReasonCode::kReserved;
   if (const auto kept = kept_away_by_neighbours(state, open)) return *kept;
   if (!state.ledger().exclusives().none() && has_room(without_exclusive_domains(state), open)) {
@@ -658,7 +670,7 @@ ReasonCode reason_of(const State& state, WorkloadId id) {
     if (const auto lack = reason_of_lack(state, open, false)) return *lack;
   }
   const bool geometry = std::ranges::any_of(open.ways, [&](const auto& way) { return fails_by_geometry(state, way); });
-  if (geometry) return ReasonCode::kSliceGeometry;
+  if (geometry || rested_for_who_takes(state, id)) return ReasonCode::kSliceGeometry;
   if (const auto kept = kept_away(state, open)) return *kept;
   if (kept_away_by_zones(state, open)) return ReasonCode::kNuma;
   const bool in_sum =
@@ -695,6 +707,12 @@ Explanation explain(const State& state, WorkloadId id) {
   }
   tally_nodes(seen, shape, explanation);
   if (explanation.code == ReasonCode::kNone) return explanation;
+  const ShapeInLine& entry = *state.lines()[state.line_of(workload.queue).index()]->find(workload.shape);
+  if (explanation.code == ReasonCode::kCalendar && entry.gate == ReasonCode::kNone && asked.terms.hours &&
+      !refused_by_quotas(state, workload.queue, asked)) {
+    explanation.text = why_it_would_begin_too_late(asked.terms);
+    return explanation;
+  }
   if (is_quota_gate(explanation.code)) {
     explanation.text = explanation.code == ReasonCode::kCooldown ? cooldown_text(state, id)
                                                                  : why_quotas_refuse(state, workload.queue, shape);
@@ -736,6 +754,11 @@ Explanation explain(const State& state, WorkloadId id) {
                          ? topology_text(state, shape, is_of_domains(reason_never(state, shape)))
                          : explanation_text(state, explanation);
   explanation.text += own_promise_text(state, id);
+  const auto rested = explanation.code == ReasonCode::kSliceGeometry ? rested_for_who_takes(state, id) : std::nullopt;
+  if (rested) {
+    explanation.text += "; what it may take is on a GPU that was cut anew a short while ago and stays so for another " +
+                        format_duration_ms(std::max<std::int64_t>(0, (*rested - state.clock()).ms));
+  }
   if (explanation.code == ReasonCode::kDirty) explanation.text += quarantine_text(state, shape);
   if (explanation.code == ReasonCode::kVictimsProtected) explanation.text += "; what it might take is protected";
   if (explanation.code == ReasonCode::kPatience) {

@@ -13,6 +13,7 @@
 #include "cycle/taking_out.h"
 #include "model/gpu_hardware.h"
 #include "placement/place.h"
+#include "state/room.h"
 
 namespace berth {
 namespace {
@@ -140,6 +141,48 @@ Duration longest_cut(const State& state, const Start& start) {
   return longest;
 }
 
+Duration cut_at(const State& state, std::uint8_t slice, const PodPlacement& place) {
+  if (slice == kNoSlice) return Duration{0};
+  const auto gpu = static_cast<std::size_t>(std::countr_zero(place.gpus.bits()));
+  const GpuCut* const cut = state.ledger().cut_of(place.node, gpu);
+  if (cut == nullptr) return Duration{0};
+  const auto is_elsewhere = [&](MigPlaceSet taken) { return !taken.minus(cut->slices).empty(); };
+  const bool all_are_cut = state.ledger().is_cut_at_once(place.node) &&
+                           std::ranges::any_of(state.ledger().layouts(place.node), is_elsewhere);
+  const auto own = state.ledger().node(place.node).geometry().find_place(slice, place.slice_start);
+  return all_are_cut || !cut->has(*own) ? state.node(place.node).recut : Duration{0};
+}
+
+Duration cut_before(const State& state, const Start& start) {
+  Duration longest{0};
+  if (!state.ledger().has_cuts()) return longest;
+  for_each_place(state, start, [&](const PodRequest& request, const PodPlacement& place) {
+    longest = std::max(longest, cut_at(state, request.slice, place));
+  });
+  return longest;
+}
+
+Duration cut_before(const State& state, WorkloadId starting) {
+  Duration longest{0};
+  if (!state.ledger().has_cuts()) return longest;
+  for_each_coming_pod(state, starting, [&](const Pod& pod) {
+    longest = std::max(longest, cut_at(state, state.request(pod.request).slice, pod.place()));
+  });
+  return longest;
+}
+
+Duration longest_recut(const State& state) {
+  Duration longest{0};
+  for (const Node& type : state.node_types().nodes.values()) longest = std::max(longest, type.recut);
+  return longest;
+}
+
+// What is being cut has been by then, as a rule.
+Time begins_by(const State& state, const Start& start, Time then) {
+  const Duration cut = cut_before(state, start);
+  return cut == Duration{0} ? then : std::max(then + longest_cut(state, start), state.clock() + cut);
+}
+
 bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& start) {
   const State& state = cycle.engine.state;
   const Time by = cycle.plan.now + longest_cut(state, start);
@@ -152,12 +195,19 @@ bool comes_free_before_a_cut(OneCycle& cycle, std::size_t way, const Start& star
     some_end = true;
   });
   bool is_there = false;
+  std::erase_if(cycle.waited_for, [&](const Start& each) { return each.workload == start.workload; });
   if (some_end) {
+    for (const Start& each : cycle.waited_for) {
+      for_each_place(state, each, [&](const PodRequest& request, const PodPlacement& place) {
+        if (is_free(cycle.trial.ledger(), request, place)) cycle.trial.apply(move_of(request, place));
+      });
+    }
     // A stream of its own: what is only thought of changes no draw.
     Rng rng(state.seed(), start.workload.value());
     const auto outcome = place_in_way(state, cycle.trial, cycle.engine.index, start.workload, way, rng);
     const Start* const then = std::get_if<Start>(&outcome);
     is_there = then != nullptr && longest_cut(state, *then) == Duration{0};
+    if (is_there) cycle.waited_for.push_back(*then);
   }
   cycle.trial.rollback_to(mark);
   return is_there;

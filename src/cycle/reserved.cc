@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cycle/for_each_place.h"
+#include "cycle/recutting.h"
 #include "cycle/taking_out.h"
 #include "state/tree_at.h"
 
@@ -282,6 +283,13 @@ KeptRoom Reserved::kept_from(WorkloadId id, Time start, Heeding heeding, QueueId
                              kept_from(queue, start, end, asks_parts(state_, shape), heeding, covered_at));
 }
 
+KeptRoom Reserved::kept_if_late(WorkloadId id, Time start, Duration late) const {
+  const Shape& shape = state_.shape(state_.workload(id).shape);
+  const Time end = enforced_end(shape.terms, start + late);
+  return away_from_strangers(id, start, end,
+                             kept_from(state_.workload(id).queue, start, end, asks_parts(state_, shape)));
+}
+
 // And where it would be too near to what strangers have reserved of that.
 KeptRoom Reserved::away_from_strangers(WorkloadId id, Time start, Time end, KeptRoom kept) const {
   const Ledger& ledger = state_.ledger();
@@ -319,20 +327,31 @@ bool Reserved::leaves_alone(const KeptRoom& kept, const Placed& placed) const {
 }
 
 Time Reserved::latest_leave() const {
-  Time latest = who_->latest_leave();
+  Time latest = plan_.now;
+  for (const WorkloadId id : state_.stopping()) latest = std::max(latest, state_.workload(id).stop_by);
   for (const Eviction& each : plan_.evictions) latest = std::max(latest, each.stop_by);
   for (const Migration& each : plan_.migrations) latest = std::max(latest, each.stop_by);
   return latest;
 }
 
-Time Reserved::end_of(const Start& start, Time begins) const {
-  if (start.waits) begins = std::max(begins, latest_leave());
-  return enforced_end(state_.shape(state_.workload(start.workload).shape).terms, begins);
+Time Reserved::begins_by(const Start& start, Time gone) const {
+  if (start.waits) gone = std::max(gone, latest_leave()) + state_.scrub();
+  return gone + cut_before(state_, start);
 }
 
-bool Reserved::lets(const Start& start, Time begins, Heeding heeding, QueueId covered_at) const {
+Time Reserved::end_of(const Start& start, Time gone) const {
+  return enforced_end(state_.shape(state_.workload(start.workload).shape).terms, begins_by(start, gone));
+}
+
+bool Reserved::lets_then(const Start& start, Time then) const {
+  const Time begins = berth::begins_by(state_, start, then);
+  if (none() || begins <= then) return true;
+  return leaves_alone(kept_if_late(start.workload, then, begins - then), start);
+}
+
+bool Reserved::lets(const Start& start, Time gone, Heeding heeding, QueueId covered_at) const {
   if (none() || heeding == Heeding::kNone) return true;
-  const Time end = end_of(start, begins);
+  const Time end = end_of(start, gone);
   const KeptRoom kept = kept_from(state_.workload(start.workload).queue, plan_.now, end, false, heeding, covered_at);
   return leaves_alone(away_from_strangers(start.workload, plan_.now, end, kept), start);
 }

@@ -45,9 +45,16 @@ class Reserved {
                      QueueId covered_at = {}) const;
   // Of one that waits, from a moment on until it would end.
   KeptRoom kept_from(WorkloadId workload, Time start, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
-  // Whether a start leaves them alone that begins by then at the latest; if it waits, when all have left who were told to.
-  bool lets(const Start& start, Time begins, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
+  // The same if it begins so much later than it has its room.
+  KeptRoom kept_if_late(WorkloadId workload, Time start, Duration late) const;
+  // Whether a start leaves them alone for which the last has gone by then.
+  bool lets(const Start& start, Time gone, Heeding heeding = Heeding::kAll, QueueId covered_at = {}) const;
   bool lets(const Repair& repair) const;
+  // When it begins at the latest, whoever has to go for it by then: if it waits, all have left who were told to; then what it leaves
+  // behind of them is scrubbed, and its slices are cut.
+  Time begins_by(const Start& start, Time gone) const;
+  // Whether one that is to have its room from a moment on leaves alone what is reserved then, though GPUs are cut for it first.
+  bool lets_then(const Start& start, Time then) const;
   // Whether enough is left free at a moment for what reservations that last by then lack: they get what comes free before anybody else.
   // PRE: the trial is as it will be then, with this workload in its places.
   bool leaves_what_they_lack(WorkloadId workload, Time then) const;
@@ -80,7 +87,7 @@ class Reserved {
   bool is_on_covered(const Reservation& reservation, Device device, QueueId side) const;
   std::int64_t gpus_inside_floor(const Reservation& reservation) const;
   Time latest_leave() const;
-  Time end_of(const Start& start, Time begins) const;
+  Time end_of(const Start& start, Time gone) const;
   template <class Placed>
   bool leaves_alone(const KeptRoom& kept, const Placed& placed) const;
   // When somebody in the way has to be told, and by when he then has to have stopped; never if he ends in time or may not be told.

@@ -36,8 +36,6 @@ class WhoStays {
   const std::vector<Stay>& alone_around(NodeId node) const;
   // Those who would keep away a pod from the node, as strangers that are too near.
   std::vector<Stay> strangers_around(const PodRequest& pod, NodeId node) const;
-  // By when all have left who were told to: who waits for them begins then at the latest.
-  Time latest_leave() const { return latest_leave_; }
 
  private:
   const State& state_;
@@ -46,7 +44,8 @@ class WhoStays {
   std::map<NodeId, std::vector<Stay>> alone_around_;
   std::map<NodeId, std::vector<std::pair<Stay, RequestId>>>
       with_gpus_;  // where strangers are kept further away than from a device
-  Time latest_leave_;
+  Time
+      latest_leave_;  // by when all have left who were told to: who waits for them begins then, or when his slices are cut
 };
 
 // Whose room a reservation may take, and how weakly he holds it; none: nobody's who is guaranteed, or runs where the queue has

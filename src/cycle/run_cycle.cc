@@ -211,6 +211,7 @@ void allocate(OneCycle& cycle) {
     cycle.shadows.look(*candidate);
     auto outcome = attempt_anywhere(cycle, *candidate, refused);
     if (Claimed* const claimed = std::get_if<Claimed>(&outcome)) {
+      std::erase_if(cycle.waited_for, [&](const Start& each) { return each.workload == *candidate; });
       if (!claimed->evictions.empty()) {
         order.rank_again();
         refused = {};
@@ -227,7 +228,7 @@ void allocate(OneCycle& cycle) {
     if (never != Never::kNo) {
       order.passed_over();
     } else {
-      order.refused(why.gate, promise_room(cycle, order, *candidate, why.gate));
+      order.refused(why.gate, promise_room(cycle, order, *candidate, why.gate), why.rather_waits);
     }
   }
 }

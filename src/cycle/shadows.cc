@@ -10,6 +10,7 @@
 #include "cycle/deliverable.h"
 #include "cycle/for_each_place.h"
 #include "cycle/outranks.h"
+#include "cycle/recutting.h"
 #include "cycle/shadows_later.h"
 #include "cycle/terms_of.h"
 #include "fairness/gates.h"
@@ -172,7 +173,7 @@ bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
     if (whose == id || takes_promises_of(state_, id, whose)) continue;
     if (other.at > then) {
       if (end_of(id, then) > other.at) later.push_back(i);
-    } else if (end_of(whose, other.at) > then && !put_if_free(other.start)) {
+    } else if (end_of(other) > then && !put_if_free(other.start)) {
       return false;
     }
   }
@@ -183,19 +184,26 @@ bool Shadows::take_others(WorkloadId id, Time then, std::size_t others) {
 
 // Those who come later than it would, and before it has ended. Who was promised his room beside it minds it no more.
 bool Shadows::leaves_others(const Start& start, Time then, std::size_t others, bool is_new) {
-  const Time end = end_of(start.workload, then);
+  const Time begins = begins_by(state_, start, then);
+  const Time end = end_of(start.workload, begins);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (whose == start.workload || all_[i].at <= then || takes_promises_of(state_, start.workload, whose)) continue;
-    if (!leaves_hours(all_[i], start, then, others)) return false;
+    if (!leaves_hours(all_[i], start, begins, others)) return false;
     if (end <= all_[i].at) continue;
     if (keep_apart(all_[i].start, start)) return false;
     std::vector<NodeThen> beside = then_[i];
     if (is_new && mind_each_other(whose, start.workload)) return false;
     if (!fits_beside(beside, start)) return false;
-    if (!leaves_quota(all_[i], start, then, others)) return false;
+    if (!leaves_quota(all_[i], start, begins, others)) return false;
   }
   return true;
+}
+
+// Before its hours are over, and before what is reserved there, though GPUs are cut for it first.
+bool Shadows::ends_in_time(const Shadow& shadow) const {
+  const bool in_its_hours = begins_by(state_, shadow) < too_late_in_its_hours(state_, shadow.start.workload, plan_.now);
+  return in_its_hours && (reserved_ == nullptr || reserved_->lets_then(shadow.start, shadow.at));
 }
 
 // PRE: the trial is as it will be then.
@@ -209,6 +217,7 @@ std::optional<Start> Shadows::fits_then(WorkloadId id, Time then, std::size_t ot
     trial_.let_go();
   }
   if (start && would_break_floors_now(*start, then)) start.reset();
+  if (start && !ends_in_time({then, *start})) start.reset();
   if (start && reserved_ != nullptr && !reserved_->leaves_what_they_lack(id, then)) start.reset();
   trial_.rollback_to(mark);
   const bool goes =
@@ -265,7 +274,7 @@ std::vector<Time> Shadows::moments(WorkloadId id, Time before, std::size_t other
   std::ranges::transform(calendar(), std::back_inserter(found), &LaterTree::from);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    if (whose != id) found.push_back(end_of(whose, all_[i].at));
+    if (whose != id) found.push_back(end_of(all_[i]));
   }
   // Whose loan is over is still in room that the trial has back.
   const Time clear = loans_gone_by();
@@ -337,7 +346,7 @@ bool Shadows::would_break_floors_now(const Start& start, Time at) const {
 }
 
 bool Shadows::is_still_there(const Shadow& shadow, std::size_t others) {
-  if (shadow.at >= too_late_in_its_hours(state_, shadow.start.workload, plan_.now)) return false;
+  if (!ends_in_time(shadow)) return false;
   find_ends();
   look(others, shadow.start.workload);
   Later later(*this, plan_.now + Duration{1});

@@ -64,11 +64,11 @@ class Shadows {
   // By when it would have to be gone, and what it leaves be scrubbed, so as to be let ahead of somebody in whose room it is; none: of
   // whom it would delay nothing, as its claim is the stronger. PRE: as of let().
   std::optional<Time> has_to_be_gone_by(WorkloadId workload, WorkloadId promised) const;
-  // Whether everybody else still starts in his shadow if this one starts now, or his claim is the stronger. PRE: look() was called,
-  // and nothing was decided since.
-  bool let(const Start& start);
+  // Whether everybody else still starts in his shadow if this one begins by then, or his claim is the stronger. PRE: look() was
+  // called, and nothing was decided since.
+  bool let(const Start& start, Time begins);
   // The same of one who is moved for somebody's sake, whose claim it is; none: for nobody's, whose claim is the weakest.
-  bool let_moved(const Start& moved, WorkloadId claimant);
+  bool let_moved(const Start& moved, WorkloadId claimant, Time begins);
   // Whether it may start on loan where that would keep others from starting in their shadows: it is foretold to have ended before
   // these are due; else it is taken back. Then it says until when. PRE: as of let().
   bool lend(Start& start, Time foretold_end);
@@ -131,6 +131,7 @@ class Shadows {
   void open_by(Time then);
   bool fits_beside(WorkloadId workload, const KeptRoom& kept);
   Time fits_idle_from(WorkloadId workload);
+  bool ends_in_time(const Shadow& shadow) const;
   bool is_still_there(const Shadow& shadow, std::size_t others);
   bool put_if_free(const Start& start);
   bool take_others(WorkloadId workload, Time then, std::size_t others);
@@ -172,6 +173,7 @@ class Shadows {
   Time end_of(WorkloadId workload, Time started) const;
   Time end_of(const Start& start) const { return start.waits ? kForever : end_of(start, plan_.now); }
   Time end_of(const Start& start, Time begins) const;
+  Time end_of(const Shadow& promised) const;
   Time end_of_running(WorkloadId workload) const;
   Time taken_back_by(WorkloadId workload, Time lent_until) const;
   bool delays_when_due(WorkloadId lent);

@@ -37,10 +37,11 @@ bool Shadows::let(std::size_t shadow, const Start& start, Time end, Time due) {
   return fits_beside(beside, start) && leaves_quota(all_[shadow], start, plan_.now, all_.size());
 }
 
-bool Shadows::let(const Start& start) { return let_moved(start, start.workload); }
+bool Shadows::let(const Start& start, Time begins) { return let_moved(start, start.workload, begins); }
 
-bool Shadows::let_moved(const Start& moved, WorkloadId claimant) {
-  const Time end = end_of(moved);
+bool Shadows::let_moved(const Start& moved, WorkloadId claimant, Time begins) {
+  // Whose GPU is cut may have it kept from others for longer than he is there. What he was promised himself was looked at then.
+  const Time end = moved.waits && !index_of(moved.workload) ? kForever : end_of(moved, begins);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const bool goes_before = !claimant.is_none() && takes_promises_of(state_, claimant, all_[i].start.workload);
     if (!let(i, moved, end, due(i, claimant)) && !goes_before) return false;

@@ -47,7 +47,7 @@ std::vector<NodeThen> Shadows::look_then(std::size_t shadow, std::size_t others,
   put_if_free(own.start);
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
-    const bool is_there = whose != without && all_[i].at <= own.at && end_of(whose, all_[i].at) > own.at;
+    const bool is_there = whose != without && all_[i].at <= own.at && end_of(all_[i]) > own.at;
     if (i != shadow && is_there) put_if_free(all_[i].start);
   }
   const Ledger& ledger = trial_.ledger();

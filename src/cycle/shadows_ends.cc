@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cycle/for_each_place.h"
+#include "cycle/recutting.h"
 #include "cycle/shadows.h"
 #include "cycle/terms_of.h"
 
@@ -80,8 +81,13 @@ Time Shadows::end_of_running(WorkloadId id) const {
   return workload.lent_until ? std::min(end, taken_back_by(id, *workload.lent_until)) : end;
 }
 
-// Who has room that others are leaving begins when they have gone, at the latest. A gang that lacks some of its pods ends when all
-// of it would have: earlier, if it finds none in their place.
+Time Shadows::end_of(const Shadow& promised) const {
+  return end_of(promised.start.workload, begins_by(state_, promised));
+}
+
+// Who has room that others are leaving begins when they have gone, at the latest, and a GPU has been cut for him; where nobody is left
+// that was begun when he was given it. A gang that lacks some of its pods ends when all of it would have: earlier, if it finds none in
+// their place.
 void Shadows::find_ends() {
   if (known_ends_) return;
   known_ends_ = true;
@@ -108,10 +114,16 @@ void Shadows::find_ends() {
         const bool begins_now =
             end.start != nullptr ? !end.start->waits : std::ranges::find(plan_.begins, workload) != plan_.begins.end();
         std::optional<Time> begins = begins_now ? std::optional(plan_.now) : std::nullopt;
+        const Time since = end.start != nullptr ? plan_.now : state_.workload(workload).started;
+        const auto wait_until = [&](Time then) { begins = std::max(begins.value_or(then), then); };
         if (!begins) {
-          for_each_pod_of(end, [&](const PodRequest&, const PodPlacement& place) {
-            if (const auto gone = leaving.from(place))
-              begins = std::max(begins.value_or(*gone), *gone + state_.scrub());
+          for_each_pod_of(end, [&](const PodRequest& request, const PodPlacement& place) {
+            const Duration cut = cut_at(state_, request.slice, place);
+            if (const auto gone = leaving.from(place)) {
+              wait_until(*gone + state_.scrub() + cut);
+            } else if (cut > Duration{0}) {
+              wait_until(expected_again(since + cut, plan_.now));
+            }
           });
         }
         if (begins) end.at = end.start != nullptr ? end_of(*end.start, *begins) : end_of(workload, *begins);

@@ -63,7 +63,7 @@ bool Shadows::has_quota(WorkloadId id, const AmountList& amounts, Time then, std
   for (std::size_t i = 0; i < others; ++i) {
     const WorkloadId whose = all_[i].start.workload;
     if (all_[i].at > then || whose == id || whose == without) continue;
-    const bool is_there = end_of(whose, all_[i].at) > then;
+    const bool is_there = end_of(all_[i]) > then;
     if (!is_there && !counts_hours) continue;
     const UnitId unit = count(all_[i].start, all_[i].at);
     if (!is_there) trial_.remove(unit);

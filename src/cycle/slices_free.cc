@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <set>
 
+#include "fairness/gates.h"
+#include "fairness/rights.h"
 #include "model/gpu_hardware.h"
 
 namespace berth {
@@ -85,6 +88,51 @@ bool fails_by_geometry(const State& state, const std::vector<NumberedPodSet>& wa
     const SlicesFree free = slices_free(state, request);
     return free.places < set.count && free.gpus_in_pieces > 0;
   });
+}
+
+namespace {
+
+// The slices of all who are there but for these.
+MigPlaceSet taken_without(const State& state, Device device, const std::set<WorkloadId>& gone) {
+  MigPlaceSet taken;
+  for (const Pod& pod : state.pods()) {
+    const bool is_there = !pod.workload.is_none() && pod.node == device.node && pod.gpus.contains(device.gpu);
+    if (!is_there || gone.contains(pod.workload)) continue;
+    const MigGeometry& mig = state.ledger().node(device.node).geometry();
+    taken = taken.with(*mig.find_place(state.request(pod.request).slice, pod.slice_start));
+  }
+  return taken;
+}
+
+// Its slice would have to be cut first out of what those leave.
+bool would_be_cut_for(const State& state, Device device, const PodRequest& slice, const std::set<WorkloadId>& gone) {
+  const NodeFree& node = state.ledger().node(device.node);
+  if (!slice.is_slice() || !node.open || !node.has_flavor_of(slice.flavors)) return false;
+  if (!state.ledger().matches().allows(slice.constraints, device.node)) return false;
+  const MigPlaceSet there = state.ledger().cut_of(device.node, static_cast<std::size_t>(device.gpu))->slices;
+  const MigPlaceSet taken = taken_without(state, device, gone);
+  return node.geometry().room_for(slice.slice, taken, there) == 0 && node.geometry().room_for(slice.slice, taken) > 0;
+}
+
+}  // namespace
+
+std::optional<Time> rested_for_who_takes(const State& state, WorkloadId id) {
+  if (state.resting().empty()) return std::nullopt;
+  const Workload& workload = state.workload(id);
+  const Shape& shape = state.shape(workload.shape);
+  for (std::size_t way = 0; way < shape.ways.size(); ++way) {
+    const AmountList asked = asked_by(state, workload.queue, shape, way);
+    std::set<WorkloadId> gone;
+    for (const Victim& each : victims_of(state, {id, workload.queue, shape.terms, asked, state.clock()}).takeable)
+      gone.insert(each.workload);
+    for (const auto& [until, device] : state.resting()) {
+      const bool rests_for_it = std::ranges::any_of(shape.ways[way], [&](const NumberedPodSet& set) {
+        return would_be_cut_for(state, device, state.request(set.request), gone);
+      });
+      if (rests_for_it && !gone.empty()) return until;
+    }
+  }
+  return std::nullopt;
 }
 
 bool slices_are_free_in_sum(const State& state, const std::vector<NumberedPodSet>& way) {

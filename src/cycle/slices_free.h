@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ SlicesFree slices_free(const State& state, const PodRequest& slice);
 
 // Whether there are too few places for the slices of a set, and as much is free in pieces as one of them asks.
 bool fails_by_geometry(const State& state, const std::vector<NumberedPodSet>& way);
+
+// When the first GPU may be cut anew again that would be cut for a workload that waits if those had gone whom it may take (13); none:
+// there is none that rests.
+std::optional<Time> rested_for_who_takes(const State& state, WorkloadId id);
 
 // Whether as many memory and compute slices are free as those slices of a way ask for which none is there that was cut beforehand;
 // true without slices.

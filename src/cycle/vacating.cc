@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 
 #include "cycle/for_each_place.h"
+#include "cycle/recutting.h"
 #include "state/zones.h"
 
 namespace berth {
@@ -173,18 +173,9 @@ bool Vacating::lacks_zones(const State& state, const PodOnNode& pod) const {
   return false;
 }
 
-// Its slice is not there: others that nobody has are cut into it first. Where all GPUs of a node are cut at once, all slices are away
-// while that is done for somebody who has a place there by now.
+// Its slice is not there: others that nobody has are cut into it first.
 bool Vacating::is_to_be_cut(const State& state, const PodOnNode& pod) {
-  if (pod.slice == kNoSlice) return false;
-  const auto gpu = static_cast<std::size_t>(std::countr_zero(pod.gpus.bits()));
-  const GpuCut* const cut = state.ledger().cut_of(pod.node, gpu);
-  if (cut == nullptr) return false;
-  const auto is_elsewhere = [&](MigPlaceSet taken) { return !taken.minus(cut->slices).empty(); };
-  if (state.ledger().is_cut_at_once(pod.node) && std::ranges::any_of(state.ledger().layouts(pod.node), is_elsewhere))
-    return true;
-  const auto place = state.ledger().node(pod.node).geometry().find_place(pod.slice, pod.slice_start);
-  return !cut->has(*place);
+  return cut_at(state, pod.slice, {pod.node, pod.gpus, pod.slice_start}) > Duration{0};
 }
 
 // Those who are leaving have more of the node's CPU, memory and pods than is free, and given to others who are not there yet. CPUs that

@@ -329,7 +329,7 @@ bool CandidateOrder::wants_promise(ReasonCode gate) const {
   return !has_shadow(first.key.workload) && may_be_promised(*current_, gate, shape_of(first));
 }
 
-void CandidateOrder::refused(ReasonCode gate, Time from) {
+void CandidateOrder::refused(ReasonCode gate, Time from, bool next_may_fit) {
   BERTH_ASSERT(current_ != nullptr);
   bool looks_at_twin = false;
   if (current_->line->order() == Order::kFifo) {
@@ -346,7 +346,7 @@ void CandidateOrder::refused(ReasonCode gate, Time from) {
     first.shape->waiting.advance(next);
     looks_at_twin = twins_are_promised_room(*current_, gate, first.key.workload) || some_is_due(*first.shape, next);
   }
-  drop_first(*current_, looks_at_twin);
+  drop_first(*current_, looks_at_twin || next_may_fit);
   moved_on();
 }
 

@@ -36,9 +36,10 @@ class CandidateOrder {
   void started();
   // Whether whoever next() gave, refused by this gate, is one whom room is to be promised to, so that others may pass.
   bool wants_promise(ReasonCode gate) const;
-  // It did not fit, and so would nobody of its shape. In a strict line, whoever would take what it waits for stands behind, but for who is
-  // ended before it could start at the earliest (`from`; now: as soon as others have ended).
-  void refused(ReasonCode gate, Time from = {});
+  // It did not fit, and so would nobody of its shape (`next_may_fit`: but the next of it might). In a strict line, whoever would take
+  // what it waits for stands behind, but for who is ended before it could start at the earliest (`from`; now: as soon as others have
+  // ended).
+  void refused(ReasonCode gate, Time from = {}, bool next_may_fit = false);
   // It can never run as things are; who stands behind it does not wait for it.
   void passed_over();
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/wording.h"
+#include "cycle/recutting.h"
 #include "fairness/standing.h"
 #include "sim/run_ahead.h"
 
@@ -106,6 +107,7 @@ void KeptForecasts::note(const State& state, const Names& waiting, const std::ma
     }
     std::ranges::sort(forecast.starts);
     const Shadow* const shadow = state.shadow_of(id);
+    const auto promised = shadow == nullptr ? std::nullopt : std::optional(begins_by(state, *shadow));
     names.emplace(id, &name);
     rows.emplace(id, KeptForecast{.workload = name,
                                   .queue = state.queues()[state.workload(id).queue.index()].name,
@@ -113,7 +115,7 @@ void KeptForecasts::note(const State& state, const Names& waiting, const std::ma
                                   .p10 = forecast.quantile(10),
                                   .p50 = forecast.quantile(50),
                                   .p90 = forecast.quantile(90),
-                                  .promised = shadow == nullptr ? std::nullopt : std::optional(shadow->at)});
+                                  .promised = promised});
   }
   note_positions(state, names, rows);
   for (auto& [id, row] : rows) table_.rows.push_back(std::move(row));

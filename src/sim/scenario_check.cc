@@ -17,6 +17,7 @@
 #include "cycle/explanation_text.h"
 #include "cycle/feasibility.h"
 #include "cycle/network_text.h"
+#include "cycle/recutting.h"
 #include "fairness/lending.h"
 #include "fairness/rights.h"
 #include "fairness/share.h"
@@ -112,11 +113,11 @@ void check_shadow(ScenarioWorld& world, const ExpectWaits& expected) {
   if (!expected.shadow && !expected.no_shadow) return;
   const Shadow* const found = world.state().shadow_of(expected.workload);
   const bool holds_by_the_clock = found != nullptr && expected.shadow_on_any_day && expected.shadow &&
-                                  expected.shadow->ms % kDayMs == found->at.ms % kDayMs;
+                                  expected.shadow->ms % kDayMs == begins_by(world.state(), *found).ms % kDayMs;
   if (holds_by_the_clock) return;
   world.compare("shadow of " + world.name_of_workload(expected.workload),
                 expected.shadow ? format_moment(*expected.shadow) : "none",
-                found != nullptr ? format_moment(found->at) : "none");
+                found != nullptr ? format_moment(begins_by(world.state(), *found)) : "none");
 }
 
 // The text of a change; of one that is about somebody else, with his name.
